@@ -27,7 +27,7 @@ else:  # the server imports this file once and runs its `app`
     from starlette.middleware import Middleware
 
     from playground.serving import hosts
-    from playground.serving.routes import ELSEWHERE, ROUTES
+    from playground.serving.routes import REDIRECTS, ROUTES
     from playground.ui import streamlit_private
     from playground.ui.door import Door
     from playground.ui.headers import Headers, KnownHosts
@@ -35,8 +35,8 @@ else:  # the server imports this file once and runs its `app`
     from playground.ui.toolbar import Ahead
 
     streamlit_private.use_our_pages()
-    base = hosts.read(st.get_option("server.baseUrlPath"))
+    base = hosts.base_path(st.get_option("server.baseUrlPath"))
     parts = (Headers, Door, Ahead, LeftPages)
     middleware = [Middleware(KnownHosts), Middleware(hosts.BasePath, base=base), *map(Middleware, parts)]
-    routes = hosts.below_base(base, [*ROUTES, *ELSEWHERE])
+    routes = hosts.below_base(base, [*ROUTES, *REDIRECTS])
     app = st.App(__file__, middleware=middleware, routes=routes, lifespan=lifespan)

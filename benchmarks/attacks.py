@@ -26,7 +26,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from playground.errors import PlaygroundError
-from playground.serving.ledger import NEW_PAGE
+from playground.serving.ledger import NEW_PAGE_SECONDS
 
 MOST_FILE_SECONDS = 1.0  # most seconds until a hostile file or folder is refused
 LONG = 12.0  # seconds that another person may wait during an attack, because a pass may take ten
@@ -268,7 +268,7 @@ def silent_sockets(server: Server) -> Outcome:
     for _ in range(450):
         with suppress(OSError):
             connections.append(_open_socket(server))
-    time.sleep(NEW_PAGE + 1)
+    time.sleep(NEW_PAGE_SECONDS + 1)
     status, _ = ask(server.url)
     wait_seconds = _somebody_else_waits(server)
     for line in connections:

@@ -51,7 +51,7 @@ class World:
         self.now, self.random = 0.0, random.Random(seed)
         self.costs = ledger.costs = Ledger(lambda: self.now)
         self.seats = ledger.seats = Seats(self.costs)
-        self.queue = Queue(1, extra_long=1, kind="passes", charged=self.costs)
+        self.queue = Queue(1, extra_long=1, kind="passes", costs=self.costs)
         self.asked: dict[Ticket, tuple[Player, float]] = {}
         self._soon: list[tuple[float, int, Callable[[], None]]] = []
         self._number = 0

@@ -123,12 +123,14 @@ def first_pictures(browser: Browser, url: str, folder: Path, times: int) -> None
 
 
 def photographs(browser: Browser, url: str, model: str, times: int) -> None:
-    visitor = Visit(browser, url).arrive(f"#model={model}&sample={'chelsea' if model == models.REAL else 'portrait'}")
-    if model == models.REAL:
+    visitor = Visit(browser, url).arrive(
+        f"#model={model}&sample={'chelsea' if model == models.PHOTOGRAPH_MODEL else 'portrait'}"
+    )
+    if model == models.PHOTOGRAPH_MODEL:
         visitor.page.evaluate("theLens().update({ view: { layer: 6, what: 'similarity' } })")
         visitor.page.locator(".attention-notice button", has_text="fetch it").click()
         visitor.until("r => r.what === 'similarity' && r.map")
-    layers, patches = (12, 600) if model == models.REAL else (6, 150)
+    layers, patches = (12, 600) if model == models.PHOTOGRAPH_MODEL else (6, 150)
     timings, cpu_times = [], []
     for data in _made(times + 1):
         cpu_before = visitor.cpu()
@@ -202,7 +204,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--photographs", type=int, default=50, help="after how many memory is read again")
     arguments = parser.parse_args()
-    names = [name for name in ("bundled", models.REAL) if models.is_here(name)]
+    names = [name for name in ("bundled", models.PHOTOGRAPH_MODEL) if models.is_here(name)]
     with tempfile.TemporaryDirectory() as folder_name:
         folder = site.write(Path(folder_name) / "site", "/", names, named=())
         with plain_server(folder) as url, sync_playwright() as playwright:

@@ -30,7 +30,7 @@ from playground.figures.bundle import bundle, stylesheet
 from playground.figures.drawing import captions
 from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
-from playground.lessons.teaching import ASKS, NOTES, PLANS, TOKENS, VALUES
+from playground.lessons.teaching import ASKING_TOKEN, MISCONCEPTIONS, PLANS, TOKENS, VALUES
 
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
 MARGIN, LINE = 0.8, 0.2  # inches
@@ -89,7 +89,7 @@ class Page:
 def handout(paper: str, key: bool) -> list[Page]:
     """The pages of the handout. `key`: the teacher's copy, with the numbers filled in."""
     page, sheet = Page.of(paper), teaching.sheet()
-    asker = TOKENS[ASKS]
+    asker = TOKENS[ASKING_TOKEN]
     page.write("Attention by hand" + (": the key" if key else ""), 18, bold=True)
     page.write(
         "Nine tokens. Each has a query, a key (two numbers each) and a value (one number). Compute the row of weights "
@@ -127,7 +127,7 @@ def handout(paper: str, key: bool) -> list[Page]:
 
 def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
     """The back page: questions with room to write, then a table of all rows, which the class fills in together."""
-    page, asker = Page.of(paper), TOKENS[ASKS]
+    page, asker = Page.of(paper), TOKENS[ASKING_TOKEN]
     page.write("What the row says" + (": the key" if key else ""), 18, bold=True)
     order = sorted(range(len(TOKENS)), key=sheet.weights.__getitem__, reverse=True)
     best, second = (TOKENS[n] for n in order[:2])
@@ -135,7 +135,8 @@ def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
     for question, answer in (
         (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?", f"{best}, with "
          f"{captions.percent(max(sheet.weights))}. No: {best} gives {asker} "
-         f"{captions.percent(sheet.all[order[0]][ASKS])}. Its row comes from {best}'s query and {asker}'s key."),
+         f"{captions.percent(sheet.all_rows[order[0]][ASKING_TOKEN])}. Its row comes from {best}'s query and {asker}'s "
+         "key."),
         (f"Set {asker}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
         (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by what is "
@@ -147,10 +148,10 @@ def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
         page.write(answer if key else "", indent=0.2)
         page.y += 0 if key else 0.3
     page.y += 0.15
-    share_out = teaching.SHARED_OUT[0].upper() + teaching.SHARED_OUT[1:]
+    share_out = teaching.ROW_DIVISION[0].upper() + teaching.ROW_DIVISION[1:]
     page.write(f"All rows. {share_out}; {asker}'s is on the front. Every row sums to 1.")
     rows = [["asks", *TOKENS, "sum"]]
-    for letter, row in zip(TOKENS, sheet.all, strict=True):
+    for letter, row in zip(TOKENS, sheet.all_rows, strict=True):
         rows.append([letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1"])
     page.table(rows, [0.55, *([0.57] * len(TOKENS)), 0.5], size=9.5, row_height=0.36)
     return page
@@ -187,7 +188,7 @@ def plan(minutes: int) -> str:
 
 def notes() -> str:
     lines = ["# Teacher's notes: what students often say", ""]
-    for note in NOTES:
+    for note in MISCONCEPTIONS:
         lines += [f"**“{note.heard}”** {note.true} Show it: `{note.show.link()}`", ""]
     return "\n".join(lines)
 

@@ -1,1 +1,1 @@
-"""The numbers behind each lesson."""
+"""The lessons: their settings, steps, questions and numbers."""

@@ -27,37 +27,38 @@ if TYPE_CHECKING:
 
 MATERIALISED, FUSED, CONVOLUTION = "materialised attention", "fused attention", "convolution"
 WINDOWS, LINEAR = "in windows", "linear attention"
-GROWTH = {
+# kind of layer -> largest power of the number of tokens with which time and memory grow
+GROWTH_POWERS = {
     MATERIALISED: 2,
     FUSED: 2,
     WINDOWS: 1,
     LINEAR: 1,
     CONVOLUTION: 1,
-}  # kind of layer -> largest power of the number of tokens with which time and memory grow
+}
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # patches along a side of the square grid: 64 to 4,096 tokens
-STEPS = len(SIDES) * len(GROWTH)
+STEP_COUNT = len(SIDES) * len(GROWTH_POWERS)
 MOST_BYTES = 1024**3
 OWN_BYTES = 400 * 1024**2  # bytes that the process needs before its first step
-GROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
-MOST_PASS = 5.0  # seconds; a pass that is expected to take longer is skipped
+CGROUP = Path("/sys/fs/cgroup")  # holds a container's memory limit
+MOST_PASS_SECONDS = 5.0  # a pass that is expected to take longer is skipped
 MOST_SECONDS = 90  # most seconds for the whole series
 LOOK_EVERY = 0.2  # seconds between two checks whether a reader still waits for the series
-REPEATS, ENOUGH = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
+REPEATS, ENOUGH_SECONDS = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
 
 
 @dataclass(frozen=True)
 class Point:
-    """One kind of layer at one number of tokens. If `skipped` gives a reason, the numbers are only estimates."""
+    """One kind of layer at one number of tokens. If there is a `skip_reason`, the numbers are only estimates."""
 
     kind: str
     tokens: int
     seconds: float
     bytes: int | None  # rise of the peak memory during the step; None if the system can't measure it
-    skipped: str = ""  # the reason: "memory" or "time"
+    skip_reason: str = ""  # "memory" or "time"; "" if the layer was run
 
 
 @dataclass
-class Measured:
+class Measurement:
     """The points that were measured for one case, and the reasons for missing points."""
 
     points: list[Point] = field(default_factory=list)
@@ -65,7 +66,7 @@ class Measured:
     no_room: bool = False
 
     def of(self, kind: str, skipped: bool = False) -> list[Point]:
-        return [p for p in self.points if p.kind == kind and bool(p.skipped) == skipped]
+        return [p for p in self.points if p.kind == kind and bool(p.skip_reason) == skipped]
 
 
 # In the process that measures -----------------------------------------------------------------------------------------
@@ -80,8 +81,8 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
     former_points: dict[str, Point] = {}
     for side in SIDES:
         for kind, layer in layers.items():
-            point = _expected(kind, side**2, former_points.get(kind), most_bytes, deadline)
-            if not point.skipped:
+            point = _expected_point(kind, side**2, former_points.get(kind), most_bytes, deadline)
+            if not point.skip_reason:
                 try:
                     point = Point(kind, side**2, *_seconds_and_memory(layer(side)))
                 except (RuntimeError, MemoryError):  # the process has reached its memory limit
@@ -93,7 +94,7 @@ def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Po
 WINDOW = 4  # patches along the side of a window
 
 
-def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
+def window_attention(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """Each token attends to the tokens of its window alone; the tokens are a square grid of patches."""
     import torch.nn.functional as F
 
@@ -108,7 +109,7 @@ def in_windows(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | Non
     return grid.flatten(1, 4).view(q.shape)
 
 
-def linear(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
+def linear_attention(q: Tensor, k: Tensor, v: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """Linear attention: φ(q)·φ(k) instead of exp(q·k), with φ = elu + 1. Keys and values are multiplied first."""
     import torch.nn.functional as F
 
@@ -125,7 +126,12 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
 
     from playground.vit import Attention, Config, attention, attention_by_hand
 
-    mix_functions = {MATERIALISED: attention_by_hand, FUSED: attention, WINDOWS: in_windows, LINEAR: linear}
+    mix_functions = {
+        MATERIALISED: attention_by_hand,
+        FUSED: attention,
+        WINDOWS: window_attention,
+        LINEAR: linear_attention,
+    }
     attentions = {kind: Attention(Config(width=width, heads=heads)) for kind in mix_functions}
     for kind, mix in mix_functions.items():
         attentions[kind].mix = mix
@@ -145,19 +151,19 @@ def _layers(width: int, heads: int, kernel: int) -> dict[str, Callable[[int], Ca
     return {kind: attention_over(layer) for kind, layer in attentions.items()} | {CONVOLUTION: convolution_over}
 
 
-def _expected(kind: str, tokens: int, former_point: Point | None, most_bytes: int, deadline: float) -> Point:
+def _expected_point(kind: str, tokens: int, former_point: Point | None, most_bytes: int, deadline: float) -> Point:
     """Extrapolates time and memory from the former step of this kind, and decides whether to skip the next one."""
     if former_point is None:
         return Point(kind, tokens, 0.0, 0)
-    growth = (tokens / former_point.tokens) ** GROWTH[kind]
+    growth = (tokens / former_point.tokens) ** GROWTH_POWERS[kind]
     seconds, expected_bytes = (
         former_point.seconds * growth,
         None if former_point.bytes is None else round(former_point.bytes * growth),
     )
-    reason = former_point.skipped
+    reason = former_point.skip_reason
     if expected_bytes is not None and expected_bytes > most_bytes:
         reason = reason or "memory"
-    if seconds > MOST_PASS or time.monotonic() + 2 * seconds > deadline:
+    if seconds > MOST_PASS_SECONDS or time.monotonic() + 2 * seconds > deadline:
         reason = reason or "time"
     return Point(kind, tokens, seconds, expected_bytes, reason)
 
@@ -166,7 +172,7 @@ def _seconds_and_memory(run: Callable) -> tuple[float, int | None]:
     """The fastest time of a pass, and its peak memory in bytes."""
     peak = _peak_of(run)
     durations = []
-    while len(durations) < REPEATS and sum(durations) < ENOUGH:
+    while len(durations) < REPEATS and sum(durations) < ENOUGH_SECONDS:
         start = time.perf_counter()
         run()
         durations.append(time.perf_counter() - start)
@@ -282,14 +288,17 @@ def memory_to_spare() -> int:
     gigabyte."""
     limits = [OWN_BYTES + 4 * MOST_BYTES]
     with contextlib.suppress(OSError, KeyError):
-        limits.append(1024 * _numbers(Path("/proc/meminfo"))["MemAvailable:"])
+        limits.append(1024 * _numbers_by_name(Path("/proc/meminfo"))["MemAvailable:"])
     with contextlib.suppress(OSError, KeyError, ValueError):
-        cache = _numbers(GROUP / "memory.stat")["inactive_file"]  # cached files: Linux drops them when memory is short
-        limits.append(int((GROUP / "memory.max").read_text()) - int((GROUP / "memory.current").read_text()) + cache)
+        # cached files: Linux drops them when memory is short
+        cached_bytes = _numbers_by_name(CGROUP / "memory.stat")["inactive_file"]
+        limits.append(
+            int((CGROUP / "memory.max").read_text()) - int((CGROUP / "memory.current").read_text()) + cached_bytes
+        )
     return max(0, min(limits) - OWN_BYTES) // 4
 
 
-def _numbers(file: Path) -> dict[str, int]:
+def _numbers_by_name(file: Path) -> dict[str, int]:
     """{name: number}, from a file each of whose lines holds a name and a number."""
     return {words[0]: int(words[1]) for line in file.read_text().splitlines() if len(words := line.split()) > 1}
 

@@ -11,22 +11,22 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.lessons import pictures
-from playground.lessons.block_answer import TOPS, answer
-from playground.lessons.block_boxes import BOXES, whole
-from playground.lessons.block_read import read
+from playground.lessons.block_answer import HEAD_KINDS, answer
+from playground.lessons.block_boxes import BOX_NAMES, whole_model
+from playground.lessons.block_read import logit_lens
 from playground.lessons.lesson import (
+    APP_PICTURES,
     LAYER,
-    OWN,
     UPPER,
     Lesson,
     Setting,
     Settings,
     Step,
     Subject,
-    Written,
+    TextSetting,
     choice_of_layer,
-    key_of,
     layer_of,
+    setting_of_layer,
 )
 from playground.lessons.parts import (
     KEY,
@@ -50,7 +50,7 @@ from playground.lessons.parts import (
     When,
     Words,
 )
-from playground.lessons.questions import Lines, Number, Question, Series, of_choice
+from playground.lessons.questions import Lines, Number, Question, Series, choice_question
 from playground.numbers import percent
 from playground.pack import pack, upper_layer
 from playground.pictures.jpegs import as_jpeg
@@ -61,23 +61,26 @@ if TYPE_CHECKING:
 
     from playground.analysis.block import Stream
 
-OURS = range(UPPER, 6)  # all values of `layer` for our small model; the folder without a server has them
+OUR_LAYERS = range(UPPER, 6)  # all values of `layer` for our small model; the folder without a server has them
 
 
 # A layer adds ---------------------------------------------------------------------------------------------------------
 
 
-def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: Sequence[float]) -> Question:
+def push_question(
+    token_lengths: Sequence[float], attention_lengths: Sequence[float], mlp_lengths: Sequence[float]
+) -> Question:
     """The question about the length of what attention adds. Each argument holds median lengths by layer: of the token
-    that enters (`token`), of what attention adds (`pushes`), of what the MLP adds (`mlp_pushes`)."""
-    last_layer, axis_end = len(token) - 1, 1.15 * max(*token, *pushes, *mlp_pushes)
+    that enters, of what attention adds, of what the MLP adds."""
+    last_layer, axis_end = len(token_lengths) - 1, 1.15 * max(*token_lengths, *attention_lengths, *mlp_lengths)
     return Question(
         "block_push",
-        f"In layer 0 attention’s push has a length of {pushes[0]:.2g}. In the last layer, {last_layer}, its length is "
-        "▢.",
-        Number(0, round(axis_end, 2), step=0.01), pushes[-1],
-        f"Compared with the token that it is added to: {pushes[0] / token[0]:.2f} × in layer 0, "
-        f"{pushes[-1] / token[-1]:.2f} × in layer {last_layer}. Medians over the patches of this picture.",
+        f"In layer 0 attention’s push has a length of {attention_lengths[0]:.2g}. In the last layer, {last_layer}, "
+        "its length is ▢.",
+        Number(0, round(axis_end, 2), step=0.01), attention_lengths[-1],
+        f"Compared with the token that it is added to: {attention_lengths[0] / token_lengths[0]:.2f} × in layer 0, "
+        f"{attention_lengths[-1] / token_lengths[-1]:.2f} × in layer {last_layer}. Medians over the patches of this "
+        "picture.",
         prose="Attention does not replace a token: what it returns is *added*, like a **push**. The MLP then adds a "
         "second push. All layers write into the same vector, the **residual stream**.",
         tempting=(
@@ -87,9 +90,9 @@ def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: S
         picture=Lines(
             tuple(range(last_layer + 1)),
             (
-                Series("token, as it enters", tuple(token), TOKEN),
-                Series("the MLP’s push", tuple(mlp_pushes), MLP, below=True),
-                Series("attention’s push", tuple(pushes), WEIGHTS, shown=1, dots=True, below=True),
+                Series("token, as it enters", tuple(token_lengths), TOKEN),
+                Series("the MLP’s push", tuple(mlp_lengths), MLP, below=True),
+                Series("attention’s push", tuple(attention_lengths), WEIGHTS, shown=1, dots=True, below=True),
             ),
             0, axis_end, "layer", at=(2, last_layer), title="Lengths",
         ),
@@ -97,29 +100,29 @@ def push_question(token: Sequence[float], pushes: Sequence[float], mlp_pushes: S
 
 
 def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
-    if not subject.has("stream"):  # loading a large model takes a while
-        picture = as_jpeg(pictures.small(subject.image))
+    if not subject.has_cached("stream"):  # loading a large model takes a while
+        picture = as_jpeg(pictures.at_map_size(subject.image))
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
     lengths = pushes(subject)
     token_lengths, attention_pushes, mlp_pushes = (
         t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought)
     )
-    yield Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.about)
+    yield Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.identity)
     ratios, longest_push_layer = attention_pushes / token_lengths, int(attention_pushes.argmax())  # (layers,)
     longest_layer, shortest_layer = int(ratios.argmax()), int(ratios.argmin())
     yield After(
         "block_push",
         choice_of_layer(subject),
-        Drawing("push", arrows(subject, lengths), ("layer", "patch")),
+        Drawing("push", packed_arrows(subject, lengths), ("layer", "patch")),
         Exercise(
             "Go to the layer in which attention’s push is longest, compared with the token that it is added to.",
             f"Layer {longest_layer}: the median push is {float(ratios.max()):.2f} × as long as the median token. In "
             f"layer {shortest_layer} it is {float(ratios.min()):.2f} ×.",
             hint="In the chart above, compare two lines, not one.",
             id="block_push",
-            done=When({"layer": [key_of(longest_layer, subject)]}),
+            done=When({"layer": [setting_of_layer(longest_layer, subject)]}),
             tempting=[
-                (When({"layer": [key_of(longest_push_layer, subject)]}),
+                (When({"layer": [setting_of_layer(longest_push_layer, subject)]}),
                  "Here the push itself is longest. But the token is long here, too: compare both."),
             ],
         ),
@@ -134,17 +137,17 @@ def pushes(subject: Subject) -> Stream:
         with subject.turns() as give_way:
             return block.stream(trace, give_way)
 
-    return subject.kept("stream", work)
+    return subject.cached("stream", work)
 
 
-def arrows(subject: Subject, lengths: Stream) -> bytes:
+def packed_arrows(subject: Subject, lengths: Stream) -> bytes:
     """Packs the drawing: for each layer and patch, lengths and cosines of the token and of what attention adds."""
     import torch
 
     (height, width), patch = subject.size, subject.vit.config.patch_size
     grid = height // patch, width // patch
     header = {
-        "id": subject.about, "grid": grid, "size": subject.size, "start": start_patch(subject.name, grid),
+        "id": subject.identity, "grid": grid, "size": subject.size, "start": start_patch(subject.name, grid),
         "layers": len(lengths.before), "upper": upper_layer(len(lengths.before)),
         "title": "In the plane of token and push", "names": ["token before", "attention's push", "token after"],
         "says": "Layer {layer}, patch ({row}, {column}): the token has a length of {length}, attention’s push of "
@@ -152,7 +155,7 @@ def arrows(subject: Subject, lengths: Stream) -> bytes:
         "layer, MLP included, the token still has a cosine of **{kept}** with what it was.",
     }  # fmt: skip
     numbers = torch.stack([lengths.before, lengths.heard, lengths.along, lengths.kept])  # (4, layers, patches)
-    image = as_jpeg(pictures.small(subject.image))
+    image = as_jpeg(pictures.at_map_size(subject.image))
     return pack(header, {"moves": numbers.half().numpy(), "image": image})
 
 
@@ -163,7 +166,7 @@ BARS = 80
 
 
 @dataclass(frozen=True)
-class Bent:
+class BendFacts:
     """Facts about the numbers that enter one layer's activation function: a histogram, and shares of all numbers."""
 
     counts: np.ndarray
@@ -173,7 +176,7 @@ class Bent:
 
 
 def bend_question(width: int, hidden: int) -> Question:
-    return of_choice(
+    return choice_question(
         "block_bend", "Leave the bend out: x W₁ W₂ for each token. What can the two matrices do that one could not?",
         {
             "nothing": "nothing: their product is one matrix",
@@ -195,9 +198,9 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
 
     from playground.analysis.block import gelu
 
-    if not subject.has("bent"):
+    if not subject.has_cached("bent"):
         yield Wait("Running the network, and counting what enters the bend …", Chart(curves(), "gelu", 290))
-    facts_by_layer = subject.kept("bent", lambda: all_bent(subject))
+    facts_by_layer = subject.cached("bent", lambda: bend_facts_by_layer(subject))
     config = subject.vit.config
     has_other_bend = config.activation != "gelu" or config.gated_mlp
     yield Words(
@@ -226,21 +229,21 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def all_bent(subject: Subject) -> tuple[Bent, ...]:
+def bend_facts_by_layer(subject: Subject) -> tuple[BendFacts, ...]:
     from playground.analysis import block
 
     trace = subject.trace()
     with subject.turns() as give_way:
-        return tuple(bent_of(inputs) for inputs in block.hidden(trace, give_way))
+        return tuple(bend_facts(inputs) for inputs in block.hidden(trace, give_way))
 
 
-def bent_of(inputs: Tensor) -> Bent:
+def bend_facts(inputs: Tensor) -> BendFacts:
     """Facts about the numbers that enter the activation function. inputs: (patches, mlp_width)"""
     from playground.analysis.block import gelu
 
     counts, _ = np.histogram(inputs.numpy(), bins=BARS, range=(-REACH, REACH))
     masks = (inputs < 0, gelu(inputs).abs() < 0.1, inputs.abs() > REACH)
-    return Bent(counts, *(float(mask.float().mean()) for mask in masks))
+    return BendFacts(counts, *(float(mask.float().mean()) for mask in masks))
 
 
 def curves(title: str = "The bend", counts: np.ndarray | None = None) -> go.Figure:
@@ -322,8 +325,8 @@ def norms(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield from one_norm(subject, settings.times)
 
 
-TIMES = (1, 10, 100)
-DRAWN = 48  # how many of a token's numbers are drawn
+FACTORS = (1, 10, 100)
+DRAWN_COUNT = 48  # how many of a token's numbers are drawn
 
 
 def one_norm(subject: Subject, factor: int) -> Iterator[Part]:
@@ -333,16 +336,16 @@ def one_norm(subject: Subject, factor: int) -> Iterator[Part]:
     trace = subject.trace()
     token = trace.token(start_patch(subject.name, trace.grid))
     (before_norm, after_norm), (_, unscaled_norm) = block.normed(trace, token, factor), block.normed(trace, token, 1)
-    yield Choice("times", "A token of this picture, times", {n: f"{n}" for n in TIMES})
+    yield Choice("times", "A token of this picture, times", {n: f"{n}" for n in FACTORS})
     figure = go.Figure()
     for n, (name, numbers) in enumerate((("before", before_norm), ("after the norm", after_norm))):
         figure.add_bar(
-            y=numbers[:DRAWN].tolist(), name=name, xaxis=f"x{n + 1}", yaxis=f"y{n + 1}",
+            y=numbers[:DRAWN_COUNT].tolist(), name=name, xaxis=f"x{n + 1}", yaxis=f"y{n + 1}",
             marker_color=(TOKEN, QUERY)[n], hovertemplate="number %{x}: %{y:.2f}<extra></extra>",
         )  # fmt: skip
     figure.update_layout(
         grid={"rows": 1, "columns": 2, "pattern": "independent"}, legend={"orientation": "h", "y": 1.1},
-        title=f"Its first {DRAWN} numbers",
+        title=f"Its first {DRAWN_COUNT} numbers",
     )  # fmt: skip
     yield Chart(figure, "layer-norm", 260)
     yield Words(
@@ -360,33 +363,35 @@ LESSON = Lesson(
     "block",
     "Attention is one part of a layer. Around it stand two sums, two norms and a small network, the MLP.",
     {
-        "box": Setting.of("Attention", BOXES),
+        "box": Setting.of("Attention", BOX_NAMES),
         "layer": LAYER,
-        "patch": Written("", pattern=r"\d{1,3},\d{1,3}"),
-        "supposed": Written("", pattern=r"\d{1,5}"),  # number of the label that counts as right; "": Answered.label
+        "patch": TextSetting("", pattern=r"\d{1,3},\d{1,3}"),
+        "supposed": TextSetting("", pattern=r"\d{1,5}"),  # number of the label that counts as right; "": Answered.label
         "mode": Setting.of("train", ("train", "eval")),
-        "times": Setting.of(1, TIMES),
-        "top": Setting.of("fine", TOPS),
+        "times": Setting.of(1, FACTORS),
+        "top": Setting.of("fine", HEAD_KINDS),
     },
     {
         "whole": Step(
-            "1 · The whole model", whole, "block_weights", ("block_largest",), ("box",), ahead=({"box": None},),
+            "1 · The whole model", whole_model, "block_weights", ("block_largest",), ("box",), ahead=({"box": None},),
             beyond="The app shows other models, too.", own=None,
         ),
         "stream": Step(
-            "2 · A layer adds", stream, "block_push", ("block_push",), ("layer", "patch"), ahead=({"layer": OURS},),
-            beyond=OWN,
+            "2 · A layer adds", stream, "block_push", ("block_push",), ("layer", "patch"),
+            ahead=({"layer": OUR_LAYERS},), beyond=APP_PICTURES,
         ),
         "mlp": Step(
-            "3 · The MLP and GELU", mlp, "block_bend", settings=("layer",), ahead=({"layer": OURS},), beyond=OWN
+            "3 · The MLP and GELU", mlp, "block_bend", settings=("layer",), ahead=({"layer": OUR_LAYERS},),
+            beyond=APP_PICTURES,
         ),
         "norms": Step(
-            "4 · Where norms stand", norms, "block_norms", settings=("times",), ahead=({"times": None},), beyond=OWN
+            "4 · Where norms stand", norms, "block_norms", settings=("times",), ahead=({"times": None},),
+            beyond=APP_PICTURES,
         ),
         "answer": Step(
             "5 · The answer", answer, "block_loss", ("block_dear",), ("supposed", "mode", "top"),
-            ahead=({"supposed": ("", *map(str, range(13)))}, {"mode": None}, {"top": None}), beyond=OWN,
+            ahead=({"supposed": ("", *map(str, range(13)))}, {"mode": None}, {"top": None}), beyond=APP_PICTURES,
         ),
-        "read": Step("6 · Read the stream", read, "block_read", beyond=OWN),
+        "read": Step("6 · Read the stream", logit_lens, "block_read", beyond=APP_PICTURES),
     },
 )  # fmt: skip

@@ -30,7 +30,7 @@ from playground.lessons.parts import (
     Words,
     think,
 )  # fmt: skip
-from playground.lessons.pictures import small
+from playground.lessons.pictures import at_map_size
 from playground.lessons.questions import Lines, Mark, Number, Question, Series
 from playground.numbers import percent
 from playground.pictures.jpegs import as_jpeg
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
     from playground.vit import Config
 
-STRIP = 84  # pixels: the height of the picture above the question
+STRIP_HEIGHT = 84  # pixels: the height of the picture above the question
 
 
 @dataclass(frozen=True)
-class Answered:
+class ModelAnswer:
     subject: Subject  # the picture and the model
-    seen: Trace
+    trace: Trace
     label: int  # one of the true labels; if they are unknown, the likeliest label
-    true: tuple[int, ...]  # all true labels; () if they are unknown
-    wrong: int  # number of labels that the model answers wrongly
+    true_labels: tuple[int, ...]  # () if they are unknown
+    wrong_count: int  # number of labels that the model answers wrongly
 
     @property
     def config(self) -> Config:
@@ -63,24 +63,26 @@ class Answered:
         return list(c.labels or (f"class {number}" for number in range(c.classes)))
 
 
-def answered(subject: Subject) -> Generator[Part, None, Answered]:
+def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
     """The chosen model's answer to the chosen picture. A model without a classifier is replaced by another model. A
     sample replaces the picture if the answer is wrong. For our own model, which knows only drawings, a sample also
     replaces a picture whose labels are unknown."""
     from playground.analysis.block import FOUND, best, true_labels
 
-    small_picture = Picture(as_jpeg(small(subject.image)))
-    if not subject.has("classes"):
+    small_picture = Picture(as_jpeg(at_map_size(subject.image)))
+    if not subject.has_cached("classes"):
         yield Wait(f"Asking {subject.model} what it answers …", small_picture)
-    asked_subject = subject if subject.kept("classes", lambda: subject.vit.config.classes) else subject.that_names()
-    if not asked_subject.has("judged"):
+    asked_subject = (
+        subject if subject.cached("classes", lambda: subject.vit.config.classes) else subject.with_naming_model()
+    )
+    if not asked_subject.has_cached("judged"):
         yield Wait(f"Asking {asked_subject.model} what it answers …", small_picture)
     c, example = asked_subject.vit.config, judged_example(asked_subject)
     if example.wrong if example else c.multi_label:
-        names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else with_labels(c)
-        candidates = [asked_subject.other(sample=name) for name in names]
+        names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else labelled_samples(c)
+        candidates = [asked_subject.with_other(sample=name) for name in names]
         for n, candidate in enumerate(candidates, 1):
-            if not candidate.has("judged"):
+            if not candidate.has_cached("judged"):
                 yield Wait(
                     f"Looking for a picture that {asked_subject.model} labels correctly: {n} of {len(candidates)} …",
                     small_picture,
@@ -89,14 +91,14 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
         example = best([example for example in map(judged_example, candidates) if example])
     if example is None or (example.wrong and not c.multi_label):
         trace = asked_subject.trace()
-        return Answered(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
+        return ModelAnswer(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
     if example.picture != asked_subject.sample_name:
-        asked_subject = asked_subject.other(sample=example.picture)
-    true = tuple(true_labels(c, samples.named(example.picture).labels))  # type: ignore[union-attr]
-    return Answered(asked_subject, asked_subject.trace(), example.label, true, example.wrong)
+        asked_subject = asked_subject.with_other(sample=example.picture)
+    true_numbers = tuple(true_labels(c, samples.named(example.picture).labels))  # type: ignore[union-attr]
+    return ModelAnswer(asked_subject, asked_subject.trace(), example.label, true_numbers, example.wrong)
 
 
-def with_labels(c: Config) -> list[str]:
+def labelled_samples(c: Config) -> list[str]:
     """Names of the samples that show something for which the model has a label."""
     return [sample.name for sample in samples.samples() if {*c.labels} & {*sample.labels}]
 
@@ -114,10 +116,10 @@ def judged_example(subject: Subject) -> Example | None:
         with subject.turns() as give_way:
             return block.example_of(name, trace, samples.named(name).labels, give_way)  # type: ignore[union-attr]
 
-    return subject.kept("judged", work)
+    return subject.cached("judged", work)
 
 
-def shown(subject: Subject, answer: Answered, no_head: str) -> Row:
+def picture_row(subject: Subject, answer: ModelAnswer, no_head: str) -> Row:
     """The picture as a narrow strip, and sentences about it. `no_head`: the sentence for a model without a
     classifier."""
     model, sentences = answer.subject.model, []
@@ -131,21 +133,23 @@ def shown(subject: Subject, answer: Answered, no_head: str) -> Row:
             else f"This step looks at a photograph in which {model} names something that is there."
         )
     sentences.append(truth_sentence(answer, model))
-    image = small(answer.subject.image)
-    strip_width = round(STRIP * image.width / image.height)
+    image = at_map_size(answer.subject.image)
+    strip_width = round(STRIP_HEIGHT * image.width / image.height)
     text = " ".join(sentence[0].upper() + sentence[1:] for sentence in sentences)
     return Row(Picture(as_jpeg(image), width=strip_width), Words(text), shares=(strip_width, 1200 - strip_width))
 
 
-def truth_sentence(answer: Answered, model: str) -> str:
-    if not answer.true:
+def truth_sentence(answer: ModelAnswer, model: str) -> str:
+    if not answer.true_labels:
         return f"This is what {model} says of this picture. Whether it is right, only you can tell."
     labels, title = len(answer.labels), samples.named(answer.subject.name).title  # type: ignore[union-attr]
-    shown_labels = ", ".join(answer.labels[number] for number in answer.true)
+    shown_labels = ", ".join(answer.labels[number] for number in answer.true_labels)
     truth_words = f"*{title}* shows, of the model’s {labels:,} labels: **{shown_labels}**."
     if not answer.config.multi_label:
         return f"{truth_words} The model shares 100 % out among all, and the likeliest is true."
-    verdict = f"{labels - answer.wrong} of its answers are right" if answer.wrong else "every answer is right"
+    verdict = (
+        f"{labels - answer.wrong_count} of its answers are right" if answer.wrong_count else "every answer is right"
+    )
     return f"{truth_words} To each the model says yes, more than 50 %, or no; {verdict}."
 
 
@@ -154,26 +158,27 @@ def truth_sentence(answer: Answered, model: str) -> str:
 MOST_ROWS = 13  # most rows of the table
 UNLIKELY = 0.2  # a lower probability counts as unlikely
 MODES = {"train": "model.train()", "eval": "model.eval()"}
-READ = {
+# Config.pool -> words for the vector that the classifier reads
+READOUT_TEXTS = {
     "token": "the class token",
     "avg": "the mean of the patches",
     "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
     "map of all": "what a query of its own collects",
-}  # Config.pool -> words for the vector that the classifier reads
+}
 
 
 def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
-    result = yield from answered(subject)
-    config, logits, labels = result.config, result.seen.logits, result.labels
+    result = yield from find_answer(subject)
+    config, logits, labels = result.config, result.trace.logits, result.labels
     assert logits is not None
-    yield shown(
+    yield picture_row(
         subject, result, "{model} was trained without labels, so it has no head that names classes: here is {other}."
     )
-    yield Ask(loss(result), result.subject.about)
+    yield Ask(loss_question_about(result), result.subject.identity)
     yield Words(
-        f"After the last layer one vector is read out, here {READ[config.pool]}, and a matrix turns it into one "
-        "number a class: the **logits**."
+        f"After the last layer one vector is read out, here {READOUT_TEXTS[config.pool]}, and a matrix turns it into "
+        "one number a class: the **logits**."
     )
     yield Pick(
         "supposed",
@@ -183,16 +188,16 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
         {setting_of_label(number, result): f"{number}: {label}" for number, label in enumerate(labels)},
     )
     label = int(settings.supposed) if settings.supposed and int(settings.supposed) < len(labels) else result.label
-    yield table(result, label)
+    yield label_table(result, label)
     yield Words(loss_words(result, label))
     yield Fold(
         "More: the label as a vector, one-hot",
         Chart(one_hot(result, label), "one-hot", 240),
-        Words(look_up(result, label)),
+        Words(look_up_words(result, label)),
     )
     yield Fold("More: the head for pre-training", *pretraining(result, settings.top))
     modes = Choice("mode", "Two passes with", MODES)
-    yield Fold("More: two passes in training mode", modes, Words(passes(result, settings.mode == "train")))
+    yield Fold("More: two passes in training mode", modes, Words(two_passes_words(result, settings.mode == "train")))
     costliest = int(logits.argmin())
     yield Exercise(
         "Choose the class that would cost most. How do its logit and its loss go together?",
@@ -213,7 +218,7 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def setting_of_label(label: int, answer: Answered) -> str:
+def setting_of_label(label: int, answer: ModelAnswer) -> str:
     """The value of the setting `supposed` for this label."""
     return "" if label == answer.label else str(label)
 
@@ -273,42 +278,44 @@ def loss_question(label: str, share: float, likeliest: str, likeliest_share: flo
     )  # fmt: skip
 
 
-def loss(answer: Answered) -> Question:
+def loss_question_about(answer: ModelAnswer) -> Question:
     """The question about the loss. It asks about the likeliest label below UNLIKELY that is not known to be true."""
-    c, shares = answer.config, answer.config.shares(answer.seen.logits)  # type: ignore[arg-type]
+    c, shares = answer.config, answer.config.shares(answer.trace.logits)  # type: ignore[arg-type]
     likeliest, *other_labels = shares.argsort(descending=True).tolist()
-    false_labels = [number for number in other_labels if number not in answer.true] or other_labels
+    false_labels = [number for number in other_labels if number not in answer.true_labels] or other_labels
     index = next((number for number in false_labels if shares[number] < UNLIKELY), false_labels[-1])
     named_shares = [(answer.labels[number], float(shares[number])) for number in (index, likeliest)]
     return loss_question(*named_shares[0], *named_shares[1], c.multi_label)
 
 
-def table(answer: Answered, label: int) -> Table:
+def label_table(answer: ModelAnswer, label: int) -> Table:
     """The likeliest labels and the chosen one; for a multi-label model with known true labels also each label's
     loss."""
     from playground.analysis import block
 
-    config, logits = answer.config, answer.seen.logits
+    config, logits = answer.config, answer.trace.logits
     assert logits is not None
-    shares, costs = config.shares(logits), block.costs(logits, answer.true)  # (classes,) each
+    shares, costs = config.shares(logits), block.costs(logits, answer.true_labels)  # (classes,) each
     likely_labels = logits.argsort(descending=True)[:MOST_ROWS].tolist()
     shown_labels = likely_labels if label in likely_labels else [*likely_labels[:-1], label]
-    has_label_losses = config.multi_label and answer.true
+    has_label_losses = config.multi_label and answer.true_labels
     rows = []
     for i in shown_labels:
         mark = "**" if i == label else ""
         row = [f"{mark}{i}: {answer.labels[i]}{mark}", number_text(logits[i]), percent(float(shares[i]), 1)]
-        rows.append([*row, *(["yes" if i in answer.true else "no", number_text(costs[i])] if has_label_losses else [])])
+        rows.append(
+            [*row, *(["yes" if i in answer.true_labels else "no", number_text(costs[i])] if has_label_losses else [])]
+        )
     kind = "sigmoid: several may be true" if config.multi_label else "softmax: they sum to 1"
     return Table(
         ["class", "logit", f"probability ({kind})", *(["in the picture", "costs"] if has_label_losses else [])], rows
     )
 
 
-def loss_words(answer: Answered, label: int) -> str:
+def loss_words(answer: ModelAnswer, label: int) -> str:
     from playground.analysis import block
 
-    config, logits, name = answer.config, answer.seen.logits, answer.labels[label]
+    config, logits, name = answer.config, answer.trace.logits, answer.labels[label]
     assert logits is not None
     cross_entropy = block.cross_entropy(config, logits, label)
     price_sentence = " A sure and right answer costs nearly nothing, a sure and wrong one much."
@@ -317,8 +324,11 @@ def loss_words(answer: Answered, label: int) -> str:
             f"If its label is *{name}*, the **cross-entropy** is **{cross_entropy:.2f}**: −log of its probability."
             + price_sentence
         )
-    cost_if_absent, mean_cost = float(block.costs(logits, ())[label]), float(block.costs(logits, answer.true).mean())
-    mean_text = f": **{mean_cost:.3f}** on this picture" if answer.true else ""
+    cost_if_absent, mean_cost = (
+        float(block.costs(logits, ())[label]),
+        float(block.costs(logits, answer.true_labels).mean()),
+    )
+    mean_text = f": **{mean_cost:.3f}** on this picture" if answer.true_labels else ""
     return (
         f"If the picture shows *{name}*, this answer costs −log of its probability, **{cross_entropy:.2f}**; if not, "
         f"−log(1 − its probability), **{cost_if_absent:.2f}**. The loss is the **binary cross-entropy**, the mean of "
@@ -326,7 +336,7 @@ def loss_words(answer: Answered, label: int) -> str:
     )
 
 
-def look_up(answer: Answered, label: int) -> str:
+def look_up_words(answer: ModelAnswer, label: int) -> str:
     from playground.analysis import block
 
     matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
@@ -340,13 +350,13 @@ def look_up(answer: Answered, label: int) -> str:
     )
 
 
-def one_hot(answer: Answered, label: int) -> go.Figure:
+def one_hot(answer: ModelAnswer, label: int) -> go.Figure:
     """The label as a one-hot vector, and the row of the classifier's matrix that this vector selects."""
     matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
     vector = [float(number == label) for number in range(len(matrix))]
     figure = go.Figure()
     for n, (name, numbers, colour) in enumerate(
-        (("one-hot", vector, QUERY), (f"× W: row {label}", (torch_of(vector) @ matrix).tolist(), VALUE)), 1
+        (("one-hot", vector, QUERY), (f"× W: row {label}", (as_tensor(vector) @ matrix).tolist(), VALUE)), 1
     ):
         figure.add_bar(y=numbers, name=name, xaxis=f"x{n}", yaxis=f"y{n}", marker_color=colour)
     figure.update_layout(
@@ -355,23 +365,23 @@ def one_hot(answer: Answered, label: int) -> go.Figure:
     return figure
 
 
-def torch_of(numbers: Sequence[float]) -> Tensor:
+def as_tensor(numbers: Sequence[float]) -> Tensor:
     import torch
 
     return torch.tensor(numbers)
 
 
-TOPS = {"fine": "as in fine-tuning: one matrix", "pre": "as in pre-training: a hidden layer first"}
+HEAD_KINDS = {"fine": "as in fine-tuning: one matrix", "pre": "as in pre-training: a hidden layer first"}
 
 
-def pretraining(answer: Answered, top: str) -> Iterator[Part]:
+def pretraining(answer: ModelAnswer, top: str) -> Iterator[Part]:
     from playground.analysis import block
     from playground.lessons import experiments
 
     width, classes = answer.config.width, len(answer.labels)
     hidden_count, matrix_count = block.pretraining_head(width, classes)
     remark = "This model still has it." if answer.config.pre_logits else "This model has only the matrix."
-    yield Choice("top", "The head", TOPS)
+    yield Choice("top", "The head", HEAD_KINDS)
     shapes = experiments.readout_shapes(top, width, classes)
     yield Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])
     yield Words(
@@ -381,11 +391,11 @@ def pretraining(answer: Answered, top: str) -> Iterator[Part]:
     )
 
 
-def passes(answer: Answered, is_training: bool) -> str:
+def two_passes_words(answer: ModelAnswer, is_training: bool) -> str:
     """A sentence that compares two passes of the same picture."""
     from playground.analysis import block
 
-    first_logits, second_logits = block.two_passes(answer.seen, is_training)
+    first_logits, second_logits = block.two_passes(answer.trace, is_training)
     reason = (
         "Nothing is dropped: they are equal."
         if first_logits == second_logits

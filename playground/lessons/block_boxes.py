@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import After, Ask, Choice, Exercise, Part, Picture, Row, Wait, When, Words, think
-from playground.lessons.pictures import small
+from playground.lessons.pictures import at_map_size
 from playground.lessons.questions import Bars, Number, Question
 from playground.numbers import percent
 from playground.pictures.jpegs import as_jpeg
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from playground.vit import VisionTransformer
 
-BOXES = (
+BOX_NAMES = (
     "Picture", "Patches", "Extra tokens", "Positions", "Norm", "Attention", "Add", "MLP", "Last norm", "Answer",
 )  # fmt: skip
 IN_LAYERS = ("Norm", "Attention", "Add", "MLP")  # boxes that are in every layer
@@ -47,12 +47,12 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, widenin
     )  # fmt: skip
 
 
-def whole(subject: Subject, settings: Settings) -> Iterator[Part]:
-    if not subject.has("boxes"):
-        yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(small(subject.image))))
-    boxes = subject.kept("boxes", lambda: boxes_by_name(subject))
+def whole_model(subject: Subject, settings: Settings) -> Iterator[Part]:
+    if not subject.has_cached("boxes"):
+        yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(at_map_size(subject.image))))
+    boxes = subject.cached("boxes", lambda: boxes_by_name(subject))
     config = subject.vit.config
-    counts = {name: box.weights for name, box in boxes.items()}
+    counts = {name: box.parameter_count for name, box in boxes.items()}
     yield Ask(
         weights_question(subject.model, counts, config.depth, config.mlp_width / config.width), subject.model_name
     )
@@ -65,8 +65,8 @@ def whole(subject: Subject, settings: Settings) -> Iterator[Part]:
         Words(f"what leaves it: **{box.shape}** numbers"),
         shares=(3, 2),
     )
-    share = box.weights / sum(counts.values())
-    largest_box = max(boxes.values(), key=lambda box: box.weights)
+    share = box.parameter_count / sum(counts.values())
+    largest_box = max(boxes.values(), key=lambda box: box.parameter_count)
     D = config.width
     gain_sentence = (
         f" (This model also learns a gain for what is added, LayerScale: D = {D}.)" if config.layer_scale else ""
@@ -74,13 +74,13 @@ def whole(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield After(
         "block_weights",
         Words(
-            f"learned in it: **{box.weights:,}** parameters, {percent(share)} of all"
-            if box.weights
+            f"learned in it: **{box.parameter_count:,}** parameters, {percent(share)} of all"
+            if box.parameter_count
             else "learned in it: nothing"
         ),
         Exercise(
             "Open the box that has most of the parameters.",
-            f"{largest_box.name}: {largest_box.weights:,}. {largest_box.says}",
+            f"{largest_box.name}: {largest_box.parameter_count:,}. {largest_box.says}",
             hint="The longest bar.",
             id="block_largest",
             done=When({"box": [largest_box.name]}),
@@ -101,7 +101,7 @@ class Box:
     name: str
     says: str
     shape: str  # of the box's output, for one picture
-    weights: int  # number of parameters, summed over all layers
+    parameter_count: int  # summed over all layers
     formula: str = ""
 
 
@@ -132,7 +132,7 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
             f"Each patch of {config.patch_size} × {config.patch_size} pixels is one row of "
             f"{3 * config.patch_size**2:,} numbers; one matrix turns it into a token of {D} numbers.",
             f"{patches} × {D}",
-            _count(vit.patch_embed),
+            _parameter_count(vit.patch_embed),
             "x_p E + b",
         ),
     ]
@@ -147,13 +147,15 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
             )
         )
     model_boxes += [
-        Box("Positions", _positions(config.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()),
+        Box(
+            "Positions", _positions_text(config.positions), shape, 0 if vit.pos_embed is None else vit.pos_embed.numel()
+        ),
         Box(
             "Norm",
             "Each token is rescaled to mean 0 and variance 1; then a learned gain and shift. The sum that flows "
             "past is not touched: the norm stands in the branch (pre-norm).",
             shape,
-            2 * L * _count(block.norm1) + _count(vit.norm_pre),
+            2 * L * _parameter_count(block.norm1) + _parameter_count(vit.norm_pre),
             "γ (x − mean) / deviation + β",
         ),
         Box(
@@ -161,7 +163,7 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
             f"The only part in which tokens meet: {config.heads} heads, each with queries, keys and values of "
             f"{D // config.heads} numbers.",
             shape,
-            L * _count(block.attn),
+            L * _parameter_count(block.attn),
             "softmax(QKᵀ / √d_k) V, then W_O",
         ),
         Box(
@@ -169,7 +171,7 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
             "What the branch returns is added to the token: a push. What the token was stays in the sum."
             + (" A learned gain (layer scale) makes the push smaller or larger." if config.layer_scale else ""),
             shape,
-            2 * L * _count(block.ls1),
+            2 * L * _parameter_count(block.ls1),
             "x + push",
         ),
         Box(
@@ -177,11 +179,14 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
             f"The same small network for each token: {D} numbers become {config.mlp_width}, GELU bends each of them, "
             f"and {D} come back. No token sees another one here.",
             shape,
-            L * _count(block.mlp),
+            L * _parameter_count(block.mlp),
             "GELU(x W_1 + b_1) W_2 + b_2",
         ),
         Box(
-            "Last norm", "After the last layer the tokens are rescaled once more.", shape, _count(vit.norm, vit.fc_norm)
+            "Last norm",
+            "After the last layer the tokens are rescaled once more.",
+            shape,
+            _parameter_count(vit.norm, vit.fc_norm),
         ),
         Box(
             "Answer",
@@ -190,14 +195,14 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
             if config.classes
             else f"This model names nothing: one vector of {D} numbers is its answer, for others to use.",
             str(config.classes or D),
-            _count(vit.head, vit.head_dist, vit.pre_logits, *filter(None, [vit.attn_pool])),
+            _parameter_count(vit.head, vit.head_dist, vit.pre_logits, *filter(None, [vit.attn_pool])),
             "y W + b" if config.classes else "",
         ),
     ]
     return model_boxes
 
 
-def _positions(kind: str) -> str:
+def _positions_text(kind: str) -> str:
     return {
         "learned": "A learned vector for each place is added: without it, attention could not know where a patch was.",
         "patches": "A learned vector for each place is added to the patches.",
@@ -207,5 +212,5 @@ def _positions(kind: str) -> str:
     }[kind]
 
 
-def _count(*modules: nn.Module) -> int:
+def _parameter_count(*modules: nn.Module) -> int:
     return sum(p.numel() for module in modules for p in module.parameters())

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from playground.lessons.block_answer import READ, Answered, answered, shown
+from playground.lessons.block_answer import READOUT_TEXTS, ModelAnswer, find_answer, picture_row
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import QUERY, After, Ask, Part, Picture, Row, Wait, Words
-from playground.lessons.pictures import lit, small
+from playground.lessons.pictures import at_map_size, lit_picture
 from playground.lessons.questions import Lines, Number, Question, Series
 from playground.numbers import percent
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from playground.analysis.block import Read
 
 MOST_MAPS = 8  # each map shows one layer
-MAP = 180  # pixels, the longer side of a map
+MAP_SIDE = 180  # pixels, the longer side of a map
 
 
 def place_words(layers: int) -> str:
     return "before the first layer" if not layers else f"after {layers} layer{'s' * (layers > 1)}"
 
 
-SAME = "The first is the same for every picture: the class token has heard nothing yet. "
+SAME_FIRST_TEXT = "The first is the same for every picture: the class token has heard nothing yet. "
 
 
-def per_cent(p: float) -> str:
+def percent_text(p: float) -> str:
     """A percentage as text, with one decimal near 0, 50 and 100: else 50.4 would read 50 and be called above one
     half."""
     near_a_mark = any(abs(p - n) < 0.5 for n in (0, 50, 100))
@@ -59,15 +59,15 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
     middle = layers // 2
     return Question(
         "block_read",
-        f"In the end {model} gives *{label}* {per_cent(shares[-1])} %. Read {place_words(middle)} of {layers}, it is "
-        "▢.",
+        f"In the end {model} gives *{label}* {percent_text(shares[-1])} %. Read {place_words(middle)} of {layers}, it "
+        "is ▢.",
         Number(0, 100, " %"), shares[middle],
-        "Before the first layer and after each, in per cent: " + ", ".join(map(per_cent, shares)) + ". "
-        + above_half(shares) + (SAME if pool == "token" else "")
+        "Before the first layer and after each, in per cent: " + ", ".join(map(percent_text, shares)) + ". "
+        + above_half(shares) + (SAME_FIRST_TEXT if pool == "token" else "")
         + "Norm and classifier were trained for what the *last* layer gives. Before that they may misread: the "
         "number says when the answer stands in the stream **in the form in which they look for it**.",
         prose="All layers write into one stream, so it can be read at any place: the last norm and the classifier are "
-        f"put behind an earlier layer (the *logit lens*). What is read here is {READ[pool]}.",
+        f"put behind an earlier layer (the *logit lens*). What is read here is {READOUT_TEXTS[pool]}.",
         tempting=(
             ((0, 0), "Exactly 0 % is never given: e to any power is more than 0."),
             ((99, 100), "Then the layers above would have nothing left to say."),
@@ -80,18 +80,18 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
     )  # fmt: skip
 
 
-def read(subject: Subject, settings: Settings) -> Iterator[Part]:
+def logit_lens(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The logit lens, layer after layer."""
-    answer = yield from answered(subject)
+    answer = yield from find_answer(subject)
     label = answer.labels[answer.label]
-    yield shown(subject, answer, "{model} has no classifier to read with: here is {other}.")
-    if not answer.subject.has(("read", answer.label)):
+    yield picture_row(subject, answer, "{model} has no classifier to read with: here is {other}.")
+    if not answer.subject.has_cached(("read", answer.label)):
         yield Wait("Reading the stream before the first layer and after each …")
-    answers = answer.subject.kept(("read", answer.label), lambda: read_now(answer))
+    answers = answer.subject.cached(("read", answer.label), lambda: measured_lens(answer))
     percentages = [100 * p for p in answers.pooled]
     yield Ask(
         read_question(answer.subject.model, label, percentages, answer.config.pool),
-        f"{answer.subject.about} {answer.label}",
+        f"{answer.subject.identity} {answer.label}",
     )
     majorities = [(shares > 0.5).float().mean().item() for shares in answers.patches]  # share of the patches, by layer
     best_layer = max(range(len(majorities)), key=majorities.__getitem__)
@@ -111,11 +111,11 @@ def read(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def read_now(answer: Answered) -> Read:
+def measured_lens(answer: ModelAnswer) -> Read:
     from playground.analysis import block
 
     with answer.subject.turns() as give_way:
-        return block.read_stream(answer.seen, answer.label, give_way)
+        return block.read_stream(answer.trace, answer.label, give_way)
 
 
 def maps(image: Image.Image, answers: Read) -> Row:
@@ -124,8 +124,8 @@ def maps(image: Image.Image, answers: Read) -> Row:
     layers = len(answers.patches)
     map_count = min(layers, MOST_MAPS)
     map_layers = sorted({round(n * (layers - 1) / (map_count - 1)) for n in range(map_count)})
-    small_image = small(image)
-    small_image.thumbnail((MAP, MAP))
+    small_image = at_map_size(image)
+    small_image.thumbnail((MAP_SIDE, MAP_SIDE))
     captions = ["no layer" if not layer else f"{layer} layer{'s' * (layer > 1)}" for layer in map_layers]
-    jpegs = [lit(small_image, answers.patches[layer], None, 1.0) for layer in map_layers]
+    jpegs = [lit_picture(small_image, answers.patches[layer], None, 1.0) for layer in map_layers]
     return Row(*(Picture(jpeg, caption) for jpeg, caption in zip(jpegs, captions, strict=True)))

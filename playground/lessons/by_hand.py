@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, Written
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Made, Part, Reported, When, Words
-from playground.lessons.questions import Bars, Number, Question, of_choice
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Maker, Part, Reported, When, Words
+from playground.lessons.questions import Bars, Number, Question, choice_question
 from playground.numbers import percent
 from playground.pack import FORMAT, pack
 from playground.pictures.jpegs import as_jpeg
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 TOKENS = "ABCDEFGHI"
 VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # the value of each token, a single number
 TEMPERATURES = (1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
-EVEN = 0.5  # at this temperature or above, all patches of a picture get nearly equal weights
-PATCHES = (4, 8, 14, 16, 32)
-MOST = max(VALUES)
-NEAR_LARGEST = MOST - 10  # a token whose new value is larger counts as near the largest value
+EVEN_TEMPERATURE = 0.5  # at this temperature or above, all patches of a picture get nearly equal weights
+PATCH_SIZES = (4, 8, 14, 16, 32)
+LARGEST_VALUE = max(VALUES)
+NEAR_LARGEST = LARGEST_VALUE - 10  # a token whose new value is larger counts as near the largest value
 
 
 # Queries and keys -----------------------------------------------------------------------------------------------------
@@ -83,11 +83,11 @@ def arrows(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def arrows_drawing() -> Drawing:
-    return Drawing("arrows", {"start": at_first(), "still": False}, ("arrows",))
+    return Drawing("arrows", {"start": first_arrows(), "still": False}, ("arrows",))
 
 
 @cache
-def at_first() -> str:
+def first_arrows() -> str:
     """The arrows before any is dragged, as text: x and y of each in tenths, first of all queries, then of all keys. The
     keys lie in equal steps on a circle; each token's query equals the next token's key."""
     angles = [token * 2 * math.pi / len(TOKENS) for token in range(len(TOKENS))]
@@ -100,7 +100,7 @@ def weights_of_a_and_b() -> tuple[float, float]:
     """The weight that A gives to B, and the weight that B gives to A, before an arrow is dragged."""
     from playground.analysis import by_hand
 
-    weights = by_hand.weights(by_hand.read(at_first(), tokens=18))
+    weights = by_hand.weights(by_hand.read(first_arrows(), tokens=18))
     return float(weights[0, 1]), float(weights[1, 0])
 
 
@@ -110,7 +110,7 @@ def longer_query_question() -> Question:
 
     from playground.analysis import by_hand
 
-    arrows = by_hand.read(at_first(), tokens=18)
+    arrows = by_hand.read(first_arrows(), tokens=18)
     longer_arrows = torch.cat([arrows[:9] * 2, arrows[9:]])
     old_row, new_row = (100 * by_hand.weights(a)[0] for a in (arrows, longer_arrows))
     index, largest_weight = int(old_row.argmax()), float(old_row.max())
@@ -143,19 +143,19 @@ def values(subject: Subject, settings: Settings) -> Iterator[Part]:
         "all values, weighted by its row. Drag an arrow."
     )
     yield arrows_drawing()
-    yield Ask(mean())
+    yield Ask(mean_question())
     yield After(
         "by_hand_values",
         Drawing("received", {"values": VALUES, "letters": list(TOKENS), "nearly": NEAR_LARGEST}, ("arrows",)),
         Exercise(
-            f"Make A receive more than {NEAR_LARGEST}. Can it receive more than {MOST}?",
-            f"A gives nearly all of its weight to I, whose value is {MOST}. It can’t receive more: weights are "
-            "positive and sum to 1.",
+            f"Make A receive more than {NEAR_LARGEST}. Can it receive more than {LARGEST_VALUE}?",
+            f"A gives nearly all of its weight to I, whose value is {LARGEST_VALUE}. It can’t receive more: weights "
+            "are positive and sum to 1.",
             hint="Which token has the largest value? Turn A’s query to where its key points, and make it long.",
             id="by_hand_receive",
             done=Reported("received", "a_receives"),
             answers=(
-                ("yes", f"What is received is a mean, and no mean is larger than the largest value, {MOST}."),
+                ("yes", f"What is received is a mean, and no mean is larger than the largest value, {LARGEST_VALUE}."),
                 ("no", ""),
             ),
             tempting=[
@@ -171,7 +171,7 @@ def values(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def mean() -> Question:
+def mean_question() -> Question:
     return Question(
         "by_hand_values",
         f"The nine values are {', '.join(map(str, VALUES))}. If all weights of a token are equal, it receives ▢.",
@@ -192,10 +192,10 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
         "Now a patch is a token. Its query and its key are both its mean colour, as a vector of length one. Point at a "
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
-    packed_trace = subject.kept(("colours", settings.patch), lambda: on_colours(subject, settings.patch))
-    from_photo = Made("colours", {"patch": settings.patch, "temperatures": TEMPERATURES})
+    packed_trace = subject.cached(("colours", settings.patch), lambda: packed_colours(subject, settings.patch))
+    from_photo = Maker("colours", {"patch": settings.patch, "temperatures": TEMPERATURES})
     yield Drawing("friends", packed_trace, ("temperature", "hidden", "at"), from_photo)
-    yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCHES})
+    yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCH_SIZES})
     yield Exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
         "The dot product of two colours of length one lies between 0 and 1. Divided by a temperature of 1, no weight "
@@ -203,7 +203,7 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
         "query does.",
         hint="To which end? The line below the pictures says to how many patches it listens.",
         id="by_hand_hot",
-        done=When({"temperature": [temperature for temperature in TEMPERATURES if temperature >= EVEN]}),
+        done=When({"temperature": [temperature for temperature in TEMPERATURES if temperature >= EVEN_TEMPERATURE]}),
         answers=(
             ("all scores become nearly equal", ""),
             ("all colours become alike", "The colours stay: the temperature divides their scores alone."),
@@ -216,17 +216,17 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(dark_question())
 
 
-def on_colours(subject: Subject, patch: int) -> bytes:
+def packed_colours(subject: Subject, patch: int) -> bytes:
     from playground.analysis import by_hand
     from playground.pictures.images import displayed
 
     trace = by_hand.colour_trace(subject.image, patch)
     height, width = trace.size
     jpeg = as_jpeg(displayed(subject.image, (2 * height, 2 * width)))
-    return to_bytes(trace, jpeg, id=f"{subject.about} {patch}", temperatures=TEMPERATURES)
+    return pack_trace(trace, jpeg, id=f"{subject.identity} {patch}", temperatures=TEMPERATURES)
 
 
-def to_bytes(trace: Trace, jpeg: bytes, **fields: object) -> bytes:
+def pack_trace(trace: Trace, jpeg: bytes, **fields: object) -> bytes:
     """Packs the trace in float32, because at a low temperature the rounding of float16 would show. `fields`: further
     fields of the header."""
     q, k, _ = trace.record[0]
@@ -247,7 +247,7 @@ def to_bytes(trace: Trace, jpeg: bytes, **fields: object) -> bytes:
 
 
 def dark_question() -> Question:
-    return of_choice(
+    return choice_question(
         "by_hand_dark", "Point at a bright patch. Why does a *dark* patch of the same colour light up as well?",
         {
             "direction": "a vector of length one has forgotten how bright the colour was",
@@ -289,7 +289,7 @@ def masks(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def mask_question() -> Question:
-    return of_choice(
+    return choice_question(
         "by_hand_mask", "B must not be heard, and each row shall still sum to 1. What is done?",
         {
             "minus": "−∞ is added to B’s scores before the softmax",
@@ -308,15 +308,15 @@ def mask_question() -> Question:
     )  # fmt: skip
 
 
-SIZES = "A photograph of yours is shown here too. The app has other sizes of patches."
-TENTH = r"-?([0-3]?\d|40)"
+SIZES_TEXT = "A photograph of yours is shown here too. The app has other sizes of patches."
+TENTHS_PATTERN = r"-?([0-3]?\d|40)"
 SETTINGS = {
-    "arrows": Written(at_first(), pattern=rf"{TENTH}(_{TENTH}){{35}}"),
-    "patch": Setting.of(8, PATCHES),
+    "arrows": TextSetting(first_arrows(), pattern=rf"{TENTHS_PATTERN}(_{TENTHS_PATTERN}){{35}}"),
+    "patch": Setting.of(8, PATCH_SIZES),
     "temperature": Setting.of(0.002, TEMPERATURES),
-    "hidden": Written("", pattern=r"[A-Za-z0-9_-]{1,600}"),
-    "at": Written("", pattern=r"\d{1,2},\d{1,2}"),
-    "mask": Written("", pattern=r"causal|(?!ABCDEFGHI)A?B?C?D?E?F?G?H?I?"),
+    "hidden": TextSetting("", pattern=r"[A-Za-z0-9_-]{1,600}"),
+    "at": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
+    "mask": TextSetting("", pattern=r"causal|(?!ABCDEFGHI)A?B?C?D?E?F?G?H?I?"),
 }
 LESSON = Lesson(
     "by_hand",
@@ -331,7 +331,7 @@ LESSON = Lesson(
         "values": Step("2 · Values", values, "by_hand_values", ("by_hand_receive",), ("arrows",), own=None),
         "colours": Step(
             "3 · On a picture", colours, "by_hand_dark", ("by_hand_hot",), ("patch", "temperature", "hidden", "at"),
-            ahead=({"patch": (8, 16, 32)},), beyond=SIZES, own=True,
+            ahead=({"patch": (8, 16, 32)},), beyond=SIZES_TEXT, own=True,
         ),
         "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask"), own=None),
     },

@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from playground.lessons import pictures
-from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import APP_PICTURES, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
     KEY,
     QUERY,
@@ -30,26 +30,26 @@ from playground.lessons.parts import (
     When,
     Words,
 )  # fmt: skip
-from playground.lessons.questions import Beside, Number, Photo, Question, of_choice
+from playground.lessons.questions import Beside, Number, Photo, Question, choice_question
 from playground.numbers import percent
 
-MOST = 1024  # number of first tokens that are compared: memory grows with the square of this number
-PARTS = {  # titles as in lessons/listing.py, whose import of torch would delay the page
+MOST_TOKENS = 1024  # number of first tokens that are compared: memory grows with the square of this number
+PART_TITLES = {  # titles as in lessons/listing.py, whose import of torch would delay the page
     "patches": "Patches", "positions": "Positions", "attention": "Attention", "heads": "Heads",
     "mlp": "MLP", "layer": "Layer", "answer": "Answer", "torch": "Words of PyTorch",
 }  # fmt: skip
 
-MODULES = {
+MODULE_TITLES = {
     "parameter": "Parameter", "tensor": "a plain tensor", "sequential": "Sequential", "list": "ModuleList",
 }  # fmt: skip
-LINES = ("scores", "powers", "weights", "mixture")
+LINE_NAMES = ("scores", "powers", "weights", "mixture")
 
 
 # The file -------------------------------------------------------------------------------------------------------------
 
 
 def column_question() -> Question:
-    return of_choice(
+    return choice_question(
         "code_column", "What would go wrong if the softmax ran over dim=-2 instead of dim=-1?",
         {
             "columns": "the columns would sum to 1, and the rows would not",
@@ -66,10 +66,10 @@ def column_question() -> Question:
 
 
 def file(subject: Subject, settings: Settings) -> Iterator[Part]:
-    from playground.lessons.listing import PARTS as parts
+    from playground.lessons.listing import PARTS
 
-    yield Choice("part", "Part", PARTS)
-    yield Words(parts[settings.part].says)
+    yield Choice("part", "Part", PART_TITLES)
+    yield Words(PARTS[settings.part].says)
     yield Drawing("read", {"parts": lines_of_part(settings.part)})
     yield try_it(settings.module)
     yield Exercise(
@@ -95,15 +95,15 @@ def try_it(module_name: str) -> Fold:
     trial = listing.try_module(module_name)
     return Fold(
         "Try it: Parameter, Sequential, ModuleList",
-        Choice("module", "The module holds", MODULES),
-        Code.of(listing.MODULES[module_name]),
+        Choice("module", "The module holds", MODULE_TITLES),
+        Code.of(listing.MODULE_MAKERS[module_name]),
         Table(
             ("", "is"),
             [
-                ("found by `parameters()`", ", ".join(trial.found) or "nothing"),
-                ("kept by `state_dict()`", ", ".join(trial.kept) or "nothing"),
-                ("changed by one step of training", ", ".join(trial.changed) or "nothing"),
-                ("`module(x)`", trial.called),
+                ("found by `parameters()`", ", ".join(trial.parameter_names) or "nothing"),
+                ("kept by `state_dict()`", ", ".join(trial.state_names) or "nothing"),
+                ("changed by one step of training", ", ".join(trial.changed_names) or "nothing"),
+                ("`module(x)`", trial.call_words),
             ],
         ),
     )
@@ -112,16 +112,16 @@ def try_it(module_name: str) -> Fold:
 @cache
 def lines_of_part(part: str) -> list[dict]:
     """The lines of this part of vit.py, each with its formula."""
-    from playground.lessons.listing import PARTS as parts
+    from playground.lessons.listing import PARTS
 
-    return [asdict(cut) for cut in parts[part].read()]
+    return [asdict(cut) for cut in PARTS[part].read()]
 
 
 # Twice the same attention ---------------------------------------------------------------------------------------------
 
 
 def fused_question() -> Question:
-    return of_choice(
+    return choice_question(
         "code_fused",
         "The fused kernel never holds the table of all weights. What does it compute?",
         {"same": "the same numbers, but for rounding", "near": "an approximation", "part": "the largest weights only"},
@@ -134,7 +134,7 @@ def fused_question() -> Question:
     )  # fmt: skip
 
 
-def twice(subject: Subject, settings: Settings) -> Iterator[Part]:
+def attention_twice(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.lessons.listing import listing
     from playground.vit import attention, attention_by_hand
 
@@ -142,8 +142,8 @@ def twice(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Row(*(Code("\n".join(line.text for line in lines)) for lines in listings))
     yield Ask(fused_question())
     yield Wait("Comparing both on this picture …")
-    numbers = on_the_picture(subject)
-    timing_parts = measured(subject) if settings.timed == "yes" else ()
+    numbers = picture_numbers(subject)
+    timing_parts = timed_parts(subject) if settings.timed == "yes" else ()
     yield After(
         "code_fused",
         Words(
@@ -153,11 +153,11 @@ def twice(subject: Subject, settings: Settings) -> Iterator[Part]:
         Choice("timed", "Measure both on this machine", {"no": "not now", "yes": "measure"}),
         *timing_parts,
     )
-    yield in_blocks(numbers)
-    yield in_julia(settings.line)
+    yield blocks_fold(numbers)
+    yield julia_fold(settings.line)
 
 
-def in_blocks(numbers: dict[str, Any]) -> Fold:
+def blocks_fold(numbers: dict[str, Any]) -> Fold:
     from playground.lessons.experiments import BLOCK, in_blocks
 
     return Fold(
@@ -173,17 +173,17 @@ def in_blocks(numbers: dict[str, Any]) -> Fold:
     )
 
 
-def in_julia(line: str) -> Fold:
-    from playground.lessons.experiments import JULIA, PYTHON, STEPS, line_by_line
+def julia_fold(line: str) -> Fold:
+    from playground.lessons.experiments import JULIA, PYTHON, STEP_TITLES, line_by_line
 
     python, julia, numbers = line_by_line(line)
     rows = [[f"{number:.2f}".replace("-", "−") for number in row] for row in numbers.tolist()]
     return Fold(
         "In Julia, beside Python",
         Row(Code(PYTHON.strip()), Code(JULIA.strip(), "julia")),
-        Choice("line", "One line", STEPS),
+        Choice("line", "One line", STEP_TITLES),
         Row(Code(python), Code(julia, "julia")),
-        Table((f"{STEPS[line]}, of 3 tokens", *[""] * (len(rows[0]) - 1)), rows),
+        Table((f"{STEP_TITLES[line]}, of 3 tokens", *[""] * (len(rows[0]) - 1)), rows),
         Words(
             "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python "
             "broadcasts: `exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
@@ -191,14 +191,14 @@ def in_julia(line: str) -> Fold:
     )
 
 
-def measured(subject: Subject) -> Iterator[Part]:
-    from playground.lessons.experiments import TOKENS, Comparison, measure
+def timed_parts(subject: Subject) -> Iterator[Part]:
+    from playground.lessons.experiments import TOKEN_COUNTS, Comparison, measure
 
     def work() -> list[Comparison]:
         with subject.turns() as give_way:
-            return [measure(tokens, give_way=give_way) for tokens in TOKENS]
+            return [measure(tokens, give_way=give_way) for tokens in TOKEN_COUNTS]
 
-    timings = subject.kept("both attentions timed", work)
+    timings = subject.cached("both attentions timed", work)
     figure, last_case = go.Figure(), timings[-1]
     for name, milliseconds, colour in (
         ("by hand", [t.by_hand for t in timings], KEY), ("fused", [t.fused for t in timings], QUERY),
@@ -212,35 +212,35 @@ def measured(subject: Subject) -> Iterator[Part]:
     yield Chart(figure, "attention-by-hand-and-fused", 300)
     yield Words(
         f"At {last_case.tokens:,} tokens the fused kernel takes **{last_case.fused / last_case.by_hand:.2f} ×** the "
-        f"time of the one by hand; their largest difference is {last_case.apart:.1e}."
+        f"time of the one by hand; their largest difference is {last_case.difference:.1e}."
     )
 
 
-def on_the_picture(subject: Subject) -> dict[str, Any]:
+def picture_numbers(subject: Subject) -> dict[str, Any]:
     """The numbers in this lesson's sentences, measured on all layers of the picture."""
-    return subject.kept("measured", lambda: measured_on(subject))
+    return subject.cached("measured", lambda: measured_numbers(subject))
 
 
-def measured_on(subject: Subject) -> dict[str, Any]:
+def measured_numbers(subject: Subject) -> dict[str, Any]:
     from playground.analysis import heads
     from playground.analysis.heads import differing
-    from playground.lessons.experiments import apart, change_by_rotation, in_blocks_apart
+    from playground.lessons.experiments import block_difference, change_by_rotation, largest_difference
     from playground.vit import QKV
 
     trace = subject.trace()
     with subject.turns() as give_way:
         difference, largest_gap = differing(trace, give_way), 0.0
-        layers = [QKV(*(t[:, :MOST] for t in layer)) for layer in trace.record.values()]
+        layers = [QKV(*(t[:, :MOST_TOKENS] for t in layer)) for layer in trace.record.values()]
         middle_layer = len(layers) // 2
         for layer in layers:
-            largest_gap = max(largest_gap, apart(layer, trace.scale))
+            largest_gap = max(largest_gap, largest_difference(layer, trace.scale))
             give_way()
         return {
             "apart": largest_gap,
             "layer": middle_layer,
-            "blocks": in_blocks_apart(layers[middle_layer], trace.scale),
+            "blocks": block_difference(layers[middle_layer], trace.scale),
             "turned": change_by_rotation(layers[middle_layer], trace.scale),
-            "some": f" (its first {MOST:,} tokens)" if trace.tokens > MOST else "",
+            "some": f" (its first {MOST_TOKENS:,} tokens)" if trace.tokens > MOST_TOKENS else "",
             "differs": difference.overall,
             "rows": difference.rows,
             "drawn": heads.words(trace),
@@ -254,12 +254,12 @@ def measured_on(subject: Subject) -> dict[str, Any]:
 
 def library(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Measuring all rows of this picture …")
-    numbers = on_the_picture(subject)
+    numbers = picture_numbers(subject)
     yield Words(
         "In a library, a :blue[**query**] is what you ask at the desk, a :orange[**key**] is the label on a spine, "
         "a :green[**value**] is what stands in the book."
     )
-    yield Ask(how_broad(subject, numbers), subject.about)
+    yield Ask(breadth_question_about(subject, numbers), subject.identity)
     yield Words(
         "Where it breaks:\n\n"
         "- A book may be **easy to find, with little inside**: a large weight on a short value. In "
@@ -290,14 +290,14 @@ def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int
     )  # fmt: skip
 
 
-def how_broad(subject: Subject, numbers: dict[str, Any]):
+def breadth_question_about(subject: Subject, numbers: dict[str, Any]):
     trace = subject.trace()
-    breadth, layer, head, patch = subject.kept("typical row", lambda: row_like(trace, numbers["breadth"]))
+    breadth, layer, head, patch = subject.cached("typical row", lambda: row_like(trace, numbers["breadth"]))
     rows, columns = trace.grid
     row = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).flatten()
     photo = Photo(
         subject.photo(), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
-        words=f"layer {layer}, head {head}: a row", beside=narrow(subject, trace),
+        words=f"layer {layer}, head {head}: a row", beside=narrow_row(subject, trace),
     )  # fmt: skip
     return breadth_question(trace.tokens, numbers["breadth"], breadth, layer, head, photo)
 
@@ -314,12 +314,12 @@ def row_like(trace, breadth: float) -> tuple[float, int, int, int]:
     return min(candidates, key=lambda row: abs(row[0] - breadth))
 
 
-def narrow(subject: Subject, trace) -> Beside:
+def narrow_row(subject: Subject, trace) -> Beside:
     """One of the narrowest rows, for comparison."""
-    breadth, layer, head, patch = subject.kept("narrow row", lambda: row_like(trace, 1))
+    breadth, layer, head, patch = subject.cached("narrow row", lambda: row_like(trace, 1))
     spot = divmod(patch, trace.grid[1])
     words = f"layer {layer}, head {head}: a narrow row, from about {breadth:.1f} tokens"
-    return pictures.row(pictures.small(subject.image), trace.on_grid(trace.row(layer, head, spot)), spot, words)
+    return pictures.row(pictures.at_map_size(subject.image), trace.on_grid(trace.row(layer, head, spot)), spot, words)
 
 
 LESSON = Lesson(
@@ -327,17 +327,17 @@ LESSON = Lesson(
     "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
     "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept.",
     {
-        "part": Setting.of("attention", PARTS), "module": Setting.of("parameter", MODULES),
-        "timed": Setting.of("no", ("no", "yes")), "line": Setting.of("scores", LINES),
+        "part": Setting.of("attention", PART_TITLES), "module": Setting.of("parameter", MODULE_TITLES),
+        "timed": Setting.of("no", ("no", "yes")), "line": Setting.of("scores", LINE_NAMES),
     },
     {
         "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"),
                      ahead=({"part": None}, {"module": None}), own=None),
         "twice": Step(
-            "2 · Twice the same attention", twice, "code_fused", settings=("timed", "line"),
+            "2 · Twice the same attention", attention_twice, "code_fused", settings=("timed", "line"),
             ahead=({"timed": ("no",)}, {"line": None}),
             beyond="The app measures both on its machine, and on your own picture.",
         ),
-        "library": Step("3 · A library, and where the picture breaks", library, "code_library", beyond=OWN),
+        "library": Step("3 · A library, and where the picture breaks", library, "code_library", beyond=APP_PICTURES),
     },
 )  # fmt: skip

@@ -16,22 +16,24 @@ from playground.lessons import parts
 from playground.lessons.benchmark import (
     CONVOLUTION,
     FUSED,
-    GROWTH,
+    GROWTH_POWERS,
     LINEAR,
     MATERIALISED,
-    MOST_PASS,
-    STEPS,
+    MOST_PASS_SECONDS,
+    STEP_COUNT,
     WINDOWS,
-    Measured,
+    Measurement,
     Point,
     Series,
 )
 from playground.lessons.cost_case import DIALS, SWITCHES, drawing
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import After, Ask, Chart, Exercise, Part, Row, Run, Wait, When, Words, think
-from playground.lessons.questions import Bars, Number, Question, Squares, of_choice
+from playground.lessons.questions import Bars, Number, Question, Squares, choice_question
 
-SMALL, MIDDLE, LARGE = (PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "1,024 px, patch 16"))
+SMALL_CASE, MIDDLE_CASE, LARGE_CASE = (
+    PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "1,024 px, patch 16")
+)
 
 
 # Every pair -----------------------------------------------------------------------------------------------------------
@@ -60,26 +62,27 @@ def ratio_question(small_count: int, large_count: int) -> Question:
 
 
 def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Ask(ratio_question(SMALL.tokens, LARGE.tokens))
-    fine_case, coarse_case = (replace(MIDDLE, patch=side) for side in (32, 48))
-    token_ratio, score_ratio = MIDDLE.tokens / SMALL.tokens, MIDDLE.entries / SMALL.entries
+    yield Ask(ratio_question(SMALL_CASE.tokens, LARGE_CASE.tokens))
+    fine_case, coarse_case = (replace(MIDDLE_CASE, patch=side) for side in (32, 48))
+    token_ratio, score_ratio = MIDDLE_CASE.tokens / SMALL_CASE.tokens, MIDDLE_CASE.entries / SMALL_CASE.entries
     yield After(
         "cost_ratio",
         drawing("dials", "square"),
         Exercise(
             "At 384 pixels, choose a patch size that makes no more scores than patches of 16 make at 224.",
-            f"{SMALL.tokens} tokens become {MIDDLE.tokens}, {token_ratio:.2f} times as many, and "
-            f"{SMALL.entries:,} scores {MIDDLE.entries:,}: {score_ratio:.1f} times, (384 / 224)⁴. Patches of 32 pixels "
-            f"make {fine_case.tokens} tokens and {fine_case.entries:,} scores, patches of 48 {coarse_case.tokens} and "
-            f"{coarse_case.entries:,}. But one vector then "
+            f"{SMALL_CASE.tokens} tokens become {MIDDLE_CASE.tokens}, {token_ratio:.2f} times as many, and "
+            f"{SMALL_CASE.entries:,} scores {MIDDLE_CASE.entries:,}: {score_ratio:.1f} times, (384 / 224)⁴. Patches of "
+            f"32 pixels make {fine_case.tokens} tokens and {fine_case.entries:,} scores, patches of 48 "
+            f"{coarse_case.tokens} and {coarse_case.entries:,}. But one vector then "
             "stands for four or nine times as many pixels.",
             hint="Set the image to 384, then try patch sizes until there are no more tokens than at 224.",
             id="cost_back",
-            done=fewer_tokens(MIDDLE.image, SMALL.tokens),
+            done=fewer_tokens(MIDDLE_CASE.image, SMALL_CASE.tokens),
             tempting=[
-                (When({"image": [MIDDLE.image], "patch": [side for side in PATCHES if side < MIDDLE.patch]}),
+                (When({"image": [MIDDLE_CASE.image],
+                       "patch": [side for side in PATCH_SIZES if side < MIDDLE_CASE.patch]}),
                  "Smaller patches make *more* tokens."),
-                (fewer_tokens(SMALL.image, SMALL.tokens - 1),
+                (fewer_tokens(SMALL_CASE.image, SMALL_CASE.tokens - 1),
                  "At 224 pixels nothing has grown. Set the image to 384."),
             ],
         ),
@@ -91,12 +94,12 @@ def pairs(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-PATCHES = DIALS["patch"].options
+PATCH_SIZES = DIALS["patch"].options
 
 
 def fewer_tokens(image: int, most_tokens: int) -> When:
     """The states in which this image is cut into at most `most_tokens` tokens."""
-    return When({"image": [image], "patch": [side for side in PATCHES if Case(image, side).tokens <= most_tokens]})
+    return When({"image": [image], "patch": [side for side in PATCH_SIZES if Case(image, side).tokens <= most_tokens]})
 
 
 # FLOPs by formula -----------------------------------------------------------------------------------------------------
@@ -128,7 +131,7 @@ def share_question(n: int, d: int, flops: Sequence[int]) -> Question:
 
 
 def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
-    n, d = SMALL.tokens, SMALL.width
+    n, d = SMALL_CASE.tokens, SMALL_CASE.width
     pair_flops = cost.pair_flops(n, d)
     yield Ask(share_question(n, d, (cost.mlp_flops(n, d), cost.attention_flops(n, d) - pair_flops, pair_flops)))
     yield After(
@@ -136,7 +139,7 @@ def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
         drawing("dials", "table", "switches", "ratio", "flops"),
         Exercise(
             f"A textbook says that attention costs {n / 9:.1f} times as much as a 3×3 convolution at {n} tokens. The "
-            f"page says {SMALL.attention_flops / SMALL.convolution_flops:.2f}. Who is right?",
+            f"page says {SMALL_CASE.attention_flops / SMALL_CASE.convolution_flops:.2f}. Who is right?",
             "Both. The textbook counts QKᵀ alone against a depthwise convolution: 2N²D / 2k²ND = N / k². The page "
             "begins with the whole attention, its four matrices included, against a dense convolution.",
             hint="Two switches: what is counted, and against which convolution.",
@@ -159,7 +162,7 @@ def formulas(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def doubled_question() -> Question:
-    return of_choice(
+    return choice_question(
         "cost_memory",
         "With twice as many tokens, how much more memory do all weights take, and how much more do queries and keys "
         "take?",
@@ -190,7 +193,7 @@ COLOURS = {MATERIALISED: parts.WEIGHTS, FUSED: parts.CHANGED, CONVOLUTION: parts
 
 
 def fewer_question() -> Question:
-    return of_choice(
+    return choice_question(
         "cost_measured", "With many tokens the fused kernel is faster than attention by hand. Does it compute less?",
         {
             "same": "no: the same products, but hardly anything goes to memory and back",
@@ -208,8 +211,8 @@ def fewer_question() -> Question:
     )  # fmt: skip
 
 
-def measured(subject: Subject, settings: Settings) -> Iterator[Part]:
-    case = Case(**{name: getattr(settings, name) for name in DIALS}) if is_a_case(settings) else None
+def measured_here(subject: Subject, settings: Settings) -> Iterator[Part]:
+    case = Case(**{name: getattr(settings, name) for name in DIALS}) if is_possible_case(settings) else None
     yield Words(
         "One layer of this width, one image, one core: attention that makes its N × N weights, in a fused kernel, in "
         "windows of 4 × 4 tokens; linear attention; a convolution. Half a minute or so."
@@ -217,9 +220,9 @@ def measured(subject: Subject, settings: Settings) -> Iterator[Part]:
     result = result_of(settings)
     if case:
         label = "Measure again" if result.points else "Measure"
-        yield Run("layer", label, lambda former: measuring(subject, settings), NEEDS)
+        yield Run("layer", label, lambda former: measure_points(subject, settings), NEEDS_TEXT)
     if case and result.points:
-        yield Row(*results(result, case.heads))
+        yield Row(*result_charts(result, case.heads))
         yield Words(" ".join(remarks(result)), small=True)
         yield drawing("dials")
     else:
@@ -229,13 +232,13 @@ def measured(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(fewer_question())
 
 
-NEEDS = (
+NEEDS_TEXT = (
     "**Only the app measures:** it runs such layers on your own machine. Below stands how to get it. Here is what the "
     "formulas say."
 )
 
 
-def is_a_case(settings: Settings) -> bool:
+def is_possible_case(settings: Settings) -> bool:
     try:
         Case(**{name: getattr(settings, name) for name in DIALS})
     except PlaygroundError:
@@ -244,16 +247,16 @@ def is_a_case(settings: Settings) -> bool:
 
 
 @lru_cache(maxsize=16)
-def kept_for(width: int, heads: int, kernel: int) -> Measured:
+def measurement_of(width: int, heads: int, kernel: int) -> Measurement:
     """This machine's measurement of a case, the same for all visitors."""
-    return Measured()
+    return Measurement()
 
 
-def result_of(settings: Settings) -> Measured:
-    return kept_for(settings.width, settings.heads, settings.kernel)
+def result_of(settings: Settings) -> Measurement:
+    return measurement_of(settings.width, settings.heads, settings.kernel)
 
 
-def measuring(subject: Subject, settings: Settings) -> Generator[Wait, None, None]:
+def measure_points(subject: Subject, settings: Settings) -> Generator[Wait, None, None]:
     """Measures one point after the other. Points measured before a stop are kept."""
     yield Wait("Measuring: starting")
     result = result_of(settings)
@@ -261,21 +264,21 @@ def measuring(subject: Subject, settings: Settings) -> Generator[Wait, None, Non
         series = Series(settings.width, settings.heads, settings.kernel)
         try:
             for _ in series.each_moment(give_way):
-                yield Wait(f"Measuring: {now(series.points)}")
+                yield Wait(f"Measuring: {progress_words(series.points)}")
             result.no_room = not series.points
         finally:
             if series.points:
-                result.points[:], result.stopped = series.points, len(series.points) < STEPS
+                result.points[:], result.stopped = series.points, len(series.points) < STEP_COUNT
 
 
-def now(points: list[Point]) -> str:
-    return f"{points[-1].kind}, {points[-1].tokens:,} tokens, {len(points)} of {STEPS}" if points else "starting"
+def progress_words(points: list[Point]) -> str:
+    return f"{points[-1].kind}, {points[-1].tokens:,} tokens, {len(points)} of {STEP_COUNT}" if points else "starting"
 
 
 # The results ----------------------------------------------------------------------------------------------------------
 
 
-def results(result: Measured, heads: int) -> Iterator[Chart]:
+def result_charts(result: Measurement, heads: int) -> Iterator[Chart]:
     time_figure = log_log_figure("Time of a layer")
     add_points(time_figure, result, lambda p: p.seconds, seconds_text)
     time_figure.update_yaxes(
@@ -292,7 +295,7 @@ def results(result: Measured, heads: int) -> Iterator[Chart]:
             text=[f"{name}, {n:,} tokens: {bytes_text(size)}" for n, size in tables],
             hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
-    memory_figure.update_yaxes(tickvals=BYTES, ticktext=[bytes_text(n) for n in BYTES])
+    memory_figure.update_yaxes(tickvals=BYTE_TICKS, ticktext=[bytes_text(n) for n in BYTE_TICKS])
     yield Chart(memory_figure, "measured peak memory", 340)
 
 
@@ -307,9 +310,9 @@ def log_log_figure(title: str) -> go.Figure:
 
 
 def add_points(
-    figure: go.Figure, result: Measured, value_of: Callable[[Point], float | None], text_of: Callable[[float], str]
+    figure: go.Figure, result: Measurement, value_of: Callable[[Point], float | None], text_of: Callable[[float], str]
 ) -> None:
-    for kind in GROWTH:
+    for kind in GROWTH_POWERS:
         numbers_by_tokens = {p.tokens: number for p in result.of(kind) if (number := value_of(p))}
         figure.add_scatter(
             x=[*numbers_by_tokens], y=[*numbers_by_tokens.values()], name=kind, mode="lines+markers",
@@ -319,13 +322,13 @@ def add_points(
         )  # fmt: skip
 
 
-def remarks(result: Measured) -> Iterator[str]:
+def remarks(result: Measurement) -> Iterator[str]:
     yield (
         "Time is the quickest of up to five passes; memory the highest point above what was there before. Step 3 "
         "counts what training keeps of a layer. This is a forward pass alone, which keeps nothing; but by hand it "
         f"holds {cost.TABLES} tables of N × N for each head at once: scores, scaled scores, weights."
     )
-    for kind in GROWTH:
+    for kind in GROWTH_POWERS:
         if skipped_points := result.of(kind, skipped=True):
             amount = skipped_words(skipped_points[0])
             yield (
@@ -339,13 +342,13 @@ def remarks(result: Measured) -> Iterator[str]:
 
 
 def skipped_words(point: Point) -> str:
-    if point.skipped == "time":
-        return f"about {seconds_text(point.seconds)} a pass, and this page takes {MOST_PASS:.0f}"
+    if point.skip_reason == "time":
+        return f"about {seconds_text(point.seconds)} a pass, and this page takes {MOST_PASS_SECONDS:.0f}"
     amount = f"about {bytes_text(point.bytes)}" if point.bytes else "more memory"
     return f"{amount}, and this page takes at most a gigabyte"
 
 
-def cheaper_words(result: Measured) -> str:
+def cheaper_words(result: Measurement) -> str:
     """Compares windows and linear attention with the fused kernel, at the most tokens that all three ran."""
     seconds = [{p.tokens: p.seconds for p in result.of(kind)} for kind in (FUSED, WINDOWS, LINEAR)]
     if not (shared_counts := set.intersection(*map(set, seconds))):
@@ -361,7 +364,7 @@ def cheaper_words(result: Measured) -> str:
 
 # Bytes and seconds in words -------------------------------------------------------------------------------------------
 
-BYTES = [10.0**p for p in range(3, 13)]  # ticks of axes
+BYTE_TICKS = [10.0**p for p in range(3, 13)]  # ticks of axes
 
 
 def bytes_text(size: float) -> str:
@@ -389,6 +392,6 @@ LESSON = Lesson(
             "2 · FLOPs by formula", formulas, "cost_share", ("cost_textbook",), (*SWITCHES, *DIALS), own=None
         ),
         "memory": Step("3 · Memory", memory, "cost_memory", settings=(*DIALS,), own=None),
-        "measured": Step("4 · Measured here", measured, "cost_measured", settings=(*SWITCHES, *DIALS), own=None),
+        "measured": Step("4 · Measured here", measured_here, "cost_measured", settings=(*SWITCHES, *DIALS), own=None),
     },
 )

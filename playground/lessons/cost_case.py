@@ -10,33 +10,33 @@ from playground.analysis.cost import PRESETS, SIZES
 from playground.lessons.lesson import Setting
 from playground.lessons.parts import CHANGED, CONVOLUTION, WEIGHTS, Drawing
 
-IMAGES = (64, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536)
+IMAGE_SIDES = (64, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536)
 DIALS = {
-    "image": Setting.of(224, IMAGES),
+    "image": Setting.of(224, IMAGE_SIDES),
     "patch": Setting.of(16, (8, 14, 16, 32, 48)),
     "width": Setting.of(768, (192, 384, 512, 768, 1024, 1280)),
     "heads": Setting.of(12, (1, 2, 3, 4, 6, 8, 12, 16)),
     "layers": Setting.of(12, (1, 2, 4, 6, 12, 24, 32)),
     "kernel": Setting.of(3, (1, 3, 5, 7)),
 }
-LABELS = {
+DIAL_LABELS = {
     "image": "Image: {} px", "patch": "Patch: {} px", "width": "Width: {}", "heads": "Heads: {}",
     "layers": "Layers: {}", "kernel": "Convolution: {}×{}",
 }  # fmt: skip
-COUNTS = {cost.ATTENTION: "the whole attention", cost.SCORES: "QKᵀ alone"}
-OTHERS = {cost.DENSE: "dense", cost.DEPTHWISE: "depthwise"}
+COUNTED_PARTS = {cost.ATTENTION: "the whole attention", cost.SCORES: "QKᵀ alone"}
+CONVOLUTIONS = {cost.DENSE: "dense", cost.DEPTHWISE: "depthwise"}
 MLPS = {"no": "no", "yes": "on both sides"}
 SWITCHES = {
-    "count": Setting.of(cost.ATTENTION, COUNTS),
-    "other": Setting.of(cost.DENSE, OTHERS),
+    "count": Setting.of(cost.ATTENTION, COUNTED_PARTS),
+    "other": Setting.of(cost.DENSE, CONVOLUTIONS),
     "mlp": Setting.of("no", MLPS),
 }
-SWITCHED = {
-    "count": ("Count", COUNTS),
-    "other": ("against a {k}×{k} convolution that is", OTHERS),
+SWITCH_LABELS = {
+    "count": ("Count", COUNTED_PARTS),
+    "other": ("against a {k}×{k} convolution that is", CONVOLUTIONS),
     "mlp": ("with an MLP", MLPS),
 }
-OF_A_SIZE = ("width", "heads", "layers", "patch")
+SIZE_DIALS = ("width", "heads", "layers", "patch")
 ROWS = (  # the rows for one layer: words, formula, and the name of the number of FLOPs in core/costs.js
     ("attention: four matrices, and every pair twice", "8ND² + 4N²D", "attention"),
     ("… of that QKᵀ alone", "2N²D", "scores"),
@@ -44,7 +44,7 @@ ROWS = (  # the rows for one layer: words, formula, and the name of the number o
     ("{k}×{k} convolution, dense (D → D channels)", "2k²ND²", "dense"),
     ("{k}×{k} convolution, depthwise (a filter a channel)", "2k²ND", "depthwise"),
 )
-SAYS = {  # piece of the drawing -> the words in it
+PIECE_TEXTS = {  # piece of the drawing -> the words in it
     "dials": {"no_patch": cost.NO_PATCH, "no_heads": cost.NO_HEADS},
     "square": {
         "square": "One head: {entries} scores, to scale",
@@ -95,10 +95,10 @@ SAYS = {  # piece of the drawing -> the words in it
 
 def drawing(*pieces: str, **says: str) -> Drawing:
     """The drawing with these pieces, from top to bottom. `says` replaces some of their words."""
-    switches = SWITCHED if "flops" in pieces else {}
+    switches = SWITCH_LABELS if "flops" in pieces else {}
     data = {
         "pieces": pieces,
-        "dials": {name: {"label": LABELS[name], "options": setting.options} for name, setting in DIALS.items()},
+        "dials": {name: {"label": DIAL_LABELS[name], "options": setting.options} for name, setting in DIALS.items()},
         "switches": {
             name: {"label": label, "options": [*options.items()]} for name, (label, options) in switches.items()
         },
@@ -109,12 +109,12 @@ def drawing(*pieces: str, **says: str) -> Drawing:
         "sizes": {
             "label": "The usual sizes, with their parameters",
             "cases": [
-                (f"{name}: {case.parameters / 1e6:.3g} M", {field: getattr(case, field) for field in OF_A_SIZE})
+                (f"{name}: {case.parameters / 1e6:.3g} M", {field: getattr(case, field) for field in SIZE_DIALS})
                 for name, case in SIZES.items()
             ],
         },
         "rows": ROWS if "table" in pieces else (),
-        "says": {name: words for piece in pieces for name, words in SAYS[piece].items()} | says,
+        "says": {name: words for piece in pieces for name, words in PIECE_TEXTS[piece].items()} | says,
         "colours": {"attention": WEIGHTS, "fused": CHANGED, "convolution": CONVOLUTION},
     }
     return Drawing("case", data, (*switches, *DIALS))

@@ -19,7 +19,7 @@ from playground.vit import QKV, attention, attention_by_hand
 Shapes = list[tuple[str, tuple[int, ...]]]  # (a tensor's name in words, its shape), in the order of the computation
 
 
-def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
+def shapes_without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
     """The shapes of attention without matrices: Q = K = V = X."""
     x = _random_numbers(batch, tokens, dim)
     weights = (x @ x.mT / dim**0.5).softmax(-1)
@@ -30,7 +30,7 @@ def without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
     ]
 
 
-def full_heads(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
+def full_head_shapes(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
     """Heads of full width, as in some texts: W_V is (dim, dim), and W_msa maps heads · dim numbers back to dim. Most
     code shares the width among the heads instead, so that more heads cost nothing."""
     x, head_matrices = _random_numbers(tokens, dim), [_random_numbers(3, dim, dim) for _ in range(heads)]
@@ -68,7 +68,7 @@ def readout_shapes(phase: str, width: int, classes: int) -> Shapes:
     return [*shapes, ("W of the classes", tuple(matrix.shape)), ("logits", tuple((y @ matrix).shape))]
 
 
-def patches(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
+def patch_shapes(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
     """The shapes from a picture to a table of tokens."""
     pixels = _random_numbers(1, 3, image, image)
     rows = torch.nn.functional.unfold(pixels, patch, stride=patch).mT[0]  # (patches, 3·P·P)
@@ -104,7 +104,7 @@ def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
     return (x @ x.mT / dim**0.5).softmax(-1)
 
 
-def biased(target: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
+def biased_attention(target: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
     """Weights (N, N) and mixtures (N, dim) when one random vector is added to all queries, all keys, or all values
     (`target`), as qkv_bias does."""
     generator = torch.Generator().manual_seed(1)
@@ -117,10 +117,10 @@ def biased(target: str, tokens: int = 4, dim: int = 8) -> tuple[Tensor, Tensor]:
 
 def change_by_bias(target: str) -> float:
     """The largest change of an attention weight when a bias is added to the queries, keys or values (`target`)."""
-    return float((biased(target)[0] - biased("none")[0]).abs().max())
+    return float((biased_attention(target)[0] - biased_attention("none")[0]).abs().max())
 
 
-def largest_with(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan: int = 64) -> float:
+def mean_largest_weight(qk_scale: float | None, tokens: int = 100, dim: int = 49, chan: int = 64) -> float:
     """The mean largest weight of a row in the teaching layer with one head and this scale; None: 1/√d_k."""
     from playground.lessons.walk import TeachingAttention
 
@@ -153,7 +153,7 @@ def evenness(weights: torch.Tensor) -> tuple[float, float, float]:
 
 # Compares attention written by hand with torch's fused kernel: the same results at different speeds.
 
-TOKENS = (64, 197, 577, 1024)
+TOKEN_COUNTS = (64, 197, 577, 1024)
 BLOCK = 64  # keys at a time
 
 
@@ -162,12 +162,12 @@ class Comparison:
     tokens: int
     by_hand: float  # milliseconds
     fused: float  # milliseconds
-    apart: float  # the largest absolute difference of their outputs
+    difference: float  # the largest absolute difference of their outputs
 
 
-def apart(qkv: QKV, scale: float) -> float:
+def largest_difference(qkv: QKV, scale: float) -> float:
     """The largest absolute difference between the outputs of attention by hand and of the fused kernel."""
-    q, k, v = (_batched(t) for t in qkv)
+    q, k, v = (_with_batch_axis(t) for t in qkv)
     return float((attention(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 
 
@@ -184,9 +184,9 @@ def in_blocks(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int = BLOCK)
     return mixed / total
 
 
-def in_blocks_apart(qkv: QKV, scale: float) -> float:
+def block_difference(qkv: QKV, scale: float) -> float:
     """The largest absolute difference between the outputs of in_blocks and of attention by hand."""
-    q, k, v = (_batched(t).cpu() for t in qkv)
+    q, k, v = (_with_batch_axis(t).cpu() for t in qkv)
     return float((in_blocks(q, k, v, scale) - attention_by_hand(q, k, v, scale)).abs().max())
 
 
@@ -207,14 +207,14 @@ def attention(Q, K, V, scale):                   # each (N, d)
 """
 
 
-STEPS = {"scores": "scores", "powers": "powers", "weights": "weights", "mixture": "what is returned"}
+STEP_TITLES = {"scores": "scores", "powers": "powers", "weights": "weights", "mixture": "what is returned"}
 
 
 def line_by_line(step: str) -> tuple[str, str, Tensor]:
     """A line in Python, the same in Julia, and its result for three tokens of two numbers."""
     import numpy as np
 
-    line_number = 2 + [*STEPS].index(step)  # after an empty line and the function's head
+    line_number = 2 + [*STEP_TITLES].index(step)  # after an empty line and the function's head
     lines = PYTHON.split("\n")
     q, k, v = np.random.default_rng(0).normal(size=(3, 3, 2)).round(1)
     namespace = {"exp": np.exp, "Q": q, "K": k, "V": v, "scale": 2**-0.5}
@@ -226,7 +226,7 @@ def line_by_line(step: str) -> tuple[str, str, Tensor]:
 def change_by_rotation(qkv: QKV, scale: float, seed: int = 0) -> float:
     """The largest change of a weight when one random rotation is applied to all queries and keys: about 0, because
     their products stay the same."""
-    q, k = (_batched(t) for t in qkv[:2])
+    q, k = (_with_batch_axis(t) for t in qkv[:2])
     random_matrix = torch.randn(q.shape[-1], q.shape[-1], generator=torch.Generator().manual_seed(seed))
     rotation = torch.linalg.qr(random_matrix).Q.to(q)
     plain_weights, turned_weights = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
@@ -249,11 +249,11 @@ def measure(
                 if repeat:  # the first run only warms up
                     milliseconds.append(1000 * (time.perf_counter() - start))
                 give_way()
-        difference = apart(qkv, scale)
+        difference = largest_difference(qkv, scale)
     return Comparison(
         tokens, statistics.median(durations[attention_by_hand]), statistics.median(durations[attention]), difference
     )
 
 
-def _batched(t: Tensor) -> Tensor:
+def _with_batch_axis(t: Tensor) -> Tensor:
     return t.float() if t.dim() == 4 else t.float()[None]  # (B, h, N, d)

@@ -10,11 +10,30 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.lessons import pictures as beside
-from playground.lessons.heads_numbers import EACH_ALONE, HEADS, Off, drawn, measuring, off, over_samples, sum_of_heads
-from playground.lessons.lesson import LAYER, MODELS, OWN, UPPER, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.heads_numbers import (
+    EACH_ALONE,
+    HEADS_PATTERN,
+    OffSetting,
+    measure_habits,
+    over_samples,
+    sampled_rows_note,
+    sum_of_heads,
+    switch_off,
+)
+from playground.lessons.lesson import (
+    APP_MODELS,
+    APP_PICTURES,
+    LAYER,
+    UPPER,
+    Lesson,
+    Setting,
+    Settings,
+    Step,
+    Subject,
+)
 from playground.lessons.measures import Measured, brightest_share, layer_of_distances, trend
-from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Made, Part, Row, Wait, Words
-from playground.lessons.questions import Painting, Photo, Question, of_choice
+from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Maker, Part, Row, Wait, Words
+from playground.lessons.questions import Painting, Photo, Question, choice_question
 from playground.samples import SAMPLES, start_patch
 
 if TYPE_CHECKING:
@@ -22,33 +41,33 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 ENTROPY, DISTANCE, SELF, CLASS, REGISTERS = "entropy", "distance", "self", "class", "registers"
-MEASURES = {
+MEASURE_NAMES = {
     ENTROPY: "entropy",
     DISTANCE: "distance",
     SELF: "share to itself",
     CLASS: "share to CLS",
     REGISTERS: "share to registers",
 }
-SAYS = {
+MEASURE_TEXTS = {
     ENTROPY: "**Entropy**, in bits: 0 if one token gets all the weight, and largest if all tokens get the same.",
     DISTANCE: "**Mean attention distance**: how many patches away the places lie that a patch listens to.",
     SELF: "**Share to itself**: the weight that a patch gives to itself.",
     CLASS: "**Share to CLS**: the weight that the patches give to the class token.",
     REGISTERS: "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
 }
-PICTURE, SAMPLES_ALL = "picture", "samples"
-OF_SAMPLES = f"These are means over the {len(SAMPLES)} samples."
-OVER = {PICTURE: "this picture", SAMPLES_ALL: f"the {len(SAMPLES)} samples, on average"}
+ON_PICTURE, ON_SAMPLES = "picture", "samples"
+OF_SAMPLES_TEXT = f"These are means over the {len(SAMPLES)} samples."
+OVER_TITLES = {ON_PICTURE: "this picture", ON_SAMPLES: f"the {len(SAMPLES)} samples, on average"}
 BRIGHT_SHARE = 50  # per cent of a row: the end of a share's colour scale; above it a head has a habit
-NEAR = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
+NEAR_DISTANCE = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
 
 # Where will it look? --------------------------------------------------------------------------------------------------
 
-ENLARGED = "the patch that asks, enlarged"
+ENLARGED_CAPTION = "the patch that asks, enlarged"
 
-ASKS = "Paint where the outlined patch will look, in head {head} of layer {layer}."
-SHARES = (  # `share`: what the brightest 2 % of the patches hold of the row's weight
+QUESTION_TEXT = "Paint where the outlined patch will look, in head {head} of layer {layer}."
+ANSWER_TEXT = (  # `share`: what the brightest 2 % of the patches hold of the row's weight
     "The brightest 2 % of the patches hold {share:%} of the row, its largest weight is {largest:%}. For the "
     "overlap, what you painted counts as a row, too, with equal weights: of each patch the smaller of its two weights "
     "is taken, and all are added up."
@@ -62,27 +81,27 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Looking for a head that is worth a guess …")
     trace = subject.trace()
     spot = start_patch(subject.name, trace.grid)
-    layer, head = subject.chosen_head or subject.kept("far looking", lambda: far_looking(trace, spot))
+    layer, head = subject.chosen_head or subject.cached("far looking", lambda: far_looking(trace, spot))
     weights = trace.on_grid(trace.row(layer, head, spot)).flatten()  # (patches,)
     rows, columns = trace.grid
     photo = Photo(
         subject.photo(), (rows, columns), columns / rows, mark=spot[0] * columns + spot[1],
         heat=tuple(round(float(weight), 6) for weight in weights), paints=True, height=400,
-        beside=beside.around(subject.jpeg, trace.grid, spot, ENLARGED),
+        beside=beside.around(subject.jpeg, trace.grid, spot, ENLARGED_CAPTION),
     )  # fmt: skip
-    asks = Words(ASKS, values={"head": Measured("far_head", head), "layer": Measured("far_layer", layer)})
+    asks = Words(QUESTION_TEXT, values={"head": Measured("far_head", head), "layer": Measured("far_layer", layer)})
     share, peak = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
-    answer_words = Words(SHARES, values={"share": share, "largest": peak})
-    from_photo = {"asks": asks, "says": answer_words, "picture": Made("far_row", {"words": ENLARGED})}
+    answer_words = Words(ANSWER_TEXT, values={"share": share, "largest": peak})
+    from_photo = {"asks": asks, "says": answer_words, "picture": Maker("far_row", {"words": ENLARGED_CAPTION})}
     question = Question("heads_row", asks.says, Painting(), None, answer_words.says, photo)
-    yield Ask(question, f"{subject.about} {layer} {head}", afresh=True, own=from_photo)
+    yield Ask(question, f"{subject.identity} {layer} {head}", afresh=True, own=from_photo)
 
 
 # All heads ------------------------------------------------------------------------------------------------------------
 
 
 def entropy_question() -> Question:
-    return of_choice(
+    return choice_question(
         "heads_entropy", "A head’s rows have an entropy of 6 bits. Over how many tokens does an even row of 6 bits "
         "spread?",
         {"six": "6", "twelve": "12", "sixtyfour": "64"},
@@ -104,15 +123,15 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
     offered_measures = measures_of(subject.vit.config.prefix)
     measure = settings.measure if settings.measure in offered_measures else ENTROPY
     yield Row(
-        Choice("measure", "Colour shows", {key: MEASURES[key] for key in offered_measures}),
-        Choice("over", "Measured on", OVER),
+        Choice("measure", "Colour shows", {key: MEASURE_NAMES[key] for key in offered_measures}),
+        Choice("over", "Measured on", OVER_TITLES),
     )
-    yield Words(f"{SAYS[measure]} {absent(offered_measures)}".strip(), small=True)
-    means, deviations = yield from measured(subject, settings.over)
+    yield Words(f"{MEASURE_TEXTS[measure]} {missing_sentence(offered_measures)}".strip(), small=True)
+    means, deviations = yield from measured_habits(subject, settings.over)
     trace = subject.trace()
-    yield from drawn(trace)
-    from_photo = Made("atlas", {"habits": legend()}) if settings.over == PICTURE else None
-    yield Drawing("atlas", cells(subject, trace, means, deviations), ("measure",), from_photo)
+    yield from sampled_rows_note(trace)
+    from_photo = Maker("atlas", {"habits": legend()}) if settings.over == ON_PICTURE else None
+    yield Drawing("atlas", atlas_data(subject, trace, means, deviations), ("measure",), from_photo)
     yield Ask(entropy_question())
 
 
@@ -129,10 +148,10 @@ def measures_of(prefix: tuple[str, ...]) -> list[str]:
     """The measures that make sense for a model with these prefix tokens."""
     has_registers = any(name.startswith("reg") for name in prefix)
     available = {CLASS: bool({*prefix} & {"cls", "dist"}), REGISTERS: has_registers}
-    return [key for key in MEASURES if available.get(key, True)]
+    return [key for key in MEASURE_NAMES if available.get(key, True)]
 
 
-def absent(offered_measures: list[str]) -> str:
+def missing_sentence(offered_measures: list[str]) -> str:
     """A sentence that says why a measure is missing."""
     missing_words = [
         word for key, word in ((CLASS, "class token"), (REGISTERS, "registers")) if key not in offered_measures
@@ -140,23 +159,23 @@ def absent(offered_measures: list[str]) -> str:
     return f"This model has no {' and no '.join(missing_words)}." if missing_words else ""
 
 
-def measured(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits, Habits | None]]:
+def measured_habits(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits, Habits | None]]:
     """Mean and standard deviation of every head's numbers over pictures; for one picture the deviation is None."""
-    if over == SAMPLES_ALL:
+    if over == ON_SAMPLES:
         return (yield from over_samples(subject))
-    return (yield from measuring(subject)), None
+    return (yield from measure_habits(subject)), None
 
 
-def cells(subject: Subject, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
+def atlas_data(subject: Subject, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
     return {
         "layers": trace.layers,
         "heads": trace.heads,
-        "measures": [_measure(key, trace, means, deviations) for key in measures_of(trace.prefix)]
-        + [_effect(means, deviations)],
+        "measures": [_measure_record(key, trace, means, deviations) for key in measures_of(trace.prefix)]
+        + [_effect_record(means, deviations)],
         "habits": _habit_names(means, subject.vit),
         "offsets": np.round(means.offsets.reshape(trace.layers, trace.heads, -1).astype(float), 4).tolist(),
         "reach": means.offsets.shape[-1] // 2,
-        "shown": list(subject.shown),
+        "shown": list(subject.shown_head),
         "words": urlencode(subject.words()),
     }
 
@@ -175,7 +194,7 @@ def _habit_names(means: Habits, vit) -> list[list[dict[str, str | None]]]:
     ]
 
 
-def _measure(key: str, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
+def _measure_record(key: str, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
     from playground.analysis.heads import even_distance
 
     name, factor = {SELF: "to_self", CLASS: "to_class", REGISTERS: "to_registers"}.get(key, key), 1
@@ -187,13 +206,14 @@ def _measure(key: str, trace: Trace, means: Habits, deviations: Habits | None) -
     else:
         factor = 100
     return {
-        "key": key, "name": MEASURES[key], "unit": unit, "digits": digits, "high": scale_end, "over": key != ENTROPY,
+        "key": key, "name": MEASURE_NAMES[key], "unit": unit, "digits": digits, "high": scale_end,
+        "over": key != ENTROPY,
         "values": (getattr(means, name) * factor).tolist(),
         "spread": (getattr(deviations, name) * factor).tolist() if deviations else None,
     }  # fmt: skip
 
 
-def _effect(means: Habits, deviations: Habits | None) -> dict:
+def _effect_record(means: Habits, deviations: Habits | None) -> dict:
     return {
         "key": "effect", "name": "adds to the tokens", "unit": "× average", "digits": 2, "high": 3,
         "over": True, "values": means.effect.tolist(), "spread": deviations.effect.tolist() if deviations else None,
@@ -204,7 +224,7 @@ def _effect(means: Habits, deviations: Habits | None) -> dict:
 
 
 def far_question() -> Question:
-    return of_choice(
+    return choice_question(
         "heads_far", "A mark lies high up, at the line of an even row. Does this head fetch something from far away?",
         {
             "no": "not necessarily: a row that is the same everywhere lies there too",
@@ -221,13 +241,13 @@ def far_question() -> Question:
     )  # fmt: skip
 
 
-def far(subject: Subject, settings: Settings) -> Iterator[Part]:
+def distances_by_layer(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The heads' mean attention distances by layer, as in a figure of the ViT paper."""
-    yield Choice("over", "Measured on", OVER)
-    means, deviations = yield from measured(subject, settings.over)
+    yield Choice("over", "Measured on", OVER_TITLES)
+    means, deviations = yield from measured_habits(subject, settings.over)
     trace = subject.trace()
-    yield from drawn(trace)
-    is_this_picture = settings.over == PICTURE
+    yield from sampled_rows_note(trace)
+    is_this_picture = settings.over == ON_PICTURE
     yield near_or_far(means.distance, is_this_picture)
     yield Chart(
         scatter(trace, means, deviations),
@@ -238,7 +258,7 @@ def far(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(far_question())
 
 
-FAR = (
+FAR_TEXT = (
     "A figure of the ViT paper. A mark is a head: across, its layer; upwards, its mean attention distance. On the pink "
     "line a patch and its eight neighbours get a ninth each. Here the nearest layer on average is layer {near} "
     "({near_by:.1f} patches), the farthest layer {far} ({far_by:.1f}): {verdict}."
@@ -258,13 +278,13 @@ def near_or_far(distance: np.ndarray, is_this_picture: bool) -> Words:
         "far": layer_fact("farthest", "layer"), "far_by": layer_fact("farthest", "distance"),
         "verdict": Measured("by_depth", trend(distance)),
     }  # fmt: skip
-    words = Words(FAR, values=values)
-    return words if is_this_picture else Words(f"{words.says} {OF_SAMPLES}")
+    words = Words(FAR_TEXT, values=values)
+    return words if is_this_picture else Words(f"{words.says} {OF_SAMPLES_TEXT}")
 
 
-def by_depth(trace: Trace) -> Made:
+def by_depth(trace: Trace) -> Maker:
     hover = "layer {layer}, head {head}: {habit}<br>listens {away} patches away, {pixels} pixels"
-    return Made("by_depth", {"habits": legend(), "hover": hover, "patch": trace.patch_size})
+    return Maker("by_depth", {"habits": legend(), "hover": hover, "patch": trace.patch_size})
 
 
 def scatter(trace: Trace, means: Habits, deviations: Habits | None) -> go.Figure:
@@ -294,7 +314,10 @@ def scatter(trace: Trace, means: Habits, deviations: Habits | None) -> go.Figure
             marker={"size": 11, "symbol": habit.symbol, "color": habit.colour, "line": {"width": 1.5}},
         )  # fmt: skip
     layer_range = [-0.5, trace.layers - 0.5]
-    for level, label, colour in ((even_level, "an even row", QUIET), (NEAR, "nine equal weights", CONVOLUTION)):
+    for level, label, colour in (
+        (even_level, "an even row", QUIET),
+        (NEAR_DISTANCE, "nine equal weights", CONVOLUTION),
+    ):
         line = {"color": colour, "width": 2, "dash": "dot"}
         figure.add_scatter(x=layer_range, y=[level] * 2, name=label, mode="lines", line=line, hoverinfo="name")
     figure.update_layout(
@@ -309,27 +332,27 @@ LESSON = Lesson(
     "heads",
     "A layer asks several questions at once: every **head** has its own queries, keys and values.",
     {
-        "measure": Setting.of(ENTROPY, MEASURES),
-        "over": Setting.of(PICTURE, OVER),
-        "off": Off("", pattern=HEADS),
+        "measure": Setting.of(ENTROPY, MEASURE_NAMES),
+        "over": Setting.of(ON_PICTURE, OVER_TITLES),
+        "off": OffSetting("", pattern=HEADS_PATTERN),
         "summed": LAYER,
     },
     {
         "row": Step(
             "1 · Where will it look?", row, "heads_row",
-            beyond=f"{MODELS} It asks about the head that you have chosen in the microscope.",
+            beyond=f"{APP_MODELS} It asks about the head that you have chosen in the microscope.",
             own=True,
         ),
         "atlas": Step(
             "2 · All heads", atlas, "heads_entropy", settings=("measure", "over"),
-            ahead=({"measure": None}, {"over": None}), beyond=MODELS, own=True,
+            ahead=({"measure": None}, {"over": None}), beyond=APP_MODELS, own=True,
         ),
         "far": Step(
-            "3 · Near first, far later?", far, "heads_far", settings=("over",), ahead=({"over": None},),
-            beyond=MODELS, own=True,
+            "3 · Near first, far later?", distances_by_layer, "heads_far", settings=("over",), ahead=({"over": None},),
+            beyond=APP_MODELS, own=True,
         ),
         "off": Step(
-            "4 · Switch a head off", off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),
+            "4 · Switch a head off", switch_off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),
             ahead=({"off": EACH_ALONE},),
             beyond="A photograph of yours is shown here too. Here one head is off at a time, or all heads of a layer. "
             "The app switches off any of them together, and has other models.",
@@ -337,7 +360,7 @@ LESSON = Lesson(
         ),
         "sum": Step(
             "5 · Is a layer the sum of its heads?", sum_of_heads, "heads_sum", settings=("summed",),
-            ahead=({"summed": range(UPPER, 6)},), beyond=OWN,
+            ahead=({"summed": range(UPPER, 6)},), beyond=APP_PICTURES,
         ),
     },
 )  # fmt: skip

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from playground.lessons.lesson import Settings, Subject, Written, choice_of_layer, layer_of
+from playground.lessons.lesson import Settings, Subject, TextSetting, choice_of_layer, layer_of
 from playground.lessons.measures import Measured, number_of_head
-from playground.lessons.parts import Ask, Drawing, Exercise, Made, Part, Reported, Wait, Words
-from playground.lessons.questions import Bars, Number, Question, of_choice
+from playground.lessons.parts import Ask, Drawing, Exercise, Maker, Part, Reported, Wait, Words
+from playground.lessons.questions import Bars, Number, Question, choice_question
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url
 from playground.samples import SAMPLES
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 
-SLOW = 1000  # tokens; with more, a layer takes so long that its progress is reported
+SLOW_TOKENS = 1000  # tokens; with more, a layer takes so long that its progress is reported
 
 
 def habits(subject: Subject) -> Habits:
     """The numbers of every head of every layer."""
     from playground.analysis.heads import stacked
 
-    return stacked([_layer(subject, layer) for layer in range(subject.vit.config.depth)])
+    return stacked([_layer_habits(subject, layer) for layer in range(subject.vit.config.depth)])
 
 
-def _layer(subject: Subject, layer: int) -> Habits:
+def _layer_habits(subject: Subject, layer: int) -> Habits:
     from playground.analysis.heads import look_at
 
     def work() -> Habits:
@@ -41,18 +41,18 @@ def _layer(subject: Subject, layer: int) -> Habits:
         with subject.turns():
             return look_at(trace, [layer])
 
-    return subject.kept(("habits", layer), work)
+    return subject.cached(("habits", layer), work)
 
 
-def measuring(subject: Subject, pictures: str = "this picture") -> Generator[Wait, None, Habits]:
+def measure_habits(subject: Subject, pictures: str = "this picture") -> Generator[Wait, None, Habits]:
     """Like `habits`, but yields its progress."""
     yield Wait(f"Running the network on {pictures} …")
     trace = subject.trace()
     yield Wait(f"Measuring heads on {pictures} …")
     for layer in range(trace.layers):
-        if trace.tokens > SLOW:
+        if trace.tokens > SLOW_TOKENS:
             yield Wait(f"Measuring heads on {pictures}: layer {layer + 1} of {trace.layers}")
-        _layer(subject, layer)
+        _layer_habits(subject, layer)
     return habits(subject)
 
 
@@ -62,18 +62,20 @@ def over_samples(subject: Subject) -> Generator[Wait, None, tuple[Habits, Habits
 
     by_sample = []
     for n, sample in enumerate(SAMPLES, start=1):
-        sample_habits = yield from measuring(subject.sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}")
+        sample_habits = yield from measure_habits(
+            subject.with_sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}"
+        )
         by_sample.append(sample_habits)
     return average(by_sample), spread(by_sample)
 
 
 def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
-    """(layer, head) of an index into the flattened `numbers`: (layers, heads)"""
+    """(layer, head) of an index into the flattened `numbers`, whose shape is (layers, heads)."""
     layer, head = np.unravel_index(index, numbers.shape)
     return int(layer), int(head)
 
 
-def drawn(trace: Trace) -> Iterator[Words]:
+def sampled_rows_note(trace: Trace) -> Iterator[Words]:
     """Yields a sentence if only some of the rows were measured."""
     from playground.analysis import heads
 
@@ -85,16 +87,16 @@ def drawn(trace: Trace) -> Iterator[Words]:
 # add up.
 
 Spot = tuple[int, int]  # (layer, head)
-HEADS = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
-MOST_OFF = 40
-THUMB = 200  # pixels along the thumbnail's longer side
+HEADS_PATTERN = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
+MOST_HEADS_OFF = 40
+THUMB_SIDE = 200  # pixels along the thumbnail's longer side
 
 
-class Off(Written):
-    """The setting `off`: the heads that are switched off, as text; at most MOST_OFF of them."""
+class OffSetting(TextSetting):
+    """The setting `off`: the heads that are switched off, as text; at most MOST_HEADS_OFF of them."""
 
     def read(self, text: str | None) -> str:
-        return " ".join(str(super().read(text)).split(" ")[:MOST_OFF])
+        return " ".join(str(super().read(text)).split(" ")[:MOST_HEADS_OFF])
 
 
 def as_text(spots: list[Spot]) -> str:
@@ -112,7 +114,7 @@ EACH_ALONE = (
 # Switch a head off ----------------------------------------------------------------------------------------------------
 
 
-NO_RULE = (
+NO_RULE_TEXT = (
     "Weights say how values are mixed. But a value may be short, or W_O (and LayerScale) may shorten it. Here the "
     "sharpest, head {sharpest_head} of layer {sharpest_layer}, adds {sharpest_adds:.2f} × the average of its layer, "
     "with rows of {sharpest_entropy:.1f} bits; the one that adds least is head {least_head} of layer {least_layer}, "
@@ -121,7 +123,7 @@ NO_RULE = (
 
 
 def off_question(says: str) -> Question:
-    return of_choice(
+    return choice_question(
         "heads_off", "A head’s weights are very sharp. Does much change when it is switched off?",
         {
             "may": "that can’t be told from its weights",
@@ -148,21 +150,24 @@ def about_heads(means: Habits, text: str, *which: str) -> Words:
     })  # fmt: skip
 
 
-def off(subject: Subject, settings: Settings) -> Iterator[Part]:
+def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
         "layer?"
     )
-    means = yield from measuring(subject)
+    means = yield from measure_habits(subject)
     trace = subject.trace()
-    yield from drawn(trace)
+    yield from sampled_rows_note(trace)
     yield Wait("Running the network without heads that are off …")
     strongest_head = spot_of(np.nanargmax(means.effect), means.effect)
-    from_photo = Made("board", {"off": settings.off})
+    from_photo = Maker("board", {"off": settings.off})
     yield Drawing(
-        "board", board(subject, trace, means, strongest_head, switched_off(settings.off, trace)), ("off",), from_photo
+        "board",
+        board_data(subject, trace, means, strongest_head, switched_off(settings.off, trace)),
+        ("off",),
+        from_photo,
     )
-    answer = about_heads(means, STRONGEST, "most")
+    answer = about_heads(means, STRONGEST_TEXT, "most")
     yield Exercise(
         "Switch off one head alone: the one that adds most to the tokens, compared with the average of its layer.",
         answer.says,
@@ -190,11 +195,11 @@ def off(subject: Subject, settings: Settings) -> Iterator[Part]:
              "These are heads of several layers. The heads of one layer stand in one row."),
         ],
     )  # fmt: skip
-    answer_words = about_heads(means, NO_RULE, "sharpest", "least")
+    answer_words = about_heads(means, NO_RULE_TEXT, "sharpest", "least")
     yield Ask(off_question(answer_words.says), own={"says": answer_words})
 
 
-STRONGEST = (
+STRONGEST_TEXT = (
     "Head {most_head} of layer {most_layer}: it adds {most_adds:.2f} × the average of its layer. What adds much need "
     "not matter most for the answer."
 )
@@ -206,38 +211,38 @@ def switched_off(text: str, trace: Trace) -> list[Spot]:
     return sorted({(layer, head) for layer, head in spots if layer < trace.layers and head < trace.heads})
 
 
-def board(subject: Subject, trace: Trace, means: Habits, strongest: Spot, silenced_heads: list[Spot]) -> dict:
-    loss = lost(subject, trace, silenced_heads)
+def board_data(subject: Subject, trace: Trace, means: Habits, strongest_head: Spot, silenced_heads: list[Spot]) -> dict:
+    loss = loss_without(subject, trace, silenced_heads)
     patch_changes = loss.change[:, len(trace.prefix) :].numpy()  # (layers, patches)
-    ceiling = _colour_scale_end(float(np.quantile(patch_changes, 0.98))) if silenced_heads else 1.0
+    scale_end = _colour_scale_end(float(np.quantile(patch_changes, 0.98))) if silenced_heads else 1.0
     summary = None
     if trace.prefix[:1] == ("cls",):
         summary = {"name": "CLS", "values": _rounded(loss.change[:, 0].numpy())}
     return {
         "layers": trace.layers,
         "heads": trace.heads,
-        "most": MOST_OFF,
+        "most": MOST_HEADS_OFF,
         "effect": _rounded(means.effect),
-        "strongest": list(strongest),
-        "picture": subject.kept("thumbnail", lambda: small_url(subject.jpeg, THUMB)),
+        "strongest": list(strongest_head),
+        "picture": subject.cached("thumbnail", lambda: small_url(subject.jpeg, THUMB_SIDE)),
         "grid": list(trace.grid),
         "rows": loss.predictions(trace.vit.config.labels) or None,  # type: ignore[union-attr]
         "read": _feature_sentence(trace, loss, silenced_heads),
-        "maps": base64.b64encode((patch_changes / ceiling * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
-        "ceiling": ceiling,
+        "maps": base64.b64encode((patch_changes / scale_end * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
+        "ceiling": scale_end,
         "means": _rounded(patch_changes.mean(axis=1)),
         "summary": summary,
     }
 
 
-def lost(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> Loss:
+def loss_without(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> Loss:
     from playground.analysis.ablation import without
 
     def work() -> Loss:
         with subject.turns() as give_way:
             return without(trace, silenced_heads, give_way)
 
-    return subject.kept(("lost", tuple(silenced_heads)), work)
+    return subject.cached(("lost", tuple(silenced_heads)), work)
 
 
 def _rounded(numbers: np.ndarray) -> list:
@@ -309,7 +314,7 @@ def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
     config = subject.vit.config
     yield choice_of_layer(subject, "summed")
     layer = layer_of(settings.summed, subject)
-    if reason := subject.too_long(passes_of_addition(config.depth, config.heads, layer)):
+    if reason := subject.why_too_long(passes_of_addition(config.depth, config.heads, layer)):
         yield Words(reason)
         return
     yield Wait("Switching heads off, one after the other …")
@@ -319,6 +324,6 @@ def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
         with subject.turns() as give_way:
             return addition(trace, layer, give_way)
 
-    effects = subject.kept(("addition", layer), work)
+    effects = subject.cached(("addition", layer), work)
     question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)
-    yield Ask(question, f"{subject.about} {layer}", afresh=True)
+    yield Ask(question, f"{subject.identity} {layer}", afresh=True)

@@ -41,13 +41,13 @@ class Setting:
         `read` finds for its text. JavaScript writes 1.0 as 1."""
         return next((option for option in self.options if option == value), self.read(str(value)))
 
-    def found(self, name: str, address: Mapping[str, str]) -> object:
+    def value_in(self, name: str, address: Mapping[str, str]) -> object:
         """The value of this setting, called `name`, in an address."""
         return self.read(address.get(name))
 
 
 @dataclass(frozen=True)
-class Written(Setting):
+class TextSetting(Setting):
     """A setting whose value is any text that matches a pattern."""
 
     options: tuple = ()
@@ -58,29 +58,29 @@ class Written(Setting):
 
 
 @dataclass(frozen=True)
-class Renamed(Setting):
+class RenamedSetting(Setting):
     """A setting that has another name in old addresses."""
 
     former: str = ""
 
-    def found(self, name: str, address: Mapping[str, str]) -> object:
+    def value_in(self, name: str, address: Mapping[str, str]) -> object:
         return self.read(address.get(name, address.get(self.former)))
 
 
 @dataclass(frozen=True)
-class Steps(Setting):
+class StepSetting(Setting):
     """The setting for the step that a page shows. If an old address names no step, the page opens the step to which
     most settings in the address belong. This must be the last setting of a page."""
 
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @staticmethod
-    def by(titles: Iterable[str], **words: tuple[str, ...]) -> Steps:
+    def by(titles: Iterable[str], **words: tuple[str, ...]) -> StepSetting:
         """`words`: for each step, the names of the settings that it shows."""
         first_title, *_ = titles = tuple(titles)
-        return Steps(first_title, titles, words)
+        return StepSetting(first_title, titles, words)
 
-    def found(self, name: str, address: Mapping[str, str]) -> object:
+    def value_in(self, name: str, address: Mapping[str, str]) -> object:
         if name in address:
             return self.read(address[name])
         counts = {step: sum(word in address for word in words) for step, words in self.words.items()}
@@ -88,18 +88,18 @@ class Steps(Setting):
         return best_step if best_step and counts[best_step] else self.default
 
 
-# On a site without a server, one of these lines stands below a step: OWN below a step that always shows its sample,
-# MODELS below a step that can show a visitor's photograph.
-OWN = "The app shows it on your own picture, and in other models."
-MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
-Made = TypeVar("Made")
+# On a site without a server, one of these lines stands below a step: APP_PICTURES below a step that always shows its
+# sample, APP_MODELS below a step that can show a visitor's photograph.
+APP_PICTURES = "The app shows it on your own picture, and in other models."
+APP_MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
+Result = TypeVar("Made")
 
 
 class Subject(Protocol):
     """The subject of a lesson: a picture in a model. serving/here.py implements this protocol."""
 
     @property
-    def about(self) -> str:
+    def identity(self) -> str:
         """A key that identifies the picture and the model."""
 
     @property
@@ -119,7 +119,7 @@ class Subject(Protocol):
         """The model's name in addresses."""
 
     @property
-    def shown(self) -> tuple[int, int]:
+    def shown_head(self) -> tuple[int, int]:
         """The layer and head on view in the microscope."""
 
     @property
@@ -146,23 +146,23 @@ class Subject(Protocol):
         """The picture's pass through the model. `scale` replaces the scale of every layer. Waits for a turn in the
         queue."""
 
-    def sample(self, name: str) -> Subject:
+    def with_sample(self, name: str) -> Subject:
         """The same model with a sample as the picture."""
 
     def words(self) -> dict[str, str]:
         """The picture and the model as parameters of an address."""
 
-    def other(self, model: str = "", sample: str = "") -> Subject | None:
+    def with_other(self, model: str = "", sample: str = "") -> Subject | None:
         """The subject with another model or another sample, in the model's usual grid; None if it is not on this
         machine."""
 
-    def that_names(self) -> Subject:
+    def with_naming_model(self) -> Subject:
         """The same picture in a model with a classifier; if possible, in a model that names everyday things."""
 
-    def has(self, what: Hashable) -> bool:
-        """Whether `kept` has stored a result under `what`."""
+    def has_cached(self, what: Hashable) -> bool:
+        """Whether `cached` has stored a result under `what`."""
 
-    def kept(self, what: Hashable, make: Callable[[], Made]) -> Made:
+    def cached(self, what: Hashable, make: Callable[[], Result]) -> Result:
         """The result stored under `what`; `make` computes it the first time."""
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
@@ -172,10 +172,10 @@ class Subject(Protocol):
     def passes_in_time(self) -> int:
         """How many passes of this picture can be computed while a reader waits."""
 
-    def too_long(self, passes: float) -> str:
+    def why_too_long(self, passes: float) -> str:
         """A sentence that says why this number of passes would take too long; "" if it would not."""
 
-    def come_to(self, run: str) -> Any:
+    def result_of(self, run: str) -> Any:
         """The latest result of this reader's run; None before the first run."""
 
     def at_work(self, run: str) -> bool:
@@ -210,7 +210,7 @@ class Lesson:
     def settings(self) -> dict[str, Setting]:
         """All settings in the lesson's address."""
         step_settings = {name: step.settings for name, step in self.steps.items() if step.settings}
-        return {**self.choices, "step": Steps.by(self.steps, **step_settings)}
+        return {**self.choices, "step": StepSetting.by(self.steps, **step_settings)}
 
     @property
     def titles(self) -> dict[str, str]:
@@ -227,14 +227,14 @@ UPPER = -1
 LAYER = Setting.of(UPPER, range(UPPER, MOST_LAYERS))
 
 
-def key_of(layer: int, subject: Subject) -> int:
+def setting_of_layer(layer: int, subject: Subject) -> int:
     """The setting's value for this layer."""
     return UPPER if layer == upper_layer(subject.vit.config.depth) else layer
 
 
 def choice_of_layer(subject: Subject, setting: str = "layer", label: str = "Layer") -> Slider:
     layers = range(subject.vit.config.depth)
-    return Slider(setting, label, {key_of(layer, subject): str(layer) for layer in layers})
+    return Slider(setting, label, {setting_of_layer(layer, subject): str(layer) for layer in layers})
 
 
 def layer_of(key: int, subject: Subject) -> int:

@@ -59,29 +59,30 @@ def find(source_object: type | Callable, piece: str, formula: str = "") -> Line:
 
 
 @dataclass(frozen=True)
-class Part:
+class Section:
     """One section of the lesson: functions or classes, and formulas for some of their lines."""
 
     title: str
     says: str
-    things: tuple[type | Callable, ...]
+    sources: tuple[type | Callable, ...]
     formulas: tuple[tuple[str, str], ...]  # (a piece of a line, its formula)
 
     def read(self) -> list[Listing]:
-        """The listings of all `things`, with the formulas beside their lines."""
+        """The listings of all `sources`, with the formulas beside their lines."""
         noted_lines = {}
         for piece, formula in self.formulas:
             owner = next(
-                (candidate for candidate in self.things if any(piece in x.text for x in listing(candidate).lines)), None
+                (candidate for candidate in self.sources if any(piece in x.text for x in listing(candidate).lines)),
+                None,
             )
-            note = find(owner or self.things[0], piece, formula)  # raises if no listing has the piece
+            note = find(owner or self.sources[0], piece, formula)  # raises if no listing has the piece
             noted_lines[listing(owner).file, note.number] = note
         return [
             Listing(
                 source.file,
                 tuple(_with_note(line, noted_lines.get((source.file, line.number))) for line in source.lines),
             )
-            for source in map(listing, self.things)
+            for source in map(listing, self.sources)
         ]
 
 
@@ -90,7 +91,7 @@ def _with_note(line: Line, note: Line | None) -> Line:
 
 
 PARTS = {
-    "patches": Part(
+    "patches": Section(
         "Patches",
         "One matrix E turns every patch into a token. A convolution that steps as far as it is wide does just that.",
         (vit.Patches, patches.by_unfolding),
@@ -101,7 +102,7 @@ PARTS = {
             ("return F.linear(pixels", "x_p E + b"),
         ),
     ),
-    "positions": Part(
+    "positions": Section(
         "Positions",
         "Attention treats its tokens as a set. Only the vector that is added here says where a patch was.",
         (vit_parts.sinusoidal, vit.VisionTransformer.embed),
@@ -114,7 +115,7 @@ PARTS = {
             ('if c.positions == "learned":', "z_0 = [x_{class}; x_p E] + E_{pos}"),
         ),
     ),
-    "attention": Part(
+    "attention": Section(
         "Attention",
         "The formula in three lines: compare, turn scores into shares, mix. The forward pass calls the fused kernel, "
         "which computes the same without ever holding all weights; these three lines are its check, in step 2.",
@@ -127,7 +128,7 @@ PARTS = {
             ("return (self.width // self.heads)", "1/√d_k,  d_k = D/h"),
         ),
     ),
-    "heads": Part(
+    "heads": Section(
         "Heads",
         "h small attentions side by side; W_O mixes what they return into one vector.",
         (vit.Attention,),
@@ -141,7 +142,7 @@ PARTS = {
             ("return self.proj(mixed)", "MSA(z) = [head_1; …; head_h] W_O"),
         ),
     ),
-    "mlp": Part(
+    "mlp": Section(
         "MLP",
         "The same small network is applied to each token separately. No token sees another one here.",
         (vit.MLP,),
@@ -152,7 +153,7 @@ PARTS = {
             ("return self.norm(self.act(x))", "h = GELU(z W_1 + b_1)"),
         ),
     ),
-    "layer": Part(
+    "layer": Section(
         "Layer",
         "Attention and MLP each add to the token z; neither replaces it. The norms stand before them (pre-norm), so "
         "the sum itself is never rescaled.",
@@ -163,7 +164,7 @@ PARTS = {
             ('x = x + at("mlp", self.ls2(', "z_ℓ = MLP(LN(z′_ℓ)) + z′_ℓ"),
         ),
     ),
-    "answer": Part(
+    "answer": Section(
         "Answer",
         "After the last layer one vector is read out, here the class token's, and a matrix turns it into class scores.",
         (vit.VisionTransformer.record, vit.VisionTransformer.layers, vit.VisionTransformer.classify),
@@ -175,7 +176,7 @@ PARTS = {
             ("return self.head(self.pre_logits(", "y W_{head} + b"),
         ),
     ),
-    "torch": Part(
+    "torch": Section(
         "Words of PyTorch",
         "A *Module* is a function with parameters; calling it calls `forward`. A *Parameter* is a tensor that training "
         "changes: whatever is put on a Module as one is found by `parameters()`. *Sequential* calls its modules one "
@@ -227,31 +228,31 @@ def _a_list():
     return nn.ModuleList([nn.Linear(3, 3), nn.GELU()])
 
 
-MODULES = {
+MODULE_MAKERS = {
     "parameter": _with_a_parameter, "tensor": _with_a_tensor, "sequential": _one_after_the_other, "list": _a_list,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Tried:
+class ModuleTrial:
     """What PyTorch finds in a module, and what a call of the module gives."""
 
-    found: list[str]  # names that parameters() gives
-    kept: list[str]  # names that state_dict() gives
-    changed: list[str]  # names of parameters that one step of training changes
-    called: str  # what module(x) gives, in words
+    parameter_names: list[str]  # names that parameters() gives
+    state_names: list[str]  # names that state_dict() gives
+    changed_names: list[str]  # names of parameters that one step of training changes
+    call_words: str  # what module(x) gives, in words
 
 
 @cache
-def try_module(kind: str) -> Tried:
-    """Builds a module of MODULES, calls it and trains it for one step."""
-    module, x = MODULES[kind](), torch.ones(2, 3)
+def try_module(kind: str) -> ModuleTrial:
+    """Builds a module of MODULE_MAKERS, calls it and trains it for one step."""
+    module, x = MODULE_MAKERS[kind](), torch.ones(2, 3)
     parameters = dict(module.named_parameters())
     former_values = {name: parameter.detach().clone() for name, parameter in parameters.items()}
     try:
         answer = module(x)
     except NotImplementedError:
-        return Tried(
+        return ModuleTrial(
             [*parameters], [*module.state_dict()], [], "an error: it has no `forward`; a loop calls what it holds"
         )
     answer.sum().backward()
@@ -260,4 +261,4 @@ def try_module(kind: str) -> Tried:
     changed = [name for name, parameter in parameters.items() if not torch.equal(parameter, former_values[name])]
     shape = " × ".join(map(str, answer.shape))
     called = f"{shape} numbers" + (", as `module[1](module[0](x))`" if kind == "sequential" else "")
-    return Tried([*parameters], [*module.state_dict()], changed, called)
+    return ModuleTrial([*parameters], [*module.state_dict()], changed, called)

@@ -108,7 +108,7 @@ def number_of_head(habits: Habits, extreme: str, value: str) -> float:
 
 # Heads whose rows agree, whichever patch asks -------------------------------------------------------------------------
 
-LOCKED = 0.3  # a head with a larger mean share on one place is locked; the habit ONE has the same bound
+LOCKED_SHARE = 0.3  # a head with a larger mean share on one place is locked; the habit ONE has the same bound
 
 
 def agreeing(trace: Trace, which: str, what: str) -> float:
@@ -140,10 +140,10 @@ def all_heads(trace: Trace) -> int:
 
 
 def locked_heads(trace: Trace) -> int:
-    """The number of heads that on average give more than LOCKED to one place."""
+    """The number of heads that on average give more than LOCKED_SHARE to one place."""
     from playground.analysis import heads
 
-    return int((shares_of_one_place(heads.look(trace)) > LOCKED).sum())
+    return int((shares_of_one_place(heads.look(trace)) > LOCKED_SHARE).sum())
 
 
 def agreed_place(trace: Trace) -> str:
@@ -155,10 +155,10 @@ def agreed_place(trace: Trace) -> str:
 
 def place_of_agreeing(trace: Trace, habits: Habits) -> str:
     token = token_of_agreeing(trace, habits)
-    front = len(trace.prefix)
-    if token < front:
+    prefix_count = len(trace.prefix)
+    if token < prefix_count:
         return " and ".join(trace.prefix)
-    row, column = divmod(token - front, trace.grid[1])
+    row, column = divmod(token - prefix_count, trace.grid[1])
     return f"one patch, at ({row}, {column})"
 
 
@@ -166,9 +166,9 @@ def token_of_agreeing(trace: Trace, habits: Habits) -> int:
     """The token that gets most from the head whose rows agree most; 0 stands for all prefix tokens."""
     share = shares_of_one_place(habits)
     layer, head = (int(number_of_agreeing_head(share, "most", axis)) for axis in ("layer", "head"))
-    front = len(trace.prefix)
+    prefix_count = len(trace.prefix)
     is_patch = habits.to_one[layer, head] >= share[layer, head]
-    return int(mean_row(trace, layer, head)[front:].argmax()) + front if is_patch else 0
+    return int(mean_row(trace, layer, head)[prefix_count:].argmax()) + prefix_count if is_patch else 0
 
 
 def mean_row(trace: Trace, layer: int, head: int) -> Tensor:

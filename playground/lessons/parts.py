@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from playground.lessons.measures import Measured
-from playground.lessons.questions import Question, plain
+from playground.lessons.questions import Question, plain_value
 from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
@@ -35,28 +35,28 @@ class Words:
     text: str
     small: bool = False  # whether it is shown as a caption
     values: Mapping[str, Measured] = field(default_factory=dict)  # fill the blanks in the text, such as {share:%}
-    own: Mapping[str, Own] = field(default_factory=dict)  # {"text": the replacement for a visitor's photograph}
+    own: Mapping[str, Replacement] = field(default_factory=dict)  # {"text": the replacement for a visitor's photograph}
 
     @property
     def says(self) -> str:
         """The text with its values in its blanks. Braces without a value stay: a model's name may have some."""
-        return BLANKS.sub(lambda blank: _formatted(self, blank), self.text)
+        return BLANKS.sub(lambda blank: _blank_text(self, blank), self.text)
 
 
 BLANKS = re.compile(r"\{(\w+)(?::([^}]*))?\}")
 
 
-def _formatted(words: Words, blank: re.Match) -> str:
-    return written(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
+def _blank_text(words: Words, blank: re.Match) -> str:
+    return formatted_number(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
 
 
-def written(number: float | list[float] | str, style: str) -> str:
+def formatted_number(number: float | list[float] | str, style: str) -> str:
     """The number as text. `style` is a Python format such as ".2f", or "%" for `percent`, our rule for shares."""
     return percent(number) if style == "%" else format(number, style)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
-class Made:
+class Maker:
     """Names a function of microscope/lessons/subject.js that makes data or a picture from a visitor's photograph."""
 
     name: str
@@ -65,23 +65,23 @@ class Made:
 
 # On a site without a server that shows a visitor's photograph, some fields of a part are replaced. A part's `own` maps
 # the names of these fields to the replacements.
-Own = Words | Measured | Made
+Replacement = Words | Measured | Maker
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Waiting: the host shows `words` and `meanwhile` until the next part comes. In a run, `come_to` is the result so
+    """Waiting: the host shows `words` and `meanwhile` until the next part comes. In a run, `result` is the result so
     far."""
 
     words: str
     meanwhile: Part | None = None
-    come_to: object = None
+    result: object = None
 
 
 @dataclass(frozen=True)
 class Run:
     """Work that a button starts and stops. `work` gets the result of the former run; it yields often, because it can
-    stop only at a yield. During the run the step is played repeatedly with the result so far (`Subject.come_to`). A
+    stop only at a yield. During the run the step is played repeatedly with the result so far (`Subject.result_of`). A
     host without Python shows the sentence `needs`."""
 
     id: str
@@ -98,7 +98,7 @@ class Ask:
     question: Question
     context: str = ""
     afresh: bool = False
-    own: Mapping[str, Own] = field(default_factory=dict)  # field of the question -> its replacement
+    own: Mapping[str, Replacement] = field(default_factory=dict)  # field of the question -> its replacement
 
 
 class After(tuple):
@@ -172,7 +172,7 @@ class Picture:
     width: int | None = None  # pixels; None: the picture's own width, at most the column's
     kind: str = "jpeg"
     words: str = ""  # alternative text; the caption, if empty
-    own: Mapping[str, Own] = field(default_factory=dict)
+    own: Mapping[str, Replacement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Drawing:
     name: str
     data: Mapping | bytes
     settings: tuple[str, ...] = ()
-    own: Made | None = None  # replaces `data`
+    own: Maker | None = None  # replaces `data`
 
 
 @dataclass(frozen=True)
@@ -202,14 +202,14 @@ class Chart:
     name: str  # name of the file that the chart's camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
-    own: Mapping[int, Measured] | Made = field(default_factory=dict)  # trace -> its y; or all traces
+    own: Mapping[int, Measured] | Maker = field(default_factory=dict)  # trace -> its y; or all traces
 
 
 @dataclass(frozen=True)
 class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    own: Mapping[str, Own] = field(default_factory=dict)
+    own: Mapping[str, Replacement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ class Exercise:
     done: Condition | None = None
     tempting: Sequence[tuple[Condition, str]] = ()
     answers: Sequence[tuple[str, str]] = ()  # (words, why it is wrong); "" for the right one
-    own: Mapping[str, Own] = field(default_factory=dict)
+    own: Mapping[str, Replacement] = field(default_factory=dict)
 
 
 def think(asks: str, answer: str) -> Fold:
@@ -273,10 +273,10 @@ def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
 def plain_parts(parts: Iterable[Part], store_bytes: Callable[[bytes], object]) -> list[dict]:
     """The parts as records for JSON, in one flat list: a part of an After names its question under "after".
     `store_bytes` stores a drawing's bytes where the browser finds them, and returns the place."""
-    return [record for part in parts for record in _plain(part, store_bytes)]
+    return [record for part in parts for record in _records_of(part, store_bytes)]
 
 
-def _plain(part: Part, store_bytes: Callable[[bytes], object]) -> Iterator[dict]:
+def _records_of(part: Part, store_bytes: Callable[[bytes], object]) -> Iterator[dict]:
     if isinstance(part, Wait):
         return
     if isinstance(part, After):
@@ -296,24 +296,27 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
         case Words():
             return {"small": part.small} | _words(part)
         case Table(head, rows):
-            return {"head": [*head], "rows": plain(rows)}
+            return {"head": [*head], "rows": plain_value(rows)}
         case Ask(question, context, afresh):
-            return {"question": plain(question), "context": context, "afresh": afresh}
+            return {"question": plain_value(question), "context": context, "afresh": afresh}
         case Choice(setting, label, options):
             return {"setting": setting, "label": label, "options": [[str(k), words] for k, words in options.items()]}
         case Run(id, label, _, needs):
             return {"id": id, "label": label, "needs": needs}
         case Drawing(name, data, settings):
-            content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain(data)}
+            content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain_value(data)}
             return {"name": name, "settings": list(settings)} | content
         case Picture(data, caption, width, kind, words):
             return {"data": data_url(data, kind), "caption": caption, "width": width, "words": words or caption}
         case Chart(figure, name, height, moves):
-            return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain(moves)}
+            return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain_value(moves)}
         case Exercise(asks, answer, hint, id, done, tempting, answers, _):
-            record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain(answers)}
-            return record | {"done": condition(done), "tempting": [[condition(when), why] for when, why in tempting]}
-    record = plain(part)
+            record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain_value(answers)}
+            return record | {
+                "done": condition_record(done),
+                "tempting": [[condition_record(when), why] for when, why in tempting],
+            }
+    record = plain_value(part)
     assert isinstance(record, dict)
     del record["kind"]
     return record
@@ -323,7 +326,7 @@ def _words(words: Words) -> dict:
     """The text and, for each of its blanks, the measure and its value as a string."""
     if not words.values:
         return {"text": words.text}
-    texts = {blank[1]: _formatted(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
+    texts = {blank[1]: _blank_text(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
     return {
         "text": words.text,
         "values": {name: words.values[name].as_plain() | {"says": texts[name]} for name in texts},
@@ -333,17 +336,17 @@ def _words(words: Words) -> dict:
 def own_of(part: Part) -> dict:
     """{"own": the replacements for a visitor's photograph, for microscope/lessons/subject.js}; {} without any."""
 
-    def record_of(value: Own) -> dict:
+    def record_of(value: Replacement) -> dict:
         match value:
             case Words():
                 return _words(value)
             case Measured():
                 return value.as_plain()
-            case Made(name, given):
+            case Maker(name, given):
                 return {"made": name, **{k: record_of(v) if isinstance(v, Words) else v for k, v in given.items()}}
 
     match part:
-        case Drawing(own=Made() as own) | Chart(own=Made() as own):
+        case Drawing(own=Maker() as own) | Chart(own=Maker() as own):
             return {"own": record_of(own)}
         case Words(own=own) | Ask(own=own) | Chart(own=own) | Picture(own=own) | Table(own=own) | Exercise(own=own) if (
             own
@@ -363,12 +366,12 @@ def _figure(figure: go.Figure, moves: Moves | None) -> dict:
     return plain_figure
 
 
-def condition(state: Condition | None) -> object:
+def condition_record(state: Condition | None) -> object:
     """The condition as microscope/lessons/exercise.js reads it."""
     if isinstance(state, When):
         return {name: [str(value) for value in values] for name, values in state.values.items()}
     if isinstance(state, tuple):
-        return [condition(part_state) for part_state in state]
+        return [condition_record(part_state) for part_state in state]
     if isinstance(state, Reported):
         return {"drawing": state.drawing, "check": state.check}
     return state

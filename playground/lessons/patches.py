@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from playground.lessons import pictures as beside
-from playground.lessons.lesson import OWN, Lesson, Setting, Settings, Step, Subject, Written
+from playground.lessons.lesson import APP_PICTURES, Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.parts import After, Ask, Choice, Code, Drawing, Exercise, Fold, Part, Row, Table, When, Words
-from playground.lessons.patches_places import ORDERS, TABLES, positions, shuffle
-from playground.lessons.questions import Number, Photo, Question, of_choice
+from playground.lessons.patches_places import ORDER_COUNT, TABLE_TITLES, positions, shuffle
+from playground.lessons.questions import Number, Photo, Question, choice_question
 from playground.pack import pack, unpack
 from playground.pictures.jpegs import as_jpeg, small_url
 from playground.samples import start_patch
 
-PATCHES = (8, 14, 16, 20, 32, 48)
-SHOWN = {"filters": "Filters", "components": "Principal components"}
+PATCH_SIZES = (8, 14, 16, 20, 32, 48)
+PICTURE_KINDS = {"filters": "Filters", "components": "Principal components"}
 
 
 # The picture falls apart ----------------------------------------------------------------------------------------------
@@ -26,14 +26,14 @@ def cut(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import patches
 
     size = SETTINGS["patch"].default
-    yield Ask(how_many(subject, size), f"{subject.about} {size}")
-    blob = subject.kept(("cut", settings.patch), lambda: cut_up(subject, settings.patch))
+    yield Ask(tokens_question_about(subject, size), f"{subject.identity} {size}")
+    blob = subject.cached(("cut", settings.patch), lambda: packed_patches(subject, settings.patch))
     yield After(
         "patches_tokens",
-        Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCHES}),
+        Choice("patch", "Patch size in pixels", {side: str(side) for side in PATCH_SIZES}),
         Drawing("patches", blob, ("at", "number")),
         Row(Code.of(patches.by_unfolding), Code.of(patches.by_convolution)),
-        Fold("More: what is multiplied, and how far the two differ", Words(measured(unpack(blob)[0]))),
+        Fold("More: what is multiplied, and how far the two differ", Words(measured_words(unpack(blob)[0]))),
         Exercise(
             "Halve the patch size, from 16 to 8. What happens to the number of tokens, and to attention?",
             "Four times as many patches, and so about sixteen times as many weights: each token has a weight "
@@ -47,7 +47,7 @@ def cut(subject: Subject, settings: Settings) -> Iterator[Part]:
                 ("4 × the tokens, 16 × the weights", ""),
             ),
             tempting=[
-                (When({"patch": [side for side in PATCHES if side > size]}),
+                (When({"patch": [side for side in PATCH_SIZES if side > size]}),
                  "Now a patch is larger, and there are fewer tokens."),
             ],
         ),
@@ -75,7 +75,7 @@ def tokens_question(size: tuple[int, int], P: int, model_sentence: str, photo: P
     )  # fmt: skip
 
 
-def how_many(subject: Subject, size: int):
+def tokens_question_about(subject: Subject, size: int):
     """The question about the number of patches of the picture. One patch is outlined."""
     from playground.analysis import patches
     from playground.pictures.images import displayed
@@ -86,24 +86,24 @@ def how_many(subject: Subject, size: int):
     pixels = np.array(displayed(subject.image, (height, width), subject.vit.config.interpolation))
     pixels_of_patch = pixels[row * size : (row + 1) * size, column * size : (column + 1) * size]
     enlarged_image = displayed(subject.image, (4 * height, 4 * width))
-    cropped = as_jpeg(enlarged_image.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
+    cropped_jpeg = as_jpeg(enlarged_image.crop((0, 0, 4 * columns * size, 4 * rows * size)))  # cropped to whole patches
     photo = Photo(
-        small_url(cropped), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
+        small_url(cropped_jpeg), (rows, columns), columns / rows, mark=row * columns + column, counts=True,
         beside=beside.pixels(pixels_of_patch, f"the outlined patch, {size} × {size} pixels"),
     )  # fmt: skip
-    return tokens_question((height, width), size, by_the_model(subject), photo)
+    return tokens_question((height, width), size, sentence_about_model(subject), photo)
 
 
-def front(prefix: Sequence[str]) -> tuple[str, ...]:
+def shown_prefix_names(prefix: Sequence[str]) -> tuple[str, ...]:
     """Names of the prefix tokens, as the lesson shows them."""
     names = {"cls": "CLS", "dist": "DIST"}
     return tuple(names.get(token, token.replace("reg", "R")) for token in prefix)
 
 
-def by_the_model(subject: Subject) -> str:
+def sentence_about_model(subject: Subject) -> str:
     config, (height, width) = subject.vit.config, subject.size
     rows, columns = height // config.patch_size, width // config.patch_size
-    names, extra_words = ", ".join(front(config.prefix)), ""
+    names, extra_words = ", ".join(shown_prefix_names(config.prefix)), ""
     if config.prefix:
         count = f"{len(config.prefix)} tokens" if len(config.prefix) > 1 else "one token"
         extra_words = f", and {count} more in front of them ({names})"
@@ -113,7 +113,7 @@ def by_the_model(subject: Subject) -> str:
     )
 
 
-def cut_up(subject: Subject, patch: int) -> bytes:
+def packed_patches(subject: Subject, patch: int) -> bytes:
     from playground.analysis import patches
     from playground.pictures.images import displayed
 
@@ -123,7 +123,7 @@ def cut_up(subject: Subject, patch: int) -> bytes:
     trained_side, config = vit.config.patch_size, vit.config
     filters, bias = patches.projection(vit)
     header = {
-        "id": f"{subject.about} {patch}", "size": parts.size, "patch": patch, "own": trained_side,
+        "id": f"{subject.identity} {patch}", "size": parts.size, "patch": patch, "own": trained_side,
         "width": config.width,
         "mean": config.mean, "std": config.std, "difference": parts.difference, "typical": parts.typical,
     }  # fmt: skip
@@ -137,7 +137,7 @@ def cut_up(subject: Subject, patch: int) -> bytes:
     return pack(header, arrays)
 
 
-def measured(header: dict) -> str:
+def measured_words(header: dict) -> str:
     rows, columns = (side // header["patch"] for side in header["size"])
     mean, std = (", ".join(f"{part:.3g}" for part in header[name]) for name in ("mean", "std"))
     trained_side, patch = header["own"], header["patch"]
@@ -158,7 +158,7 @@ def measured(header: dict) -> str:
 
 
 def even_question() -> Question:
-    return of_choice(
+    return choice_question(
         "patches_filter", "A patch is all of one grey. What does a filter answer?",
         {
             "sum": "each colour’s normalised grey times the sum of its plane, added up, plus a bias",
@@ -184,23 +184,23 @@ def filters(subject: Subject, settings: Settings) -> Iterator[Part]:
         "Each number of a token comes from one **filter**: as many numbers as a patch has, so it can be shown as "
         "a picture. The answer is large where a patch looks like its filter. Point at one."
     )
-    yield Choice("pictures", "Show", SHOWN)
+    yield Choice("pictures", "Show", PICTURE_KINDS)
     yield Drawing(
         "filters",
-        subject.kept(("filters", settings.pictures), lambda: answered(subject, settings.pictures)),
+        subject.cached(("filters", settings.pictures), lambda: packed_filters(subject, settings.pictures)),
         ("filter",),
     )
     yield Ask(even_question())
 
 
-CHANNELS = (
+CHANNELS_TEXT = (
     "A filter has three planes, and their answers are **summed**: of number {number}, at row {row}, "
     "column {column}: red {red}, green {green}, blue {blue}, bias {bias}; together **{whole}**, one number of "
     "the token. Nothing of the token is “the red part”."
 )
 
 
-def answered(subject: Subject, pictures: str) -> bytes:
+def packed_filters(subject: Subject, pictures: str) -> bytes:
     from playground.analysis import patches
     from playground.pictures.images import displayed
 
@@ -209,12 +209,12 @@ def answered(subject: Subject, pictures: str) -> bytes:
     with subject.turns():
         results = find_filters(vit, subject.image)
     n, rows, columns = results.answers.shape
-    learned = f"{n} of the {vit.config.width} learned filters"
+    learned_caption = f"{n} of the {vit.config.width} learned filters"
     place = None if is_components else start_patch(subject.name, patches.small_grid(vit, subject.image))
     header = {
-        "id": f"{subject.about} {pictures}", "patch": results.filters.shape[-1], "grid": (rows, columns),
-        "size": results.size, "titles": results.titles, "place": place, "says": CHANNELS,
-        "caption": f"The first {n} principal components" if is_components else learned,
+        "id": f"{subject.identity} {pictures}", "patch": results.filters.shape[-1], "grid": (rows, columns),
+        "size": results.size, "titles": results.titles, "place": place, "says": CHANNELS_TEXT,
+        "caption": f"The first {n} principal components" if is_components else learned_caption,
         "channels": place and channels(subject, patches.strongest(vit)[:n], place),
     }  # fmt: skip
     arrays = {
@@ -240,15 +240,15 @@ def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> li
 
 # The prefix tokens ----------------------------------------------------------------------------------------------------
 
-KINDS = {
+PREFIX_KINDS = {
     "cls": "class token: what the last layer makes of it stands for the whole picture",
     "dist": "distillation token, which another network taught",
     "reg": "registers: room to keep what belongs to no place",
 }
-LEARNED = "learned, the same for every picture"
+LEARNED_TEXT = "learned, the same for every picture"
 
 
-def extra(subject: Subject, settings: Settings) -> Iterator[Part]:
+def extra_tokens(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The class token and registers of this model, with their count."""
     config = subject.vit.config
     rows, columns = (side // config.patch_size for side in config.image_size)
@@ -256,13 +256,13 @@ def extra(subject: Subject, settings: Settings) -> Iterator[Part]:
     if not prefix_count:
         yield Words("This model has patches only: no class token, no registers.")
         return
-    yield Ask(where_from(subject))
+    yield Ask(extra_question_about(subject))
     yield Words(f"At the size that it was trained on, {subject.model} has:")
-    counts = {kind: sum(token.startswith(kind) for token in config.prefix) for kind in KINDS}
+    counts = {kind: sum(token.startswith(kind) for token in config.prefix) for kind in PREFIX_KINDS}
     yield Table(
         ("tokens", "what they are", "where their first numbers come from"),
         [
-            *((str(count), KINDS[kind], LEARNED) for kind, count in counts.items() if count),
+            *((str(count), PREFIX_KINDS[kind], LEARNED_TEXT) for kind, count in counts.items() if count),
             (f"{rows} × {columns} = {patch_count:,}", "patches", "the picture, and their positions"),
             (f"**{patch_count + prefix_count:,}**", "**all**", ""),
         ],
@@ -278,7 +278,7 @@ def extra(subject: Subject, settings: Settings) -> Iterator[Part]:
 def extra_question(name: str, prefix_names: tuple[str, ...], photo: Photo) -> Question:
     """The question about the extra tokens. `prefix_names`: the names of the tokens before the patches."""
     (rows, columns) = photo.grid
-    return of_choice(
+    return choice_question(
         "patches_extra", "The class token enters the first layer. Where do its numbers come from?",
         {
             "learned": "they were learned in training, and are the same for every picture",
@@ -299,28 +299,28 @@ def extra_question(name: str, prefix_names: tuple[str, ...], photo: Photo) -> Qu
     )  # fmt: skip
 
 
-def where_from(subject: Subject):
+def extra_question_about(subject: Subject):
     config, (height, width) = subject.vit.config, subject.size
-    grid, names = (height // config.patch_size, width // config.patch_size), front(config.prefix)
+    grid, names = (height // config.patch_size, width // config.patch_size), shown_prefix_names(config.prefix)
     words = f"{grid[0] * grid[1] + len(config.prefix):,} tokens"
-    tokens_picture = subject.kept("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
+    tokens_picture = subject.cached("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
     photo = Photo(subject.photo(), grid, width / height, lines=True, beside=tokens_picture)
     return extra_question(subject.model, names, photo)
 
 
-PLACE = r"\d{1,2},\d{1,2}"
+PLACE_PATTERN = r"\d{1,2},\d{1,2}"
 SETTINGS = {
-    "patch": Setting.of(16, PATCHES),
-    "at": Written("", pattern=PLACE),
+    "patch": Setting.of(16, PATCH_SIZES),
+    "at": TextSetting("", pattern=PLACE_PATTERN),
     "number": Setting.of(0, range(2048)),
-    "pictures": Setting.of("filters", SHOWN),
+    "pictures": Setting.of("filters", PICTURE_KINDS),
     "filter": Setting.of(0, range(200)),
-    "table": Setting.of("learned", TABLES),
-    "place": Written("", pattern=PLACE),
+    "table": Setting.of("learned", TABLE_TITLES),
+    "place": TextSetting("", pattern=PLACE_PATTERN),
     "positions": Setting.of("off", ("off", "on")),
-    "order": Setting.of(1, range(1, ORDERS + 1)),
+    "order": Setting.of(1, range(1, ORDER_COUNT + 1)),
     "after": Setting.of(1, range(64)),
-    "asker": Written("", pattern=PLACE),
+    "asker": TextSetting("", pattern=PLACE_PATTERN),
 }
 LESSON = Lesson(
     "patches",
@@ -330,22 +330,22 @@ LESSON = Lesson(
     {
         "cut": Step(
             "1 · The picture falls apart", cut, "patches_tokens", ("patches_halve",), ("patch", "at", "number"),
-            ahead=({"patch": (8, 16, 32)},), beyond=OWN,
+            ahead=({"patch": (8, 16, 32)},), beyond=APP_PICTURES,
         ),
         "filters": Step(
             "2 · What the matrix looks for", filters, "patches_filter", settings=("pictures", "filter"),
-            ahead=({"pictures": None},), beyond=OWN,
+            ahead=({"pictures": None},), beyond=APP_PICTURES,
         ),
-        "extra": Step("3 · Tokens that are no patches", extra, "patches_extra", beyond=OWN),
+        "extra": Step("3 · Tokens that are no patches", extra_tokens, "patches_extra", beyond=APP_PICTURES),
         "positions": Step(
             "4 · Where a patch lies", positions, "patches_below", ("patches_sines",), ("table", "place"),
-            ahead=({"table": None},), beyond=OWN, own=None,
+            ahead=({"table": None},), beyond=APP_PICTURES, own=None,
         ),
         "shuffle": Step(
             "5 · Without positions", shuffle, "patches_shuffle", ("patches_told",),
             ("positions", "order", "after", "asker"),
             ahead=({"positions": None, "order": (1, 2), "after": (1,)},),
-            beyond="Here are two orders in one layer. " + OWN,
+            beyond="Here are two orders in one layer. " + APP_PICTURES,
         ),
     },
 )  # fmt: skip

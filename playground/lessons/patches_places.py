@@ -9,33 +9,33 @@ from PIL import Image
 
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Part, Row, Slider, When, Words, think
-from playground.lessons.questions import Pictures, Question, of_choice
+from playground.lessons.questions import Pictures, Question, choice_question
 from playground.pack import FORMAT, eight_bits, pack, unpack
 from playground.pictures.jpegs import as_jpeg, data_url
 
-TABLES = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}
-ORDERS = 99
+TABLE_TITLES = {"learned": "This model’s", "sinusoidal": "Sinusoidal", "rotary": "Turned (2-D RoPE)"}
+ORDER_COUNT = 99
 
 
 # Where a patch lies ---------------------------------------------------------------------------------------------------
 
 
-ALIKE = 0.02  # two mean cosines that differ by less count as equal
+EQUAL_WITHIN = 0.02  # two mean cosines that differ by less count as equal
 
 
 def below_question(kind: str, to_right: float, to_below: float) -> Question:
     """The question about the place below. `kind`: the kind of positions, in words; `to_right`, `to_below`: the mean
     cosine of a place with the next one in its row, and with the next one in its column."""
-    truth = "both" if abs(to_right - to_below) < ALIKE else "beside" if to_right > to_below else "below"
+    truth = "both" if abs(to_right - to_below) < EQUAL_WITHIN else "beside" if to_right > to_below else "below"
     reasons = {
         "beside": "They would be if places were counted along the rows, as words of a text.",
         "below": "They would be if places were counted along the columns.",
         "both": "On the picture both are one patch away. But these vectors treat rows and columns differently.",
     }
-    return of_choice(
+    return choice_question(
         "patches_below",
         f"{kind}: which place is more like a place, the one **beside** it or the one **below** it?",
-        {"beside": "the one beside", "below": "the one below", "both": f"both alike (within {ALIKE:g})"},
+        {"beside": "the one beside", "below": "the one below", "both": f"both alike (within {EQUAL_WITHIN:g})"},
         truth,
         f"Over all places, the mean cosine with the one beside is **{to_right:.3f}**, with that below "
         f"**{to_below:.3f}**.",
@@ -43,7 +43,7 @@ def below_question(kind: str, to_right: float, to_below: float) -> Question:
     )  # fmt: skip
 
 
-def neighbours(header: dict, places: np.ndarray) -> tuple[float, float]:
+def neighbour_cosines(header: dict, places: np.ndarray) -> tuple[float, float]:
     """The mean cosine of a place's vector with the one beside it, and with the one below it. places: (patches, D)"""
     rows, columns = header["grid"]
     unit_vectors = places.astype(np.float32).reshape(rows, columns, -1)
@@ -60,8 +60,8 @@ def positions(subject: Subject, settings: Settings) -> Iterator[Part]:
         "A token does not know where its patch was. In most ViTs a vector is added, one for each place, its **position "
         "embedding**; others turn queries and keys. Point at a place: how alike are the others?"
     )
-    yield Choice("table", "Positions", TABLES)
-    blob = subject.kept(("places", settings.table), lambda: packed_positions(subject, settings.table))
+    yield Choice("table", "Positions", TABLE_TITLES)
+    blob = subject.cached(("places", settings.table), lambda: packed_positions(subject, settings.table))
     header, arrays = unpack(blob)
     if header["kind"] != "none":
         yield Drawing("positions", blob, ("place",))
@@ -87,18 +87,18 @@ def positions(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
     if header["kind"] == "none":  # without positions in this model, the question is about the sinusoidal ones
         header, arrays = unpack(packed_positions(subject, "sinusoidal"))
-    kind = ASKED[header["kind"]]
-    yield Ask(below_question(kind, *neighbours(header, arrays["places"])), f"{subject.model_name} {kind}")
+    kind = KIND_NAMES[header["kind"]]
+    yield Ask(below_question(kind, *neighbour_cosines(header, arrays["places"])), f"{subject.model_name} {kind}")
 
 
-ASKED = {
+KIND_NAMES = {
     "learned": "The learned positions of this model",
     "random": "The random positions of this model",
     "rotary": "The angles of this model",
     "sinusoidal": "The sinusoidal positions",
     "turned": "The angles of RoPE",
 }
-SAID = {
+KIND_TEXTS = {
     "learned": "This model has a vector for every place of the pictures that it was trained on; for "
     "another grid they are interpolated. All were **learned**: training changed them, as it did all other "
     "parameters.",
@@ -127,8 +127,8 @@ def positions_text(header: dict) -> str:
     )  # fmt: skip
     if kind == "turned":
         turned_change, added_change = patches.turned_scores(tuple(header["grid"]))
-        return SAID[kind].format(turned=turned_change, added=added_change)
-    return SAID[kind] + start_sentence
+        return KIND_TEXTS[kind].format(turned=turned_change, added=added_change)
+    return KIND_TEXTS[kind] + start_sentence
 
 
 def packed_positions(subject: Subject, table: str) -> bytes:
@@ -145,12 +145,12 @@ def packed_positions(subject: Subject, table: str) -> bytes:
     is_bundled = kind == "learned" and subject.model_name == "bundled"
     header = {
         "id": f"{subject.model_name} {table} {grid}", "grid": grid, "width": places.shape[1], "kind": kind,
-        "start": like_the_start(places, grid) if is_bundled else None,
+        "start": cosine_with_start(places, grid) if is_bundled else None,
     }  # fmt: skip
     return pack(header, {"places": places.half().numpy()})
 
 
-def like_the_start(places, grid: tuple[int, int]) -> float | None:
+def cosine_with_start(places, grid: tuple[int, int]) -> float | None:
     """The mean cosine between the bundled model's positions, (patches, D), and their values before training; None if
     training began with noise."""
     from torch.nn.functional import cosine_similarity
@@ -166,7 +166,7 @@ def like_the_start(places, grid: tuple[int, int]) -> float | None:
 
 
 def shuffled_question(pictures: Pictures) -> Question:
-    return of_choice(
+    return choice_question(
         "patches_shuffle",
         "No positions are added, and the patches come in another order. To which patches does each patch listen now?",
         {"same": "to the same as before", "places": "to those at the same places as before", "other": "to others"},
@@ -185,11 +185,11 @@ def shuffled_question(pictures: Pictures) -> Question:
 
 
 def shuffle(subject: Subject, settings: Settings) -> Iterator[Part]:
-    yield Ask(shuffled_question(shuffled_pictures(subject.photo(), subject.image)), subject.about)
+    yield Ask(shuffled_question(shuffled_pictures(subject.photo(), subject.image)), subject.identity)
     depth = subject.vit.config.depth
     layer = min(settings.after, depth - 1)
     key = ("shuffle", layer, settings.order, settings.positions)
-    blob = subject.kept(key, lambda: reordered(subject, *key[1:]))
+    blob = subject.cached(key, lambda: packed_shuffle(subject, *key[1:]))
     yield After(
         "patches_shuffle",
         Row(
@@ -206,7 +206,7 @@ def shuffle(subject: Subject, settings: Settings) -> Iterator[Part]:
             done=When({"positions": ["on"]}),
             answers=(("yes", ""), ("no", "Look at the largest difference of a weight, below the pictures.")),
             tempting=[
-                (When({"order": range(2, ORDERS + 1)}),
+                (When({"order": range(2, ORDER_COUNT + 1)}),
                  "Another order alone changes nothing, as long as no position is added."),
             ],
         ),
@@ -239,7 +239,7 @@ def shuffle_verdict(header: dict, positions: str) -> str:
     )
 
 
-def reordered(subject: Subject, layer: int, order: int, positions: str) -> bytes:
+def packed_shuffle(subject: Subject, layer: int, order: int, positions: str) -> bytes:
     from playground.analysis import patches
     from playground.pictures.images import displayed
 
@@ -249,10 +249,10 @@ def reordered(subject: Subject, layer: int, order: int, positions: str) -> bytes
     heads, tokens, dim = result.before.q.shape
     height, width = result.size
     header = {
-        "format": FORMAT, "id": f"{subject.about} {layer} {order} {positions}", "scale": result.scale, "layers": 2,
+        "format": FORMAT, "id": f"{subject.identity} {layer} {order} {positions}", "scale": result.scale, "layers": 2,
         "heads": heads, "head_dim": dim, "tokens": tokens, "prefix": list(vit.config.prefix), "grid": result.grid,
         "size": result.size, "held": [0, 1], "places": result.order.tolist(), "difference": result.difference,
-        "largest": result.largest, "orders": ORDERS,
+        "largest": result.largest, "orders": ORDER_COUNT,
     }  # fmt: skip
     arrays = {"image": as_jpeg(displayed(subject.image, (2 * height, 2 * width)))}
     for name in ("q", "k"):

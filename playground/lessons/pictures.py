@@ -12,19 +12,19 @@ from playground.lessons.parts import KEY
 from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
 
-SIDE = 480  # pixels along a side of an enlarged picture
+ENLARGED_SIDE = 480  # pixels along a side of an enlarged picture
 REACH = 2  # patches on each side of the query's patch
-INK = "#0072b2"
-MAP = 360  # pixels, the longer side of a map
-TINY = 64  # pixels: a smaller picture is enlarged without smoothing
+OUTLINE_COLOUR = "#0072b2"
+MAP_SIDE = 360  # pixels, the longer side of a map
+TINY_SIDE = 64  # pixels: a smaller picture is enlarged without smoothing
 
 
 def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str) -> Beside:
-    image = enlarged(jpeg, grid, spot)
+    image = enlarged_patch(jpeg, grid, spot)
     return Beside(data_url(as_jpeg(image)), words, image.width / image.height)
 
 
-def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
+def enlarged_patch(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
     """A patch, outlined, and the patches around it."""
     image = Image.open(io.BytesIO(jpeg)).convert("RGB")
     patch_height, patch_width = image.height / grid[0], image.width / grid[1]
@@ -36,7 +36,9 @@ def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image
         (first_patch[1] + patches_across) * patch_width,
         (first_patch[0] + patches_across) * patch_height,
     )
-    crop = image.crop(tuple(round(edge) for edge in box)).resize((SIDE, round(SIDE * patch_height / patch_width)))
+    crop = image.crop(tuple(round(edge) for edge in box)).resize(
+        (ENLARGED_SIDE, round(ENLARGED_SIDE * patch_height / patch_width))
+    )
     corner = [
         (spot[1] - first_patch[1]) * crop.width / patches_across,
         (spot[0] - first_patch[0]) * crop.height / patches_across,
@@ -50,22 +52,22 @@ def enlarged(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image
 
 def pixels(patch: np.ndarray, words: str) -> Beside:
     """The patch with each pixel as a square. patch: (P, P, 3)"""
-    scale = max(1, SIDE // len(patch))
+    scale = max(1, ENLARGED_SIDE // len(patch))
     image = Image.fromarray(patch.repeat(scale, 0).repeat(scale, 1))
-    return Beside(data_url(_file(image, "PNG"), "png"), words, 1.0)
+    return Beside(data_url(_image_bytes(image, "PNG"), "png"), words, 1.0)
 
 
 def tokens(jpeg: bytes, grid: tuple[int, int], prefix_names: tuple[str, ...], words: str) -> Beside:
     """All tokens: the prefix tokens (`prefix_names`), and below them the patches with gaps between them."""
     photograph = Image.open(io.BytesIO(jpeg)).convert("RGB")
     rows, columns = grid
-    cell = max(8, 2 * SIDE // max(grid))
-    gap, strip_side = max(1, cell // 8), 2 * SIDE // 10
+    cell = max(8, 2 * ENLARGED_SIDE // max(grid))
+    gap, strip_side = max(1, cell // 8), 2 * ENLARGED_SIDE // 10
     sheet = Image.new("RGBA", (columns * cell, strip_side + rows * cell))
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=strip_side // 4)
     for n, name in enumerate(prefix_names):
         box = [n * strip_side, 0, n * strip_side + strip_side - 8, strip_side - 16]
-        pen.rectangle(box, fill="white", outline=INK, width=3)
+        pen.rectangle(box, fill="white", outline=OUTLINE_COLOUR, width=3)
         pen.text(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), name, fill="black", font=font, anchor="mm")
     patches_image = photograph.resize((columns * (cell - gap), rows * (cell - gap)))
     for row in range(rows):
@@ -73,12 +75,12 @@ def tokens(jpeg: bytes, grid: tuple[int, int], prefix_names: tuple[str, ...], wo
             left, top = column * (cell - gap), row * (cell - gap)
             piece = patches_image.crop((left, top, left + cell - gap, top + cell - gap))
             sheet.paste(piece, (column * cell, strip_side + row * cell))
-    return Beside(data_url(_file(sheet, "WEBP", quality=82), "webp"), words, sheet.width / sheet.height)
+    return Beside(data_url(_image_bytes(sheet, "WEBP", quality=82), "webp"), words, sheet.width / sheet.height)
 
 
 def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, scale_end: float | None = None) -> Beside:
     """A row of weights on the picture."""
-    return Beside(data_url(lit(image, shares, spot, scale_end)), words, image.width / image.height)
+    return Beside(data_url(lit_picture(image, shares, spot, scale_end)), words, image.width / image.height)
 
 
 def only_patches(image: Image.Image, grid: tuple[int, int], spots: list[tuple[int, int]], words: str) -> Beside:
@@ -94,17 +96,17 @@ def only_patches(image: Image.Image, grid: tuple[int, int], spots: list[tuple[in
     return Beside(data_url(as_jpeg(dark_image)), words, image.width / image.height)
 
 
-def _file(image: Image.Image, kind: str, **options: int) -> bytes:
+def _image_bytes(image: Image.Image, kind: str, **options: int) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, kind, **options)
     return buffer.getvalue()
 
 
-def small(image: Image.Image) -> Image.Image:
+def at_map_size(image: Image.Image) -> Image.Image:
     """The picture at the size of maps; the pixels of a tiny picture become sharp squares."""
     image = image.convert("RGB")
-    resampling = Image.Resampling.NEAREST if max(image.size) < TINY else Image.Resampling.BICUBIC
-    return ImageOps.contain(image, (MAP, MAP), resampling)
+    resampling = Image.Resampling.NEAREST if max(image.size) < TINY_SIDE else Image.Resampling.BICUBIC
+    return ImageOps.contain(image, (MAP_SIDE, MAP_SIDE), resampling)
 
 
 # Maps and tables -----------------------------------------------------------------------------------------------------
@@ -122,10 +124,10 @@ def table_of(weights) -> bytes:
     shares = (weights / colour_scale_end(weights)).clamp(max=1).numpy()
     table = Image.fromarray((shares * 255).astype(np.uint8), "P")
     table.putpalette(MAGMA.astype(np.uint8).tobytes())
-    return _file(table, "PNG")
+    return _image_bytes(table, "PNG")
 
 
-def outlined(
+def outlined_picture(
     picture: Image.Image,
     grid: tuple[int, int],
     spot: tuple[int, int],
@@ -146,12 +148,12 @@ def outlined(
     return as_jpeg(image)
 
 
-def light_url(jpeg: bytes) -> str:
+def webp_url(jpeg: bytes) -> str:
     """The picture as a data URL in WebP, which takes a third of the JPEG's bytes."""
-    return data_url(_file(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
+    return data_url(_image_bytes(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
 
 
-def lit(picture: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
+def lit_picture(picture: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
     """The picture in grey under a row of weights, with the query's patch (`spot`) outlined in white. The colour scale
     ends at `scale_end`, by default at the largest weight."""
     rows, columns = row.shape

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
-HEIGHT = 380  # height of a picture in pixels
+PICTURE_HEIGHT = 380  # height of a picture in pixels
 
 # How a guess is made -------------------------------------------------------------------------------------------------
 
@@ -55,7 +55,7 @@ class Bars:
     x: str = ""
     unit: str = ""
     said: tuple[str, ...] | None = None  # labels at the ends of the bars instead of their numbers
-    height: int = HEIGHT
+    height: int = PICTURE_HEIGHT
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Lines:
     log_y: bool = False
     x_ticks: tuple[float, ...] | None = None
     marks: tuple[Mark, ...] = ()
-    height: int = HEIGHT
+    height: int = PICTURE_HEIGHT
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Squares:
     small: str
     large: str
     title: str = ""
-    height: int = HEIGHT
+    height: int = PICTURE_HEIGHT
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Photo:
     counts: bool = False  # whether the number of patches is guessed: one is outlined, and the answer shows the grid
     words: str = ""  # the caption below the picture
     beside: Beside | None = None
-    height: int = HEIGHT
+    height: int = PICTURE_HEIGHT
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Pictures:
     open: tuple[str, ...]
     captions: tuple[str, ...]
     aspect: float
-    height: int = HEIGHT
+    height: int = PICTURE_HEIGHT
 
 
 @dataclass(frozen=True)
@@ -158,19 +158,19 @@ class Question:
             assert wrong_answers == keys - {self.truth}, f"{self.id}: say why each is tempting"
 
 
-def of_choice(
+def choice_question(
     id: str, asks: str, options: Mapping[str, str], truth: str, says: str, tempting: Mapping[str, str], **fields
 ) -> Question:
     return Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **fields)
 
 
-def plain(value: object) -> object:
+def plain_value(value: object) -> object:
     """The value for JSON. A dataclass becomes a dict with the name of its class under "kind"."""
     if is_dataclass(value) and not isinstance(value, type):
-        values = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+        values = {field.name: plain_value(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__} | values
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {str(name): plain_value(item) for name, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in value]
+        return [plain_value(item) for item in value]
     return value

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import MANY, ROWS, WIDTHS, Curve
-from playground.lessons.lesson import MODELS, OWN, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import APP_MODELS, APP_PICTURES, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
     CHANGED,
     WEIGHTS,
@@ -29,7 +29,17 @@ from playground.lessons.parts import (
     think,
 )
 from playground.lessons.questions import Bars, Lines, Number, Question, Series
-from playground.lessons.scale_model import EACH, INSTEAD, START, START_WIDTH, START_WIDTHS, STARTS, WHOLE, answer, model
+from playground.lessons.scale_model import (
+    EACH_LAYER,
+    OTHER_SCALES,
+    START_DEVIATION,
+    START_DEVIATIONS,
+    START_WIDTH,
+    START_WIDTHS,
+    WHOLE_PASS,
+    answer,
+    model,
+)
 from playground.numbers import percent
 
 POWERS = tuple(step / 20 for step in range(20, -1, -1))  # p of the scale 1/d_k^p, as on the microscope's dial
@@ -71,7 +81,7 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     scaled_weights, plain_weights = (
         100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0)
     )
-    numbers = measured()
+    numbers = row_numbers()
     yield Ask(spread_question(scaled_weights.tolist(), plain_weights.tolist(), 100 * numbers["peak_off"], MANY))
     yield After(
         "scale_spread",
@@ -113,7 +123,7 @@ def curve(quantity: str, power: float) -> Curve:
 
 
 @cache
-def measured() -> Mapping[str, float]:
+def row_numbers() -> Mapping[str, float]:
     """Numbers of many random rows with the scale ("on") and without it ("off"). At d_k = 64, "peak_on" and "peak_off"
     are the medians of the largest weight, "on" and "off" the median gradients; nine of ten rows have a larger gradient
     than "on_low" or "off_low". "on_last" and "off_last" are the median gradients at the largest d_k. "less" is the
@@ -169,7 +179,7 @@ def gradient_question(
 def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
     scaled_gradients, unscaled_gradients = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
     yield Ask(gradient_question(WIDTHS, scaled_gradients, unscaled_gradients, MANY))
-    numbers = measured()
+    numbers = row_numbers()
     first_width = int(numbers["less"])
     yield After(
         "scale_gradient",
@@ -238,7 +248,7 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, settings: 
             figure.add_scatter(
                 x=WIDTHS, y=softmax.expected_deviation(power), mode="lines", line=line_style, hoverinfo="skip"
             )
-    value = _of_the_bars(quantity, settings)
+    value = _value_of_bars(quantity, settings)
     figure.add_scatter(
         x=[settings.dk], y=[value], mode="markers",
         hovertemplate=f"the row of the bars: {words.format(value)}<extra></extra>",
@@ -253,7 +263,7 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, settings: 
     return figure
 
 
-def _of_the_bars(quantity: str, settings: Settings) -> float:
+def _value_of_bars(quantity: str, settings: Settings) -> float:
     scores = softmax.experiment()[settings.row, WIDTHS.index(settings.dk)]
     return float(softmax.QUANTITIES[quantity](scores, softmax.scale_of(settings.dk, settings.power)))
 
@@ -294,12 +304,12 @@ SETTINGS = {
     "dk": Setting.of(64, WIDTHS),
     "power": Setting.of(0.5, POWERS),
     "row": Setting.of(0, range(ROWS)),
-    "off": Setting.of(EACH, (EACH, WHOLE)),
-    "instead": Setting.of(0.0, INSTEAD),
+    "off": Setting.of(EACH_LAYER, (EACH_LAYER, WHOLE_PASS)),
+    "instead": Setting.of(0.0, OTHER_SCALES),
     "width": Setting.of(START_WIDTH, START_WIDTHS),
-    "start": Setting.of(START, STARTS),
+    "start": Setting.of(START_DEVIATION, START_DEVIATIONS),
 }
-ROW = {
+ROW_STEP = {
     "settings": ("dk", "power", "row"), "ahead": ({"row": range(SOME_ROWS)},),
     "beyond": f"Here are {SOME_ROWS} random rows; the app has {ROWS}.",
 }  # fmt: skip
@@ -310,15 +320,15 @@ LESSON = Lesson(
     "standard deviation of 1.",
     SETTINGS,
     {
-        "row": Step("1 · One random row", row, "scale_spread", ("scale_one_key",), **ROW, own=None),
-        "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), **ROW, own=None),
+        "row": Step("1 · One random row", row, "scale_spread", ("scale_one_key",), **ROW_STEP, own=None),
+        "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), **ROW_STEP, own=None),
         "model": Step(
             "3 · A real model", model, "scale_trained", ("scale_start",), ("off", "instead", "width", "start"),
-            ahead=({"off": None, "instead": None}, {"width": None, "start": None}), beyond=MODELS, own=True,
+            ahead=({"off": None, "instead": None}, {"width": None, "start": None}), beyond=APP_MODELS, own=True,
         ),
         "answer": Step(
             "4 · What it then predicts", answer, "scale_answer", settings=("instead",), ahead=({"instead": None},),
-            beyond=OWN,
+            beyond=APP_PICTURES,
         ),
     },
 )  # fmt: skip

@@ -25,7 +25,7 @@ from playground.lessons.parts import (
     Code,
     Exercise,
     Fold,
-    Made,
+    Maker,
     Part,
     Row,
     Wait,
@@ -34,34 +34,34 @@ from playground.lessons.parts import (
 from playground.lessons.questions import Bars, Lines, Number, Photo, Question, Series
 from playground.numbers import percent
 
-EACH, WHOLE = "each layer alone", "the whole pass"
-INSTEAD = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # power -> 1/d_k^power in words
-START_WIDTHS, STARTS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
-START_WIDTH, START = 768, 0.02  # defaults of the settings `width` and `start`
-UNEVEN = 0.5  # a row counts as uneven if it spreads over less than this share of all tokens
-BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
+EACH_LAYER, WHOLE_PASS = "each layer alone", "the whole pass"
+OTHER_SCALES = {0.0: "1, no scale", -0.5: "√d_k", -1.0: "d_k"}  # power -> 1/d_k^power in words
+START_WIDTHS, START_DEVIATIONS = (192, 384, 768, 1024), (0.01, 0.02, 0.05, 0.1)
+START_WIDTH, START_DEVIATION = 768, 0.02  # defaults of the settings `width` and `start`
+UNEVEN_SHARE = 0.5  # a row counts as uneven if it spreads over less than this share of all tokens
+LEGEND_BELOW = {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0.5, "xanchor": "center"}
 LINE_COLOUR = "rgba(128,128,128,0.35)"
 
 
 # A real model ---------------------------------------------------------------------------------------------------------
 
-ASKS_WIDEST = (
+WIDEST_TEXT = (
     "In layer 0 the scaled scores of the widest head have a standard deviation of {first:.2f}. In the last layer it is "
     "▢."
 )
-SPREADS = (
+SPREADS_TEXT = (
     "The rule “standard deviation 1” is about independent numbers. Here scaled scores have standard deviations from "
     "**{least:.2f} to {most:.2f}** (the largest in layer {layer}, head {head}): training can enlarge them; the scale "
     "only sets where they start."
 )
-UNTRAINED = (
+UNTRAINED_TEXT = (
     "Nothing is trained here. The first parameters are so small that queries and keys are short: the scaled scores "
     "have standard deviations from {least:.2f} to {most:.2f}, so every row is nearly even. Without 1/√d_k they lie "
     "{times} times as far apart: whether rows then stay nearly even depends on the model’s width."
 )
 
 
-def in_spreads(spreads: np.ndarray, text: str) -> Words:
+def about_spreads(spreads: np.ndarray, text: str) -> Words:
     """The text with its blanks filled. spreads: (layers, heads), the standard deviation of a row's scaled scores,
     averaged over the rows of patches."""
     names = [name for name in ("first", "least", "most", "layer", "head") if f"{{{name}" in text]
@@ -77,8 +77,10 @@ def trained_question(model: str, d: int, spreads: np.ndarray, is_random: bool, s
     measured, else empty."""
     widest_spreads, layers = spreads.max(axis=1), len(spreads)
     axis_end = 1.25 * float(widest_spreads.max())
-    asks = in_spreads(spreads, ASKS_WIDEST)
-    answer_words = in_spreads(spreads, UNTRAINED.replace("{times}", f"{d**0.5:.1f}") if is_random else SPREADS)
+    asks = about_spreads(spreads, WIDEST_TEXT)
+    answer_words = about_spreads(
+        spreads, UNTRAINED_TEXT.replace("{times}", f"{d**0.5:.1f}") if is_random else SPREADS_TEXT
+    )
     truth = Measured("spread_of_scores", number_of_spreads(spreads, "last"), {"what": "last"})
     question = Question(
         "scale_trained", asks.says, Number(0, round(axis_end, 1), step=0.1), float(widest_spreads[-1]),
@@ -101,7 +103,7 @@ def trained_question(model: str, d: int, spreads: np.ndarray, is_random: bool, s
     )  # fmt: skip
     makers = {"guess": "widest_guess", "tempting": "widest_tempting", "picture": "widest"}
     from_photo = {"asks": asks, "says": answer_words, "truth": truth} | {
-        name: Made(maker) for name, maker in makers.items()
+        name: Maker(maker) for name, maker in makers.items()
     }
     return Ask(question, own=from_photo)
 
@@ -113,11 +115,13 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Running the network with the scale and without …")
     scaled_trace = subject.trace()
     d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), settings.instead)
-    scaled = sharpness(subject, scaled_trace, scaled_trace.native_scale)
-    question = trained_question(subject.model, d, scaled[2], scaled_trace.vit.random_weights, heads.words(scaled_trace))  # type: ignore[union-attr]
-    yield replace(question, context=subject.about)
+    scaled_numbers = sharpness(subject, scaled_trace, scaled_trace.native_scale)
+    question = trained_question(
+        subject.model, d, scaled_numbers[2], scaled_trace.vit.random_weights, heads.words(scaled_trace)
+    )  # type: ignore[union-attr]
+    yield replace(question, context=subject.identity)
     yield Wait("Running the network with the scale and without …")
-    unscaled_numbers = sharpness(subject, scaled_trace if settings.off == EACH else subject.trace(scale), scale)
+    unscaled_numbers = sharpness(subject, scaled_trace if settings.off == EACH_LAYER else subject.trace(scale), scale)
     yield After(
         "scale_trained",
         Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
@@ -129,10 +133,16 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
                 "ones made of it."
             ),
         ),
-        Row(Choice("off", "Change the scale in", {EACH: EACH, WHOLE: WHOLE}), choice_of_scale(d)),
+        Row(Choice("off", "Change the scale in", {EACH_LAYER: EACH_LAYER, WHOLE_PASS: WHOLE_PASS}), choice_of_scale(d)),
         Row(
-            *of_each_head(
-                scaled, unscaled_numbers, d, instead(settings, d), scaled_trace.tokens, scale, settings.off == WHOLE
+            *head_charts(
+                scaled_numbers,
+                unscaled_numbers,
+                d,
+                instead(settings, d),
+                scaled_trace.tokens,
+                scale,
+                settings.off == WHOLE_PASS,
             )
         ),
         *before_training(settings),
@@ -150,16 +160,16 @@ def sharpness(subject: Subject, trace, scale: float) -> tuple[np.ndarray, ...]:
         with subject.turns() as give_way:
             return softmax.sharpness(trace, scale, give_way)
 
-    return subject.kept(("sharpness", trace.scale, scale), count)
+    return subject.cached(("sharpness", trace.scale, scale), count)
 
 
 def instead(settings: Settings, d: int) -> str:
-    return INSTEAD[settings.instead].replace("d_k", str(d))
+    return OTHER_SCALES[settings.instead].replace("d_k", str(d))
 
 
 def choice_of_scale(d: int) -> Choice:
     return Choice(
-        "instead", f"Instead of 1/√{d}", {power: words.replace("d_k", str(d)) for power, words in INSTEAD.items()}
+        "instead", f"Instead of 1/√{d}", {power: words.replace("d_k", str(d)) for power, words in OTHER_SCALES.items()}
     )
 
 
@@ -174,14 +184,14 @@ def before_training(settings: Settings) -> Iterator[Part]:
     yield Code(inspect.getsource(experiments.even_at_the_start))
     yield Row(
         Choice("width", "width", {width: str(width) for width in START_WIDTHS}),
-        Choice("start", "start", {deviation: str(deviation) for deviation in STARTS}),
+        Choice("start", "start", {deviation: str(deviation) for deviation in START_DEVIATIONS}),
     )
     yield Words(
         f"`even_at_the_start(width={settings.width}, start={settings.start})`: the largest weight of a row is "
         f"**{percent(largest_weight)}** on average, an even row’s is {percent(even_weight)}; a row spreads over "
         f"**{breadth:.0f} of {len(weights)} tokens** (2 to the power of its entropy)."
     )
-    is_default = (settings.width, settings.start) == (START_WIDTH, START)
+    is_default = (settings.width, settings.start) == (START_WIDTH, START_DEVIATION)
     yield Exercise(
         "Find a start from which a row is not nearly even.",
         "A query’s number is a sum of width products with numbers of deviation *start*: its own is √width · start, "
@@ -189,7 +199,7 @@ def before_training(settings: Settings) -> Iterator[Part]:
         f"little. With a start of 0.1 it is 7.7, and a row spreads over {wide_breadth:.1f} tokens.",
         hint="The deviation of a scaled score is width · start². Which start makes it large?",
         id="scale_start",
-        done=breadth < UNEVEN * len(weights),
+        done=breadth < UNEVEN_SHARE * len(weights),
         tempting=[(not is_default, "Still nearly even. A larger start, or a larger width?")],
     )
 
@@ -233,7 +243,7 @@ def verdict_question(
     )  # fmt: skip
 
 
-def other_scale(model: str, d: int, instead: str) -> str:
+def other_scale_sentence(model: str, d: int, instead: str) -> str:
     condition = "without a scale" if instead.startswith("1,") else f"with {instead} instead of 1/√{d}"
     return f"Every layer of {model} runs {condition}, and nothing is trained anew."
 
@@ -246,10 +256,13 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     scaled_trace = subject.trace()
     d = key_width(scaled_trace)
     unscaled_trace = subject.trace(softmax.scale_of(d, settings.instead))
-    context, prose = f"{subject.about} {settings.instead}", other_scale(subject.model, d, instead(settings, d))
+    context, prose = (
+        f"{subject.identity} {settings.instead}",
+        other_scale_sentence(subject.model, d, instead(settings, d)),
+    )
     verdicts = softmax.verdicts(scaled_trace, unscaled_trace)
     if not verdicts:
-        cosine, photo = turned(subject, scaled_trace, unscaled_trace, settings)
+        cosine, photo = turned_features(subject, scaled_trace, unscaled_trace, settings)
         yield Ask(features_question(cosine, prose, photo), context)
         yield choice_of_scale(d)
         return
@@ -262,12 +275,12 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield After(
         "scale_answer",
         choice_of_scale(d),
-        likeliest(verdicts, d, instead(settings, d)),
+        likeliest_chart(verdicts, d, instead(settings, d)),
         Words(f"Most changed, of all classes: {changed}."),
     )
 
 
-def turned(subject: Subject, scaled_trace, unscaled_trace, settings: Settings) -> tuple[float, Photo]:
+def turned_features(subject: Subject, scaled_trace, unscaled_trace, settings: Settings) -> tuple[float, Photo]:
     """The mean cosine of a patch's features with both scales, and a map of how far each patch's feature turned."""
     import torch
 
@@ -278,7 +291,7 @@ def turned(subject: Subject, scaled_trace, unscaled_trace, settings: Settings) -
             )
         return torch.cosine_similarity(scaled_features, unscaled_features, dim=-1)  # (patches,)
 
-    cosines = subject.kept(("turned by a scale", settings.instead), work)
+    cosines = subject.cached(("turned by a scale", settings.instead), work)
     heat = tuple((1 - cosines).clamp(min=0).tolist())
     return float(cosines.mean()), Photo(
         subject.photo(), scaled_trace.grid, scaled_trace.grid[1] / scaled_trace.grid[0], heat=heat
@@ -288,8 +301,8 @@ def turned(subject: Subject, scaled_trace, unscaled_trace, settings: Settings) -
 # Charts ---------------------------------------------------------------------------------------------------------------
 
 
-def of_each_head(
-    scaled: tuple[np.ndarray, ...],
+def head_charts(
+    scaled_numbers: tuple[np.ndarray, ...],
     other_numbers: tuple[np.ndarray, ...],
     d: int,
     instead_words: str,
@@ -306,7 +319,7 @@ def of_each_head(
         ("peak", "Largest weight", 3, "", "peak per head"),
         ("deviation", "How far apart scaled scores lie", 2, "", "deviation per head"),
     )
-    for on, off, (quantity, title, digits, unit, name) in zip(scaled, other_numbers, kinds, strict=True):
+    for on, off, (quantity, title, digits, unit, name) in zip(scaled_numbers, other_numbers, kinds, strict=True):
         filled_hover = hover.replace("{on}", "{on}" + unit).replace("{off}", "{off}" + unit)
         arguments = {
             "quantity": quantity,
@@ -317,13 +330,13 @@ def of_each_head(
             "title": title,
         }
         title = title.replace("{most}", f"{np.log2(tokens):.1f}")
-        figure = _each_head(
+        figure = _head_figure(
             title, on, off, filled_hover, digits, (f"with 1/√{d}", other_words), log=quantity == "deviation"
         )
-        yield Chart(figure, name, own=Made("sharpness", arguments))
+        yield Chart(figure, name, own=Maker("sharpness", arguments))
 
 
-def _each_head(
+def _head_figure(
     title: str, scaled: np.ndarray, unscaled: np.ndarray, hover: str, digits: int, names: tuple[str, str], log: bool
 ) -> go.Figure:
     """Layers from left to right. Each head has a dot with the scale, a dot without it, and a line between the two."""
@@ -349,7 +362,7 @@ def _each_head(
             x=x.ravel(), y=values.ravel(), mode="markers", name=name, text=texts,
             marker={"color": colour, "size": 8 if heads * layers < 100 else 6}, hovertemplate="%{text}<extra></extra>",
         )  # fmt: skip
-    figure.update_layout(title={"text": title, "font": {"size": 14}}, legend=BELOW)
+    figure.update_layout(title={"text": title, "font": {"size": 14}}, legend=LEGEND_BELOW)
     figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4, showgrid=False, range=[-0.6, layers - 0.4])
     if log:
         figure.update_yaxes(type="log", dtick=1)
@@ -359,7 +372,7 @@ def _each_head(
     return figure
 
 
-def likeliest(verdicts: list[Verdict], d: int, instead: str) -> Chart:
+def likeliest_chart(verdicts: list[Verdict], d: int, instead: str) -> Chart:
     labels, figure = [verdict.label for verdict in verdicts], go.Figure()
     for values, name, colour in (
         ([verdict.off for verdict in verdicts], f"with {instead}, in every layer", CHANGED),
@@ -370,7 +383,7 @@ def likeliest(verdicts: list[Verdict], d: int, instead: str) -> Chart:
             text=[percent(p) for p in values], textposition="outside", cliponaxis=False,
             hovertemplate="%{y}: %{text} " + name + "<extra></extra>",
         )  # fmt: skip
-    figure.update_layout(barmode="group", bargap=0.25, legend=BELOW | {"traceorder": "reversed"})
+    figure.update_layout(barmode="group", bargap=0.25, legend=LEGEND_BELOW | {"traceorder": "reversed"})
     figure.update_xaxes(range=[0, 108], ticksuffix=" %", title="probability")
     figure.update_yaxes(autorange="reversed", type="category", ticksuffix="  ")
     return Chart(figure, "predictions with and without the scale", 120 + 44 * len(labels))

@@ -11,12 +11,12 @@ from playground.lessons.lesson import (
     LAYER,
     UPPER,
     Lesson,
-    Renamed,
+    RenamedSetting,
     Setting,
     Settings,
     Step,
     Subject,
-    Written,
+    TextSetting,
     choice_of_layer,
     layer_of,
 )
@@ -37,13 +37,13 @@ from playground.lessons.parts import (
     think,
 )
 from playground.lessons.pictures import colour_scale_end, table_of
-from playground.lessons.questions import Question, of_choice
+from playground.lessons.questions import Question, choice_question
 from playground.numbers import percent
 from playground.pack import pack
 
-STEPS = 9
+STEP_COUNT = 9
 MOST_HEADS = 64
-MOST_TABLE = 1100  # tokens; with more, the whole table of weights is not drawn
+MOST_TABLE_TOKENS = 1100  # tokens; with more, the whole table of weights is not drawn
 EXAMPLES = {
     "picture": "This picture",
     "sentence": "4 tokens × 512, 8 heads",
@@ -52,20 +52,20 @@ EXAMPLES = {
     "vit-b": "A ViT-B, random parameters",
     "own": "Your own numbers",
 }
-NUMBERS = {  # name -> (label, largest value, default)
+NUMBER_FIELDS = {  # name -> (label, largest value, default)
     "batch": ("Batch", 64, 1),
     "tokens": ("Tokens", 1024, 4),
     "dim": ("Width in", 1536, 512),
     "chan": ("Width out", 1536, 512),
     "heads": ("Heads", 24, 8),
 }
-SIZES = {  # example of a textbook -> its sizes, in the order of NUMBERS
+EXAMPLE_SIZES = {  # example of a textbook -> its sizes, in the order of NUMBER_FIELDS
     "sentence": (1, 4, 512, 512, 8),
     "one-head": (13, 100, 49, 64, 1),
     "four-heads": (13, 100, 49, 64, 4),
     "vit-b": (1, 197, 768, 768, 12),
 }
-ASKED = {"batch": 2, "heads": 8, "tokens": 10}  # the numbers that solve the exercise
+EXERCISE_NUMBERS = {"batch": 2, "heads": 8, "tokens": 10}  # the numbers that solve the exercise
 
 
 def scores_question(name: str, batch: int | str, tokens: int | str, heads: int | str, d: int | str) -> Question:
@@ -76,7 +76,7 @@ def scores_question(name: str, batch: int | str, tokens: int | str, heads: int |
     def shape(*numbers: int | str) -> str:
         return " × ".join(f"{n:,}" if isinstance(n, int) else n for n in numbers)
 
-    return of_choice(
+    return choice_question(
         "shapes_scores",
         f"{name}: {shape(tokens)} tokens, {heads} heads of {d} numbers, a batch of {batch}. What is the shape of the "
         "scores?",
@@ -97,20 +97,20 @@ def scores_question(name: str, batch: int | str, tokens: int | str, heads: int |
 
 
 def question_about(subject: Subject, example: str) -> Question:
-    if example in SIZES:
-        batch, tokens, _, width, heads = SIZES[example]
+    if example in EXAMPLE_SIZES:
+        batch, tokens, _, width, heads = EXAMPLE_SIZES[example]
         return scores_question(EXAMPLES[example], batch, tokens, heads, width // heads)
     if example == "own":
         return scores_question("Your own numbers", "B", "N", "h", "d")
     config = subject.vit.config
-    return scores_question("This picture", 1, tokens_of(subject), config.heads, config.width // config.heads)
+    return scores_question("This picture", 1, token_count(subject), config.heads, config.width // config.heads)
 
 
-def shapes(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
+def shapes_table(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
     return Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in stages])
 
 
-def rows_that_sum(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
+def sums_table(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
     """A table of weights (N, N) with the sum of each row and of each column."""
     letters = "abcd"
     rows = [
@@ -121,25 +121,25 @@ def rows_that_sum(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
     return Table((title, *letters, "sum of the row"), [*rows, sum_row])
 
 
-BIASED = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
-WIDE = (1, 2, 5, 8)  # numbers of heads of full width
-SIDES, CUTS = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, in pixels
+BIAS_TARGETS = {"none": "nothing", "query": "the queries", "key": "the keys", "value": "the values"}
+WIDE_HEAD_COUNTS = (1, 2, 5, 8)  # numbers of heads of full width
+PICTURE_SIDES, PATCH_SIDES = (64, 128, 224), (8, 16, 32)  # sides of a picture and of a patch, in pixels
 
 
 def names_in_other_code(settings: Settings) -> Fold:
     from playground.lessons import experiments
 
     key_change, query_change = (experiments.change_by_bias(target) for target in ("key", "query"))
-    plain_results, biased_results = experiments.biased("none"), experiments.biased(settings.biased)
+    plain_results, biased_results = experiments.biased_attention("none"), experiments.biased_attention(settings.biased)
     changes = [float((new - old).abs().max()) for old, new in zip(plain_results, biased_results, strict=True)]
-    plain_largest, unscaled_largest = experiments.largest_with(None), experiments.largest_with(1.0)
+    plain_largest, unscaled_largest = experiments.mean_largest_weight(None), experiments.mean_largest_weight(1.0)
     return Fold(
         "Names in other code: qkv_bias and qk_scale",
-        Choice("biased", "A bias is added to", BIASED),
-        rows_that_sum(biased_results[0], "weights of four random tokens"),
+        Choice("biased", "A bias is added to", BIAS_TARGETS),
+        sums_table(biased_results[0], "weights of four random tokens"),
         Words(
-            f"With a bias on *{BIASED[settings.biased]}* a weight changes by at most **{changes[0]:.2g}**, a number of "
-            f"a mixture by at most **{changes[1]:.2g}**."
+            f"With a bias on *{BIAS_TARGETS[settings.biased]}* a weight changes by at most **{changes[0]:.2g}**, a "
+            f"number of a mixture by at most **{changes[1]:.2g}**."
         ),
         Words(
             "`qkv_bias=True` adds a learned vector to all queries, one to all keys, one to all values: 3 × width "
@@ -159,8 +159,8 @@ def other_texts(settings: Settings) -> Iterator[Part]:
     weights = experiments.rows_without_matrices()
     yield Fold(
         "The shortest attention: Q = K = V = X, without a matrix",
-        shapes(experiments.without_matrices()),
-        rows_that_sum(weights),
+        shapes_table(experiments.shapes_without_matrices()),
+        sums_table(weights),
         Words(
             "The scores X Xᵀ are symmetric; the weights are not, for each row is divided by its own sum. Each token "
             f"scores high with itself: the diagonal holds {percent(float(weights.diagonal().mean()))} on average."
@@ -168,29 +168,29 @@ def other_texts(settings: Settings) -> Iterator[Part]:
     )
     yield Fold(
         "Q, K and V out of one matrix, shared out among 4 heads by one view",
-        shapes(experiments.fused_shapes()),
+        shapes_table(experiments.fused_shapes()),
         Words(f"The scale is 1/√16 = {16**-0.5:g}; with one head of 64 it would be 1/√64 = {64**-0.5:g}."),
     )
     full_count, shared_count = experiments.parameters_of_heads(settings.wide)
     yield Fold(
         "Heads of full width: 5 heads on 5 tokens of 3 numbers",
-        Slider("wide", "Heads", {heads: str(heads) for heads in WIDE}),
-        shapes(experiments.full_heads(heads=settings.wide)),
+        Slider("wide", "Heads", {heads: str(heads) for heads in WIDE_HEAD_COUNTS}),
+        shapes_table(experiments.full_head_shapes(heads=settings.wide)),
         Words(
             f"Here every head has matrices of the full width, so each more head costs more: **{full_count}** "
             f"parameters. Most code, this one too, shares the width among the heads: {shared_count}, however many "
             "there are."
         ),
     )
-    stages = experiments.patches(settings.side, settings.cut)
+    stages = experiments.patch_shapes(settings.side, settings.cut)
     tokens, width = stages[-1][1]
     yield Fold(
         "A picture of 128 pixels as tokens of 32 numbers",
         Row(
-            Choice("side", "Picture", {side: f"{side} pixels" for side in SIDES}),
-            Choice("cut", "Patch", {cut: f"{cut} pixels" for cut in CUTS}),
+            Choice("side", "Picture", {side: f"{side} pixels" for side in PICTURE_SIDES}),
+            Choice("cut", "Patch", {cut: f"{cut} pixels" for cut in PATCH_SIDES}),
         ),
-        shapes(stages),
+        shapes_table(stages),
         Words(
             f"({settings.side} ÷ {settings.cut})² = {tokens} patches, whatever is in them: (**{tokens}, {width}**). "
             "Only E knows how large a patch is."
@@ -205,11 +205,11 @@ def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
         note = f"The tokens of this picture in {subject.model}, and its trained parameters."
         yield Row(Words(note, small=True), choice_of_layer(subject, "at"))
         yield Wait("Walking through the layer …")
-        yield Drawing("steps", packed_walk(subject, layer_of(settings.at, subject)), DRAWN)
+        yield Drawing("steps", packed_walk(subject, layer_of(settings.at, subject)), DRAWN_SETTINGS)
     else:
         note = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
         yield Row(Words(note, small=True), Slider("at", "Layer", {UPPER: ""}))
-        yield Drawing("steps", packed_random_walk(), DRAWN)
+        yield Drawing("steps", packed_random_walk(), DRAWN_SETTINGS)
     yield Ask(question_about(subject, settings.example), settings.example)
     yield from exercises()
     yield Wait("Running the network on this picture …")
@@ -225,12 +225,12 @@ def packed_walk(subject: Subject, layer: int) -> bytes:
 
     def work() -> bytes:
         with subject.turns():
-            return steps_to_bytes(walk_picture(subject.vit, subject.image, layer), f"{subject.about} {layer}")
+            return steps_to_bytes(walk_picture(subject.vit, subject.image, layer), f"{subject.identity} {layer}")
 
-    return subject.kept(("walk", layer), work)
+    return subject.cached(("walk", layer), work)
 
 
-def tokens_of(subject: Subject) -> int:
+def token_count(subject: Subject) -> int:
     """The number of tokens in the drawing's walk, whose input size differs from the microscope's."""
     from playground.lessons.walk import size_of_walk
 
@@ -244,10 +244,10 @@ def packed_random_walk() -> bytes:
     from playground.lessons.walk import teaching_steps, vit_steps
 
     header = {
-        "fields": [[name, label, largest] for name, (label, largest, _) in NUMBERS.items()],
-        "sizes": {example: dict(zip(NUMBERS, sizes, strict=True)) for example, sizes in SIZES.items()},
-        "vit": [step.plain() for step in vit_steps()],
-        "teaching": [step.plain() for step in teaching_steps()],
+        "fields": [[name, label, largest] for name, (label, largest, _) in NUMBER_FIELDS.items()],
+        "sizes": {example: dict(zip(NUMBER_FIELDS, sizes, strict=True)) for example, sizes in EXAMPLE_SIZES.items()},
+        "vit": [step.as_record() for step in vit_steps()],
+        "teaching": [step.as_record() for step in teaching_steps()],
     }
     return pack(header, {})
 
@@ -256,16 +256,19 @@ def packed_random_walk() -> bytes:
 
 
 def exercises() -> Iterator[Part]:
-    solution = tuple(ASKED.values())
+    solution = tuple(EXERCISE_NUMBERS.values())
     yield Exercise(
         "Choose numbers so that the scores are 2 × 8 × 10 × 10.",
         "Batch 2, 8 heads, 10 tokens. The width does not stand in the shape of the scores: any width will do that 8 "
         "heads can share evenly.",
         hint="*Your own numbers*. Which of the four is which?",
         id="shapes_numbers",
-        done=entered(*solution),
+        done=entered_state(*solution),
         tempting=[
-            (entered(*order), "The right numbers at other places: the scores are batch × heads × tokens × tokens.")
+            (
+                entered_state(*order),
+                "The right numbers at other places: the scores are batch × heads × tokens × tokens.",
+            )
             for order in permutations(solution)
             if order != solution
         ],
@@ -283,9 +286,9 @@ def exercises() -> Iterator[Part]:
     )
 
 
-def entered(*numbers: int) -> When:
-    """The state in which the reader has entered these numbers, in the order of ASKED."""
-    return When({"example": ["own"]} | {name: [n] for name, n in zip(ASKED, numbers, strict=True)})
+def entered_state(*numbers: int) -> When:
+    """The state in which the reader has entered these numbers, in the order of EXERCISE_NUMBERS."""
+    return When({"example": ["own"]} | {name: [n] for name, n in zip(EXERCISE_NUMBERS, numbers, strict=True)})
 
 
 # The whole table ------------------------------------------------------------------------------------------------------
@@ -299,11 +302,14 @@ def whole_table(subject: Subject, layer: int, head: int) -> Fold:
         choice_of_layer(subject, "table_layer", "Layer of the table"),
         Slider("table_head", "Head of the table", {n: str(n) for n in range(trace.heads)}),
     )
-    if trace.tokens > MOST_TABLE:
-        note = f"With more than {MOST_TABLE:,} tokens the table would be larger than a screen; choose a coarser grid."
+    if trace.tokens > MOST_TABLE_TOKENS:
+        note = (
+            f"With more than {MOST_TABLE_TOKENS:,} tokens the table would be larger than a screen; choose a coarser "
+            "grid."
+        )
         return Fold(title, choices, Words(note))
     head = min(head, trace.heads - 1)
-    scale_end, table = subject.kept(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
+    scale_end, table = subject.cached(("whole table", layer, head), lambda: drawn_table(subject, layer, head))
     prefix_sentence = f"The first {len(trace.prefix)} rows and columns belong to no patch. " if trace.prefix else ""
     note = (
         f"A row asks, a column is asked. Every row sums to 1; brightest: {percent(scale_end)} and more. "
@@ -322,18 +328,18 @@ def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
     return colour_scale_end(weights), table_of(weights)
 
 
-DRAWN = ("example", *NUMBERS, "walk")  # settings that the drawing shows and changes
+DRAWN_SETTINGS = ("example", *NUMBER_FIELDS, "walk")  # settings that the drawing shows and changes
 SETTINGS = {
     "example": Setting.of("picture", EXAMPLES),
     "at": LAYER,
-    "walk": Renamed(1, tuple(range(1, STEPS + 1)), former="step"),
-    **{name: Written(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBERS.items()},
+    "walk": RenamedSetting(1, tuple(range(1, STEP_COUNT + 1)), former="step"),
+    **{name: TextSetting(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBER_FIELDS.items()},
     "table_layer": LAYER,
     "table_head": Setting.of(0, range(MOST_HEADS)),
-    "biased": Setting.of("none", BIASED),
-    "wide": Setting.of(5, WIDE),
-    "side": Setting.of(128, SIDES),
-    "cut": Setting.of(16, CUTS),
+    "biased": Setting.of("none", BIAS_TARGETS),
+    "wide": Setting.of(5, WIDE_HEAD_COUNTS),
+    "side": Setting.of(128, PICTURE_SIDES),
+    "cut": Setting.of(16, PATCH_SIDES),
 }
 LESSON = Lesson(
     "shapes",

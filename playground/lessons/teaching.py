@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from playground.analysis import by_hand
-from playground.lessons.by_hand import TOKENS, VALUES, at_first
+from playground.lessons.by_hand import TOKENS, VALUES, first_arrows
 
-ASKS = 0  # the token of the handout whose row students compute
+ASKING_TOKEN = 0  # the token of the handout whose row students compute
 
 # Plans ----------------------------------------------------------------------------------------------------------------
 
 
-FIXED = {"model": "bundled", "sample": "meadow"}
-SHARED_OUT = "each pair of seats computes one row"  # how a class divides the handout's rows
-STORY = 12  # number of scenes
+FIXED_WORDS = {"model": "bundled", "sample": "meadow"}
+ROW_DIVISION = "each pair of seats computes one row"  # how a class divides the handout's rows
+STORY_SCENES = 12  # number of scenes
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Scene:
     def link(self, lean: bool = False) -> str:
         """An address relative to any page of the app. `lean` hides what a class does not need and fixes model and
         sample, so that all see the same."""
-        words = (FIXED if lean else {}) | self.words | ({"class": "yes"} if lean else {})
+        words = (FIXED_WORDS if lean else {}) | self.words | ({"class": "yes"} if lean else {})
         page = "" if self.page == "microscope" else self.page
         return f"./{page}" + (f"?{urlencode(words)}" if words else "")
 
@@ -101,7 +101,7 @@ SCENES = {
     ),
     "hands": Scene(
         14, "By hand",
-        f"Hand out the sheet; {SHARED_OUT}. Guess on the screen, then drag an arrow and compare.",
+        f"Hand out the sheet; {ROW_DIVISION}. Guess on the screen, then drag an arrow and compare.",
         "by_hand", {"step": "arrows"},
     ),
     "cut": Scene(
@@ -151,9 +151,9 @@ PLANS = {  # minutes -> keys of scenes; both plans follow the story, and the lon
         "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "quiz",
     ),
 }  # fmt: skip
-OWN = 0  # stands for a lecturer's own plan, where other plans have their minutes
-NAMED = rf"(?:{'|'.join(SCENES)})"
-WRITTEN = rf"{NAMED}(?:-{NAMED}){{0,29}}"  # the lecturer's own plan in an address
+OWN_PLAN = 0  # stands for a lecturer's own plan, where other plans have their minutes
+SCENE_PATTERN = rf"(?:{'|'.join(SCENES)})"
+PLAN_PATTERN = rf"{SCENE_PATTERN}(?:-{SCENE_PATTERN}){{0,29}}"  # the lecturer's own plan in an address
 
 
 def plan(minutes: int, scenes: str = "") -> list[Scene]:
@@ -165,50 +165,50 @@ def plan(minutes: int, scenes: str = "") -> list[Scene]:
 
 
 @dataclass(frozen=True)
-class Note:
+class Misconception:
     heard: str  # what students say
     true: str
     show: Scene
 
 
-NOTES = (
-    Note(
+MISCONCEPTIONS = (
+    Misconception(
         "The weight says how important a patch is.",
         "It says which share of the patch's value is mixed in. A short value adds little at any weight; what the "
         "answer depends on is found out by changing something.",
         SCENES["weight"],
     ),
-    Note(
+    Misconception(
         "The class token sees everything.",
         "It has one query in each head, as every token has, and its weights sum to 1 as well. What it holds in the end "
         "went through all layers.",
         Scene(0, "", "", "weight", {"step": "locked"}),
     ),
-    Note(
+    Misconception(
         "Heads have jobs by design.",
         "They start with random parameters and differ by what training makes of them. Names such as “fixed offset” are "
         "given afterwards, from averages. If a head was told where to look, the page Training says so.",
         Scene(0, "", "", "training"),
     ),
-    Note(
+    Misconception(
         "The map explains the decision.",
         "One map is one head in one layer. Later layers mix it further, and the token also goes past attention on the "
         "skip connection. To know, blank parts of the picture and measure what changes.",
         Scene(0, "", "", "weight", {"step": "explain"}),
     ),
-    Note(
+    Misconception(
         "Dividing by √d_k only makes numbers smaller.",
         "It keeps the softmax from giving nearly everything to one key. Trained scores may still lie far apart: the "
         "scale sets where they start.",
         SCENES["scale"],
     ),
-    Note(
+    Misconception(
         "Attention always costs more than a convolution.",
         "It depends on what is counted and on the number of tokens. QKᵀ alone against a depthwise convolution is N / "
         "k²; the whole attention against a dense convolution of the same width is below 1 for a few hundred tokens.",
         Scene(0, "", "", "cost", {"step": "formulas"}),
     ),
-    Note(
+    Misconception(
         "A Vision Transformer does not care where a patch is.",
         "Attention alone does not: without positions, shuffled patches give shuffled answers. That is why positions "
         "are added.",
@@ -220,80 +220,80 @@ NOTES = (
 
 
 @dataclass(frozen=True)
-class Question:
+class QuizQuestion:
     asks: str
     options: tuple[str, ...]
     right: int
     why: str
 
 
-def quiz() -> tuple[Question, ...]:
+def quiz() -> tuple[QuizQuestion, ...]:
     tokens, more_tokens = (224 // 16) ** 2, (384 // 16) ** 2
     return (
-        Question(
+        QuizQuestion(
             "A picture of 224 × 224 pixels is cut into patches of 16 × 16. How many patches are that?",
             ("14", "196", "256", "3,136"), 1, f"224 ÷ 16 = 14 along each side, and 14 × 14 = {tokens}.",
         ),
-        Question(
+        QuizQuestion(
             "What is compared with what to give a score?",
             ("a query with a key", "a query with a value", "a key with a value", "two patches' pixels"), 0,
             "Score = q·k. The value only comes in when the weights are known.",
         ),
-        Question(
+        QuizQuestion(
             "What do the weights of one row sum to?",
             ("1", "the number of tokens", "d_k", "it depends on the picture"), 0,
             "The softmax divides by the sum of the row.",
         ),
-        Question(
+        QuizQuestion(
             "One key's score is 8 higher than another's. How do their weights compare?",
             ("8 times", "64 times", "about 3,000 times", "they differ by 8 %"), 2,
             f"The ratio of two weights is e to the difference of their scores: e⁸ = {math.exp(8):,.0f}.",
         ),
-        Question(
+        QuizQuestion(
             "Without 1/√d_k, what happens to a row of random scores when d_k grows?",
             ("nothing", "it becomes even", "one key takes nearly all", "all weights become 0"), 2,
             "The scores' standard deviation grows like √d_k, and the softmax of widely spread scores picks one key.",
         ),
-        Question(
+        QuizQuestion(
             "A width of 512 is shared among 8 heads. By what are the scores divided?",
             ("√512", "√64", "64", "512"), 1, "Each head has 512 ÷ 8 = 64 numbers, so d_k = 64.",
         ),
-        Question(
+        QuizQuestion(
             "In which step do tokens not influence each other?",
             ("QKᵀ", "softmax", "× V", "the MLP"), 3, "The MLP is applied to each token separately.",
         ),
-        Question(
+        QuizQuestion(
             "From 224 to 384 pixels at patch 16, the number of scores between patches grows by about",
             ("1.7 times", "2.9 times", "8.6 times", "16 times"), 2,
             f"{tokens} patches become {more_tokens}, and scores go with the square: {(more_tokens / tokens) ** 2:.1f} "
             "times.",
         ),
-        Question(
+        QuizQuestion(
             "To hide a token from all others, one",
             ("sets its scores to 0", "adds −∞ to all scores with its key", "sets its value to 0", "deletes its "
             "query"), 1,
             "e to the power of −∞ is 0, and each row still sums to 1. A score of 0 gives e⁰ = 1 before the division; a "
             "value of 0 still takes its share of the weight; and its query only says whom the token itself hears.",
         ),
-        Question(
+        QuizQuestion(
             "The brightest patch in a map of weights is the patch that",
             ("the answer depends on most", "has the largest share in this head's mixture", "has the longest value",
              "looks most like the query patch"), 1,
             "A weight is a share. Importance, length and likeness are other questions.",
         ),
-        Question(
+        QuizQuestion(
             "The patches of a picture are shuffled, and no positions are added. Attention then",
             ("gives random answers", "gives the same answers, shuffled along", "gives the same answers in their order",
              "fails"),
             1,
             "A score is q·k of two tokens, and neither says where it stands. Positions are added because of that.",
         ),
-        Question(
+        QuizQuestion(
             "What attention returns for a token",
             ("replaces the token", "is added to the token", "is multiplied with the token", "goes to the next one"), 1,
             "x + push: the residual stream. What the token was stays in the sum, and goes past attention.",
         ),
-        Question(
+        QuizQuestion(
             "Where do the class token’s numbers come from, before the first layer?",
             ("the mean of all patches", "the patch in the middle", "they were learned, the same for every picture",
              "the label of the picture"), 2,
@@ -315,16 +315,16 @@ class Sheet:
     scores: list[float]  # the products ÷ √2
     powers: list[float]  # e to the power of each score
     weights: list[float]
-    all: list[list[float]]  # the rows of all tokens
+    all_rows: list[list[float]]  # of all tokens
     mixture: float  # the mean of the values, weighted by the row of the token that asks
 
 
 def sheet() -> Sheet:
-    arrows = by_hand.read(at_first(), tokens=2 * len(TOKENS))
+    arrows = by_hand.read(first_arrows(), tokens=2 * len(TOKENS))
     assert arrows is not None
     queries, keys = (part.round(decimals=1).tolist() for part in arrows.chunk(2))
     queries, keys = ([[round(x, 1) for x in row] for row in part] for part in (queries, keys))
-    products = [round(sum(a * b for a, b in zip(queries[ASKS], key, strict=True)), 2) for key in keys]
+    products = [round(sum(a * b for a, b in zip(queries[ASKING_TOKEN], key, strict=True)), 2) for key in keys]
     scores = [product / math.sqrt(2) for product in products]
     powers = [math.exp(score) for score in scores]
     weights = [power / sum(powers) for power in powers]

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.assets import TAUGHT_CURVES, TIMELAPSE
-from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, Written
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.parts import (
     KEY,
     QUERY,
@@ -27,8 +27,8 @@ from playground.lessons.parts import (
     When,
     Words,
 )
-from playground.lessons.questions import Lines, Mark, Number, Question, Series, of_choice
-from playground.lessons.training_now import LEARNER, now, of_a_layer
+from playground.lessons.questions import Lines, Mark, Number, Question, Series, choice_question
+from playground.lessons.training_now import LEARNER, packed_layer, train_two_now
 from playground.numbers import percent
 from playground.pictures.jpegs import smaller_jpeg
 from playground.samples import named
@@ -40,26 +40,26 @@ if TYPE_CHECKING:
 # The step “Told or not?”: two runs of one architecture. In one of them a loss read the attention weights; the reader
 # guesses which run that was.
 
-RUNS = WITHOUT, WITH = "A", "B"  # the run without such a loss, the run with it
-QUIET, TOLD = "rgba(128,128,128,0.4)", KEY
+RUN_NAMES = UNTOLD_RUN, TAUGHT_RUN = "A", "B"  # the run without such a loss, the run with it
+UNTOLD_COLOUR, TOLD_COLOUR = "rgba(128,128,128,0.4)", KEY
 FILTER_SHARE = 0.814  # largest share on the own object that a filter of colour and nearness reaches; a test measures it
 BEST_HEAD = (3, 0)  # run A: layer and head with the largest share on the own object in other scenes; a test checks it
-FIRST = 10  # the step at which the logarithmic axis begins
+FIRST_STEP = 10  # the step at which the logarithmic axis begins
 
 
 @lru_cache(maxsize=1)
-def runs() -> tuple[Timelapse, Timelapse]:
+def both_runs() -> tuple[Timelapse, Timelapse]:
     from playground.training import timelapse
 
     return timelapse.read(TIMELAPSE), timelapse.read(TAUGHT_CURVES)
 
 
-def pair(subject: Subject, settings: Settings) -> Iterator[Part]:
+def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.training import evaluate
     from playground.training.recipe import Recipe
     from playground.training.timelapse import used_beginnings
 
-    untold_run, taught_run = runs()
+    untold_run, taught_run = both_runs()
     steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold_run, taught_run))
     yield Words(
         f"One architecture, trained twice from random parameters ({steps} steps). A line is a head: how much attention "
@@ -71,22 +71,22 @@ def pair(subject: Subject, settings: Settings) -> Iterator[Part]:
         for beginning in used_beginnings(Recipe(), taught_run)
         if beginning.told_heads and beginning.loss != "looked"
     )
-    named_runs = zip(RUNS, (untold_run, taught_run), strict=True)
-    yield Row(*(Chart(drawn(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
+    named_runs = zip(RUN_NAMES, (untold_run, taught_run), strict=True)
+    yield Row(*(Chart(mass_figure(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
     yield Ask(guided_run_question())
-    title = f"run {WITH}, the heads that were told"
+    title = f"run {TAUGHT_RUN}, the heads that were told"
     yield After(
         "training_told",
-        Chart(drawn(taught_run, title, told_beginnings), "own object told", 330),
+        Chart(mass_figure(taught_run, title, told_beginnings), "own object told", 330),
         Words(outcome_words(untold_run, taught_run, told_beginnings)),
         Fold(
             "More: how the two runs differ",
             Words(
-                f"The coloured heads of run {WITH} had begun to rise before, as other heads do: this run’s losses on "
-                "the patches know the objects. No moment was kept in between, so the line is open there. The runs also "
-                "differ in their data, their other losses and their length. The badge *was told to* says which way a "
-                "head came about, wherever it is shown; the taught model is in *Model* as **our small ViT, told where "
-                "to look**."
+                f"The coloured heads of run {TAUGHT_RUN} had begun to rise before, as other heads do: this run’s "
+                "losses on the patches know the objects. No moment was kept in between, so the line is open there. The "
+                "runs also differ in their data, their other losses and their length. The badge *was told to* says "
+                "which way a head came about, wherever it is shown; the taught model is in *Model* as **our small "
+                "ViT, told where to look**."
             ),
         ),
         Fold("More: measured on pictures that nothing trained on", Table(*evaluate.table())),
@@ -94,15 +94,15 @@ def pair(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def guided_run_question() -> Question:
-    return of_choice(
+    return choice_question(
         "training_told",
         "In one run a loss read the attention weights of some heads, and compared them with the objects’ masks. Which?",
-        {name: f"run {name}" for name in RUNS}, WITH, "",
-        {WITHOUT: "Its heads rise as well, though nobody told them where to look: the two charts are much alike."},
+        {name: f"run {name}" for name in RUN_NAMES}, TAUGHT_RUN, "",
+        {UNTOLD_RUN: "Its heads rise as well, though nobody told them where to look: the two charts are much alike."},
     )  # fmt: skip
 
 
-def drawn(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ...]) -> go.Figure:
+def mass_figure(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ...]) -> go.Figure:
     """Share on the own object by step, one line a head and one point a saved moment. Heads that a loss asked to stay on
     objects are coloured. The lines have a gap at the step at which that loss began: nothing was measured between the
     moments before and after that step."""
@@ -111,7 +111,7 @@ def drawn(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ...]) ->
         head for beginning in loss_beginnings if beginning.loss == "gathered" for head in beginning.told_heads
     }
     began_step = next((beginning.step for beginning in loss_beginnings if beginning.loss == "gathered"), None)
-    steps: list[float | None] = [max(FIRST, moment.step) for moment in run.moments]
+    steps: list[float | None] = [max(FIRST_STEP, moment.step) for moment in run.moments]
     if began_step is not None:
         gap_index = sum(moment.step < began_step for moment in run.moments)
         steps.insert(gap_index, None)
@@ -122,13 +122,13 @@ def drawn(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ...]) ->
         figure.add_scatter(
             x=steps, y=100 * shares[:, layer, head], mode="lines+markers" if is_told else "lines", showlegend=False,
             connectgaps=False,
-            line={"color": TOLD if is_told else QUIET, "width": 3 if is_told else 1.2},
+            line={"color": TOLD_COLOUR if is_told else UNTOLD_COLOUR, "width": 3 if is_told else 1.2},
             hovertemplate=f"layer {layer}, head {head}: %{{y:.0f}} % at step %{{x:,}}<extra></extra>",
         )  # fmt: skip
     figure.add_hline(y=100 * run.chance, line={"dash": "dash", "color": "gray", "width": 1})
     figure.add_hline(y=100 * FILTER_SHARE, line={"dash": "dot", "color": "gray", "width": 1})
     if began_step is not None:
-        figure.add_vline(x=began_step, line={"dash": "dot", "color": TOLD})
+        figure.add_vline(x=began_step, line={"dash": "dot", "color": TOLD_COLOUR})
         figure.add_annotation(  # on a log axis, plotly wants the exponent as an annotation's x
             x=float(np.log10(began_step)),
             y=97,
@@ -141,31 +141,31 @@ def drawn(run: Timelapse, title: str, loss_beginnings: tuple[Beginning, ...]) ->
     return figure.update_layout(title={"text": title, "x": 0})
 
 
-def outcome_words(untold: Timelapse, taught: Timelapse, loss_beginnings: tuple[Beginning, ...]) -> str:
+def outcome_words(untold_run: Timelapse, taught_run: Timelapse, loss_beginnings: tuple[Beginning, ...]) -> str:
     guidance = next(beginning for beginning in loss_beginnings if beginning.loss == "gathered")
-    best_share, (layer, head) = float(untold.moments[-1].mass[BEST_HEAD]), BEST_HEAD
-    last_before = [moment for moment in taught.moments if moment.step < guidance.step][-1]
-    first_after = next(moment for moment in taught.moments if moment.step >= guidance.step)
+    best_share, (layer, head) = float(untold_run.moments[-1].mass[BEST_HEAD]), BEST_HEAD
+    last_before = [moment for moment in taught_run.moments if moment.step < guidance.step][-1]
+    first_after = next(moment for moment in taught_run.moments if moment.step >= guidance.step)
     share_before, share_after, share_at_end = (
         float(np.mean([moment.mass[head] for head in guidance.told_heads]))
-        for moment in (last_before, first_after, taught.moments[-1])
+        for moment in (last_before, first_after, taught_run.moments[-1])
     )
     return (
-        f"Run **{WITH}** was told from step {guidance.step:,} on: its {len(guidance.told_heads)} coloured heads stood "
-        f"at {percent(share_before)} at step {last_before.step:,}, at {percent(share_after)} at step "
-        f"{first_after.step:,}, and end at {percent(share_at_end)}. Run **{WITHOUT}** was told which average to "
+        f"Run **{TAUGHT_RUN}** was told from step {guidance.step:,} on: its {len(guidance.told_heads)} coloured heads "
+        f"stood at {percent(share_before)} at step {last_before.step:,}, at {percent(share_after)} at step "
+        f"{first_after.step:,}, and end at {percent(share_at_end)}. Run **{UNTOLD_RUN}** was told which average to "
         "predict, that of the patches which DINOv2 finds alike, and not where to look. Its head that is best on other "
-        f"scenes, head {head} of layer {layer}, reaches {percent(best_share)}, {best_share / untold.chance:.0f} times "
-        "an even row. But near patches of one colour are mostly of one object: the filter reaches "
+        f"scenes, head {head} of layer {layer}, reaches {percent(best_share)}, {best_share / untold_run.chance:.0f} "
+        "times an even row. But near patches of one colour are mostly of one object: the filter reaches "
         f"{percent(FILTER_SHARE)}. A map does not show which of the two ways it came about."
     )
 
 
-LAYERS = 6  # of the model in the time-lapse
-SIDE = 640  # pixels along the picture's longer side
+LAYER_COUNT = 6  # of the model in the time-lapse
+PICTURE_SIDE = 640  # pixels along the picture's longer side
 MOST_HEADS = 20  # layers, and heads of a layer, that an address can name
-SHARPER = 2  # bits: a head counts as sharp once its entropy has fallen by this much since the start
-LOSSES = {  # what each loss of the bundled model's run asks for; see workshop/distil.py
+SHARPER_BITS = 2  # bits: a head counts as sharp once its entropy has fallen by this much since the start
+LOSS_TEXTS = {  # what each loss of the bundled model's run asks for; see workshop/distil.py
     "class": "what kinds of things a drawn scene shows",
     "features": "DINOv2’s feature of each patch",
     "picture": "DINOv2’s feature of the whole picture",
@@ -197,12 +197,12 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
 
     run = timelapse_run()
     step, habits = first_habits(run)
-    yield Ask(when_a_habit(step, run))
-    loss_lines = "\n".join(f"- *{name}*: {LOSSES[name]}" for name in run.losses)
+    yield Ask(habit_question_about(step, run))
+    loss_lines = "\n".join(f"- *{name}*: {LOSS_TEXTS[name]}" for name in run.losses)
     change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
-    layer = min(settings.layer, LAYERS - 1)
-    jpeg = smaller_jpeg(subject.sample(run.sample).jpeg, SIDE)
-    blob = subject.kept(("timelapse", layer), lambda: of_a_layer(run, layer, beginnings(), jpeg))
+    layer = min(settings.layer, LAYER_COUNT - 1)
+    jpeg = smaller_jpeg(subject.with_sample(run.sample).jpeg, PICTURE_SIDE)
+    blob = subject.cached(("timelapse", layer), lambda: packed_layer(run, layer, beginnings(), jpeg))
     yield After(
         "training_when",
         Drawing("reel", blob, ("moment", "layer", "head", "patch")),
@@ -227,7 +227,7 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def when_a_habit(step: int, run: Timelapse) -> Question:
+def habit_question_about(step: int, run: Timelapse) -> Question:
     """The question: at which step does a head first have a habit, a named way to attend?"""
     from playground.pack import unpack
 
@@ -240,10 +240,12 @@ def when_a_habit(step: int, run: Timelapse) -> Question:
         f"{2 ** first_moment.habits.entropy.mean():.0f} of the {unpack(first_moment.trace)[0]['tokens']} tokens. After "
         "your guess **play**: the attention of one patch changes."
     )
-    return when(step, run.moments[-1].step, drawn_steps[:, 0].tolist(), (loss_sums / loss_sums[0]).tolist(), prose)
+    return habit_question(
+        step, run.moments[-1].step, drawn_steps[:, 0].tolist(), (loss_sums / loss_sums[0]).tolist(), prose
+    )
 
 
-def when(step: int, last_step: int, steps: Sequence[float], losses: Sequence[float], prose: str) -> Question:
+def habit_question(step: int, last_step: int, steps: Sequence[float], losses: Sequence[float], prose: str) -> Question:
     """The first head has a habit at `step`. `losses`: the sum of the losses at `steps`, relative to the first sum."""
     return Question(
         "training_when",
@@ -267,14 +269,13 @@ def when(step: int, last_step: int, steps: Sequence[float], losses: Sequence[flo
 
 
 def sharp_exercise(run: Timelapse) -> Exercise:
-    bits, sharp_moment = sharp_bits(run), first_sharp(run)
+    bits, sharp_moment = sharp_bits(run), first_sharp_moment(run)
     share = share_of_the_fall(run, sharp_moment)
-    later_steps = [
-        moment.step for moment in run.moments[:-1] if moment.step > sharp_moment.step
-    ]  # the page opens at moments[-1]
+    # the page opens at moments[-1]
+    later_steps = [moment.step for moment in run.moments[:-1] if moment.step > sharp_moment.step]
     return Exercise(
-        f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER} fewer "
-        "than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",
+        f"Stop the clock at the first moment at which a head has {bits:.1f} bits of entropy or less: {SHARPER_BITS} "
+        "fewer than the sharpest head had at step 0. Is that before or after most of the losses’ fall?",
         f"{'After' if share > 0.5 else 'Before'}: at step {sharp_moment.step:,} the sum of the losses has done "
         f"{percent(share)} of all its falling.",
         hint="Each line of the chart *Entropy of the heads* is a head. Follow the lowest.",
@@ -294,10 +295,10 @@ def sharp_exercise(run: Timelapse) -> Exercise:
 
 
 def sharp_bits(run: Timelapse) -> float:
-    return float(run.moments[0].habits.entropy.min()) - SHARPER
+    return float(run.moments[0].habits.entropy.min()) - SHARPER_BITS
 
 
-def first_sharp(run: Timelapse) -> Moment:
+def first_sharp_moment(run: Timelapse) -> Moment:
     return next(moment for moment in run.moments if moment.habits.entropy.min() <= sharp_bits(run))
 
 
@@ -334,13 +335,13 @@ def heads_in_words(heads: list[Head]) -> str:
 
 
 SETTINGS: dict[str, Setting] = {
-    "moment": Written("", pattern=r"\d{1,6}"),  # a step; "": the last moment
+    "moment": TextSetting("", pattern=r"\d{1,6}"),  # a step; "": the last moment
     "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS)),
     "head": Setting.of(BEST_HEAD[1], range(MOST_HEADS)),
     "learner": LEARNER,
-    "patch": Written("", pattern=r"\d{1,2},\d{1,2}"),
+    "patch": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
 }
-FIRST_HABITS = 1  # the layer in which heads first have a habit, as a test checks
+FIRST_HABIT_LAYER = 1  # the layer in which heads first have a habit, as a test checks
 
 LESSON = Lesson(
     "training",
@@ -351,13 +352,14 @@ LESSON = Lesson(
         "timelapse": Step(
             "1 · From fog to structure", timelapse, "training_when", ("training_sharp", "training_first"),
             ("moment", "layer", "head", "patch"),
-            ahead=({"layer": (FIRST_HABITS, BEST_HEAD[0])},),
-            beyond=f"This page has layers {FIRST_HABITS} and {BEST_HEAD[0]}; the app has all {LAYERS}.", own=None,
-        ),
-        "pair": Step("2 · Told or not?", pair, "training_told", own=None),
-        "now": Step(
-            "3 · Train two now", now, "training_twin", ("training_told_head",), ("learner", "layer", "head", "patch"),
+            ahead=({"layer": (FIRST_HABIT_LAYER, BEST_HEAD[0])},),
+            beyond=f"This page has layers {FIRST_HABIT_LAYER} and {BEST_HEAD[0]}; the app has all {LAYER_COUNT}.",
             own=None,
+        ),
+        "pair": Step("2 · Told or not?", told_or_not, "training_told", own=None),
+        "now": Step(
+            "3 · Train two now", train_two_now, "training_twin", ("training_told_head",),
+            ("learner", "layer", "head", "patch"), own=None,
         ),
     },
 )  # fmt: skip

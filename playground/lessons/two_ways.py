@@ -9,8 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground import samples
-from playground.lessons.heads_numbers import measuring
-from playground.lessons.lesson import MODELS, OWN, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.heads_numbers import measure_habits
+from playground.lessons.lesson import APP_MODELS, APP_PICTURES, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.measures import Measured, measured
 from playground.lessons.parts import (
     CONVOLUTION,
@@ -24,7 +24,7 @@ from playground.lessons.parts import (
     Code,
     Exercise,
     Fold,
-    Made,
+    Maker,
     Part,
     Picture,
     Row,
@@ -36,8 +36,8 @@ from playground.lessons.parts import (
     Words,
     think,
 )  # fmt: skip
-from playground.lessons.pictures import lit, outlined, small
-from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, of_choice
+from playground.lessons.pictures import at_map_size, lit_picture, outlined_picture
+from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, choice_question
 from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 KERNELS = (3, 5, 7)
 MOST_TOKENS = 16384
-TOKENS = (64, 196, 576, 1024, 4096, MOST_TOKENS)
+TOKEN_COUNTS = (64, 196, 576, 1024, 4096, MOST_TOKENS)
 MOST_MOVED = 3  # most patches by which the picture is moved
 
 
@@ -54,7 +54,7 @@ MOST_MOVED = 3  # most patches by which the picture is moved
 
 
 def field_question() -> Question:
-    return of_choice(
+    return choice_question(
         "two_ways_far", "Two 3 × 3 convolutions, one after the other. How many patches can the answer at a place know?",
         {"nine": "9", "twentyfive": "25", "eightyone": "81"},
         "twentyfive",
@@ -68,8 +68,8 @@ def field_question() -> Question:
     )  # fmt: skip
 
 
-def far(subject: Subject, settings: Settings) -> Iterator[Part]:
-    habits = yield from measuring(subject)
+def how_far(subject: Subject, settings: Settings) -> Iterator[Part]:
+    habits = yield from measure_habits(subject)
     trace, k = subject.trace(), settings.kernel
     yield Words(
         "A convolution reads k × k patches. A stack of convolutions reads 1 + layers · (k − 1) patches across: its "
@@ -77,7 +77,7 @@ def far(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     yield Choice("kernel", "Kernel", {size: f"{size} × {size}" for size in KERNELS})
     dots, line = Measured("distances", habits.distance.ravel().tolist()), measured(trace, "reaches", kernel=k)
-    yield Chart(how_far(habits.distance, line.value, k), "how-far", 320, own={0: dots, 1: line})
+    yield Chart(distance_figure(habits.distance, line.value, k), "how-far", 320, own={0: dots, 1: line})
     yield Ask(field_question())
     yield Stays(any_convolution(subject))
     yield Words(
@@ -90,7 +90,7 @@ def far(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-def how_far(distance: np.ndarray, reaches: list[float], k: int) -> go.Figure:
+def distance_figure(distance: np.ndarray, reaches: list[float], k: int) -> go.Figure:
     """distance: (layers, heads)"""
     layers = np.arange(len(distance))
     figure = go.Figure()
@@ -116,7 +116,7 @@ def any_convolution(subject: Subject) -> Fold:
             f"{case.kernel} × {case.kernel}, stride {case.stride}", f"{case.columns[0]} × {case.columns[1]:,}",
             f"{case.answer[0]} × {case.answer[1]}", f"{case.apart:.0e} of {case.typical:.2f}",
         )
-        for case in subject.kept("unfolded", lambda: two_ways.unfolded(subject.image))
+        for case in subject.cached("unfolded", lambda: two_ways.unfolded(subject.image))
     ]  # fmt: skip
     return Fold(
         "Any convolution is unfold, multiply, fold",
@@ -139,7 +139,7 @@ def shift_question(difference: float, layer: int, head: int, convolution_text: s
         Number(0, 100, " %"), difference,
         f"That is the mean over all heads of layer {layer} and over all places that both pictures show. Below is one "
         f"row: head {head}, the outlined place. A convolution’s answers at these places {convolution_text}.",
-        prose=PROSE,
+        prose=SHIFT_PROSE,
         tempting=(
             ((0, 0.4), "So it would be with a convolution, away from the edges."),
             ((90, 100), "Most of what a patch is compared with has moved along, so most of its weight stays."),
@@ -149,11 +149,11 @@ def shift_question(difference: float, layer: int, head: int, convolution_text: s
 
 
 def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
-    layer, head = subject.shown
+    layer, head = subject.shown_head
     yield Choice("moved", "Moved by so many patches", {by: str(by) for by in range(1, MOST_MOVED + 1)})
     yield Wait("Running the network on both pictures …")
     crops = shifted_crops(subject, settings.moved)
-    context = f"{subject.about} {crops.patches} {layer} {head}"
+    context = f"{subject.identity} {crops.patches} {layer} {head}"
     yield Ask(shift_question(100 * crops.apart, layer, head, convolution_words(crops), crop_pictures(crops)), context)
     by_one, by_most = (shifted_crops(subject, patch_count).apart for patch_count in (1, MOST_MOVED))
     yield After(
@@ -185,20 +185,20 @@ def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
 def shifted_crops(subject: Subject, patches: int) -> Shifted:
     from playground.analysis import two_ways
 
-    layer, head = subject.shown
+    layer, head = subject.shown_head
 
     def work() -> Shifted:
         with subject.turns():
             return two_ways.shifted(subject.vit, subject.image, layer, head, patches)
 
-    return subject.kept(("shifted", layer, head, patches), work)
+    return subject.cached(("shifted", layer, head, patches), work)
 
 
 def crop_pictures(shift: Shifted) -> Pictures:
     spots = [(shift.query[0], shift.query[1] + offset) for offset in (shift.patches, 0)]
     pairs = list(zip(shift.pictures, shift.rows, spots, strict=True))
-    first, second = (data_url(outlined(crop, shift.grid, spot)) for crop, _, spot in pairs)
-    first_map, second_map = (data_url(lit(crop, row, spot)) for crop, row, spot in pairs)
+    first, second = (data_url(outlined_picture(crop, shift.grid, spot)) for crop, _, spot in pairs)
+    first_map, second_map = (data_url(lit_picture(crop, row, spot)) for crop, row, spot in pairs)
     aspect = shift.pictures[0].width / shift.pictures[0].height
     return Pictures((first, second), (first_map, second_map), ("as it was", f"moved by {shift.patches}"), aspect)
 
@@ -232,14 +232,14 @@ def parameters_question(d: int) -> Question:
     )  # fmt: skip
 
 
-def built(subject: Subject, settings: Settings) -> Iterator[Part]:
+def inductive_biases(subject: Subject, settings: Settings) -> Iterator[Part]:
     width = subject.vit.config.width
     yield Words(
         "The **inductive bias** of a network is what its architecture makes true, or likely, of its answers before "
         "it has seen a single picture."
     )
     yield Ask(parameters_question(width), str(width))
-    yield Choice("reads", "Look at", READS)
+    yield Choice("reads", "Look at", READ_OPTIONS)
     yield from side_by_side(subject, settings.reads)
     yield Fold("More: bias by bias", Table(
         ("", "convolution", "attention"),
@@ -277,7 +277,7 @@ def built(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-READS = {"may": "what may be read", "here": "what is mixed", "other": "what is mixed, on another picture"}
+READ_OPTIONS = {"may": "what may be read", "here": "what is mixed", "other": "what is mixed, on another picture"}
 
 
 def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
@@ -285,26 +285,26 @@ def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     import torch
 
     other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
-    look = subject.sample(other_sample) if reads == "other" else subject
-    trace, (layer, head) = look.trace(), subject.shown
+    shown_subject = subject.with_sample(other_sample) if reads == "other" else subject
+    trace, (layer, head) = shown_subject.trace(), subject.shown_head
     rows, columns = trace.grid
     spot = (rows // 2, columns // 2)
     kernel_row = torch.zeros(rows, columns)
     kernel_row[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
     attention_row = torch.ones(rows, columns) if reads == "may" else trace.on_grid(trace.row(layer, head, spot))
-    picture, verb = small(look.image), "may read" if reads == "may" else "mixes"
+    picture, verb = at_map_size(shown_subject.image), "may read" if reads == "may" else "mixes"
     kernel_words = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
     patch_values = {"patches": measured(trace, "patches")}
-    mixing = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
-    heat = Made("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
-    own = ({"data": Made("lit", {"row": "kernel"})}, {"data": heat, "caption": mixing}) if look is subject else ({}, {})
+    note = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
+    heat = Maker("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
+    own = ({}, {}) if reads == "other" else ({"data": Maker("lit", {"row": "kernel"})}, {"data": heat, "caption": note})
     yield Row(
-        Picture(lit(picture, kernel_row, spot), kernel_words, own=own[0]),
-        Picture(lit(picture, attention_row, spot), mixing.says, own=own[1]),
+        Picture(lit_picture(picture, kernel_row, spot), kernel_words, own=own[0]),
+        Picture(lit_picture(picture, attention_row, spot), note.says, own=own[1]),
     )
 
 
-WINDOW, HEAD = 49, 64  # tokens in a window, width of a head
+WINDOW_SIZE, D_K = 49, 64  # tokens in a window, width of a head
 
 
 # Cheaper ways ---------------------------------------------------------------------------------------------------------
@@ -317,19 +317,19 @@ def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, in
         "two_ways_cheaper",
         f"Linear attention never makes the N × N table: at {counts[-1]:,} tokens its first product costs ▢ FLOPs.",
         Number(1e5, 1e11, log=True), linear[-1],
-        f"2Nd² = 2 · {counts[-1]:,} · {HEAD}²: it grows with N, not N², and is 1/{all_pairs[-1] // linear[-1]} of all "
-        f"pairs. At N = d = {HEAD} tokens the two cost the same, and below that it costs more. Counted, not measured: "
+        f"2Nd² = 2 · {counts[-1]:,} · {D_K}²: it grows with N, not N², and is 1/{all_pairs[-1] // linear[-1]} of all "
+        f"pairs. At N = d = {D_K} tokens the two cost the same, and below that it costs more. Counted, not measured: "
         "what is quickest also depends on memory: *Cost*, step 4.",
-        prose=f"One head of {HEAD} numbers. Full attention compares all pairs. Attention in windows of {WINDOW} tokens "
-        "compares only those in a window.",
+        prose=f"One head of {D_K} numbers. Full attention compares all pairs. Attention in windows of {WINDOW_SIZE} "
+        "tokens compares only those in a window.",
         tempting=(
             ((2e10, 1e11), "That is all pairs. Linear attention multiplies keys and values first: d × d."),
-            ((1e5, 1e7), f"Each token still takes d × d = {HEAD**2:,} products."),
+            ((1e5, 1e7), f"Each token still takes d × d = {D_K**2:,} products."),
         ),
         picture=Lines(
             tuple(counts),
             (
-                Series("all pairs", all_pairs, WEIGHTS), Series(f"windows of {WINDOW}", windows, VALUE, dash=True),
+                Series("all pairs", all_pairs, WEIGHTS), Series(f"windows of {WINDOW_SIZE}", windows, VALUE, dash=True),
                 Series("linear attention", linear, QUERY, shown=1, below=True),
             ),
             1e5, 1e11, "tokens", at=(2, len(counts) - 1), title="FLOPs of the first product", log_x=True, log_y=True,
@@ -338,14 +338,14 @@ def linear_question(counts: Sequence[int], products: Sequence[tuple[int, int, in
     )  # fmt: skip
 
 
-KEEPS = {"0.5": "half", "0.9": "90 %", "0.99": "99 %", "chosen": "what matters, as Mamba chooses"}
+KEEP_OPTIONS = {"0.5": "half", "0.9": "90 %", "0.99": "99 %", "chosen": "what matters, as Mamba chooses"}
 
 
-def what_is_left(keeps: str) -> go.Figure:
+def memory_figure(keeps: str) -> go.Figure:
     from playground.analysis import two_ways
 
     figure = go.Figure()
-    for name, words in KEEPS.items():
+    for name, words in KEEP_OPTIONS.items():
         is_chosen = name == keeps
         figure.add_scatter(
             y=[100 * share_left for share_left in two_ways.left_of_the_first(name)], name=words, showlegend=is_chosen,
@@ -357,11 +357,11 @@ def what_is_left(keeps: str) -> go.Figure:
     return figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
 
 
-def cheaper(subject: Subject, settings: Settings) -> Iterator[Part]:
+def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import two_ways
 
     counts = (64, 256, 1024, 4096, 16384)
-    yield Ask(linear_question(counts, [two_ways.products(n, WINDOW, HEAD) for n in counts]))
+    yield Ask(linear_question(counts, [two_ways.products(n, WINDOW_SIZE, D_K) for n in counts]))
     yield Words(
         "Attention costs N² because each token may look at each. Three ways around that, each with its price; none is "
         "simply better."
@@ -388,8 +388,8 @@ def cheaper(subject: Subject, settings: Settings) -> Iterator[Part]:
             "depend on xₜ, so that it chooses what to keep. What is far back has to fit into the state, and a picture "
             "needs an order in which it is read."
         ),
-        Choice("keeps", "The state keeps", KEEPS),
-        Chart(what_is_left(settings.keeps), "what-a-state-keeps", 280),
+        Choice("keeps", "The state keeps", KEEP_OPTIONS),
+        Chart(memory_figure(settings.keeps), "what-a-state-keeps", 280),
         Words(
             f"In the end it holds **{percent(two_ways.left_of_the_first(settings.keeps)[-1])}** of the first token. "
             "Attention reads the first token itself, however far back it is."
@@ -403,18 +403,18 @@ def cheaper(subject: Subject, settings: Settings) -> Iterator[Part]:
             "product is counted."
         ),
     )
-    yield Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKENS})
-    names = ("all pairs, 2 N² d", f"windows of {WINDOW} tokens, 2 N w² d", "linear attention, 2 N d²")
-    flops = two_ways.products(settings.cheap_tokens, WINDOW, HEAD)
+    yield Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKEN_COUNTS})
+    names = ("all pairs, 2 N² d", f"windows of {WINDOW_SIZE} tokens, 2 N w² d", "linear attention, 2 N d²")
+    flops = two_ways.products(settings.cheap_tokens, WINDOW_SIZE, D_K)
     rows = [(name, f"{n:,}", f"{n / flops[0]:.3g} ×") for name, n in zip(names, flops, strict=True)]
-    yield Table((f"one head of {HEAD}, the first product", "FLOPs", ""), rows)
+    yield Table((f"one head of {D_K}, the first product", "FLOPs", ""), rows)
     yield Exercise(
         "Choose the number of tokens with which linear attention costs as much as all pairs.",
         "With as many as a head has numbers: N = d, for 2N²d = 2Nd² there. Below that it costs *more*. All "
         "pairs grow with the square of the tokens, linear attention with the tokens alone.",
         hint="When do two lines of the table say 1 ×?",
         id="two_ways_linear",
-        done=When({"cheap_tokens": [HEAD]}),
+        done=When({"cheap_tokens": [D_K]}),
         tempting=[
             (When({"cheap_tokens": [MOST_TOKENS]}),
              "Here linear attention saves most. Look for the place where it saves nothing."),
@@ -429,21 +429,21 @@ LESSON = Lesson(
     {
         "kernel": Setting.of(3, KERNELS),
         "moved": Setting.of(1, range(1, MOST_MOVED + 1)),
-        "reads": Setting.of("here", READS),
-        "cheap_tokens": Setting.of(1024, TOKENS),
-        "keeps": Setting.of("0.9", KEEPS),
+        "reads": Setting.of("here", READ_OPTIONS),
+        "cheap_tokens": Setting.of(1024, TOKEN_COUNTS),
+        "keeps": Setting.of("0.9", KEEP_OPTIONS),
     },
     {
-        "far": Step("1 · How far", far, "two_ways_far", (), ("kernel",), ({"kernel": None},), MODELS, own=True),
+        "far": Step("1 · How far", how_far, "two_ways_far", (), ("kernel",), ({"kernel": None},), APP_MODELS, own=True),
         "shift": Step("2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",),
-                      ({"moved": None},), OWN),
-        "built": Step("3 · What is built in", built, "two_ways_built", ("two_ways_content",), ("reads",),
-                      ({"reads": None},), MODELS, own=True),
-        "cheaper": Step("4 · Cheaper ways", cheaper, "two_ways_cheaper", ("two_ways_linear",),
+                      ({"moved": None},), APP_PICTURES),
+        "built": Step("3 · What is built in", inductive_biases, "two_ways_built", ("two_ways_content",), ("reads",),
+                      ({"reads": None},), APP_MODELS, own=True),
+        "cheaper": Step("4 · Cheaper ways", cheaper_ways, "two_ways_cheaper", ("two_ways_linear",),
                         ("cheap_tokens", "keeps"), ({"cheap_tokens": None}, {"keeps": None}), own=None),
     },
 )  # fmt: skip
-PROSE = (
+SHIFT_PROSE = (
     "Move the picture by whole patches. A convolution’s answer moves along and stays the same: **translation "
     "equivariance**, for one kernel is used everywhere. Most ViTs add a position to each patch, so the same "
     "patch at another place is another token."

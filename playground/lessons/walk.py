@@ -23,11 +23,11 @@ from playground.pictures import images
 from playground.vit import Attention, Block, VisionTransformer, attention, attention_by_hand
 
 MOST_SIDE = 28  # patches along a picture's side: the scores of 785 tokens in all heads fit in memory
-ROLES = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value", "weights": "weight"}
+ROLE_OF_TENSOR = {"Q": "query", "K": "key", "V": "value", "A V": "value", "heads": "value", "weights": "weight"}
 
 
 @dataclass(frozen=True)
-class Step:
+class WalkStep:
     name: str
     says: str  # {names} in braces are replaced by numbers
     formula: str  # _ subscript, ^ superscript
@@ -38,23 +38,27 @@ class Step:
     tensors: tuple[str, ...]  # names of the step's tensors, all of one shape; the last is the result
     joined: bool = False  # the heads' columns are concatenated
 
-    def plain(self) -> dict:
+    def as_record(self) -> dict:
         """The step for JSON; its tensors become "groups", which are drawn."""
         record = asdict(self)
-        return record | {"groups": [{"name": name, "role": ROLES.get(name, "plain")} for name in record.pop("tensors")]}
+        return record | {
+            "groups": [{"name": name, "role": ROLE_OF_TENSOR.get(name, "plain")} for name in record.pop("tensors")]
+        }
 
 
-FUSED = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · d_k
+FUSED_SHAPES = (  # Q, K and V side by side, then in heads; qkv = 3 · heads · d_k
     "{batch} × {tokens} × {qkv}, viewed as {batch} × {tokens} × 3 × {heads} × {d_k} and permuted to "
     "3 × {batch} × {heads} × {tokens} × {d_k}"
 )
-DEEP, SQUARE = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
+HEAD_AXES, SCORE_AXES = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", "tokens", "tokens")
 
 
-def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False) -> Step:
+def _step(
+    name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False
+) -> WalkStep:
     """`pieces` identify the lines of `home` that compute this step."""
     lines = tuple(find(home, piece) for piece in pieces)
-    return Step(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
+    return WalkStep(name, says, formula, axes, reckoning, listing(home).file, lines, tensors, joined)
 
 
 # The tensors of a picture ---------------------------------------------------------------------------------------------
@@ -62,7 +66,7 @@ def _step(name, says, formula, axes, reckoning, home: Callable, pieces: tuple[st
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    steps: list[Step]
+    steps: list[WalkStep]
     tensors: list[dict[str, Tensor]]  # for each step {name: tensor}
     tokens: list[str]  # their names
     scale: float
@@ -124,7 +128,7 @@ def tensors_of(block: Block, x: Tensor, rotation: tuple[Tensor, Tensor] | None =
 # What the steps say ---------------------------------------------------------------------------------------------------
 
 
-def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[Step]:
+def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None = None) -> list[WalkStep]:
     """The steps through the attention half of a layer of vit.py; without a `block`, of a layer without QK norm."""
     extra_sentences = "".join(
         sentence for sentence, is_so in (
@@ -155,7 +159,7 @@ def vit_steps(block: Block | None = None, rotation: tuple[Tensor, Tensor] | None
         ('x = x + at("attention", self.ls1(mixture))',),
         ("x", "answer", "sum"),
     )
-    return [first_step, *_middle(Attention, "LN(x)", ("width", "width"), extra_sentences), last_step]
+    return [first_step, *_middle_steps(Attention, "LN(x)", ("width", "width"), extra_sentences), last_step]
 
 
 class TeachingAttention(nn.Module):
@@ -186,7 +190,7 @@ class TeachingAttention(nn.Module):
         return carried + self.proj(mixed)
 
 
-def teaching_steps() -> list[Step]:
+def teaching_steps() -> list[WalkStep]:
     """The steps through the teaching layer, from dim columns to chan columns."""
     first_step = _step(
         "Tokens",
@@ -209,16 +213,16 @@ def teaching_steps() -> list[Step]:
         ("carried + self.proj(mixed)",),
         ("V", "answer", "sum"),
     )
-    return [first_step, *_middle(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
+    return [first_step, *_middle_steps(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
 
 
-def _middle(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
+def _middle_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
     """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
     shown."""
     return [*_projection_steps(home, x, widths, extra_sentences), *_weight_steps(), *_output_steps(home, widths[1])]
 
 
-def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[Step]:
+def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
     W, C = widths
     project_line, split_line = {
         Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
@@ -240,9 +244,9 @@ def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentenc
         _step(
             "Heads",
             "Nothing is computed here: the columns are shared out, and every head gets a part of each row. "
-            f"In the code Q, K and V are one tensor, {FUSED}.{extra_sentences}",
+            f"In the code Q, K and V are one tensor, {FUSED_SHAPES}.{extra_sentences}",
             "Q → Q_1 … Q_h,  K and V alike",
-            DEEP,
+            HEAD_AXES,
             f"{C} = heads × d_k",
             home.forward,
             (split_line,),
@@ -251,14 +255,14 @@ def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentenc
     ]
 
 
-def _weight_steps() -> list[Step]:
+def _weight_steps() -> list[WalkStep]:
     return [
         _step(
             "Scores",
             "Every query meets every key: one number per pair, a sum of d_k products. Dividing by √d_k keeps these "
             "sums from growing with d_k; here the scale is {scale}.",
             "QK^T / √d_k",
-            SQUARE,
+            SCORE_AXES,
             "(tokens × d_k) · (d_k × tokens) = (tokens × tokens), in each head",
             attention_by_hand,
             ("scores = q @ k.transpose(-2, -1)", "(scores * scale)"),
@@ -269,7 +273,7 @@ def _weight_steps() -> list[Step]:
             "Each row becomes shares that sum to 1: how much this token takes from each token. So tokens compete: "
             "what one gains, the others lose.",
             "A = softmax(QK^T / √d_k)",
-            SQUARE,
+            SCORE_AXES,
             "(tokens × tokens) stays (tokens × tokens), each row sums to 1",
             attention_by_hand,
             (".softmax(dim=-1)",),
@@ -279,7 +283,7 @@ def _weight_steps() -> list[Step]:
             "× V",
             "Each token receives a weighted mean of all values; the weights are its shares.",
             "A V",
-            DEEP,
+            HEAD_AXES,
             "(tokens × tokens) · (tokens × d_k) = (tokens × d_k), in each head",
             attention_by_hand,
             ("weights @ v",),
@@ -288,7 +292,7 @@ def _weight_steps() -> list[Step]:
     ]
 
 
-def _output_steps(home: type, C: str) -> list[Step]:
+def _output_steps(home: type, C: str) -> list[WalkStep]:
     join_line = {
         Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
         TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",
@@ -335,20 +339,20 @@ def steps_to_bytes(walk: Walk, id: str) -> bytes:
         for axis, size in zip(step.axes, shape, strict=True)
     }
     for i, (step, tensors, shape) in enumerate(zip(walk.steps, walk.tensors, walk.shapes, strict=True)):
-        record = step.plain()
+        record = step.as_record()
         for group in record["groups"]:
-            matrices = cut(panels(step, tensors[group["name"]], heads), square=step.axes[-1] == "tokens")
+            matrices = shown_part(panels(step, tensors[group["name"]], heads), square=step.axes[-1] == "tokens")
             half_floats = matrices.numpy().astype(np.float16)
             group["section"] = sections.setdefault(half_floats.tobytes(), f"{i}-{group['name']}")
             arrays.setdefault(group["section"], half_floats)
             group |= dict(zip(("panels", "rows", "columns"), matrices.shape, strict=True))
-        steps.append(record | {"shape": shape, **_range(tensors)})
+        steps.append(record | {"shape": shape, **_number_range(tensors)})
     numbers |= {"qkv": 3 * heads * numbers["d_k"], "scale": float(f"{walk.scale:.3g}")}
-    rows = visible(len(walk.tokens))
+    rows = visible_rows(len(walk.tokens))
     return pack({"id": id, "numbers": numbers, "steps": steps, "tokens": walk.tokens[:rows]}, arrays)
 
 
-def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
+def panels(step: WalkStep, tensor: Tensor, heads: int) -> Tensor:
     """The matrices that are drawn side by side, of the first item of the batch: (panels, rows, columns). Concatenated
     heads become one panel each, so that the page can show where each head ends."""
     matrix = tensor[0].float().cpu()
@@ -357,17 +361,17 @@ def panels(step: Step, tensor: Tensor, heads: int) -> Tensor:
     return matrix.unflatten(1, (heads, -1)).transpose(0, 1) if step.joined else matrix[None]
 
 
-def cut(matrices: Tensor, square: bool) -> Tensor:
+def shown_part(matrices: Tensor, square: bool) -> Tensor:
     heads, rows, columns = matrices.shape
-    heads, rows = min(heads, MOST_HEADS), visible(rows)
+    heads, rows = min(heads, MOST_HEADS), visible_rows(rows)
     return matrices[:heads, :rows, : rows if square else min(columns, MOST_COLUMNS // heads)]
 
 
-def visible(tokens: int) -> int:
+def visible_rows(tokens: int) -> int:
     return tokens if tokens <= WHOLE_ROWS else MOST_ROWS
 
 
-def _range(tensors: dict[str, Tensor]) -> dict[str, float]:
+def _number_range(tensors: dict[str, Tensor]) -> dict[str, float]:
     """The smallest and largest number of the whole tensors, and the end of the colour scale. Except for weights, the
     scale ends at the 99th percentile of the absolute values, because one outlier would make everything else pale."""
     tensor_values = [tensor[0].float().cpu().flatten() for tensor in tensors.values()]

@@ -9,18 +9,18 @@ from urllib.parse import urlencode
 import numpy as np
 
 from playground.lessons import pictures
-from playground.lessons.code import on_the_picture
+from playground.lessons.code import picture_numbers
 from playground.lessons.lesson import (
+    APP_MODELS,
+    APP_PICTURES,
     LAYER,
-    MODELS,
-    OWN,
     UPPER,
     Lesson,
     Setting,
     Settings,
     Step,
     Subject,
-    Written,
+    TextSetting,
     choice_of_layer,
     layer_of,
 )
@@ -32,7 +32,7 @@ from playground.lessons.parts import (
     Drawing,
     Exercise,
     Fold,
-    Made,
+    Maker,
     Part,
     Picture,
     Reported,
@@ -41,10 +41,10 @@ from playground.lessons.parts import (
     Wait,
     Words,
 )
-from playground.lessons.pictures import light_url, lit, outlined
+from playground.lessons.pictures import lit_picture, outlined_picture, webp_url
 from playground.lessons.questions import Choice as Options
-from playground.lessons.questions import Number, Pictures, Question, of_choice
-from playground.lessons.weight_locked import locked
+from playground.lessons.questions import Number, Pictures, Question, choice_question
+from playground.lessons.weight_locked import locked_rows
 from playground.numbers import percent
 from playground.pack import pack
 from playground.pictures.jpegs import as_jpeg, smaller_jpeg
@@ -74,15 +74,15 @@ def differs_question(share: float, says: str) -> Question:
     )  # fmt: skip
 
 
-def carries(subject: Subject, settings: Settings) -> Iterator[Part]:
+def what_arrives(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "What arrives is the weight times the value, after W_O (and LayerScale, where a model has it). A short value "
         "adds less than a long one. Point at a patch: two tags show the largest weight and the longest vector."
     )
     layer = wanted_layer(subject, settings)
     yield choice_of_layer(subject)
-    packed_layer = subject.kept(("carried", layer), lambda: carried(subject, layer))
-    yield Drawing("carried", packed_layer, ("look",), Made("layer", {"layer": layer, "desk": DESK}))
+    packed_layer = subject.cached(("carried", layer), lambda: pack_of_layer(subject, layer))
+    yield Drawing("carried", packed_layer, ("look",), Maker("layer", {"layer": layer, "desk": DESK_TEXT}))
     yield Exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
         "The length of W_O v. A patch with a smaller weight and a longer value may add the longer vector.",
@@ -95,14 +95,14 @@ def carries(subject: Subject, settings: Settings) -> Iterator[Part]:
         ),
         tempting=[(Reported("carried", "tags_together"), "Here both tags stand on the same patch.")],
     )
-    numbers = on_the_picture(subject)
+    numbers = picture_numbers(subject)
     share = Measured("differing", 100 * numbers["differs"])
     count_words = "Counted over {rows:,} rows of patches, in all layers and heads on this picture."
     answer_words = Words(
         f"{count_words} {numbers['drawn']}".rstrip(), values={"rows": Measured("rows_asked", numbers["rows"])}
     )
     yield Ask(
-        differs_question(share.value, answer_words.says), subject.about, own={"truth": share, "says": answer_words}
+        differs_question(share.value, answer_words.says), subject.identity, own={"truth": share, "says": answer_words}
     )
 
 
@@ -112,25 +112,30 @@ def wanted_layer(subject: Subject, settings: Settings) -> int:
     return layer_of(layer_key if settings.layer == UPPER else settings.layer, subject)
 
 
-DESK = (
+DESK_TEXT = (
     "A head is a **mixing desk**. Its {tokens} faders sum to 100 %; drawn are the {channels} that are furthest up for "
     "patch ({row}, {column}) in layer {layer}, head {head}. The fader does not say how loud the singer is."
 )
-SIDE = 640  # pixels, the picture's longer side
+PICTURE_SIDE = 640  # pixels, the picture's longer side
 
 
-def carried(subject: Subject, layer: int) -> bytes:
+def pack_of_layer(subject: Subject, layer: int) -> bytes:
     trace = subject.trace()
     row, column = start_patch(subject.name, trace.grid)
-    header = {"id": f"{subject.about} {layer}", "layer": layer, "patch": row * trace.grid[1] + column, "desk": DESK}
-    return pack(header, {"pack": trace.to_bytes([layer]), "image": smaller_jpeg(subject.jpeg, SIDE)})
+    header = {
+        "id": f"{subject.identity} {layer}",
+        "layer": layer,
+        "patch": row * trace.grid[1] + column,
+        "desk": DESK_TEXT,
+    }
+    return pack(header, {"pack": trace.to_bytes([layer]), "image": smaller_jpeg(subject.jpeg, PICTURE_SIDE)})
 
 
 # Scores ---------------------------------------------------------------------------------------------------------------
 
 
 def grown_question() -> Question:
-    return of_choice(
+    return choice_question(
         "weight_scores", "All three scores grow by 50. What happens to the weights?",
         {"same": "nothing", "sharper": "the largest takes more", "larger": "all become larger"},
         "same",
@@ -149,7 +154,7 @@ def scores(subject: Subject, settings: Settings) -> Iterator[Part]:
         f"*ratio* of weights: 8 more is e⁸ = {np.exp(8):,.0f} times the weight, 8 less is e⁻⁸ = {np.exp(-8):.5f} "
         "times. A weight of nearly 0 means that another score is much larger. Move the scores."
     )
-    yield Drawing("scores", {"says": POWERS, "broken": BROKEN, "whole": WHOLE}, ("scores",))
+    yield Drawing("scores", {"says": POWERS_TEXT, "broken": BROKEN_TEXT, "whole": UNBROKEN_TEXT}, ("scores",))
     yield Ask(grown_question())
     yield Exercise(
         "Let A and B share the weight evenly, while C gets less than 1 %.",
@@ -174,18 +179,18 @@ def scores(subject: Subject, settings: Settings) -> Iterator[Part]:
     )  # fmt: skip
 
 
-POWERS = (
+POWERS_TEXT = (
     "32-bit numbers end at 3.4 · 10³⁸, which is e^88.7: a larger power, or a larger *sum* of powers, is infinite. "
     "∞ ÷ ∞ is not a number (nan), and anything smaller ÷ ∞ is 0. {broken} So every real softmax subtracts the largest "
     "score first. That changes no weight, for only differences count."
 )
-BROKEN = "**The fourth column sums to {sum}, not to 1.**"
-WHOLE = "Set A to 89 to see it, or all three to 88."
+BROKEN_TEXT = "**The fourth column sums to {sum}, not to 1.**"
+UNBROKEN_TEXT = "Set A to 89 to see it, or all three to 88."
 
 
 # Does the map explain? ------------------------------------------------------------------------------------------------
 
-AT_ONCE = 400  # with more tokens, the measurement starts only when the reader asks for it
+MOST_TOKENS_AT_ONCE = 400  # with more tokens, the measurement starts only when the reader asks for it
 MAPS = {  # name of a map -> (words, the reply to a reader who wrongly guesses this map)
     "weight": (
         "weight, last layer",
@@ -209,8 +214,8 @@ MAPS = {  # name of a map -> (words, the reply to a reader who wrongly guesses t
     ),
 }
 CONTROLS = {"random": "a map drawn at random", "constant": "a map that is the same everywhere"}
-NAMES = {name: words for name, (words, _) in MAPS.items()} | CONTROLS
-BLANK = (
+MAP_NAMES = {name: words for name, (words, _) in MAPS.items()} | CONTROLS
+BLANK_PROSE = (
     "Each map says, in its way, what matters for one patch. To know, blank a block of the picture and see how far the "
     "patch’s feature moves."
 )
@@ -243,7 +248,7 @@ def explain_question(
         )
         + f". To compare: {' and '.join(f'{words} {means[name]:.2f}' for name, words in CONTROLS.items())}.",
         Pictures(image_urls, image_urls, (*(words for words, _ in MAPS.values()), "who asks"), aspect, 400),
-        prose=BLANK,
+        prose=BLANK_PROSE,
         tempting=tuple((name, reason) for name, (_, reason) in MAPS.items() if name != best_map),
     )  # fmt: skip
 
@@ -254,7 +259,7 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis.occlusion import blocks, side_of
     from playground.pictures.images import displayed
 
-    yield Wait("Making the five maps …", looked_at(subject))
+    yield Wait("Making the five maps …", introduction(subject))
     trace, pass_limit = subject.trace(), subject.passes_in_time
     query = start_patch(subject.name, trace.grid)
     finest_side, coarsest_side = side_of(trace.grid), side_of(trace.grid, 0)
@@ -265,16 +270,16 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
         with subject.turns():
             return blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query)
 
-    maps = subject.kept(("maps", query), make_maps)
-    yield Ask(which_map(subject, query, blanking.own_block(trace.grid, side, query), maps))
+    maps = subject.cached(("maps", query), make_maps)
+    yield Ask(map_question_about(subject, query, blanking.own_block(trace.grid, side, query), maps))
     passes = len(blocks(trace.grid, side)) + edge_passes
-    if reason := subject.too_long(passes):
+    if reason := subject.why_too_long(passes):
         yield Words(reason)
         return
-    if trace.tokens > AT_ONCE and settings.blank != "yes":
+    if trace.tokens > MOST_TOKENS_AT_ONCE and settings.blank != "yes":
         yield Choice("blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"})
         return
-    moves = yield from measuring(subject, query, side)
+    moves = yield from blank_blocks(subject, query, side)
     if edge_passes:
         yield Wait("Cutting an edge …")
 
@@ -282,61 +287,65 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
             with subject.turns() as give_way:  # not taken around `kept`, which may wait for another thread
                 return cutting.cut_edge(trace, query, give_way)
 
-        edge_cut = subject.kept(("cut", query), cut_it)
+        edge_cut = subject.cached(("cut", query), cut_it)
     yield After(
         "weight_explain",
-        *(coarser(finest_side, len(blocks(trace.grid, finest_side))) if side > finest_side else ()),
-        *foretold(subject, query, blanking.explain(maps, query, side, moves)),
-        *(the_cut(subject, query, edge_cut) if edge_passes else NO_EDGE),
+        *(coarser_note(finest_side, len(blocks(trace.grid, finest_side))) if side > finest_side else ()),
+        *comparison_parts(subject, query, blanking.explain(maps, query, side, moves)),
+        *(cut_parts(subject, query, edge_cut) if edge_passes else NO_CUT_NOTE),
     )
 
 
-def measuring(subject: Subject, query: tuple[int, int], side: int) -> Generator[Wait, None, list[float]]:
+def blank_blocks(subject: Subject, query: tuple[int, int], side: int) -> Generator[Wait, None, list[float]]:
     """Blanks one block after another and yields its progress. Returns how far each block moves the feature."""
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks
 
     key, trace, moves = ("moves", query, side), subject.trace(), []
-    if not subject.has(key):
+    if not subject.has_cached(key):
         block_count = len(blocks(trace.grid, side))
         yield Wait(f"Blanking one block after the other: 0 of {block_count}")
         with subject.turns() as give_way:
             for moves in blanking.moves_of(trace, query, side, give_way):
                 yield Wait(f"Blanking one block after the other: {len(moves)} of {block_count}")
-    return subject.kept(key, lambda: moves)
+    return subject.cached(key, lambda: moves)
 
 
-def looked_at(subject: Subject) -> Row:
+def introduction(subject: Subject) -> Row:
     """The picture and the introduction, shown until the maps are computed."""
-    return Row(Picture(as_jpeg(pictures.small(subject.image))), Words(BLANK))
+    return Row(Picture(as_jpeg(pictures.at_map_size(subject.image))), Words(BLANK_PROSE))
 
 
-def which_map(subject: Subject, query: tuple[int, int], own_block: Tensor, maps: Mapping[str, Tensor]) -> Question:
+def map_question_about(
+    subject: Subject, query: tuple[int, int], own_block: Tensor, maps: Mapping[str, Tensor]
+) -> Question:
     """`own_block`: the block around the query's patch, which stays dark because all maps contain it."""
     from playground.analysis.explain import ASKERS, FORETOLD
 
-    image = pictures.small(subject.image)
-    map_urls = [light_url(lit(image, maps[name].masked_fill(own_block, 0), query)) for name in MAPS]
-    plain_url = light_url(outlined(image, subject.trace().grid, query))
+    image = pictures.at_map_size(subject.image)
+    map_urls = [webp_url(lit_picture(image, maps[name].masked_fill(own_block, 0), query)) for name in MAPS]
+    plain_url = webp_url(outlined_picture(image, subject.trace().grid, query))
     return explain_question(FORETOLD, len(ASKERS), (*map_urls, plain_url), image.width / image.height)
 
 
-def coarser(side: int, passes: int) -> Iterator[Part]:
+def coarser_note(side: int, passes: int) -> Iterator[Part]:
     yield Words(
         f"Blocks of {side} × {side} patches would need {passes} passes, more than this server has time for: larger "
         "ones are blanked, and the measurement is coarser."
     )
 
 
-def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Iterator[Part]:
+def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explained) -> Iterator[Part]:
     from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
 
     row, column = maps.top
     yield Row(
-        Picture(lit(pictures.small(subject.image), maps.moved, query), "measured here: what blanking moves"),
+        Picture(
+            lit_picture(pictures.at_map_size(subject.image), maps.moved, query), "measured here: what blanking moves"
+        ),
         Table(
             ("on this picture", "rank correlation"),
-            [(words, f"{maps.scores[name]:.2f}") for name, words in NAMES.items()],
+            [(words, f"{maps.scores[name]:.2f}") for name, words in MAP_NAMES.items()],
         ),
         Fold(
             "More: how it was measured",
@@ -360,7 +369,7 @@ def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Itera
     )
 
 
-NO_EDGE = (
+NO_CUT_NOTE = (
     Words(
         "With a coarser grid or a smaller model this step also **cuts an edge**: one patch no longer hears another. "
         "Here that would take this server too long."
@@ -368,10 +377,12 @@ NO_EDGE = (
 )
 
 
-def the_cut(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
+def cut_parts(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
     """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
     (row, column), (far_row, far_column) = query, edge.twin
-    outlined_image = outlined(pictures.small(subject.image), subject.trace().grid, query, edge.twin, edge.around)
+    outlined_image = outlined_picture(
+        pictures.at_map_size(subject.image), subject.trace().grid, query, edge.twin, edge.around
+    )
     link = urlencode(subject.words() | {"query": f"{row},{column}", "locked": "true", "cut": edge.cut})
     yield Fold(
         "More: one edge, cut",
@@ -396,20 +407,22 @@ LESSON = Lesson(
     "to read more into a bright patch than that.",
     {
         "layer": LAYER,
-        "look": Written("", pattern=r"\d{1,2}(\.\d{1,3}){3}"),  # layer, head, row, column
-        "scores": Written("8_0_-8", pattern=r"-?\d{1,4}(_-?\d{1,4}){2}"),
+        "look": TextSetting("", pattern=r"\d{1,2}(\.\d{1,3}){3}"),  # layer, head, row, column
+        "scores": TextSetting("8_0_-8", pattern=r"-?\d{1,4}(_-?\d{1,4}){2}"),
         "blank": Setting.of("no", ("no", "yes")),
     },
     {
         "carries": Step(
-            "1 · It is not what arrives", carries, "weight_differs", ("weight_differs",), ("layer", "look"),
-            ahead=({"layer": (UPPER, 0)},), beyond=f"{MODELS} It has every layer, too.", own=True,
+            "1 · It is not what arrives", what_arrives, "weight_differs", ("weight_differs",), ("layer", "look"),
+            ahead=({"layer": (UPPER, 0)},), beyond=f"{APP_MODELS} It has every layer, too.", own=True,
         ),
         "scores": Step(
             "2 · It is not the score", scores, "weight_scores", ("weight_share", "weight_overflow"), ("scores",),
             own=None,
         ),
-        "locked": Step("3 · It is not always about the picture", locked, "weight_locked", beyond=MODELS, own=True),
-        "explain": Step("4 · Does the map explain?", explain, "weight_explain", beyond=OWN),
+        "locked": Step(
+            "3 · It is not always about the picture", locked_rows, "weight_locked", beyond=APP_MODELS, own=True
+        ),
+        "explain": Step("4 · Does the map explain?", explain, "weight_explain", beyond=APP_PICTURES),
     },
 )  # fmt: skip

@@ -14,10 +14,10 @@ import plotly.graph_objects as go
 
 from playground.assets import PROGRAM
 from playground.lessons import pictures
-from playground.lessons.heads_numbers import measuring, spot_of
+from playground.lessons.heads_numbers import measure_habits, spot_of
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.measures import (
-    LOCKED,
+    LOCKED_SHARE,
     Measured,
     key_of_agreeing,
     mean_row,
@@ -32,7 +32,7 @@ from playground.lessons.parts import (
     Chart,
     Column,
     Fold,
-    Made,
+    Maker,
     Part,
     Picture,
     Row,
@@ -41,23 +41,23 @@ from playground.lessons.parts import (
     Words,
     think,
 )
-from playground.lessons.pictures import lit, outlined
+from playground.lessons.pictures import lit_picture, outlined_picture
 from playground.lessons.questions import Beside, Number, Photo, Question
 from playground.models.names import plain_name
 from playground.numbers import percent
 
-LOUD = 1.3  # a key that is longer than this multiple of the median key is called long
-FAR = 3  # a token that is longer than this multiple of the median token stands out
-PAIRS = tuple(  # (model without registers, the same model trained with four registers), the largest first
+LOUD_RATIO = 1.3  # a key that is longer than this multiple of the median key is called long
+OUTLIER_RATIO = 3  # a token that is longer than this multiple of the median token stands out
+REGISTER_PAIRS = tuple(  # (model without registers, the same model trained with four registers), the largest first
     (f"vit_{size}_patch14_dinov2.lvd142m", f"vit_{size}_patch14_reg4_dinov2.lvd142m")
     for size in ("giant", "large", "base", "small")
 )
-SINK = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is a sink
+SINK_WORDS = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is a sink
 
 
-def locked(subject: Subject, settings: Settings) -> Iterator[Part]:
-    habits = yield from measuring(subject)
-    yield replace(which_head(subject, habits), context=subject.about)
+def locked_rows(subject: Subject, settings: Settings) -> Iterator[Part]:
+    habits = yield from measure_habits(subject)
+    yield replace(locked_question_about(subject, habits), context=subject.identity)
     yield After("weight_locked", heads_table(habits), key_length_words(subject.trace(), habits), *lengths(subject))
     yield think(
         "“The bright patches are those that the model decided by.” What is wrong with it?",
@@ -66,25 +66,25 @@ def locked(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-ASKS = (
+QUESTION_TEXT = (
     "Head {head} of layer {layer} agrees most: on average its rows give ▢ of their weight to one place, the same "
     "whoever asks."
 )
-PLACE = "That place is {place}. In an even row every token would get {even:%}. {many} of {heads} heads "
-GIVES = f" more than {percent(LOCKED)} to one patch, or to tokens without a place. "
-SINK_SAYS = (
+PLACE_TEXT = "That place is {place}. In an even row every token would get {even:%}. {many} of {heads} heads "
+GIVES_TEXT = f" more than {percent(LOCKED_SHARE)} to one patch, or to tokens without a place. "
+SINK_TEXT = (
     "Such a row says little about the patch that asks: a *sink*, where a head puts weight that it has no use for."
 )
-NO_SINK = (
+NO_SINK_TEXT = (
     "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
     "nearly all to one token."
 )
-SAYS = {  # how many heads give more than LOCKED to one place -> sentences
-    "none": PLACE.replace("{many}", "None") + "give" + GIVES + NO_SINK,
-    "one": PLACE + "gives" + GIVES + SINK_SAYS,
-    "several": PLACE + "give" + GIVES + SINK_SAYS,
+COUNT_TEXTS = {  # how many heads give more than LOCKED_SHARE to one place -> sentences
+    "none": PLACE_TEXT.replace("{many}", "None") + "give" + GIVES_TEXT + NO_SINK_TEXT,
+    "one": PLACE_TEXT + "gives" + GIVES_TEXT + SINK_TEXT,
+    "several": PLACE_TEXT + "give" + GIVES_TEXT + SINK_TEXT,
 }
-MOST, LEAST = (
+MOST_TEXT, LEAST_TEXT = (
     "layer {layer}, head {head}: what each patch gets on average",
     ("layer {layer}, head {head} agrees least: {share:%} to one place"),
 )
@@ -99,35 +99,38 @@ def about_agreeing(trace, habits, text: str, which: str = "most") -> Words:
     } | {
         "place": Measured("agreed_place", place_of_agreeing(trace, habits)),
         "even": Measured("even_share", 1 / trace.tokens),
-        "many": Measured("locked_heads", int((shares > LOCKED).sum())),
+        "many": Measured("locked_heads", int((shares > LOCKED_SHARE).sum())),
         "heads": Measured("all_heads", shares.size),
     }
     return Words(text, values={name: measured for name, measured in values.items() if re.search(rf"{{{name}\b", text)})
 
 
-def which_head(subject: Subject, habits) -> Ask:
+def locked_question_about(subject: Subject, habits) -> Ask:
     from playground.analysis import heads
 
     trace, shares = subject.trace(), shares_of_one_place(habits)
     asks, sentences = (
-        about_agreeing(trace, habits, ASKS),
-        {name: about_agreeing(trace, habits, SAYS[name]) for name in SAYS},
+        about_agreeing(trace, habits, QUESTION_TEXT),
+        {name: about_agreeing(trace, habits, COUNT_TEXTS[name]) for name in COUNT_TEXTS},
     )
-    most_words, least_words = about_agreeing(trace, habits, MOST), about_agreeing(trace, habits, LEAST, "least")
-    verdict = sentences[count_key(int((shares > LOCKED).sum()))]
+    most_words, least_words = (
+        about_agreeing(trace, habits, MOST_TEXT),
+        about_agreeing(trace, habits, LEAST_TEXT, "least"),
+    )
+    verdict = sentences[count_key(int((shares > LOCKED_SHARE).sum()))]
     (layer, head), least_head = (spot_of(index, shares) for index in (shares.argmax(), shares.argmin()))
     rows, columns = trace.grid
     heat = trace.on_grid(mean_row(trace, layer, head)).flatten()
     photo = Photo(
         subject.photo(), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True, words=most_words.says,
-        beside=agrees_least(subject, least_head, least_words.says),
+        beside=least_picture(subject, least_head, least_words.says),
     )  # fmt: skip
     truth = Measured("agreeing_percent", 100 * float(shares[layer, head]))
-    picture = Made("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED / 3})
-    tempting = Made("even_tempting", {"even": percent(1 / trace.tokens)})
+    picture = Maker("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED_SHARE / 3})
+    tempting = Maker("even_tempting", {"even": percent(1 / trace.tokens)})
     question = locked_question(asks.says, truth.value, verdict.says, trace.tokens, heads.words(trace), photo)
     return Ask(question, own={
-        "asks": asks, "truth": truth, "says": Made("by_count", sentences), "picture": picture, "tempting": tempting,
+        "asks": asks, "truth": truth, "says": Maker("by_count", sentences), "picture": picture, "tempting": tempting,
     })  # fmt: skip
 
 
@@ -153,13 +156,13 @@ def count_key(heads: int) -> str:
     return {0: "none", 1: "one"}.get(heads, "several")
 
 
-def agrees_least(subject: Subject, spot: tuple[int, int], words: str) -> Beside:
-    """A picture of the mean row of the head that agrees least, `spot`: (layer, head). The colour scale ends at LOCKED /
-    3 or above, so that an even row stays dark."""
+def least_picture(subject: Subject, spot: tuple[int, int], words: str) -> Beside:
+    """A picture of the mean row of the head that agrees least, `spot`: (layer, head). The colour scale ends at
+    LOCKED_SHARE / 3 or above, so that an even row stays dark."""
     trace = subject.trace()
     mean_weights = trace.on_grid(mean_row(trace, *spot))
     return pictures.row(
-        pictures.small(subject.image), mean_weights, None, words, max(LOCKED / 3, float(mean_weights.max()))
+        pictures.at_map_size(subject.image), mean_weights, None, words, max(LOCKED_SHARE / 3, float(mean_weights.max()))
     )
 
 
@@ -178,23 +181,27 @@ def heads_table(habits) -> Table:
     return Table(
         ("the five heads that agree most", "to one patch", "to the class token", "to registers",
          "entropy of its rows", "adds, × its layer's average"),
-        rows, {"rows": Made("agreeing_heads")},
+        rows, {"rows": Maker("agreeing_heads")},
     )  # fmt: skip
 
 
-LONG = "The key of that one token is **{times:.2f} ×** as long as the median key of this head. "
-HAS = LONG + "It has a **megaphone**: whoever’s query points a little its way hears it above all others."
-HAS_NONE = LONG + "So it has no **megaphone**; it is heard because most queries point to where its key points."
+LONG_TEXT = "The key of that one token is **{times:.2f} ×** as long as the median key of this head. "
+MEGAPHONE_TEXT = (
+    LONG_TEXT + "It has a **megaphone**: whoever’s query points a little its way hears it above all others."
+)
+NO_MEGAPHONE_TEXT = (
+    LONG_TEXT + "So it has no **megaphone**; it is heard because most queries point to where its key points."
+)
 
 
 def key_length_words(trace, habits) -> Words:
     """Tells whether all patches attend to the token because its key is long."""
     ratio_values = {"times": Measured("key_length", key_of_agreeing(trace, habits))}
-    long_key_words, usual_key_words = (Words(text, values=ratio_values) for text in (HAS, HAS_NONE))
-    chosen_words = long_key_words if ratio_values["times"].value > LOUD else usual_key_words
+    long_key_words, usual_key_words = (Words(text, values=ratio_values) for text in (MEGAPHONE_TEXT, NO_MEGAPHONE_TEXT))
+    chosen_words = long_key_words if ratio_values["times"].value > LOUD_RATIO else usual_key_words
     return Words(
         chosen_words.says,
-        own={"text": Made("megaphone", {"loud": LOUD, "has": long_key_words, "none": usual_key_words})},
+        own={"text": Maker("megaphone", {"loud": LOUD_RATIO, "has": long_key_words, "none": usual_key_words})},
     )
 
 
@@ -212,19 +219,21 @@ def lengths(subject: Subject) -> Iterator[Part]:
         ),
     )
     yield Stays(outliers)
-    if (subject.model_name, subject.name) != tuple(SINK.values()) and (sink_subject := subject.other(**SINK)):
+    if (subject.model_name, subject.name) != tuple(SINK_WORDS.values()) and (
+        sink_subject := subject.with_other(**SINK_WORDS)
+    ):
         link = urlencode(sink_subject.words() | {"layer": 0, "head": 5})
         yield Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
-    pairs = (tuple(subject.other(model=name) for name in names) for names in PAIRS)
+    pairs = (tuple(subject.with_other(model=name) for name in names) for names in REGISTER_PAIRS)
     names = next((names for names in pairs if all(names)), None)
     if names is None:
         yield Words(
             "Where a DINOv2 and its twin with registers are on this machine, both are measured here: "
-            f"`{PROGRAM} download {' '.join(PAIRS[1])}`.",
+            f"`{PROGRAM} download {' '.join(REGISTER_PAIRS[1])}`.",
             small=True,
         )
         return
-    columns = (card(answer) for answer in names if answer)
+    columns = (length_card(answer) for answer in names if answer)
     yield Stays(Column(*(Row(*row_parts) for row_parts in zip_longest(*columns, fillvalue=Words("")))))
 
 
@@ -236,7 +245,7 @@ def measured_lengths(subject: Subject):
         with subject.turns() as give_way:
             return token_norms.lengths(trace, give_way)
 
-    return subject.kept("lengths", measure)
+    return subject.cached("lengths", measure)
 
 
 def lengths_in_words(subject: Subject) -> str:
@@ -246,7 +255,7 @@ def lengths_in_words(subject: Subject) -> str:
     stand_words = "none stands" if not outlier_count else "1 stands" if outlier_count == 1 else f"{outlier_count} stand"
     remark = (
         "It has the outliers that large models grow"
-        if lengths.largest(worst_layer) > FAR
+        if lengths.largest(worst_layer) > OUTLIER_RATIO
         else "It does *not* have the outliers of large models"
     )
     return (
@@ -257,9 +266,9 @@ def lengths_in_words(subject: Subject) -> str:
     )
 
 
-def card(subject: Subject) -> Iterator[Part]:
+def length_card(subject: Subject) -> Iterator[Part]:
     """A map of the tokens' lengths after the last layer, a row of the last layer, a histogram, and the numbers."""
-    if reason := subject.too_long(1):
+    if reason := subject.why_too_long(1):
         yield Words(reason)
         return
     trace, lengths = subject.trace(), measured_lengths(subject)
@@ -269,10 +278,10 @@ def card(subject: Subject) -> Iterator[Part]:
     longest_patch = divmod(int(last_lengths.argmax()), trace.grid[1])
     query = (trace.grid[0] // 2, trace.grid[1] // 2)
     yield Words(f"**{plain_name(trace.model)}**, {sum(name.startswith('reg') for name in trace.prefix)} registers")
-    yield Picture(lit(image, last_lengths, longest_patch), "lengths of tokens; the longest in white")
+    yield Picture(lit_picture(image, last_lengths, longest_patch), "lengths of tokens; the longest in white")
     row = trace.on_grid(trace.rows(len(lengths.patches) - 1, query).mean(0))
-    yield Picture(lit(image, row, query), "whom the patch in white listens to, last layer, mean of heads")
-    yield Picture(outlined(image, trace.grid, longest_patch), "the longest token’s patch")
+    yield Picture(lit_picture(image, row, query), "whom the patch in white listens to, last layer, mean of heads")
+    yield Picture(outlined_picture(image, trace.grid, longest_patch), "the longest token’s patch")
     figure = go.Figure()
     figure.add_histogram(x=last_lengths.flatten().tolist(), marker_color=VALUE, nbinsx=60)
     figure.update_yaxes(type="log", title="patches")

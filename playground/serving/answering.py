@@ -1,6 +1,6 @@
 """Answers a request in a thread, on behalf of the person who asks, and only while that person waits.
 
-After HEARD_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
+After TICKET_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
 browser asks again with that ticket until the answer is ready. If no browser asks for a ticket any more, the ticket is
 dropped and its work ends.
 """
@@ -24,7 +24,7 @@ from playground.errors import Busy, PlaygroundError
 from playground.serving import ledger, people, queue
 from playground.serving.hosts import is_foreign
 
-HEARD_AFTER = 0.3  # seconds until a waiting browser is told the number of people who come first
+TICKET_AFTER = 0.3  # seconds until a waiting browser is told the number of people who come first
 ASK_AGAIN_MS = 400  # milliseconds until the browser asks again
 PATIENCE = 5.0  # seconds without a further request, after which a browser counts as gone
 FULL_SENTENCES = {  # result of Room.trouble (ledger.py) -> the sentence for the person
@@ -32,7 +32,7 @@ FULL_SENTENCES = {  # result of Room.trouble (ledger.py) -> the sentence for the
     "network": "Too many people of your network ask at the same moment: try again.",
     "everybody": "Too many people ask at the same moment: try again.",
 }
-GONE = 499  # the HTTP status if the browser has closed the connection
+BROWSER_LEFT = 499  # the HTTP status if the browser has closed the connection
 
 log = logging.getLogger("playground")
 _waiting_jobs: dict[str, Job] = {}  # ticket -> its job
@@ -45,7 +45,7 @@ class Refused(PlaygroundError):
     def __init__(self, sentence: str, status: int = 400, **fields: object):
         super().__init__(sentence)
         self.status = status
-        self.more = fields
+        self.fields = fields
 
 
 class Job:
@@ -63,13 +63,13 @@ class Job:
     def visitor(self) -> ledger.Visitor:
         return self._visitor
 
-    def stays(self) -> None:
+    def raise_if_left(self) -> None:
         if self.has_left or time.monotonic() - self.asked_at > PATIENCE:
             raise queue.Left("Who asked for this has left.")
 
     def waits(self, ahead: int) -> None:
         self.ahead = ahead
-        self.stays()
+        self.raise_if_left()
 
     def hears(self, sentence: str) -> None:
         self.sentences.append(sentence)
@@ -82,10 +82,10 @@ class Job:
             start_time = time.thread_time()
             with queue.working_for(self):
                 response = _response_of(self, work)
-            seconds_spent = ledger.REQUEST + time.thread_time() - start_time
+            seconds_spent = ledger.REQUEST_SECONDS + time.thread_time() - start_time
             ledger.costs.charge(
                 ledger.seats.account(self._visitor),
-                seconds_spent + ledger.SECONDS_PER_BYTE * _size(response),
+                seconds_spent + ledger.SECONDS_PER_BYTE * _body_bytes(response),
                 "answers",
             )
             self.future.set_result(response)
@@ -115,7 +115,7 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
     future = asyncio.wrap_future(job.future)
     try:
         while True:
-            await asyncio.wait([future], timeout=HEARD_AFTER)
+            await asyncio.wait([future], timeout=TICKET_AFTER)
             job.asked_at = time.monotonic()
             if future.done():
                 return future.result()
@@ -127,13 +127,13 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
                 )  # fmt: skip
             if await request.is_disconnected():
                 job.has_left = True
-                return Response(status_code=GONE)
+                return Response(status_code=BROWSER_LEFT)
     except asyncio.CancelledError:
         job.has_left = True
         raise
 
 
-def _size(response: Response) -> int:
+def _body_bytes(response: Response) -> int:
     return int(response.headers.get("content-length", 0))
 
 
@@ -149,12 +149,12 @@ def drop_tickets() -> None:
 def _response_of(job: Job, work: Callable[[], Response]) -> Response:
     """Runs `work` and returns its answer, or the error as a status and a sentence."""
     try:
-        job.stays()
+        job.raise_if_left()
         response = work()
     except queue.Left:
-        return Response(status_code=GONE)
+        return Response(status_code=BROWSER_LEFT)
     except Refused as refused:
-        return sentence_response(str(refused), refused.status, **refused.more)
+        return sentence_response(str(refused), refused.status, **refused.fields)
     except PlaygroundError as error:
         return sentence_response(str(error), 503 if isinstance(error, Busy) else 400)
     except Exception:
@@ -173,7 +173,7 @@ def visitor(request: Request) -> ledger.Visitor:
     return people.visitor(request.scope)
 
 
-def changes(endpoint: Callable) -> Callable:
+def own_pages_only(endpoint: Callable) -> Callable:
     """Wraps a route that changes data: refuses requests of other sites' pages and requests without a key."""
 
     @wraps(endpoint)

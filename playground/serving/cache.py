@@ -28,9 +28,9 @@ class Cache:
     ):
         self.most_bytes = most_bytes
         self.size = size
-        self.dropped = on_drop
+        self.on_drop = on_drop
         self._entries: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # key -> (value, its bytes)
-        self._making: dict[Hashable, threading.Lock] = {}
+        self._key_locks: dict[Hashable, threading.Lock] = {}
         self.used_at = time.monotonic()
         self.hits = self.misses = 0  # for /metrics
         self._lock = threading.Lock()
@@ -58,8 +58,8 @@ class Cache:
                 self._entries.move_to_end(key)
                 self.hits += 1
                 return self._entries[key][0]
-            key_lock = self._making.setdefault(key, threading.Lock())
-        with _locked(key_lock):
+            key_lock = self._key_locks.setdefault(key, threading.Lock())
+        with _holding_lock(key_lock):
             with self._lock:
                 if key in self._entries:
                     return self._entries[key][0]
@@ -69,7 +69,7 @@ class Cache:
                 self._keep(key, value)
             finally:
                 with self._lock:
-                    self._making.pop(key, None)
+                    self._key_locks.pop(key, None)
         return value
 
     def _keep(self, key: Hashable, value: Any) -> None:
@@ -90,20 +90,20 @@ class Cache:
             if not self._entries:
                 return False
             key, _ = self._entries.popitem(last=False)
-        self.dropped(key)
+        self.on_drop(key)
         return True
 
-    def drop_where(self, unwanted: Callable[[Hashable], bool]) -> None:
+    def drop_where(self, is_unwanted: Callable[[Hashable], bool]) -> None:
         with self._lock:
-            for key in [key for key in self._entries if unwanted(key)]:
+            for key in [key for key in self._entries if is_unwanted(key)]:
                 del self._entries[key]
 
 
 @contextmanager
-def _locked(lock: threading.Lock) -> Iterator[None]:
+def _holding_lock(lock: threading.Lock) -> Iterator[None]:
     """Acquires the lock. The thread stops waiting if the person for whom it works leaves."""
     while not lock.acquire(timeout=LOOK_EVERY):
-        queue.current().stays()
+        queue.current().raise_if_left()
     try:
         yield
     finally:
@@ -138,9 +138,10 @@ class Caches:
 
 # Settings of glibc's allocator and of Python's garbage collector
 
-THRESHOLD, LARGE = -3, 8 * 2**20  # glibc's option M_MMAP_THRESHOLD, and its value: most pictures have more bytes
+# glibc's option M_MMAP_THRESHOLD, and its value: most pictures have more bytes
+MMAP_THRESHOLD, LARGE_BYTES = -3, 8 * 2**20
 GC_THRESHOLDS = (10_000, 10, 25)  # thresholds of the garbage collector's three generations
-ARENA_MAX, ARENAS = -8, 2  # glibc's option M_ARENA_MAX, and its value: the number of arenas
+ARENA_MAX, ARENA_COUNT = -8, 2  # glibc's option M_ARENA_MAX, and its value: the number of arenas
 
 
 def keep_few_arenas() -> bool:
@@ -150,7 +151,7 @@ def keep_few_arenas() -> bool:
     if platform.libc_ver()[0] != "glibc":
         return False
     libc = ctypes.CDLL(None)
-    return libc.mallopt(THRESHOLD, LARGE) == 1 and libc.mallopt(ARENA_MAX, ARENAS) == 1
+    return libc.mallopt(MMAP_THRESHOLD, LARGE_BYTES) == 1 and libc.mallopt(ARENA_MAX, ARENA_COUNT) == 1
 
 
 def give_back_free() -> None:

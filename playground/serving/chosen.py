@@ -18,7 +18,7 @@ from playground.serving import models, own_models, pictures, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
-from playground.serving.prepared import FINER, model_digest, sample_digest
+from playground.serving.prepared import FINER_GRIDS, model_digest, sample_digest
 from playground.serving.traces import Setup
 from playground.version import __version__
 
@@ -90,7 +90,7 @@ def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
 def check_model(model: str) -> None:
     try:
         models.check_name(model)
-        if not models.is_here(model) and (own_name := own_models.called(model)):
+        if not models.is_here(model) and (own_name := own_models.own_name(model)):
             card = {"model": own_name, "title": plain_name(own_name), "here": True}
             raise Refused(f"{model} is a model of this server's own: its name here is {own_name}.", 404, missing=card)
         if not models.is_here(model) and not models.may_fetch(model):
@@ -112,8 +112,8 @@ def _detail(text: str | None, model: str, usual_detail: int) -> int:
         return usual_detail
     details = models.details(model)
     if text not in map(str, details):
-        grids = ", ".join(map(str, details))
-        raise Refused(f"{plain_name(model)} has the grids {grids} times as fine as usual; asked was {text[:20]!r}.")
+        factors = ", ".join(map(str, details))
+        raise Refused(f"{plain_name(model)} has the grids {factors} times as fine as usual; asked was {text[:20]!r}.")
     return int(text)
 
 
@@ -150,7 +150,7 @@ def _other_sample(cut: tuple[str, ...], compared_words: str) -> str:
     return name
 
 
-def compared(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup] | None:
+def compared_pair(words: Mapping[str, str], person: Person | None) -> tuple[Picture, Setup] | None:
     """The compared picture and setup: `with=sample:NAME`, `with=mine:ID` or `with=model:NAME`."""
     if not words.get("with"):
         return None
@@ -164,20 +164,20 @@ def compared(words: Mapping[str, str], person: Person | None) -> tuple[Picture, 
     raise Refused(f"What is compared is sample:NAME, mine:ID or model:NAME; asked was {words['with'][:60]!r}.")
 
 
-def number(words: Mapping[str, str], name: str, below: int) -> int:
-    """Parses the word `name` as a whole number from 0 to `below` - 1."""
+def number(words: Mapping[str, str], name: str, count: int) -> int:
+    """Parses the word `name` as a whole number from 0 to `count` - 1."""
     text = words.get(name, "")
-    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < below):
-        raise Refused(f"The {name} is a number from 0 to {below - 1}; asked was {text[:20]!r}.")
+    if not (text.isascii() and text.isdecimal() and len(text) < 6 and int(text) < count):
+        raise Refused(f"The {name} is a number from 0 to {count - 1}; asked was {text[:20]!r}.")
     return int(text)
 
 
-def numbers(words: Mapping[str, str], name: str, below: int) -> list[int]:
+def numbers(words: Mapping[str, str], name: str, count: int) -> list[int]:
     parts = words.get(name, "").split(",")
-    if len(parts) > below:
-        raise Refused(f"The {name} are at most {below} numbers; asked were {len(parts):,}.")
+    if len(parts) > count:
+        raise Refused(f"The {name} are at most {count} numbers; asked were {len(parts):,}.")
     singular = name.removesuffix("s")
-    return [number({singular: part}, singular, below) for part in dict.fromkeys(parts)]
+    return [number({singular: part}, singular, count) for part in dict.fromkeys(parts)]
 
 
 # What the numbers of a trace depend on --------------------------------------------------------------------------------
@@ -188,13 +188,13 @@ def digest(picture: Picture, setup: Setup) -> str:
     processor."""
     size = traces.size(picture, setup)
     inputs = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
-    if setup.other:
-        inputs += (sample_digest(setup.other),)
+    if setup.other_sample:
+        inputs += (sample_digest(setup.other_sample),)
     return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 
 def _picture_digest(picture: Picture) -> str:
-    return sample_digest(picture.name) if picture.sample else picture.id
+    return sample_digest(picture.name) if picture.is_sample else picture.id
 
 
 def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:
@@ -210,8 +210,8 @@ def check_digest(asked_digest: str, picture: Picture, setup: Setup) -> None:
 
 def first_sample(model: str | None = None) -> str:
     """The sample that opens first: a photograph, if the model for photographs is on this machine and `model` is none of
-    models.OURS; else a drawing."""
-    if model in models.OURS or not models.has_real():
+    models.OUR_MODELS; else a drawing."""
+    if model in models.OUR_MODELS or not models.has_photographs():
         return SAMPLES[0].name
     return next((sample.name for sample in PHOTOGRAPHS if sample.is_here), SAMPLES[0].name)
 
@@ -219,12 +219,12 @@ def first_sample(model: str | None = None) -> str:
 def usual_setup(sample: str | None) -> Setup:
     """The model and the detail in which a picture opens. None means a person's own picture, treated as a photograph."""
     is_photograph = sample is None or named(sample).kind == "photograph"
-    model = models.REAL if is_photograph and models.has_real() else models.default()
+    model = models.PHOTOGRAPH_MODEL if is_photograph and models.has_photographs() else models.default()
     return Setup(model, detail(sample, model))
 
 
 def detail(sample: str | None, model: str) -> int:
-    return FINER.get(sample, 1) if model == "bundled" else 1
+    return FINER_GRIDS.get(sample, 1) if model == "bundled" else 1
 
 
 def opening_view(sample: str | None, setup: Setup) -> dict[str, str]:

@@ -21,19 +21,19 @@ from playground.serving import ledger
 from playground.serving.answering import Refused
 from playground.serving.ledger import Visitor
 
-LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
+CODE_LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
 CODE_LENGTH = 5
 LONGEST_LIFE = 4 * 3600.0  # seconds
-LEFT_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which a new class may replace this one
-MOST_CLASSES, MOST_OF_A_NETWORK, MOST_OF_A_KEY = 64, 16, 2
+ABANDONED_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which a new class may replace this one
+MOST_CLASSES, MOST_CLASSES_OF_A_NETWORK, MOST_CLASSES_OF_A_KEY = 64, 16, 2
 MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # phones in one class, in all classes
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
 MOST_SCREENS = 4  # pages of one lecturer that wait for news at the same time
 MOST_SQUARES = 10_000
-MOST_HEAT = 4096  # number of squares up to which the weights are sent to the phones
-BURST, A_SECOND = 30, 2.0  # requests that one phone may send at once, and then per second
+MOST_HEAT_SQUARES = 4096  # number of squares up to which the weights are sent to the phones
+REQUEST_BURST, REQUESTS_A_SECOND = 30, 2.0  # how many requests one phone may send at once, and then per second
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
-KINDS = ("place", "number", "choice")
+QUESTION_KINDS = ("place", "number", "choice")
 
 REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys with sentences in other languages
     "noAnswer": "That is none of the answers: choose one of those on the screen.",
@@ -88,7 +88,7 @@ class Question:
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
     hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # for each round: guess -> number of raised hands
     truth: int | str | None = None
-    after: object = None
+    after_words: object = None  # the words on the phones below the truth
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
@@ -122,10 +122,10 @@ def wake(wait: asyncio.Future[None] | None) -> None:
 
 class Phone:
     def __init__(self) -> None:
-        self.allowance, self.at = float(BURST), clock()
+        self.allowance, self.refilled_at = float(REQUEST_BURST), clock()
         self.wait: asyncio.Future[None] | None = None  # the future that the latest request waits for
 
-    def waits(self) -> asyncio.Future[None]:
+    def next_news(self) -> asyncio.Future[None]:
         self.wake()
         self.wait = asyncio.get_running_loop().create_future()
         return self.wait
@@ -135,8 +135,8 @@ class Phone:
 
     def take_request(self) -> bool:
         now = clock()
-        self.allowance = min(BURST, self.allowance + (now - self.at) * A_SECOND)
-        self.at = now
+        self.allowance = min(REQUEST_BURST, self.allowance + (now - self.refilled_at) * REQUESTS_A_SECOND)
+        self.refilled_at = now
         if self.allowance < 1:
             return False
         self.allowance -= 1
@@ -147,8 +147,8 @@ class Class:
     def __init__(self, code: str, key: str, network: str):
         self.code, self.key, self.network = code, key, network
         self.secret = secrets.token_urlsafe(24)
-        self.begun = self.heard_at = clock()  # begun: the class's start; heard_at: the lecturer's last request
-        self.open = True
+        self.begun_at = self.heard_at = clock()  # begun_at: the class's start; heard_at: the lecturer's last request
+        self.door_is_open = True
         self.ended = False
         self.phones: dict[str, Phone] = {}
         self.scene: Mapping[str, object] = {"n": 0}
@@ -156,9 +156,9 @@ class Class:
         self.question_count = 0  # number of questions asked so far
         self.pictures: dict[str, bytes] = {}  # id -> JPEG of the lecturer's own picture that phones may see
         self.address = ""  # the address that phones open
-        self.trouble = ""  # the command that makes the app reachable for phones; "" if it is reachable
+        self.reachable_command = ""  # the command that makes the app reachable for phones; "" if it is reachable
         self.shared_state: tuple[int, bytes] | None = None  # (version, the state that all phones share, as JSON)
-        self.version = self.count = 0  # changes of the phones' state, and of the lecturer's
+        self.version = self.lecturer_version = 0  # changes of the phones' state, and of the lecturer's
         self.screens: list[asyncio.Future[None]] = []  # waiting requests of the lecturer's pages
 
     def tell(self) -> None:
@@ -169,12 +169,12 @@ class Class:
         self.tell_lecturer()
 
     def tell_lecturer(self) -> None:
-        self.count += 1
+        self.lecturer_version += 1
         for screen in self.screens:
             wake(screen)
         self.screens.clear()
 
-    def screen_waits(self) -> asyncio.Future[None]:
+    def next_lecturer_news(self) -> asyncio.Future[None]:
         if len(self.screens) >= MOST_SCREENS:
             wake(self.screens.pop(0))
         self.screens.append(asyncio.get_running_loop().create_future())
@@ -185,7 +185,7 @@ class Class:
         """The question of the scene that the lecturer shows now."""
         return self.questions.get(int(str(self.scene["n"])))
 
-    def needs_question(self) -> Question:
+    def required_question(self) -> Question:
         if self.question is None:
             raise refusal("noQuestion", 409)
         return self.question
@@ -194,7 +194,7 @@ class Class:
     def enter(self, key: str) -> Phone:
         phone = self.phones.get(key)
         if phone is None:
-            if not self.open:
+            if not self.door_is_open:
                 raise refusal("closed", 403)
             if len(self.phones) >= MOST_PHONES or _phone_count() >= MOST_PHONES_IN_ALL:
                 raise refusal("full", 503)
@@ -203,11 +203,11 @@ class Class:
             self.tell_lecturer()
         return phone
 
-    def take(self, key: str, number: object, turn: object, value: object) -> int | str:
+    def take_guess(self, key: str, question_number: object, round_number: object, value: object) -> int | str:
         question = self.question
-        if question is None or question.number != number:
+        if question is None or question.number != question_number:
             raise refusal("otherQuestion", 409)
-        if question.phase != ASKS or len(question.rounds) != turn:
+        if question.phase != ASKS or len(question.rounds) != round_number:
             raise refusal("shownAlready", 409)
         guess = question.guess(value)
         question.rounds[-1][key] = guess
@@ -229,7 +229,7 @@ class Class:
         self.tell()
 
     def ask_again(self) -> None:
-        question = self.needs_question()
+        question = self.required_question()
         if question.phase == TELLS or len(question.rounds) >= MOST_ROUNDS:
             raise refusal("noThirdVote", 409)
         question.rounds.append({})
@@ -238,21 +238,23 @@ class Class:
         self.tell()
 
     def show(self) -> None:
-        question = self.needs_question()
+        question = self.required_question()
         if question.phase == ASKS:
             question.phase = SHOWS
             self.tell()
 
-    def say_truth(self, truth: object, after: object, heat: object = "") -> None:
-        question = self.needs_question()
-        question.truth, question.after, question.phase = question.guess(truth), after, TELLS
+    def say_truth(self, truth: object, after_words: object, heat: object = "") -> None:
+        question = self.required_question()
+        question.truth, question.after_words, question.phase = question.guess(truth), after_words, TELLS
         squares = question.high + 1 if question.kind == "place" else 0
-        is_valid_heat = isinstance(heat, str) and len(heat) == squares <= MOST_HEAT and set(heat) <= set(hexdigits)
+        is_valid_heat = (
+            isinstance(heat, str) and len(heat) == squares <= MOST_HEAT_SQUARES and set(heat) <= set(hexdigits)
+        )
         question.heat = str(heat) if is_valid_heat else ""
         self.tell()
 
     def count_hands(self, hand_counts: Mapping[str, object]) -> None:
-        question = self.needs_question()
+        question = self.required_question()
         if question.phase == TELLS:
             raise refusal("truthShown", 409)
         count_of_value = {}
@@ -264,7 +266,7 @@ class Class:
         (self.tell if question.phase == SHOWS else self.tell_lecturer)()
 
     def set_door(self, is_open: bool) -> None:
-        self.open = is_open
+        self.door_is_open = is_open
         self.tell_lecturer()
 
 
@@ -276,17 +278,17 @@ def start(key: str, network: str, seat: str = "") -> Class:
     class."""
     drop_the_old()
     classes_of_key = [group for group in _classes.values() if group.key == key]
-    if len(classes_of_key) >= MOST_OF_A_KEY:
+    if len(classes_of_key) >= MOST_CLASSES_OF_A_KEY:
         end(classes_of_key[0])
     if (
-        sum(group.network == network for group in _classes.values()) >= MOST_OF_A_NETWORK
+        sum(group.network == network for group in _classes.values()) >= MOST_CLASSES_OF_A_NETWORK
         or len(_classes) >= MOST_CLASSES
     ):
         longest_idle = min(_classes.values(), key=lambda group: group.heard_at)
-        if clock() - longest_idle.heard_at < LEFT_AFTER:
+        if clock() - longest_idle.heard_at < ABANDONED_AFTER:
             raise refusal("manyClasses", 503)
         end(longest_idle)
-    ledger.costs.charge(Visitor(key, network), ledger.START, "classes")
+    ledger.costs.charge(Visitor(key, network), ledger.CLASS_START_SECONDS, "classes")
     code = _new_code(seat)
     while code in _classes:
         code = _new_code(seat)
@@ -298,8 +300,8 @@ def _new_code(seat: str) -> str:
     """A code whose first two letters encode the first two digits of the seat, from which deploy/nginx.conf
     finds the lecturer's replica for the phones."""
     digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
-    seat_letters = [LETTERS[int(digit, 16)] for digit in digits]
-    return "".join([*seat_letters, *(secrets.choice(LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
+    seat_letters = [CODE_LETTERS[int(digit, 16)] for digit in digits]
+    return "".join([*seat_letters, *(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
 
 
 def find_class(code: str) -> Class | None:
@@ -318,7 +320,7 @@ def end(group: Class) -> None:
 
 def drop_the_old() -> None:
     for group in list(_classes.values()):
-        if clock() - group.begun > LONGEST_LIFE:
+        if clock() - group.begun_at > LONGEST_LIFE:
             end(group)
 
 
@@ -359,4 +361,4 @@ class Tries:
         return [try_time for try_time in self._times.get(visitor, ()) if clock() - try_time < TRIES_SECONDS]
 
 
-of_keys, of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)
+tries_of_keys, tries_of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)

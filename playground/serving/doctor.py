@@ -27,13 +27,13 @@ from playground.samples import SAMPLES
 from playground.serving import hosts, prepared, settings
 from playground.version import __version__
 
-FINE, LESS, WRONG = "fine", "less", "WRONG"  # less: the app works, but a part of it is missing
+FINE, LACKING, WRONG = "fine", "less", "WRONG"  # LACKING: the app works, but a part of it is missing
 REQUIREMENTS = "requirements.txt"  # a file in the root of a checkout and of the image, but not of an installed package
 DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
 STREAMLITS_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
 HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # the hub's cache names a large file by its digest
-COMPARE = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
+COMPARISONS = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,17 @@ class Finding:
 
 def examine() -> list[Finding]:
     findings: list[Finding] = []
-    for check in (_versions, _settings, _shipped, _cache, _temporary, _borrowed, _hub, _packs, _decoding):
+    for check in (
+        _versions,
+        _settings,
+        _shipped_files,
+        _cache_folder,
+        _temporary_folder,
+        _borrowed_files,
+        _hub_weights,
+        _prepared_packs,
+        _upload_decoding,
+    ):
         try:
             findings += check()
         except (PlaygroundError, OSError) as error:
@@ -61,17 +71,19 @@ def _versions() -> Iterator[Finding]:
     if numbers(python_version)[:2] == TESTED_PYTHON:
         yield Finding(FINE, f"Python {python_version}, as tested")
     else:
-        yield Finding(LESS, f"Python {python_version}: tested was {tested_version}; others may work as well")
+        yield Finding(LACKING, f"Python {python_version}: tested was {tested_version}; others may work as well")
     for name, bounds in sorted(requirements().items()):
         try:
-            installed = metadata.version(name)
+            installed_version = metadata.version(name)
         except metadata.PackageNotFoundError:
             yield Finding(WRONG, f"{name} is not installed: pip install '{name}{bounds}'")
             continue
-        if not lies_within(installed, bounds):
-            yield Finding(WRONG, f"{name} {installed} is outside of what was tested: pip install '{name}{bounds}'")
+        if not lies_within(installed_version, bounds):
+            yield Finding(
+                WRONG, f"{name} {installed_version} is outside of what was tested: pip install '{name}{bounds}'"
+            )
         elif name in ("torch", "streamlit"):
-            yield Finding(FINE, f"{name} {installed}, within what was tested ({bounds})")
+            yield Finding(FINE, f"{name} {installed_version}, within what was tested ({bounds})")
 
 
 def requirements() -> dict[str, str]:
@@ -84,7 +96,7 @@ def requirements() -> dict[str, str]:
 
 def lies_within(version: str, bounds: str) -> bool:
     parts = (re.match(r"\s*(>=|<|==)\s*(.+)", part) for part in bounds.split(",") if part)
-    return all(COMPARE[part[1]](numbers(version), numbers(part[2])) for part in parts if part)
+    return all(COMPARISONS[part[1]](numbers(version), numbers(part[2])) for part in parts if part)
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -97,19 +109,19 @@ def _settings() -> Iterator[Finding]:
     yield Finding(FINE, f"a server here answers to {', '.join(sorted(hosts.names()))} and to any literal address; "
                   "PLAYGROUND_HOSTS or --allow-host gives it other names")  # fmt: skip
     if os.environ.get(STREAMLITS_HOSTS, "*") != "*":
-        yield Finding(LESS, f"{STREAMLITS_HOSTS} guards the socket alone, and refuses what PLAYGROUND_HOSTS lets in: "
-                      f"give the names in PLAYGROUND_HOSTS, and leave it out")  # fmt: skip
+        yield Finding(LACKING, f"{STREAMLITS_HOSTS} guards the socket alone, and refuses what PLAYGROUND_HOSTS "
+                      "lets in: give the names in PLAYGROUND_HOSTS, and leave it out")  # fmt: skip
 
 
-def _shipped() -> Iterator[Finding]:
+def _shipped_files() -> Iterator[Finding]:
     """Checks the playground's own files: compares them with pip's digests or, in a checkout, reads each file."""
-    damages = _unreadable() if (HOME / REQUIREMENTS).is_file() else _differing_from_the_package()
+    damages = _damages_of_checkout() if (HOME / REQUIREMENTS).is_file() else _damages_of_package()
     yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in damages)
     if not damages:
         yield Finding(FINE, f"the playground's own files ({__version__})")
 
 
-def _differing_from_the_package() -> list[str]:
+def _damages_of_package() -> list[str]:
     damages = []
     for file in metadata.files(DISTRIBUTION) or []:
         if file.hash is None or file.hash.mode != "sha256":
@@ -123,7 +135,7 @@ def _differing_from_the_package() -> list[str]:
     return damages
 
 
-def _unreadable() -> list[str]:
+def _damages_of_checkout() -> list[str]:
     from playground.pictures.images import open_image
 
     readers: dict[Path, Callable[[Path], object]] = dict.fromkeys((sample.path for sample in SAMPLES), open_image)
@@ -144,22 +156,22 @@ def _unreadable() -> list[str]:
 # The cache ------------------------------------------------------------------------------------------------------------
 
 
-def _cache() -> Iterator[Finding]:
+def _cache_folder() -> Iterator[Finding]:
     folder = borrowed.cache_folder()
     existing_folder = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if os.access(existing_folder, os.W_OK):
         yield Finding(FINE, f"the cache, {folder}, can be written")
     else:
-        yield Finding(LESS, f"the cache, {folder}, can't be written: what is fetched or prepared can't be kept. "
+        yield Finding(LACKING, f"the cache, {folder}, can't be written: what is fetched or prepared can't be kept. "
                       "Make it writable, or name another folder by HF_HOME")  # fmt: skip
 
 
-def _temporary() -> Iterator[Finding]:
+def _temporary_folder() -> Iterator[Finding]:
     if not settings.find_a_folder():
-        yield Finding(WRONG, settings.NOWHERE)
+        yield Finding(WRONG, settings.NO_FOLDER_SENTENCE)
 
 
-def _borrowed() -> Iterator[Finding]:
+def _borrowed_files() -> Iterator[Finding]:
     for group, files in borrowed.GROUPS.items():
         complete_count, missing_files = 0, []
         for item in files:
@@ -167,13 +179,13 @@ def _borrowed() -> Iterator[Finding]:
             copies = [folder / item.file for folder in borrowed.folders() if (folder / item.file).is_file()]
             trouble_of_copy = {path: trouble for path in copies if (trouble := what_is_wrong(path, digest))}
             has_sound_copy = len(trouble_of_copy) < len(copies)
-            yield from (_damaged(path, trouble, has_sound_copy) for path, trouble in trouble_of_copy.items())
+            yield from (_damage_finding(path, trouble, has_sound_copy) for path, trouble in trouble_of_copy.items())
             complete_count += has_sound_copy
             missing_files += [] if copies else [item.file]
         if complete_count:
             yield Finding(FINE, f"{group}: {complete_count} of {len(files)} files are whole")
         if missing_files and not (group == "dinov2-small" and _hub_has_dinov2()):
-            yield Finding(LESS, f"not on this machine: {', '.join(missing_files)}. The app goes on without; "
+            yield Finding(LACKING, f"not on this machine: {', '.join(missing_files)}. The app goes on without; "
                           f"`{PROGRAM} download {group}` fetches what is missing")  # fmt: skip
 
 
@@ -181,37 +193,37 @@ def _hub_has_dinov2() -> bool:
     return borrowed.hub_weights("timm/vit_small_patch14_dinov2.lvd142m") is not None
 
 
-def _hub() -> Iterator[Finding]:
+def _hub_weights() -> Iterator[Finding]:
     """Checks weights in the hub library's own cache."""
     for path in sorted(borrowed.hub_cache().glob("models--timm--*/snapshots/*/model.safetensors")):
         blob = path.resolve()
         trouble = what_is_wrong(path, blob.name if HUB_DIGEST.fullmatch(blob.name) else None)
         name = path.parts[-4].removeprefix("models--timm--")
-        yield _damaged(path, trouble, False) if trouble else Finding(FINE, name)
+        yield _damage_finding(path, trouble, False) if trouble else Finding(FINE, name)
 
 
-def _packs() -> Iterator[Finding]:
+def _prepared_packs() -> Iterator[Finding]:
     ready_count = 0
     for path in sorted(path for folder in borrowed.folders() for path in folder.glob("*.pack")):
         if trouble := what_is_wrong(path) or prepared.what_is_wrong_with(path):
-            yield _damaged(path, trouble, False)
+            yield _damage_finding(path, trouble, False)
         else:
             ready_count += 1
     missing_names = [sample_pack.name for sample_pack in prepared.all_packs() if not prepared.is_ready(sample_pack)]
     if missing_names:
-        yield Finding(LESS, f"not prepared, so that whoever chooses one first waits: {', '.join(missing_names)}. "
+        yield Finding(LACKING, f"not prepared, so that whoever chooses one first waits: {', '.join(missing_names)}. "
                       f"`{PROGRAM} prepare` does it, and a server as it starts")  # fmt: skip
     else:
         yield Finding(FINE, f"{ready_count} prepared packs")
 
 
-def _damaged(path: Path, trouble: str, has_sound_copy: bool) -> Finding:
+def _damage_finding(path: Path, trouble: str, has_sound_copy: bool) -> Finding:
     if has_sound_copy:
-        return Finding(LESS, f"{path} is damaged ({trouble}); another copy is used", path)
+        return Finding(LACKING, f"{path} is damaged ({trouble}); another copy is used", path)
     return Finding(WRONG, f"{path} is damaged ({trouble})", path)
 
 
-def _decoding() -> Iterator[Finding]:
+def _upload_decoding() -> Iterator[Finding]:
     from PIL import Image
 
     Image.new("RGB", (64, 48), "teal").save(file := BytesIO(), "JPEG")

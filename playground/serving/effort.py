@@ -14,8 +14,8 @@ from playground.models.names import plain_name
 # The time to decode a picture is estimated from the file's first bytes, so that quick pictures come first. A file that
 # can't be parsed counts as costly; decoder.py limits files with false headers.
 
-PNG_BYTES = 100e6  # bytes of pixels decoded per second, on an old and busy processor
-JPEG_PIXELS, OTHER_PIXELS = 100e6, 20e6  # pixels decoded per second
+PNG_BYTES_PER_SECOND = 100e6  # bytes of decoded pixels, on an old and busy processor
+JPEG_PIXELS_PER_SECOND, OTHER_PIXELS_PER_SECOND = 100e6, 20e6
 UNKNOWN_SECONDS = 2.0  # the estimate for a file that can't be parsed
 HEADER_BYTES = 2**16  # first bytes, in which the sizes of an AVIF or HEIC file stand
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
@@ -24,68 +24,68 @@ SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # the size of each pictu
 
 def seconds_to_decode(data: bytes) -> float:
     try:
-        return _seconds(data)
+        return _decoding_seconds(data)
     except (struct.error, IndexError, KeyError):
         return UNKNOWN_SECONDS
 
 
-def _seconds(data: bytes) -> float:
+def _decoding_seconds(data: bytes) -> float:
     if data.startswith(b"\x89PNG"):
         width, height, bits, colour_type = struct.unpack_from(">IIBB", data, 16)
-        return width * height * bits / 8 * CHANNELS[colour_type] / PNG_BYTES
+        return width * height * bits / 8 * CHANNELS[colour_type] / PNG_BYTES_PER_SECOND
     if data.startswith(b"\xff\xd8\xff"):
-        return _of_jpeg(data)
+        return _jpeg_seconds(data)
     if data.startswith(b"GIF8"):
         width, height = struct.unpack_from("<HH", data, 6)
-        return width * height / OTHER_PIXELS
+        return width * height / OTHER_PIXELS_PER_SECOND
     if data[8:15] == b"WEBPVP8":
-        width, height = _of_webp(data)
-        return width * height / OTHER_PIXELS
+        width, height = _webp_size(data)
+        return width * height / OTHER_PIXELS_PER_SECOND
     if sizes := [struct.unpack(">II", b"".join(pair)) for pair in SIZE.findall(data[:HEADER_BYTES])]:
-        return sum(width * height for width, height in sizes) / OTHER_PIXELS
+        return sum(width * height for width, height in sizes) / OTHER_PIXELS_PER_SECOND
     return UNKNOWN_SECONDS
 
 
-def _of_webp(data: bytes) -> tuple[int, int]:
+def _webp_size(data: bytes) -> tuple[int, int]:
     if data[15:16] == b" ":
         width, height = struct.unpack_from("<HH", data, 26)
         return width & 0x3FFF, height & 0x3FFF
     if data[15:16] == b"L":
-        (sides,) = struct.unpack_from("<I", data, 21)
-        return (sides & 0x3FFF) + 1, (sides >> 14 & 0x3FFF) + 1
+        (packed_sides,) = struct.unpack_from("<I", data, 21)
+        return (packed_sides & 0x3FFF) + 1, (packed_sides >> 14 & 0x3FFF) + 1
     return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
 
 
-def _of_jpeg(data: bytes) -> float:
+def _jpeg_seconds(data: bytes) -> float:
     """Seconds to decode a JPEG. A progressive JPEG updates all pixels in each scan; ten scans are usual."""
     position = 2
     while position < len(data):
         marker, length = struct.unpack_from(">xBH", data, position)
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             height, width = struct.unpack_from(">HH", data, position + 5)
-            return width * height * (max(1, data.count(b"\xff\xda")) if marker == 0xC2 else 1) / JPEG_PIXELS
+            return width * height * (max(1, data.count(b"\xff\xda")) if marker == 0xC2 else 1) / JPEG_PIXELS_PER_SECOND
         position += 2 + length
     return UNKNOWN_SECONDS
 
 
 MOST_SECONDS = 10.0
-SHARE = 0.9  # speed of a whole pass divided by the speed of one large matrix product
+PASS_SPEED = 0.9  # speed of a whole pass divided by the speed of one large matrix product
 
 
-def multiplications(vit, patches: int) -> float:
+def multiplications(vit, patch_count: int) -> float:
     """Multiplications of a forward pass: every weight by every token, and every pair of tokens twice (QKᵀ and A·V)."""
-    c = vit.config
-    tokens = patches + len(c.prefix)
+    config = vit.config
+    tokens = patch_count + len(config.prefix)
     weights = sum(p.numel() for p in vit.blocks.parameters()) + vit.patch_embed.proj.weight.numel()
-    return weights * tokens + 2.0 * tokens**2 * c.width * c.depth
+    return weights * tokens + 2.0 * tokens**2 * config.width * config.depth
 
 
-def seconds(vit, patches: int) -> float:
-    return multiplications(vit, patches) / per_second(str(vit.patch_embed.proj.weight.device))
+def seconds(vit, patch_count: int) -> float:
+    return multiplications(vit, patch_count) / multiplications_per_second(str(vit.patch_embed.proj.weight.device))
 
 
 @cache
-def per_second(device: str) -> float:
+def multiplications_per_second(device: str) -> float:
     """Multiplications per second on an idle device. On a CPU this thread's processor time is measured, because other
     work runs at the same time. Torch splits a product evenly, so all its threads take equally long."""
     import torch
@@ -98,7 +98,7 @@ def per_second(device: str) -> float:
         start_time = clock()
         (x @ w).sum().item()  # .item() waits until the device has finished
         least_seconds = min(least_seconds, clock() - start_time)
-    return SHARE * tokens * width * 4 * width / least_seconds
+    return PASS_SPEED * tokens * width * 4 * width / least_seconds
 
 
 def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:

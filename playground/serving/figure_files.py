@@ -19,37 +19,37 @@ from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import grid
 from playground.serving import chosen, effort, figure_words, models, queue, traces, worked
 from playground.serving.answering import Refused
-from playground.serving.figure_words import Shown
+from playground.serving.figure_words import FigureSubject
 from playground.serving.people import Person
 from playground.serving.traces import Setup
 from playground.version import __version__
 
-TYPES = {
+MEDIA_TYPES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html; charset=utf-8",
     "webp": "image/webp", "npz": "application/octet-stream", "csv": "text/csv; charset=utf-8",
     "json": "application/json",
 }  # fmt: skip
-TABLES = ("npz", "csv", "json")
-STILL_KINDS = ("png", "svg", "pdf", *TABLES)  # kinds of files that a GET request may ask for
+TABLE_KINDS = ("npz", "csv", "json")
+STILL_KINDS = ("png", "svg", "pdf", *TABLE_KINDS)  # kinds of files that a GET request may ask for
 MOST_TRACES, MOST_MAPS = 12, 200  # most traces, and most maps, in a figure of the layout “grid”
 
 log = logging.getLogger("playground")
 
 
-def file(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
     """The file, with the same bytes as the command's. Stills are cached, because a whole class may ask for one
     figure."""
     if kind not in STILL_KINDS:
         return _data(subject, spec, kind, person)
-    return _cached(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
+    return _cached_result(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
 
 
-def _data(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def _data(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
     start_time = time.perf_counter()
     if kind == "html":
         data = _interactive_file(subject, spec, person)
     else:
-        make = _numbers if kind in TABLES else _picture
+        make = _number_file if kind in TABLE_KINDS else _picture_file
         data = make(subject, spec, kind, person)
     log.info("file kind=%s ms=%.0f", kind, (time.perf_counter() - start_time) * 1e3)
     return data
@@ -59,21 +59,21 @@ def name(spec: Spec, kind: str) -> str:
     return f"{Path(spec.image).stem or 'figure'}-{spec.layout if kind != 'html' else 'alive'}.{kind}"
 
 
-def digest(subject: Shown, spec: Spec, kind: str) -> str:
+def digest(subject: FigureSubject, spec: Spec, kind: str) -> str:
     """A digest of everything that the file depends on."""
-    pairs = (_grid(subject, spec) or subject.pairs) if layouts.of(spec).of_pictures else ()
+    pairs = (_grid_cells(subject, spec) or subject.pairs) if layouts.of(spec).of_pictures else ()
     digests = [chosen.digest(*pair) for pair in pairs]
     return sha256(repr((digests, spec, kind, __version__)).encode()).hexdigest()[:16]
 
 
-def _cached(subject: Shown, person: Person | None, result_key: tuple, make: Callable[[], Any]) -> Any:
+def _cached_result(subject: FigureSubject, person: Person | None, result_key: tuple, make: Callable[[], Any]) -> Any:
     """A cached result. If one of two pictures is the person's own, the result goes into that person's cache."""
-    pictures: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
-    picture, setup = min(subject.pairs, key=lambda pair: pair[0].sample)
-    return worked.worked_out(picture, setup, person and person.worked, (*result_key, pictures), make)
+    pair_keys: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
+    picture, setup = min(subject.pairs, key=lambda pair: pair[0].is_sample)
+    return worked.cached_result(picture, setup, person and person.results, (*result_key, pair_keys), make)
 
 
-def _picture(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def _picture_file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
     from playground import figures
     from playground.figures import files
 
@@ -96,7 +96,7 @@ def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
         yield step
 
 
-def _numbers(subject: Shown, spec: Spec, kind: str, person: Person | None) -> bytes:
+def _number_file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
     from playground.figures.files import contents
 
     trace, arguments = _traces(subject, spec, person)
@@ -105,15 +105,15 @@ def _numbers(subject: Shown, spec: Spec, kind: str, person: Person | None) -> by
         return contents(f".{kind}", figure_words.as_typed(spec), trace, image, **arguments)
 
 
-def _interactive_file(subject: Shown, spec: Spec, person: Person | None) -> bytes:
+def _interactive_file(subject: FigureSubject, spec: Spec, person: Person | None) -> bytes:
     from playground.figures import html
 
     trace, _ = _traces(subject, spec, person)
     with queue.drawing():  # matplotlib draws the still picture in the file
-        return html.page(figure_words.as_typed(beginning(spec)), trace, subject.picture.image).encode()
+        return html.page(figure_words.as_typed(interactive_spec(spec)), trace, subject.picture.image).encode()
 
 
-def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
+def size_sentence(subject: FigureSubject, spec: Spec, person: Person | None) -> str:
     """The size of the interactive file, and what eight-bit rounding changes."""
     from playground.figures import html
 
@@ -122,12 +122,12 @@ def size_sentence(subject: Shown, spec: Spec, person: Person | None) -> str:
         with queue.drawing():
             return html.size(spec, trace, subject.picture.image), html.rounding_note(spec, trace)
 
-    size, rounding_loss = _cached(subject, person, ("alive", spec), measure_size)
+    size, rounding_loss = _cached_result(subject, person, ("alive", spec), measure_size)
     sentence = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
     return f"{sentence} With {rounding_loss}." if rounding_loss else sentence
 
 
-def beginning(spec: Spec) -> Spec:
+def interactive_spec(spec: Spec) -> Spec:
     """The spec of an interactive figure. A missing layer becomes the layer that a still figure shows."""
     from playground.pack import upper_layer
 
@@ -139,15 +139,15 @@ def beginning(spec: Spec) -> Spec:
 # Traces ---------------------------------------------------------------------------------------------------------------
 
 
-def _traces(subject: Shown, spec: Spec, person: Person | None) -> tuple:
+def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
     """(the trace, the figure's keyword arguments). Traces come from caches if they are there."""
     from playground.figures import request
 
     if not layouts.of(spec).of_pictures:
         return None, {}
     cache = person and person.traces
-    if cells := _grid(subject, spec):
-        trace, arguments = _of_a_grid(cells, subject, spec, cache)
+    if cells := _grid_cells(subject, spec):
+        trace, arguments = _grid_traces(cells, subject, spec, cache)
     else:
 
         def run(is_other: bool, size: tuple[int, int] | None, scale: str):
@@ -155,7 +155,7 @@ def _traces(subject: Shown, spec: Spec, person: Person | None) -> tuple:
             details = models.details(setup.model)
             detail = next((d for d in details if traces.size(picture, Setup(setup.model, d)) == size), 1)
             cut = () if is_other else tuple(spec.cuts)
-            return traces.trace(picture, Setup(setup.model, detail, _number(scale), cut), cache)
+            return traces.trace(picture, Setup(setup.model, detail, _scale_number(scale), cut), cache)
 
         other_image = subject.compared and subject.compared[0].image
         trace, arguments = request.traces(spec, subject.picture.image, other_image, run, _turn)
@@ -169,7 +169,7 @@ def _turn(trace, passes: float) -> AbstractContextManager[None]:
     return queue.turn(seconds=passes * effort.seconds(trace.vit, prod(trace.grid)))
 
 
-def _number(scale: str) -> float | None:
+def _scale_number(scale: str) -> float | None:
     return {"on": None, "off": 1.0}[scale] if scale in ("on", "off") else float(scale)
 
 
@@ -184,7 +184,7 @@ def _check_place(spec: Spec, trace) -> None:
         read_numbers(spec.head, trace.heads, "{head} takes", "head")
 
 
-def _grid(subject: Shown, spec: Spec) -> list[tuple]:
+def _grid_cells(subject: FigureSubject, spec: Spec) -> list[tuple]:
     """The (picture, setup) of each cell of a grid, in order; empty for other layouts. All pictures are samples."""
     if layouts.of(spec).beside(spec) != "many":
         return []
@@ -198,7 +198,7 @@ def _grid(subject: Shown, spec: Spec) -> list[tuple]:
     return [chosen_pair.get(cell) or chosen.read({"sample": cell[0], "model": cell[1]}, None) for cell in names]
 
 
-def _of_a_grid(cells: list[tuple], subject: Shown, spec: Spec, cache) -> tuple:
+def _grid_traces(cells: list[tuple], subject: FigureSubject, spec: Spec, cache) -> tuple:
     from playground.figures import request
 
     figure_cells = {}
@@ -210,7 +210,7 @@ def _of_a_grid(cells: list[tuple], subject: Shown, spec: Spec, cache) -> tuple:
                 f"{picture.name} is seen at {server_size} pixels by {setup.model} here, and the command would take "
                 f"{command_size}: make this grid with the command."
             )
-        scale = _number(spec.scale) if spec.whole else None
+        scale = _scale_number(spec.scale) if spec.whole else None
         trace = traces.trace(picture, replace(setup, scale=scale, cut=tuple(spec.cuts)), cache)
 
         def other_trace(setup=setup, scale=scale):

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from playground.serving import settings
 
-HOST = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z_.-]+))(?::\d{1,5})?")
+HOST_PATTERN = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z_.-]+))(?::\d{1,5})?")
 
 
 async def is_answered(scope: Scope) -> bool:
@@ -49,12 +49,12 @@ def hosts_named(scope: Scope) -> list[str]:
 def names() -> frozenset[str]:
     """The names of this machine, except for its full name, whose lookup may need the network."""
     machine = socket.gethostname().lower()
-    return frozenset({"localhost", machine, f"{_short(machine)}.local", *settings.now().hosts})
+    return frozenset({"localhost", machine, f"{_short_name(machine)}.local", *settings.now().hosts})
 
 
 def _name_in(host: str) -> str | None:
     """The host's name or address, without its port; None if it is no valid host."""
-    match = HOST.fullmatch(host.lower())
+    match = HOST_PATTERN.fullmatch(host.lower())
     return match and (match["v6"] or match["name"].removesuffix("."))
 
 
@@ -69,7 +69,7 @@ def _is_address(name: str) -> bool:
 async def _is_full_name(name: str) -> bool:
     """Whether this is the machine's full name, such as box.example.org. The full name is looked up only if `name`
     begins with the short one."""
-    starts_with_short_name = name.startswith(f"{_short(socket.gethostname().lower())}.")
+    starts_with_short_name = name.startswith(f"{_short_name(socket.gethostname().lower())}.")
     return starts_with_short_name and name == await asyncio.to_thread(_full_name)
 
 
@@ -78,7 +78,7 @@ def _full_name() -> str:
     return socket.getfqdn().lower()
 
 
-def _short(machine: str) -> str:
+def _short_name(machine: str) -> str:
     return machine.partition(".")[0]
 
 
@@ -87,9 +87,9 @@ def _short(machine: str) -> str:
 #
 # Streamlit reads the same option for its own parts (STREAMLIT_SERVER_BASE_URL_PATH, --server.baseUrlPath).
 
-OPTION = "STREAMLIT_SERVER_BASE_URL_PATH"
-PROBED = ("/healthz", "/readyz")
-WITHIN = "playground.path"
+BASE_PATH_OPTION = "STREAMLIT_SERVER_BASE_URL_PATH"
+PROBE_PATHS = ("/healthz", "/readyz")
+PATH_KEY = "playground.path"
 
 
 class BasePath:
@@ -101,27 +101,27 @@ class BasePath:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if self.base and path.startswith(f"{self.base}/"):
-            scope = scope | {WITHIN: path.removeprefix(self.base)}
+            scope = scope | {PATH_KEY: path.removeprefix(self.base)}
         await self.app(scope, receive, send)
 
 
 def path_of(scope: Scope) -> str:
     """The path without the base path of the deployment, such as /api/trace."""
-    return scope.get(WITHIN) or scope.get("path", "")
+    return scope.get(PATH_KEY) or scope.get("path", "")
 
 
 def below_base(base: str, routes: Iterable[Route]) -> list[Route]:
-    """These routes below the base path. The routes of PROBED also keep the plain path, because probes run on the
+    """These routes below the base path. The routes of PROBE_PATHS also keep the plain path, because probes run on the
     machine itself."""
     if not base:
         return list(routes)
     based_routes = (
         Route(f"{base}{route.path}", route.endpoint, methods=sorted(route.methods or ())) for route in routes
     )
-    return [*based_routes, *(route for route in routes if route.path in PROBED)]
+    return [*based_routes, *(route for route in routes if route.path in PROBE_PATHS)]
 
 
-def read(option: str | None) -> str:
+def base_path(option: str | None) -> str:
     """Normalises the base path as Streamlit does: attention, /attention and /attention/ are the same."""
-    name = (option or "").strip("/")
-    return f"/{name}" if name else ""
+    path = (option or "").strip("/")
+    return f"/{path}" if path else ""

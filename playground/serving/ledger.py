@@ -22,20 +22,21 @@ from typing import NamedTuple
 
 MB = 2**20
 HALF_LIFE = 120.0  # seconds in which half of a cost is forgotten
-REQUEST = 0.002  # seconds charged for a request besides its computation
+REQUEST_SECONDS = 0.002  # seconds charged for a request besides its computation
 SECONDS_PER_BYTE = 0.05 / MB  # seconds charged for a byte sent or received
-SEAT = 0.1 / 60  # seconds charged for each second of an open page
+SEAT_RATE = 0.1 / 60  # seconds charged for each second of an open page
 MOST_KNOWN = 50_000  # networks and people whose costs are kept; the cheapest are forgotten first
 
 # length of a network's prefix -> number of households that share the network and its cost
 IPV4_HOUSEHOLDS = {32: 1, 24: 8, 16: 64}
 # IPv6: a home has a /56 or /64, anybody may get a /48, a provider has a /32
 IPV6_HOUSEHOLDS = {64: 1, 56: 1, 48: 1, 32: 64}
-CLASS = 50  # one class counts as this number of households, and so do all classes together
-OF_PHONE, OF_CLASS = 5.0, 100.0  # largest recent cost that a class pays for one phone, and for all: see Ledger.payer
-START = 5.0  # seconds charged for starting a class
+CLASS_HOUSEHOLDS = 50  # one class counts as this number of households, and so do all classes together
+# largest recent cost that a class pays for one phone, and for all: see Ledger.payer
+MOST_PHONE_COST, MOST_CLASS_COST = 5.0, 100.0
+CLASS_START_SECONDS = 5.0  # seconds charged for starting a class
 
-Path = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
+Networks = tuple[tuple[str, int], ...]  # (network, households), the narrowest first
 
 
 class Visitor(NamedTuple):
@@ -47,7 +48,7 @@ class Visitor(NamedTuple):
 
 NOBODY = Visitor()
 
-refused: Counter[str] = Counter()  # resource -> number of refusals, for /metrics
+refusals: Counter[str] = Counter()  # resource -> number of refusals, for /metrics
 
 
 def network(address: str | None) -> str:
@@ -64,13 +65,13 @@ def network(address: str | None) -> str:
 
 
 @lru_cache(10_000)
-def path(address: str) -> Path:
+def networks_of(address: str) -> Networks:
     """The networks of an address, from the narrowest to the widest. A login or a class counts as a network."""
     try:
         ip_range = ip_network(address, strict=False)
     except ValueError:
         if address.startswith("class "):
-            return (address, CLASS), ("classes", CLASS)
+            return (address, CLASS_HOUSEHOLDS), ("classes", CLASS_HOUSEHOLDS)
         return ((address, 1),) if address else ()
     prefixes = IPV4_HOUSEHOLDS if ip_range.version == 4 else IPV6_HOUSEHOLDS
     return tuple(
@@ -86,8 +87,8 @@ class Ledger:
         self.clock = clock
         self.spent: Counter[str] = Counter()  # seconds by kind of work, for /metrics
         self.phones: dict[str, tuple[str, Visitor]] = {}  # key of a phone -> its class, and who started that class
-        self._grown: dict[object, float] = {}
-        self._began = clock()
+        self._scaled_costs: dict[object, float] = {}
+        self._began_at = clock()
         self._lock = threading.Lock()
 
     def charge(self, visitor: Visitor, seconds: float, kind: str = "") -> None:
@@ -98,37 +99,37 @@ class Ledger:
             return
         with self._lock:
             scaled_cost = seconds * self._growth()
-            for name in (*(network for network, _ in path(visitor.address)), visitor):
-                self._grown[name] = max(0.0, self._grown.get(name, 0.0) + scaled_cost)
-            if len(self._grown) > MOST_KNOWN:
-                costliest = sorted(self._grown, key=self._grown.__getitem__)[MOST_KNOWN // 2 :]
-                self._grown = {name: self._grown[name] for name in costliest}
+            for name in (*(network for network, _ in networks_of(visitor.address)), visitor):
+                self._scaled_costs[name] = max(0.0, self._scaled_costs.get(name, 0.0) + scaled_cost)
+            if len(self._scaled_costs) > MOST_KNOWN:
+                costliest = sorted(self._scaled_costs, key=self._scaled_costs.__getitem__)[MOST_KNOWN // 2 :]
+                self._scaled_costs = {name: self._scaled_costs[name] for name in costliest}
 
     def cost(self, name: object) -> float:
         """Seconds that a network, or a person in it (a Visitor), has cost lately."""
         with self._lock:
-            growth = self._growth()  # called first, because it may rescale `_grown`
-            return self._grown.get(name, 0.0) / growth
+            growth = self._growth()  # called first, because it may rescale `_scaled_costs`
+            return self._scaled_costs.get(name, 0.0) / growth
 
     def payer(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
-        """Who pays for a visitor. A class pays for its phones. A phone that would exceed OF_PHONE with `seconds_asked`
-        pays for itself, so that a hostile phone costs the class nothing. If all phones of a class together exceed
-        OF_CLASS, the person who started the class pays."""
+        """Who pays for a visitor. A class pays for its phones. A phone that would exceed MOST_PHONE_COST with
+        `seconds_asked` pays for itself, so that a hostile phone costs the class nothing. If all phones of a class
+        together exceed MOST_CLASS_COST, the person who started the class pays."""
         if visitor.person not in self.phones:
             return visitor
         name, starter = self.phones[visitor.person]
         phone = Visitor(visitor.person, name)
-        if self.cost(phone) + seconds_asked > OF_PHONE:
+        if self.cost(phone) + seconds_asked > MOST_PHONE_COST:
             return visitor
-        return phone if self.cost(name) <= OF_CLASS else starter
+        return phone if self.cost(name) <= MOST_CLASS_COST else starter
 
     def _growth(self) -> float:
-        half_lives = (self.clock() - self._began) / HALF_LIFE
+        half_lives = (self.clock() - self._began_at) / HALF_LIFE
         if half_lives > 500:  # the largest float is near 2 ** 1024
-            self._began += half_lives * HALF_LIFE
-            self._grown = {
+            self._began_at += half_lives * HALF_LIFE
+            self._scaled_costs = {
                 name: new_cost
-                for name, old_cost in self._grown.items()
+                for name, old_cost in self._scaled_costs.items()
                 if (new_cost := old_cost * 2**-half_lives) > 1e-6
             }
             return 1.0
@@ -138,7 +139,7 @@ class Ledger:
 # Limited resources ----------------------------------------------------------------------------------------------------
 
 REACH = 3  # one network may hold this many times the free amount: a single network gets three quarters of all
-KEPT = 0.1  # share of the capacity that is reserved for networks that hold nothing
+RESERVED_SHARE = 0.1  # share of the capacity that is reserved for networks that hold nothing
 
 
 class Holdings:
@@ -152,17 +153,19 @@ class Holdings:
     def add(self, address: str, amount: float) -> None:
         with self._lock:
             add(self.by_address, address, amount)
-            for name, _ in path(address):
+            for name, _ in networks_of(address):
                 add(self._by_network, name, amount)
 
-    def above(self, address: str) -> tuple[float, float]:
+    def rank_of(self, address: str) -> tuple[float, float]:
         """(the largest holding per household among the address's networks, the holding of the address itself)"""
-        largest_holding = max([self._by_network[name] / households for name, households in path(address)], default=0.0)
+        largest_holding = max(
+            [self._by_network[name] / households for name, households in networks_of(address)], default=0.0
+        )
         return largest_holding, self.by_address[address]
 
-    def furthest(self) -> str:
+    def fullest_address(self) -> str:
         """The address whose networks hold most per household."""
-        return max(list(self.by_address), key=self.above, default="")
+        return max(list(self.by_address), key=self.rank_of, default="")
 
 
 def add(counter: Counter, name: Hashable, amount: float) -> None:
@@ -174,20 +177,20 @@ def add(counter: Counter, name: Hashable, amount: float) -> None:
 
 class Room:
     """A limited amount of one resource. A network may hold at most REACH times the free amount: a single network gets
-    three quarters, two get three sevenths each. A share of KEPT is reserved for networks that hold nothing."""
+    three quarters, two get three sevenths each. RESERVED_SHARE of the capacity is for networks that hold nothing."""
 
-    def __init__(self, kind: str, capacity: float, of_key: float = math.inf):
-        self.kind, self.capacity, self.of_key = kind, capacity, of_key
+    def __init__(self, kind: str, capacity: float, key_limit: float = math.inf):
+        self.kind, self.capacity, self.key_limit = kind, capacity, key_limit
         self.taken = 0.0
-        self.by, self._of_key = Holdings(), Counter[Visitor]()
+        self.holdings, self._taken_by_key = Holdings(), Counter[Visitor]()
         self._lock = threading.Lock()
 
     def trouble(self, visitor: Visitor, count: float = 1) -> str:
         """Whose limit prevents taking `count` more: "everybody", "network" or "key"; "" if there is room."""
-        free_amount, own_holding = self.capacity - self.taken, self.by.above(visitor.address)[0]
-        if visitor.person and self._of_key[visitor] and self._of_key[visitor] + count > self.of_key:
+        free_amount, own_holding = self.capacity - self.taken, self.holdings.rank_of(visitor.address)[0]
+        if visitor.person and self._taken_by_key[visitor] and self._taken_by_key[visitor] + count > self.key_limit:
             return "key"
-        if count > free_amount - (KEPT * self.capacity if own_holding else 0):
+        if count > free_amount - (RESERVED_SHARE * self.capacity if own_holding else 0):
             return "everybody"
         return "network" if own_holding and own_holding + count > REACH * free_amount else ""
 
@@ -195,7 +198,7 @@ class Room:
         """Takes `count` for the visitor if there is room. Returns the same text as `trouble`."""
         with self._lock:
             if trouble := self.trouble(visitor, count):
-                refused[self.kind] += 1
+                refusals[self.kind] += 1
             else:
                 self._add(visitor, count)
             return trouble
@@ -211,8 +214,8 @@ class Room:
 
     def _add(self, visitor: Visitor, count: float) -> None:
         self.taken += count
-        self.by.add(visitor.address, count)
-        add(self._of_key, visitor, count)
+        self.holdings.add(visitor.address, count)
+        add(self._taken_by_key, visitor, count)
 
     @contextmanager
     def holding(self, visitor: Visitor, count: float = 1) -> Iterator[str]:
@@ -227,10 +230,10 @@ class Room:
 
 # Seats ----------------------------------------------------------------------------------------------------------------
 
-SEATS = 400  # most open pages: each has a session of about a megabyte
-OF_BROWSER = 20  # seats of one browser
-IDLE = 60.0  # seconds without action, after which another person of the same network may take the seat
-NEW_PAGE = 10.0  # seconds within which an open socket must ask for its page
+MOST_SEATS = 400  # most open pages: each has a session of about a megabyte
+MOST_SEATS_OF_BROWSER = 20  # seats of one browser
+IDLE_SECONDS = 60.0  # seconds without action, after which another person of the same network may take the seat
+NEW_PAGE_SECONDS = 10.0  # seconds within which an open socket must ask for its page
 
 
 class Seat:
@@ -252,48 +255,48 @@ class Seats:
     first a page without a key, which no browser opened, then the page that is idle for longest. A newcomer of that
     same network gets only an idle seat, so that people of one network don't throw each other out."""
 
-    def __init__(self, costs: Ledger, capacity: int = SEATS):
+    def __init__(self, costs: Ledger, capacity: int = MOST_SEATS):
         self.costs, self.clock, self.capacity = costs, costs.clock, capacity
         self.open: dict[Seat, None] = {}  # oldest first
-        self._charged = self.clock()
-        self._by = Holdings()
+        self._charged_at = self.clock()
+        self._holdings = Holdings()
         self._lock = threading.Lock()  # pages' threads close seats too
 
     def enter(self, address: str, end: Callable[[], object]) -> Seat | None:
         if len(self.open) >= self.capacity:
-            closing_seat = self._gives_way(address)
+            closing_seat = self._seat_to_free(address)
             if closing_seat is None:
-                refused["seats"] += 1
+                refusals["seats"] += 1
                 return None
             self.close(closing_seat)
         seat = Seat(address, end, self.clock())
         with self._lock:
             self.open[seat] = None
-            self._by.add(seat.counted_for, 1)
+            self._holdings.add(seat.counted_for, 1)
         return seat
 
     def has_room(self, address: str) -> bool:
-        return len(self.open) < self.capacity or self._gives_way(address) is not None
+        return len(self.open) < self.capacity or self._seat_to_free(address) is not None
 
     def leave(self, seat: Seat) -> None:
         with self._lock:
             if self.open.pop(seat, self) is None:
-                self._by.add(seat.counted_for, -1)
+                self._holdings.add(seat.counted_for, -1)
 
     def close(self, seat: Seat) -> None:
         """Closes the socket of a page, whose browser may try again."""
         if seat.closed:
             return
-        refused["seats"] += 1
+        refusals["seats"] += 1
         seat.closed = True
         self.leave(seat)
         seat.end()
 
-    def asks(self, session: str, key: str, person: bool = True) -> None:
-        """Notes a request of the open page with this session. `person`: whether a person, not a timer, caused it."""
+    def note_request(self, session: str, key: str, by_person: bool = True) -> None:
+        """Notes a request of the open page with this session. `by_person`: whether a person, not a timer, caused it."""
         for seat in list(self.open):  # a copy, because pages' threads change the seats
             if session and seat.session == session:
-                if person:
+                if by_person:
                     seat.used_at = self.clock()
                 if key in ("", seat.key):
                     return
@@ -302,7 +305,7 @@ class Seats:
                 seats_of_browser = [
                     open_seat for open_seat in list(self.open) if open_seat.key and open_seat.visitor() == visitor
                 ]
-                if len(seats_of_browser) > OF_BROWSER:
+                if len(seats_of_browser) > MOST_SEATS_OF_BROWSER:
                     self.close(min(seats_of_browser, key=lambda open_seat: open_seat.used_at))
                 return
 
@@ -310,8 +313,8 @@ class Seats:
         """Charges all open pages for the time since the last call."""
         now = self.clock()
         for seat in list(self.open):
-            self.costs.charge(self.costs.payer(seat.visitor()), SEAT * (now - self._charged), "seats")
-        self._charged = now
+            self.costs.charge(self.costs.payer(seat.visitor()), SEAT_RATE * (now - self._charged_at), "seats")
+        self._charged_at = now
 
     def address_of(self, session: str) -> str | None:
         """The address of the open page with this session; None before the page has reported it or after it has left."""
@@ -329,21 +332,23 @@ class Seats:
         """The number of people; tabs of one browser are one person."""
         return len({(seat.address, seat.key or seat) for seat in list(self.open)})
 
-    def _gives_way(self, address: str) -> Seat | None:
+    def _seat_to_free(self, address: str) -> Seat | None:
         """The seat that a newcomer of this address may take."""
         with self._lock:
             for seat in self.open:  # a phone may have joined or left a class since the last call
                 if (holder := self.costs.phones.get(seat.key, (seat.address,))[0]) != seat.counted_for:
-                    self._by.add(seat.counted_for, -1)
-                    self._by.add(holder, 1)
+                    self._holdings.add(seat.counted_for, -1)
+                    self._holdings.add(holder, 1)
                     seat.counted_for = holder
-        self._by.add(address, 1)
-        fullest_address = self._by.furthest()
-        is_own = self._by.above(fullest_address) == self._by.above(address)
-        self._by.add(address, -1)
+        self._holdings.add(address, 1)
+        fullest_address = self._holdings.fullest_address()
+        is_own = self._holdings.rank_of(fullest_address) == self._holdings.rank_of(address)
+        self._holdings.add(address, -1)
         now = self.clock()
         if is_own:
-            candidates = [seat for seat in list(self.open) if seat.address == address and now - seat.used_at > IDLE]
+            candidates = [
+                seat for seat in list(self.open) if seat.address == address and now - seat.used_at > IDLE_SECONDS
+            ]
         else:
             candidates = [seat for seat in list(self.open) if seat.counted_for == fullest_address]
         return min(candidates, key=lambda seat: (bool(seat.key), seat.used_at), default=None)
@@ -356,5 +361,5 @@ files = Room("files", 400, 20)  # uploads in progress: each holds a connection
 uploads = Room("uploads", 68 * MB)  # received bytes of unfinished uploads; one upload at a time may exceed the limit
 decodes = Room("decodes", 100 * MB, 70 * MB)  # undecoded files that wait for their turn
 answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being sent
-PICTURES = 256 * MB  # bytes of people's own decoded pictures; above it, the fullest network's are reduced
-MODELS = 4  # models that the server downloads at a time; one network may have all but one of these downloads
+PICTURE_BYTES = 256 * MB  # bytes of people's own decoded pictures; above it, the fullest network's are reduced
+MOST_DOWNLOADS = 4  # models that the server downloads at a time; one network may have all but one of these downloads

@@ -27,21 +27,24 @@ if TYPE_CHECKING:
     from playground.models.source import Source
 
 MOST_PATCHES = 4200  # a pass over more would take minutes and gigabytes while everybody waits
-PAPER = r"ViT-\w+/(\d+)"  # pattern of names: architectures of the ViT paper, with random weights
-PAPER_PATCHES = range(4, 33)  # pixels along a patch's side: the weights of the patch embedding grow with its square
+PAPER_NAME = r"ViT-\w+/(\d+)"  # pattern: names of the ViT paper's architectures, which get random weights
+PAPER_PATCH_SIDES = range(4, 33)  # pixels along a patch's side: the weights of the patch embedding grow with its square
 MOST_RANDOM_MB = 500  # limit for models with random weights: a larger one shows nothing new. ViT-B takes 350
 LONGEST_NAME = 80  # characters of a model's name in an address
 QUICK_MB = 100  # a model of this size answers in about a second
-OURS = {
+OUR_MODELS = {
     "bundled": "learned here, from DINOv2's features",
     "bundled-taught": "learned from drawings and their masks",
     "untrained": "what attention is before any training",
 }
-REAL = "dinov2-small"  # the model for photographs
+PHOTOGRAPH_MODEL = "dinov2-small"  # the model for photographs
 PATCH_AND_INPUT = {  # patch size and input size of the models that are shown before torch is imported
     "bundled": (8, (112, 112)),
     "bundled-taught": (8, (112, 112)),
-    REAL: (14, (392, 392)),  # 28 × 28 patches: crisp, and three times as fast as the 37 × 37 of its training
+    PHOTOGRAPH_MODEL: (
+        14,
+        (392, 392),
+    ),  # 28 × 28 patches: crisp, and three times as fast as the 37 × 37 of its training
 }
 
 log = logging.getLogger("playground")
@@ -84,10 +87,10 @@ def _drop_if_changed(name: str) -> None:
     _files_of_models[name] = files
 
 
-def assumed(name: str) -> str:
+def assumption_line(name: str) -> str:
     """A line about what was assumed to load a model of the owner's folder; "" if nothing was."""
     vit = loaded_models().peek(name) if own_models.is_own(name) else None
-    return "" if vit is None else own_models.assumed(name, vit)
+    return "" if vit is None else own_models.assumption_line(name, vit)
 
 
 @contextmanager
@@ -119,7 +122,7 @@ def _resolve(name: str, offline: bool) -> Source:
 
     if not own_models.is_own(name):
         return zoo.resolve(name, offline=offline)
-    file = own_models.weights(name)
+    file = own_models.weights_file(name)
     return model_file.from_file(file, file)
 
 
@@ -135,7 +138,7 @@ def _fetch(name: str, report: type | None) -> None:
     offline = settings.now().offline
     if name not in borrowed.GROUPS:
         check_name(name)
-        if name in OURS or own_models.is_own(name) or re.fullmatch(PAPER, name):
+        if name in OUR_MODELS or own_models.is_own(name) or re.fullmatch(PAPER_NAME, name):
             return
         source = _resolve(name, offline)  # raises for a wrong name before the first byte arrives
         if not offline and not is_here(name):
@@ -151,10 +154,10 @@ def check_name(name: str) -> None:
         raise PlaygroundError("A file of weights is loaded by playground.load(file) in Python, not here.")
     if own_models.is_own(name):
         return own_models.check(name)
-    if not settings.now().open and name not in {**OURS, **offers()}:
+    if not settings.now().open and name not in {**OUR_MODELS, **offers()}:
         raise PlaygroundError(f"This server offers no {name}; choose one of the models in the list.")
-    if (paper := re.fullmatch(PAPER, name)) and int(paper[1]) not in PAPER_PATCHES:
-        smallest, largest = PAPER_PATCHES[0], PAPER_PATCHES[-1]
+    if (paper := re.fullmatch(PAPER_NAME, name)) and int(paper[1]) not in PAPER_PATCH_SIDES:
+        smallest, largest = PAPER_PATCH_SIDES[0], PAPER_PATCH_SIDES[-1]
         raise PlaygroundError(
             f"{name} asks for patches of {int(paper[1]):,} pixels, and this server cuts patches of {smallest} to "
             f"{largest}: choose one such as ViT-S/16."
@@ -165,24 +168,25 @@ def _check_size(name: str, source: Source) -> int:
     """Refuses a model that is too large, before a byte of it is fetched. Returns its bytes in memory."""
     from playground.models.source import meta_model
 
-    vit, title = meta_model(source), plain_name(name) if own_models.is_own(name) else name
-    if (patches := math.prod(vit.native_grid)) > MOST_PATCHES:
+    vit, shown_name = meta_model(source), plain_name(name) if own_models.is_own(name) else name
+    if (patch_count := math.prod(vit.native_grid)) > MOST_PATCHES:
         raise PlaygroundError(
-            f"{plain_name(name)} cuts a picture into {patches:,} patches, and this server looks at {MOST_PATCHES:,} at "
-            "most: choose a model with larger patches."
+            f"{plain_name(name)} cuts a picture into {patch_count:,} patches, and this server looks at "
+            f"{MOST_PATCHES:,} at most: choose a model with larger patches."
         )
     megabytes = _bytes(vit) / MB
-    is_random = re.fullmatch(PAPER, name) is not None
+    is_random = re.fullmatch(PAPER_NAME, name) is not None
     limit = min(settings.now().model_mb, MOST_RANDOM_MB) if is_random else settings.now().model_mb
     if megabytes > limit:
         kind = "models with random weights" if is_random else "models"
         raise PlaygroundError(
-            f"{title} takes {megabytes:,.0f} MB, and this server keeps {limit:,} MB for {kind}: choose a smaller one."
+            f"{shown_name} takes {megabytes:,.0f} MB, and this server keeps {limit:,} MB for {kind}: choose a smaller "
+            "one."
         )
     return _bytes(vit)
 
 
-def cut(name: str) -> tuple[int, tuple[int, int]]:
+def patch_and_input(name: str) -> tuple[int, tuple[int, int]]:
     """(patch size, input size in pixels) of this model by default."""
     if name in PATCH_AND_INPUT:
         return PATCH_AND_INPUT[name]
@@ -193,12 +197,12 @@ def cut(name: str) -> tuple[int, tuple[int, int]]:
 def details(name: str) -> list[int]:
     """The factors by which this model's grid can be refined along each side: up to MOST_PATCHES patches, and up to
     effort.MOST_SECONDS for a pass."""
-    patch, (height, width) = cut(name)
-    patches = (height // patch) * (width // patch)
-    factors = [d for d in (2, 3, 4) if patches * d * d <= MOST_PATCHES]
+    patch_side, (height, width) = patch_and_input(name)
+    patch_count = (height // patch_side) * (width // patch_side)
+    factors = [d for d in (2, 3, 4) if patch_count * d * d <= MOST_PATCHES]
     if name not in PATCH_AND_INPUT:  # models in PATCH_AND_INPUT are small, and torch may not be imported yet
         vit = load(name)
-        factors = [d for d in factors if effort.seconds(vit, patches * d * d) <= effort.MOST_SECONDS]
+        factors = [d for d in factors if effort.seconds(vit, patch_count * d * d) <= effort.MOST_SECONDS]
     return [1, *factors]
 
 
@@ -231,7 +235,7 @@ class Card:
     megabytes: int  # to fetch; 0 for a model that comes with the playground
     licence: str
     here: bool
-    assumed: str = ""  # assumptions about a model of the operator
+    assumption_line: str = ""  # assumptions about a model of the operator
 
     @property
     def quick(self) -> bool:
@@ -245,7 +249,7 @@ def cards() -> list[Card]:
         Card(
             name, plain_name(name), good_for, training_pictures(name) if name in SHIPPED_MODELS else "", 0, "MIT", True
         )
-        for name, good_for in OURS.items()
+        for name, good_for in OUR_MODELS.items()
         if name not in SHIPPED_MODELS or SHIPPED_MODELS[name].exists()
     ]
     timm_cards = [
@@ -258,7 +262,7 @@ def cards() -> list[Card]:
     own_cards = [
         Card(
             name, plain_name(name), "of this server's own", "", round(own_models.megabytes(file)), "", True,
-            assumed(name),
+            assumption_line(name),
         )
         for name, file in own_models.files().items()
     ]  # fmt: skip
@@ -277,8 +281,8 @@ def search(text: str, limit: int = 12) -> list[Card]:
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
         if len(cards_found) == limit:
             break
-        queue.current().stays()  # raises if the person has left or typed another letter
-        if card := _fact(name):  # None for a timm model that can't be loaded
+        queue.current().raise_if_left()  # raises if the person has left or typed another letter
+        if card := _timm_card(name):  # None for a timm model that can't be loaded
             size = round(card.megabytes)
             cards_found.append(
                 Card(
@@ -295,7 +299,7 @@ def search(text: str, limit: int = 12) -> list[Card]:
 
 
 @cache
-def _fact(name: str):
+def _timm_card(name: str):
     """timm's description of a model, cached: building the network without weights takes tenths of a second."""
     from playground.models import catalogue
 
@@ -313,7 +317,7 @@ def megabytes(name: str) -> int:
 
 def fetched_with(name: str) -> tuple[str, ...]:
     """Names of all that is fetched with this model: the model for photographs comes with the sample photographs."""
-    with_photographs = name == REAL and not borrowed.is_here("photographs")
+    with_photographs = name == PHOTOGRAPH_MODEL and not borrowed.is_here("photographs")
     return (name, "photographs") if with_photographs else (name,)
 
 
@@ -324,7 +328,7 @@ def may_fetch(name: str) -> bool:
 
 def is_here(name: str) -> bool:
     """Whether the model can be shown without a download."""
-    if name in OURS or re.fullmatch(PAPER, name) or name in loaded_models():
+    if name in OUR_MODELS or re.fullmatch(PAPER_NAME, name) or name in loaded_models():
         return True
     if own_models.is_own(name):
         return name in own_models.files()
@@ -333,15 +337,15 @@ def is_here(name: str) -> bool:
     return borrowed.hub_weights(_offer_table().get(name, {}).get("hub", f"timm/{name}")) is not None
 
 
-def that_names() -> str | None:
+def naming_model() -> str | None:
     """The smallest model on this machine whose labels name everyday things; None if there is no such model."""
     labelling_models = [card for card in cards() if card.here and offers().get(card.name, {}).get("labels")]
     return min(labelling_models, key=lambda card: card.megabytes).name if labelling_models else None
 
 
-def has_real() -> bool:
+def has_photographs() -> bool:
     """Whether the sample photographs and their model are here."""
-    return (settings.now().open or REAL in offers()) and is_here(REAL)
+    return (settings.now().open or PHOTOGRAPH_MODEL in offers()) and is_here(PHOTOGRAPH_MODEL)
 
 
 def warm_up() -> None:
@@ -349,6 +353,6 @@ def warm_up() -> None:
     import playground.tracing  # noqa: F401
     from playground.models.source import best_device
 
-    effort.per_second(settings.now().device or best_device())  # measured while the server is idle
+    effort.multiplications_per_second(settings.now().device or best_device())  # measured while the server is idle
     if BUNDLED_MODEL.exists():
         load("bundled")

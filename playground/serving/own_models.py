@@ -16,7 +16,7 @@ from playground.models.names import OWN_PREFIX
 from playground.serving import settings
 from playground.serving.cache import MB
 
-READABLE = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # the part of a name after own/
+NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # the part of a name after own/
 
 
 def files() -> dict[str, Path]:
@@ -30,14 +30,14 @@ def files() -> dict[str, Path]:
         file_of_name = model_file.in_folder(folder)
     except PlaygroundError:  # the folder doesn't exist yet
         return {}
-    return {OWN_PREFIX + name: file for name, file in file_of_name.items() if READABLE.fullmatch(name)}
+    return {OWN_PREFIX + name: file for name, file in file_of_name.items() if NAME_PATTERN.fullmatch(name)}
 
 
 def is_own(name: str) -> bool:
     return name.startswith(OWN_PREFIX)
 
 
-def called(name: str) -> str | None:
+def own_name(name: str) -> str | None:
     """own/NAME for the model file called NAME; None if there is no such file."""
     return OWN_PREFIX + name if OWN_PREFIX + name in files() else None
 
@@ -49,7 +49,7 @@ def check(name: str) -> None:
         )
 
 
-def in_folder(name: str | None) -> str | None:
+def name_in_folder(name: str | None) -> str | None:
     """The name by which a command typed in the owner's folder finds a model: a file's name for an own model."""
     file = files().get(name or "")
     if file is None:
@@ -67,7 +67,7 @@ def megabytes(file: Path) -> float:
         return 0
 
 
-def text_tower(name: str) -> Path | None:
+def text_tower_folder(name: str) -> Path | None:
     """The folder of the text tower of an own model or of a catalogue's model; None if the tower is not on this
     machine."""
     from playground.models import text_tower
@@ -78,7 +78,7 @@ def text_tower(name: str) -> Path | None:
     return file and text_tower.tower_folder(file)
 
 
-def weights(name: str) -> Path:
+def weights_file(name: str) -> Path:
     """The file of an own model. Raises if the file is larger than the cache of models."""
     check(name)
     file = files()[name]
@@ -122,7 +122,7 @@ def files_of(name: str) -> tuple[tuple[Path, int], ...]:
     return tuple((path, path.stat().st_mtime_ns) for path in paths if path.is_file())
 
 
-def assumed(name: str, vit) -> str:
+def assumption_line(name: str, vit) -> str:
     """A line for a model's users about what was assumed to load the model."""
     if not vit.assumed:
         return ""

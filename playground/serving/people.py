@@ -20,9 +20,9 @@ from playground.serving import pictures, traces, worked
 from playground.serving.ledger import Visitor, network
 from playground.serving.pictures import Picture
 
-HEADER = "x-playground-key"
-LOGIN = "x-playground-login"  # the header in which the image's proxy names the login: see PLAYGROUND_USER_HEADER
-KEY = re.compile(r"[A-Za-z0-9_-]{22,64}")
+KEY_HEADER = "x-playground-key"
+LOGIN_HEADER = "x-playground-login"  # the header in which the image's proxy names the login: see PLAYGROUND_USER_HEADER
+KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{22,64}")
 FORGOTTEN_AFTER = 600.0  # seconds after a person's last request
 MOST_PICTURES = 3  # pictures of one person; their browser keeps more and sends them again
 MOST_PEOPLE = 2000  # people with own pictures; the one whose last request is oldest is dropped first
@@ -36,8 +36,8 @@ class Person:
         self.key = key
         self.pictures: OrderedDict[str, Picture] = OrderedDict()  # by id, the latest last
         self.traces = traces.own_cache()
-        self.worked = worked.lesson_cache()  # results of lessons about these pictures
-        self.names = traces.kept_names()  # names of the heads' habits on these pictures
+        self.results = worked.lesson_cache()  # results of lessons about these pictures
+        self.head_names = traces.names_cache()  # names of the heads' habits on these pictures
         self.asked_at = time.monotonic()
 
     def take(self, picture: Picture) -> None:
@@ -49,7 +49,7 @@ class Person:
     def drop(self, picture_id: str) -> bool:
         """Forgets one picture, and all that was computed from it."""
         picture = self.pictures.pop(picture_id, None)
-        for cache in (self.traces, self.worked, self.names):
+        for cache in (self.traces, self.results, self.head_names):
             cache.drop_where(lambda key: key[0] == picture_id)
         return picture is not None
 
@@ -63,9 +63,9 @@ def visitor(scope: Scope) -> Visitor:
     """The visitor of a request or socket: the network, and the browser's key if it was sent. Behind a company's proxy,
     requests with the same login come from the same person, from any network."""
     headers, client = Headers(scope=scope), scope.get("client")
-    key, login = headers.get(HEADER, ""), headers.get(LOGIN, "") if is_behind_proxy(scope) else ""
-    address = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
-    return Visitor(key if KEY.fullmatch(key) else "", address)
+    key, login = headers.get(KEY_HEADER, ""), headers.get(LOGIN_HEADER, "") if is_behind_proxy(scope) else ""
+    network_key = f"login {sha256(login.encode()).hexdigest()[:16]}" if login else network(client[0] if client else "")
+    return Visitor(key if KEY_PATTERN.fullmatch(key) else "", network_key)
 
 
 def is_behind_proxy(scope: Scope) -> bool:

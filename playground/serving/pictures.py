@@ -29,48 +29,48 @@ from playground.serving.effort import seconds_to_decode
 # Uploads are never decoded in the server's own process, because a file may be hostile. Of the decoding processes one is
 # at work and one is spare, so that nobody waits for an interpreter to start.
 
-READY = 2
+READY_COUNT = 2
 
-_ready: deque[Worker] = deque()
+_ready_workers: deque[Worker] = deque()
 _processes_lock = threading.Lock()
 
 
-def decoded(data: bytes, pixels: int, side: int) -> Image.Image:
+def decoded(data: bytes, most_pixels: int, longest_side: int) -> Image.Image:
     """Decodes a picture; stops when the person leaves, and tries again once if the process was killed from outside."""
     try:
-        return _decoded(data, pixels, side)
+        return _decoded(data, most_pixels, longest_side)
     except Killed:
-        return _decoded(data, pixels, side)
+        return _decoded(data, most_pixels, longest_side)
 
 
-def _decoded(data: bytes, pixels: int, side: int) -> Image.Image:
-    worker = _take()
+def _decoded(data: bytes, most_pixels: int, longest_side: int) -> Image.Image:
+    worker = _take_worker()
     try:
-        return worker.decoded(data, pixels, side, queue.current().stays)
+        return worker.decoded(data, most_pixels, longest_side, queue.current().raise_if_left)
     finally:
-        _give_back(worker)
+        _give_back_worker(worker)
 
 
 def warm_up() -> None:
     with _processes_lock, suppress(PlaygroundError):  # whoever uploads a picture gets the error
-        while len(_ready) < READY:
-            _ready.append(Worker())
+        while len(_ready_workers) < READY_COUNT:
+            _ready_workers.append(Worker())
 
 
-def _take() -> Worker:
+def _take_worker() -> Worker:
     with _processes_lock:
-        while _ready:
-            worker = _ready.popleft()
+        while _ready_workers:
+            worker = _ready_workers.popleft()
             if worker.can_go_on():
                 return worker
             worker.end()
     return Worker()
 
 
-def _give_back(worker: Worker) -> None:
+def _give_back_worker(worker: Worker) -> None:
     if worker.can_go_on():
         with _processes_lock:
-            _ready.appendleft(worker)
+            _ready_workers.appendleft(worker)
     else:
         worker.end()
     warm_up()
@@ -78,7 +78,7 @@ def _give_back(worker: Worker) -> None:
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
 KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and a JPEG is decoded faster
-THUMB = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
+THUMB_SIDE = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
 TINY_SIDE = 64  # pixels; a smaller picture is enlarged for the screen without smoothing, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
 LEAST_SIDE = 512  # pixels to which pictures are reduced when there are many
@@ -91,7 +91,7 @@ class Picture:
     """An image that a person chose: a sample, or an own picture, which is kept as long as the person's data."""
 
     name: str  # the sample's name, or the upload's file name
-    sample: bool
+    is_sample: bool
     jpeg: bytes  # what the browser shows
     image: Image.Image
     id: str = ""  # a digest of the file
@@ -105,7 +105,7 @@ class Picture:
 
     @property
     def sample_name(self) -> str | None:
-        return self.name if self.sample else None
+        return self.name if self.is_sample else None
 
     @cached_property
     def thumbnail(self) -> str:
@@ -136,7 +136,7 @@ def sample(name: str) -> Picture:
 
 def upload(data: bytes, name: str) -> Picture:
     """Decodes an upload; PlaygroundError says what is wrong with the file."""
-    with _waits(len(data)), queue.decoding(seconds_to_decode(data)):
+    with _counted_while_waiting(len(data)), queue.decoding(seconds_to_decode(data)):
         image = decoded(data, KEPT_PIXELS, 2 * SHOWN_SIDE)
     screen_image = image.copy()  # made from the reduced image: for 12 megapixels three times as fast
     screen_image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
@@ -147,7 +147,7 @@ def upload(data: bytes, name: str) -> Picture:
 
 
 @contextmanager
-def _waits(byte_count: int) -> Iterator[None]:
+def _counted_while_waiting(byte_count: int) -> Iterator[None]:
     """Counts an upload's bytes in `ledger.decodes` while the upload waits to be decoded."""
     with ledger.decodes.holding(queue.current().visitor(), byte_count) as trouble:
         if trouble:
@@ -156,8 +156,8 @@ def _waits(byte_count: int) -> Iterator[None]:
 
 
 # All people's own pictures. A picture is dropped with its person.
-_of_people: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # oldest first
-_numbers, _lock = count(), threading.Lock()
+_pictures_of_people: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # oldest first
+_picture_numbers, _lock = count(), threading.Lock()
 when_no_room: list[Callable[[Picture], None]] = []  # called with a picture that is dropped
 
 
@@ -166,28 +166,28 @@ def _keep(picture: Picture) -> Picture:
     used. A browser that still shows a dropped picture sends it again. A picture too large by itself is refused."""
     picture.network = queue.current().visitor().address
     with _lock:
-        _of_people[next(_numbers)] = picture
-        while bytes_of_people() > ledger.PICTURES:
+        _pictures_of_people[next(_picture_numbers)] = picture
+        while bytes_of_people() > ledger.PICTURE_BYTES:
             holdings = ledger.Holdings()
-            for kept_picture in list(_of_people.values()):
+            for kept_picture in list(_pictures_of_people.values()):
                 holdings.add(kept_picture.network, kept_picture.bytes)
-            network = holdings.furthest()
+            network = holdings.fullest_address()
             network_pictures = [
                 (number, kept_picture)
-                for number, kept_picture in list(_of_people.items())
+                for number, kept_picture in list(_pictures_of_people.items())
                 if kept_picture.network == network
             ]
             network_pictures.sort(key=lambda pair: pair[1].asked_at)
             if any(kept_picture.halve() for _, kept_picture in network_pictures):
                 continue
-            ledger.refused["pictures"] += 1
+            ledger.refusals["pictures"] += 1
             number, oldest = network_pictures[0]
             if oldest is picture:
                 raise PlaygroundError(
                     "So many people look at pictures of their own that this server has no room for one more: take one "
                     "of the samples, or try again in a few minutes."
                 )
-            del _of_people[number]
+            del _pictures_of_people[number]
             for forget in when_no_room:
                 forget(oldest)
     return picture
@@ -199,13 +199,13 @@ def digest(data: bytes) -> str:
 
 def bytes_of_people() -> int:
     """Bytes of all people's own pictures."""
-    return sum(picture.bytes for picture in list(_of_people.values()))
+    return sum(picture.bytes for picture in list(_pictures_of_people.values()))
 
 
 def thumbnail(image: Image.Image) -> str:
     """A thumbnail as a data URL."""
     image = image.copy()
-    image.thumbnail((THUMB * 2, THUMB))
+    image.thumbnail((THUMB_SIDE * 2, THUMB_SIDE))
     return data_url(as_jpeg(image, quality=80))
 
 
@@ -223,12 +223,12 @@ def labelled_set() -> dict:
     from playground.training import datasets
 
     if folder := labelled_folder():
-        return {"count": _count(folder), "what": "pictures of CIFAR-10"}
+        return {"count": _picture_count(folder), "what": "pictures of CIFAR-10"}
     return {"count": datasets.DRAWING_COUNT, "what": "drawings of our own, as small as CIFAR-10's pictures"}
 
 
 @cache
-def _count(folder: Path) -> int:
+def _picture_count(folder: Path) -> int:
     from playground.training import datasets
 
     try:
@@ -238,7 +238,7 @@ def _count(folder: Path) -> int:
         return 0
 
 
-def labelled(number: int) -> Picture:
+def labelled_picture(number: int) -> Picture:
     """The picture with this number, called for example "CIFAR-10 no. 17: frog". PlaygroundError says what the folder
     should hold."""
     from playground.training import datasets

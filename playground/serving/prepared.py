@@ -40,7 +40,7 @@ def model_digest(name: str) -> str:
     if name in SHIPPED_MODELS:
         return _file_digest(SHIPPED_MODELS[name], SHIPPED_MODELS[name].stat().st_mtime_ns)
     if name in borrowed.GROUPS and borrowed.is_here(name):
-        return borrowed.DINOV2.sha256[:16] if name == models.REAL else name
+        return borrowed.DINOV2.sha256[:16] if name == models.PHOTOGRAPH_MODEL else name
     if own_models.is_own(name):
         return "-".join(_file_digest(*file_and_time) for file_and_time in own_models.files_of(name)) or name
     if weights := borrowed.hub_weights(f"timm/{name}"):
@@ -57,15 +57,15 @@ def _file_digest(file: Path, changed_at: int) -> str:
     return digest.hexdigest()[:16]
 
 
-FINER = {"meadow": 2}  # sample -> factor by which its grid is finer, so that the drawn cat has a clear shape
+FINER_GRIDS = {"meadow": 2}  # sample -> factor by which its grid is finer, so that the drawn cat has a clear shape
 CHECKSUM_BYTES = 32  # bytes at the end of a pack in the cache: the SHA-256 of all bytes before them
-HEX = "[0-9a-f]" * 16
+DIGEST_GLOB = "[0-9a-f]" * 16
 
 log = logging.getLogger("playground")
 
 
 @dataclass(frozen=True)
-class Ahead:
+class SamplePack:
     """A sample's pack, in the model that suits the sample."""
 
     sample: Sample
@@ -87,45 +87,46 @@ class Ahead:
         return f"{self.name}-{sha256(repr(inputs).encode()).hexdigest()[:16]}.pack"
 
 
-def all_packs() -> list[Ahead]:
+def all_packs() -> list[SamplePack]:
     """All packs of the samples and models on this machine, in the order in which the packs are made."""
-    finer = [Ahead(named(name), detail) for name, detail in FINER.items()]
+    finer_packs = [SamplePack(named(name), detail) for name, detail in FINER_GRIDS.items()]
     return [
         sample_pack
-        for sample_pack in (*finer, *map(Ahead, SAMPLES), *map(Ahead, PHOTOGRAPHS))
+        for sample_pack in (*finer_packs, *map(SamplePack, SAMPLES), *map(SamplePack, PHOTOGRAPHS))
         if _can_be_made(sample_pack)
     ]
 
 
-def _can_be_made(sample_pack: Ahead) -> bool:
-    return sample_pack.sample.is_here and (models.has_real() if sample_pack.sample.look else BUNDLED_MODEL.exists())
+def _can_be_made(sample_pack: SamplePack) -> bool:
+    sample = sample_pack.sample
+    return sample.is_here and (models.has_photographs() if sample.look else BUNDLED_MODEL.exists())
 
 
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def layers(
+def pack_of_layers(
     sample: str, model: str, detail: int, layer_numbers: list[int] | None, heads: list[int] | None
 ) -> bytes | None:
     """The pack of these layers and heads; None if no readable file has them."""
-    sample_pack = Ahead(named(sample), detail)
+    sample_pack = SamplePack(named(sample), detail)
     if model != sample_pack.model:
         return None
-    for file in (_shipped_pack, _cached_pack):  # the first picture reads only the shipped file
+    for read_pack in (_shipped_pack, _cached_pack):  # the first picture reads only the shipped file
         try:
-            if (data := file(sample_pack)) is not None:
+            if (data := read_pack(sample_pack)) is not None:
                 return some_layers(data, layer_numbers, heads)
         except (PlaygroundError, ValueError, KeyError, IndexError):
             continue
     return None
 
 
-def _shipped_pack(sample_pack: Ahead) -> bytes | None:
+def _shipped_pack(sample_pack: SamplePack) -> bytes | None:
     path = PACKS / f"{sample_pack.name}.pack"
     return path.read_bytes() if path.is_file() else None
 
 
-def _cached_pack(sample_pack: Ahead) -> mmap.mmap | None:
+def _cached_pack(sample_pack: SamplePack) -> mmap.mmap | None:
     """The pack in the cache; None if the file is missing or incomplete."""
     for path in (folder / sample_pack.file for folder in borrowed.folders() if _can_be_made(sample_pack)):
         try:
@@ -152,25 +153,25 @@ def what_is_wrong_with(path: Path) -> str | None:
     return None if sha256(data[:-CHECKSUM_BYTES]).digest() == data[-CHECKSUM_BYTES:] else "its digest is another one"
 
 
-def is_ready(sample_pack: Ahead) -> bool:
+def is_ready(sample_pack: SamplePack) -> bool:
     return _cached_pack(sample_pack) is not None
 
 
-def all_layers(sample_pack: Ahead) -> bytes | None:
+def all_layers(sample_pack: SamplePack) -> bytes | None:
     """All layers of the pack, if it was made ahead."""
     data = _cached_pack(sample_pack)
     return None if data is None else data[:-CHECKSUM_BYTES]
 
 
-def some_layers(data: mmap.mmap | bytes, layers: list[int] | None, heads: list[int] | None = None) -> bytes:
+def some_layers(data: mmap.mmap | bytes, layer_numbers: list[int] | None, heads: list[int] | None = None) -> bytes:
     """A pack of only these layers and heads. Heads keep their numbers. If `data` is a mapped file, only the needed
     pages are read."""
     header, arrays = unpack(data)
     del header["sections"]
-    layers = [upper_layer(header["layers"])] if layers is None else layers
-    layer_places = [header["held"].index(layer) for layer in layers]
+    layer_numbers = [upper_layer(header["layers"])] if layer_numbers is None else layer_numbers
+    layer_places = [header["held"].index(layer) for layer in layer_numbers]
     wanted_heads = slice(None) if heads is None else heads
-    header = header | {"held": layers} | ({} if heads is None else {"some_heads": heads})
+    header = header | {"held": layer_numbers} | ({} if heads is None else {"some_heads": heads})
     return pack(
         header, {name: np.stack([array[i][wanted_heads] for i in layer_places]) for name, array in arrays.items()}
     )
@@ -218,7 +219,7 @@ def fresh_pack(sample: str, vit, detail: int = 1) -> bytes:
 def _write(path: Path, data: bytes) -> None:
     """Writes the file atomically: another process may be about to read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for old_file in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{HEX}.pack"):
+    for old_file in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{DIGEST_GLOB}.pack"):
         old_file.unlink(missing_ok=True)  # another process may make the same pack
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
@@ -237,7 +238,7 @@ def write_packs(folder: Path = PACKS) -> None:
 
     vit = load("bundled", device="cpu")
     folder.mkdir(parents=True, exist_ok=True)
-    for sample_pack in (Ahead(named(name), detail) for name, detail in FINER.items()):
+    for sample_pack in (SamplePack(named(name), detail) for name, detail in FINER_GRIDS.items()):
         data = some_layers(fresh_pack(sample_pack.sample.name, vit, sample_pack.detail), None)
         (folder / f"{sample_pack.name}.pack").write_bytes(data)
         print(f"{sample_pack.name:12} {len(data) / 1e6:.2f} MB  {sha256(data).hexdigest()[:12]}")

@@ -11,10 +11,9 @@ from collections.abc import Callable
 
 from playground.errors import PlaygroundError
 
-DATA = {1: 19, 2: 34, 3: 55, 4: 80, 5: 108}  # version -> data bytes
-CORRECTION = {1: 7, 2: 10, 3: 15, 4: 20, 5: 26}  # version -> error correction bytes
-HEAD = 12  # bits of the header, which holds kind and length of the data
-LONGEST = DATA[5] - 2  # most bytes of a text: two are left for header and padding
+DATA_BYTES = {1: 19, 2: 34, 3: 55, 4: 80, 5: 108}  # version -> data bytes
+CORRECTION_BYTES = {1: 7, 2: 10, 3: 15, 4: 20, 5: 26}  # version -> error correction bytes
+MOST_TEXT_BYTES = DATA_BYTES[5] - 2  # most bytes of a text: two are left for header and padding
 MASKS: tuple[Callable[[int, int], bool], ...] = (
     lambda row, column: (row + column) % 2 == 0,
     lambda row, column: row % 2 == 0,
@@ -30,27 +29,31 @@ Grid = list[list[int]]
 
 def rows(text: str) -> list[str]:
     data = text.encode()
-    version = next((version for version, room in DATA.items() if len(data) + 2 <= room), None)
+    version = next((version for version, room in DATA_BYTES.items() if len(data) + 2 <= room), None)
     if version is None:
-        raise PlaygroundError(f"A QR code here holds {LONGEST} bytes; given were {len(data)}. Take a shorter address.")
-    fixed_cells = _fixed(version)
-    words = _words(data, DATA[version])
-    bits = [word >> bit & 1 for word in (*words, *_correction(words, CORRECTION[version])) for bit in range(7, -1, -1)]
+        raise PlaygroundError(
+            f"A QR code here holds {MOST_TEXT_BYTES} bytes; given were {len(data)}. Take a shorter address."
+        )
+    fixed_cells = _fixed_cells(version)
+    words = _words(data, DATA_BYTES[version])
+    bits = [
+        word >> bit & 1 for word in (*words, *_correction(words, CORRECTION_BYTES[version])) for bit in range(7, -1, -1)
+    ]
     grids = [_grid_of(fixed_cells, bits, mask) for mask in range(len(MASKS))]
     return ["".join(map(str, row)) for row in min(grids, key=_penalty)]
 
 
 def _words(data: bytes, room: int) -> list[int]:
     """Header, data and padding as bytes. The header has twelve bits, so each data byte lies across two bytes."""
-    number = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
-    words = list(number.to_bytes(len(data) + 2))
+    bit_stream = (0b0100 << 8 | len(data)) << 8 * len(data) + 4 | int.from_bytes(data) << 4
+    words = list(bit_stream.to_bytes(len(data) + 2))
     return words + [(0xEC, 0x11)[i % 2] for i in range(room - len(words))]
 
 
 # Error correction (Reed-Solomon): the remainder of a division of polynomials over the field of 256 elements.
 
 
-def _times(a: int, b: int) -> int:
+def _product(a: int, b: int) -> int:
     product = 0
     while b:
         product ^= a if b & 1 else 0
@@ -62,20 +65,20 @@ def _times(a: int, b: int) -> int:
 def _correction(words: list[int], count: int) -> list[int]:
     divisor, root = [1], 1  # coefficients of (x - 1)(x - 2)(x - 4)…, that of the highest power first
     for _ in range(count):
-        divisor = [a ^ _times(b, root) for a, b in zip([*divisor, 0], [0, *divisor], strict=True)]
-        root = _times(root, 2)
+        divisor = [a ^ _product(b, root) for a, b in zip([*divisor, 0], [0, *divisor], strict=True)]
+        root = _product(root, 2)
     remainder = [*words, *[0] * count]
     for i in range(len(words)):
         leading_byte = remainder[i]
         for j, factor in enumerate(divisor):
-            remainder[i + j] ^= _times(factor, leading_byte)
+            remainder[i + j] ^= _product(factor, leading_byte)
     return remainder[-count:]
 
 
 # The picture
 
 
-def _fixed(version: int) -> list[list[int | None]]:
+def _fixed_cells(version: int) -> list[list[int | None]]:
     """The grid of fixed cells (0 or 1), with None in cells for data. The cells of the format bits hold 0 at first."""
     side = 17 + 4 * version
     grid: list[list[int | None]] = [[None] * side for _ in range(side)]
@@ -104,7 +107,7 @@ def _format_places(side: int) -> tuple[list[tuple[int, int]], list[tuple[int, in
     return first_copy, second_copy
 
 
-def _format(mask: int) -> int:
+def _format_bits(mask: int) -> int:
     """The format bits: correction level (L is 01) and mask, then ten bits that correct errors in these five."""
     level_and_mask = 0b01 << 3 | mask
     remainder = level_and_mask << 10
@@ -126,7 +129,7 @@ def _grid_of(fixed_cells: list[list[int | None]], bits: list[int], mask: int) ->
                     grid[row][column] = next(bits_left, 0) ^ MASKS[mask](row, column)
     for places in _format_places(side):
         for i, (row, column) in enumerate(places):
-            grid[row][column] = _format(mask) >> 14 - i & 1
+            grid[row][column] = _format_bits(mask) >> 14 - i & 1
     return grid
 
 

@@ -22,21 +22,21 @@ from playground.errors import Busy
 from playground.serving import ledger, settings
 from playground.serving.ledger import NOBODY, Visitor
 
-SHORT = 0.3  # seconds assumed for a question without an estimate
-LONG = 1.0  # seconds above which a question counts as long
+DEFAULT_SECONDS = 0.3  # seconds assumed for a question without an estimate
+LONG_SECONDS = 1.0  # seconds above which a question counts as long
 TELL_EVERY = 0.4  # seconds between two calls of `tell`
 TELL_LESS_EVERY = 50  # with more people ahead, `tell` is called less often: hundreds of calls would take a core
-SLICE = 1.0  # seconds after which long work lets other people's work come in between
+SLICE_SECONDS = 1.0  # seconds after which long work lets other people's work come in between
 MOST_LONG = 2  # most pieces of long work at once: each keeps its results in memory
-MOST, OF_KEY = 600, 12  # most waiting questions in one queue: of all people, and of one person
-FEW, FRESH = 40, 0.1  # a line longer than FEW is sorted only every FRESH seconds: sorting would take a core in a flood
-PAGES, PAGE = 2, 1.0  # pages drawn at once; after PAGE seconds a page no longer keeps the next one waiting
+MOST_WAITING, MOST_OF_KEY = 600, 12  # most waiting questions in one queue: of all people, and of one person
+# A line of more than SHORT_LINE tickets is sorted only every SORT_EVERY seconds: sorting would take a core in a flood.
+SHORT_LINE, SORT_EVERY = 40, 0.1
+PAGES_AT_ONCE, PAGE_SECONDS = 2, 1.0  # after PAGE_SECONDS a page no longer keeps the next one waiting
 
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
 
-# People who ask, and hear how long they wait
-# ----------------------------------------------------------------------------
+# People who ask, and hear how long they wait --------------------------------------------------------------------------
 
 
 class Left(Exception):
@@ -46,12 +46,12 @@ class Left(Exception):
 class Asker(Protocol):
     def visitor(self) -> Visitor: ...
 
-    def stays(self) -> None:
+    def raise_if_left(self) -> None:
         """Raises when the person has left the page."""
 
     def waits(self, ahead: int) -> None:
         """Tells the person that `ahead` others come first, 0 at the end of the wait. Raises in the same case as
-        `stays`."""
+        `raise_if_left`."""
 
     def hears(self, sentence: str) -> None:
         """Shows the person a sentence, such as a warning that the graphics card is full."""
@@ -63,34 +63,37 @@ class Nobody:
     def visitor(self) -> Visitor:
         return NOBODY
 
-    def stays(self) -> None:
+    def raise_if_left(self) -> None:
         pass
 
     def waits(self, ahead: int) -> None:
-        self.stays()
+        self.raise_if_left()
 
     def hears(self, sentence: str) -> None:
         pass
 
 
-find: Callable[[], Asker] = Nobody  # gives the asker whose page the calling thread draws; ui/messages.py sets `find`
+find_asker: Callable[[], Asker] = (
+    Nobody  # gives the asker whose page the calling thread draws; ui/messages.py sets `find`
+)
 
-_named: ContextVar[Asker | None] = ContextVar("named", default=None)
-_draws: ContextVar[bool] = ContextVar("draws", default=False)  # whether this thread already has a turn of `pages()`
+_asker: ContextVar[Asker | None] = ContextVar("asker", default=None)
+# whether this thread already has a turn of `pages()`
+_has_page_turn: ContextVar[bool] = ContextVar("has_page_turn", default=False)
 
 
 def current() -> Asker:
-    return _named.get() or find()
+    return _asker.get() or find_asker()
 
 
 @contextmanager
 def working_for(asker: Asker) -> Iterator[None]:
     """Makes the calling thread, in which no page runs, work for this asker during the `with` block."""
-    token = _named.set(asker)
+    token = _asker.set(asker)
     try:
         yield
     finally:
-        _named.reset(token)
+        _asker.reset(token)
 
 
 # The line -------------------------------------------------------------------------------------------------------------
@@ -99,17 +102,17 @@ def working_for(asker: Asker) -> Iterator[None]:
 class Ticket:
     """A question that waits or is at work."""
 
-    def __init__(self, visitor: Visitor = NOBODY, finer: bool = False, seconds: float = SHORT):
+    def __init__(self, visitor: Visitor = NOBODY, finer: bool = False, seconds: float = DEFAULT_SECONDS):
         self.visitor, self.finer, self.seconds = visitor, finer, seconds
         self.payer = visitor
         self.person: object = self  # the payer; a ticket without a payer counts as a person of its own
         self.turn = threading.Event()  # set when the ticket is served or sent away
         self.sent_away = False  # whether the ticket was refused because too many wait
-        self.began = 0.0
+        self.began_at = 0.0
 
     @property
     def is_long(self) -> bool:
-        return self.seconds > LONG
+        return self.seconds > LONG_SECONDS
 
 
 class Queue:
@@ -122,17 +125,17 @@ class Queue:
         at_once: int = 1,
         extra_long: int = 0,
         kind: str = "",
-        charged: ledger.Ledger | None = None,
-        capacity: int = MOST,
-        of_key: float = OF_KEY,
+        costs: ledger.Ledger | None = None,
+        capacity: int = MOST_WAITING,
+        key_limit: float = MOST_OF_KEY,
         counts_for: float = math.inf,
     ):
         self.at_once, self.extra_long, self.counts_for = at_once, extra_long, counts_for
-        self.capacity, self.of_key = capacity, of_key
-        self.kind, self.costs = kind, charged or ledger.costs  # without a kind, `leave` charges no time
+        self.capacity, self.key_limit = capacity, key_limit
+        self.kind, self.costs = kind, costs or ledger.costs  # without a kind, `leave` charges no time
         self.line: list[Ticket] = []  # the waiting tickets, in the order of service
         self.at_work: list[Ticket] = []
-        self._ordered = -math.inf  # the time at which `line` was last sorted
+        self._sorted_at = -math.inf  # the time at which `line` was last sorted
         self._lock = threading.Lock()
 
     @contextmanager
@@ -141,7 +144,7 @@ class Queue:
         tell: Callable[[int], None] | None = None,
         visitor: Visitor | None = None,
         finer: bool = False,
-        seconds: float = SHORT,
+        seconds: float = DEFAULT_SECONDS,
     ) -> Iterator[None]:
         """Waits for a turn. Meanwhile `tell(n)` is called with the number of other people who come first. If it was
         called, it is called once more at the end, with 0."""
@@ -163,7 +166,7 @@ class Queue:
             self.leave(ticket)
 
     @property
-    def waiting(self) -> int:
+    def waiting_count(self) -> int:
         return len(self.line)
 
     def join(self, ticket: Ticket) -> None:
@@ -173,9 +176,9 @@ class Queue:
                 if ticket.visitor.person
                 else []
             )
-            if len(waiting_seconds) >= self.of_key:
-                ledger.refused["questions"] += 1
-                raise Busy(f"{OF_KEY} of your questions wait already: wait for an answer, then ask again.")
+            if len(waiting_seconds) >= self.key_limit:
+                ledger.refusals["questions"] += 1
+                raise Busy(f"{MOST_OF_KEY} of your questions wait already: wait for an answer, then ask again.")
             ticket.payer = ledger.seats.account(ticket.visitor, sum(waiting_seconds) + ticket.seconds)
             ticket.person = ticket.payer if ticket.payer != NOBODY else ticket
             self.line.append(ticket)
@@ -187,7 +190,7 @@ class Queue:
                 self.line.remove(ticket)
             elif ticket in self.at_work:
                 self.at_work.remove(ticket)
-                seconds_taken = min(self.costs.clock() - ticket.began, self.counts_for) if self.kind else 0.0
+                seconds_taken = min(self.costs.clock() - ticket.began_at, self.counts_for) if self.kind else 0.0
                 self.costs.charge(ticket.payer, seconds_taken - ticket.seconds)
                 self.costs.spent[self.kind] += seconds_taken
             self._serve_next()
@@ -215,18 +218,18 @@ class Queue:
 
     def _serve_next(self) -> None:
         """Serves tickets while there are free places."""
-        if len(self.line) <= FEW or self.costs.clock() - self._ordered >= FRESH:
+        if len(self.line) <= SHORT_LINE or self.costs.clock() - self._sorted_at >= SORT_EVERY:
             self._order()
         while ticket := self._next():
             self.line.remove(ticket)
             self.at_work.append(ticket)
-            ticket.began = self.costs.clock()
+            ticket.began_at = self.costs.clock()
             self.costs.charge(ticket.payer, ticket.seconds)  # the estimate, until the cost is known
             ticket.turn.set()
 
     def _next(self) -> Ticket | None:
-        free = {is_long: self._free_places(is_long) > 0 for is_long in (False, True)}
-        return next((ticket for ticket in self.line if free[ticket.is_long]), None)
+        has_free_place = {is_long: self._free_places(is_long) > 0 for is_long in (False, True)}
+        return next((ticket for ticket in self.line if has_free_place[ticket.is_long]), None)
 
     def _free_places(self, is_long: bool) -> int:
         """The number of free places for long tickets, or for short ones."""
@@ -236,12 +239,12 @@ class Queue:
     def _occupying(self, is_long: bool) -> list[Ticket]:
         """The tickets at work that still occupy a place."""
         earliest_start = self.costs.clock() - self.counts_for
-        return [ticket for ticket in self.at_work if ticket.is_long == is_long and ticket.began > earliest_start]
+        return [ticket for ticket in self.at_work if ticket.is_long == is_long and ticket.began_at > earliest_start]
 
     def _order(self) -> None:
         """Sorts the line by the cost of each ticket's person, including this question, then by the costs of the
         networks, in which all questions of a household count together. Sends the last tickets away if too many wait."""
-        self._ordered = self.costs.clock()
+        self._sorted_at = self.costs.clock()
         cost: dict[object, float] = {}  # person or network -> cost, including all questions counted so far
 
         def add_cost(name: object, seconds: float) -> float:
@@ -255,14 +258,17 @@ class Queue:
         self.line.sort(key=lambda ticket: (ticket.finer, own_cost[ticket]))
         cost_of_ticket = {
             ticket: max(
-                (add_cost(name, ticket.seconds) / households for name, households in ledger.path(ticket.payer.address)),
+                (
+                    add_cost(name, ticket.seconds) / households
+                    for name, households in ledger.networks_of(ticket.payer.address)
+                ),
                 default=own_cost[ticket],
             )
             for ticket in self.line
         }
         self.line.sort(key=lambda ticket: (ticket.finer, cost_of_ticket[ticket]))
         for surplus_ticket in self.line[self.capacity :]:
-            ledger.refused["questions"] += 1
+            ledger.refusals["questions"] += 1
             surplus_ticket.sent_away = True
             surplus_ticket.turn.set()
         del self.line[self.capacity :]
@@ -285,7 +291,8 @@ def figures() -> Queue:
 
 @cache
 def pages() -> Queue:
-    return Queue(PAGES, kind="pages", of_key=math.inf, counts_for=PAGE)  # of_key: a browser may have many tabs
+    # key_limit: a browser may have many tabs
+    return Queue(PAGES_AT_ONCE, kind="pages", key_limit=math.inf, counts_for=PAGE_SECONDS)
 
 
 @cache
@@ -303,7 +310,7 @@ def _packings() -> Queue:
     return Queue(kind="packs")
 
 
-def turn(finer: bool = False, seconds: float = SHORT) -> AbstractContextManager[None]:
+def turn(finer: bool = False, seconds: float = DEFAULT_SECONDS) -> AbstractContextManager[None]:
     """A turn to compute: `with queue.turn(): …`. While it waits, the page shows how many people come first."""
     return passes().take(current().waits, finer=finer, seconds=seconds)
 
@@ -311,15 +318,15 @@ def turn(finer: bool = False, seconds: float = SHORT) -> AbstractContextManager[
 @contextmanager
 def page() -> Iterator[None]:
     """A turn for Streamlit's run of a page or a fragment. A fragment within a page's run uses the page's turn."""
-    if _draws.get():
+    if _has_page_turn.get():
         yield
         return
-    token = _draws.set(True)
+    token = _has_page_turn.set(True)
     try:
         with pages().take(current().waits):
             yield
     finally:
-        _draws.reset(token)
+        _has_page_turn.reset(token)
 
 
 def drawing() -> AbstractContextManager[None]:
@@ -355,8 +362,8 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
         slice_start = time.monotonic()
 
     def give_way() -> None:
-        asker.stays()
-        if time.monotonic() - slice_start >= SLICE and turn_queue.waiting:
+        asker.raise_if_left()
+        if time.monotonic() - slice_start >= SLICE_SECONDS and turn_queue.waiting_count:
             begin()
 
     with long_place, turn:

@@ -40,44 +40,45 @@ from playground.serving.answering import answer
 # The routes of health tell a monitoring machine whether the server runs and can show a picture. The route of metrics
 # tells the operator the numbers of people, computations and refusals, in the format of Prometheus.
 
-NOW = {"Cache-Control": "no-store"}
-PROXIED = ("x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
-DIRECT = "x-playground-direct"  # a header that only the image's proxy sets, for requests that reach it directly
-LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # files with a memory limit
+NO_STORE = {"Cache-Control": "no-store"}
+PROXY_HEADERS = ("x-forwarded-for", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
+DIRECT_HEADER = "x-playground-direct"  # a header that only the image's proxy sets, for requests that reach it directly
+# files with a memory limit
+MEMORY_LIMIT_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-async def lives(_: Request) -> Response:
-    return JSONResponse({"alive": True}, headers=NOW)
+async def alive(_: Request) -> Response:
+    return JSONResponse({"alive": True}, headers=NO_STORE)
 
 
 async def ready(request: Request) -> Response:
     def work() -> Response:
         name = chosen.first_sample()
         pictures.sample(name)  # raises if its file is missing or damaged
-        return JSONResponse({"ready": True, "first": name}, headers=NOW)
+        return JSONResponse({"ready": True, "first": name}, headers=NO_STORE)
 
     response = await answer(request, work)
-    return response if response.status_code == 200 else JSONResponse({"ready": False}, 503, headers=NOW)
+    return response if response.status_code == 200 else JSONResponse({"ready": False}, 503, headers=NO_STORE)
 
 
 async def metrics(request: Request) -> Response:
     """Sends the metrics: numbers without any person's address, key or name. Labels come from lists in this program."""
     if not _is_operator(request):
         return PlainTextResponse("Not Found", 404)
-    return PlainTextResponse("".join(_lines()), headers=NOW, media_type="text/plain; version=0.0.4")
+    return PlainTextResponse("".join(_metric_lines()), headers=NO_STORE, media_type="text/plain; version=0.0.4")
 
 
-def _lines() -> Iterator[str]:
+def _metric_lines() -> Iterator[str]:
     queues = {"passes": queue.passes(), "figures": queue.figures(), "decodings": queue.decodings()}
-    caches = {"samples": traces.of_samples(), "models": models.loaded_models(), "lessons": worked.worked_for_all()}
+    caches = {"samples": traces.sample_traces(), "models": models.loaded_models(), "lessons": worked.shared_results()}
     yield _metric("people", "gauge", "browsers with a page open", {"": ledger.seats.people()})
     yield _metric("pages", "gauge", "pages that are open", {"": len(ledger.seats.open)})
     yield _metric(
-        "waiting", "gauge", "questions that wait for a turn", {k: q.waiting for k, q in queues.items()}, "queue"
+        "waiting", "gauge", "questions that wait for a turn", {k: q.waiting_count for k, q in queues.items()}, "queue"
     )
     yield _metric("requests", "gauge", "requests in work", {"": ledger.requests.taken})
     yield _metric("seconds_total", "counter", "seconds spent", ledger.costs.spent, "kind")
-    yield _metric("refused_total", "counter", "what there was no room for", ledger.refused, "reason")
+    yield _metric("refused_total", "counter", "what there was no room for", ledger.refusals, "reason")
     yield _metric("cache_hits_total", "counter", "found in a cache", {k: c.hits for k, c in caches.items()}, "cache")
     yield _metric("cache_misses_total", "counter", "made", {k: c.misses for k, c in caches.items()}, "cache")
     yield _metric("own_pictures_bytes", "gauge", "people's own pictures, decoded", {"": pictures.bytes_of_people()})
@@ -97,9 +98,9 @@ def _metric(name: str, kind: str, help_text: str, values: Mapping[str, float | N
 def _is_operator(request: Request) -> bool:
     """Whether the request comes from an operator's address, directly: a proxy would hide the real address."""
     if people.is_behind_proxy(request.scope):
-        is_direct = DIRECT in request.headers
+        is_direct = DIRECT_HEADER in request.headers
     else:
-        is_direct = bool(settings.now().proxies) or not any(name in request.headers for name in PROXIED)
+        is_direct = bool(settings.now().proxies) or not any(name in request.headers for name in PROXY_HEADERS)
     with suppress(ValueError):
         address = ip_address(request.client.host if request.client else "")
         return is_direct and any(address in ip_network(network) for network in settings.now().operators)
@@ -116,14 +117,14 @@ def _memory() -> float | None:
 
 def _memory_limit() -> float | None:
     """The container's memory limit; None without one."""
-    for file in map(Path, LIMITS):
+    for file in map(Path, MEMORY_LIMIT_FILES):
         with suppress(OSError, ValueError):
             limit = int(file.read_text(encoding="ascii"))
             return limit if limit < 2**60 else None
     return None
 
 
-HEALTH = [Route("/healthz", lives), Route("/readyz", ready), Route("/metrics", metrics)]
+HEALTH_ROUTES = [Route("/healthz", alive), Route("/readyz", ready), Route("/metrics", metrics)]
 
 
 ROUTES: list[Route] = [
@@ -134,60 +135,62 @@ ROUTES: list[Route] = [
     *routes_beyond.ROUTES,
     *routes_pictures.ROUTES,
     *routes_models.ROUTES,
-    *scripts.ENGINE,
+    *scripts.ENGINE_ROUTES,
     *routes_figures.ROUTES,
     *routes_classes.ROUTES,
-    *HEALTH,
+    *HEALTH_ROUTES,
 ]
 
 
 def _story(request: Request) -> RedirectResponse:
     """Redirects to the microscope's page, which tells the story if the address has the word `story`."""
-    words = {name: word for name, word in request.query_params.items() if name in LOOK}
+    words = {name: word for name, word in request.query_params.items() if name in TRACE_WORDS}
     return RedirectResponse(f"./?{urlencode({**words, 'story': '1'})}")
 
 
-ELSEWHERE = [Route("/story", _story)]  # addresses that lead to another page
+REDIRECTS = [Route("/story", _story)]  # addresses that lead to another page
 
-LOOK = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")  # picture and model: chosen.py reads them
-SHOWN = (*figure_words.PLACE, *figure_words.CHOICES)  # the microscope's view: figure_words.py reads it
-FIGURE = (*SHOWN, *figure_words.LOOKS, "held", routes_figures.DOWNLOAD)
-WORDS: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
+# picture and model: chosen.py reads them
+TRACE_WORDS = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")
+# the microscope's view: figure_words.py reads it
+VIEW_WORDS = (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES)
+FIGURE_WORDS = (*VIEW_WORDS, *figure_words.LOOK_FIELDS, "held", routes_figures.DOWNLOAD_WORD)
+WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
     "GET /api/app/{digest}/{entry:path}": ("styles", "mounts"),
     "GET /api/samples/{edition}": (),
     "GET /api/samples/{name}/{digest}.jpg": (),
     "GET /api/moments": (),
     "GET /api/moments/{edition}/{number}.jpg": (),
-    "GET /api/trace": LOOK,
-    "GET /api/trace/{digest}/layers": (*LOOK, "layers", "heads", "finer", "rounded"),
-    "GET /api/trace/{digest}/features": (*LOOK, "layer"),
-    "GET /api/trace/{digest}/flows": (*LOOK, "query"),
-    "GET /api/trace/{digest}/relevance": (*LOOK, "query", "label"),
-    "GET /api/trace/{digest}/labels": LOOK,
-    "GET /api/trace/{digest}/answers": (*LOOK, "layer", "label", "query"),
-    "GET /api/trace/{digest}/text": (*LOOK, "layer", "text"),
-    "GET /api/trace/{digest}/occluded": (*LOOK, "query", "label", "by", "step"),
-    "GET /api/trace/{digest}/patched": (*LOOK, "query", "there", "layer"),
-    "GET /api/trace/{digest}/moved": (*LOOK, "query"),
-    "GET /api/trace/{digest}/names": (*LOOK, "layer"),
-    "GET /api/trace/{digest}/ran": (*LOOK, "layer", "head", "query"),
-    "GET /api/trace/{digest}/verdict": LOOK,
+    "GET /api/trace": TRACE_WORDS,
+    "GET /api/trace/{digest}/layers": (*TRACE_WORDS, "layers", "heads", "finer", "rounded"),
+    "GET /api/trace/{digest}/features": (*TRACE_WORDS, "layer"),
+    "GET /api/trace/{digest}/flows": (*TRACE_WORDS, "query"),
+    "GET /api/trace/{digest}/relevance": (*TRACE_WORDS, "query", "label"),
+    "GET /api/trace/{digest}/labels": TRACE_WORDS,
+    "GET /api/trace/{digest}/answers": (*TRACE_WORDS, "layer", "label", "query"),
+    "GET /api/trace/{digest}/text": (*TRACE_WORDS, "layer", "text"),
+    "GET /api/trace/{digest}/occluded": (*TRACE_WORDS, "query", "label", "by", "step"),
+    "GET /api/trace/{digest}/patched": (*TRACE_WORDS, "query", "there", "layer"),
+    "GET /api/trace/{digest}/moved": (*TRACE_WORDS, "query"),
+    "GET /api/trace/{digest}/names": (*TRACE_WORDS, "layer"),
+    "GET /api/trace/{digest}/ran": (*TRACE_WORDS, "layer", "head", "query"),
+    "GET /api/trace/{digest}/verdict": TRACE_WORDS,
     "POST /api/pictures": (),
     "DELETE /api/pictures": (),
     "GET /api/pictures/{id}.jpg": (),
     "DELETE /api/pictures/{id}": (),
     "POST /api/labelled": ("number",),
     "GET /api/models": ("search",),
-    "GET /api/preview": LOOK,
+    "GET /api/preview": TRACE_WORDS,
     "POST /api/fetching": ("model",),
     "GET /api/fetching": ("model",),
     "DELETE /api/fetching": ("model",),
     "GET /api/engine": (),
     "GET /api/engine/{file}": (),
-    "GET /figure.{kind}": FIGURE,
-    "POST /figure.{kind}": FIGURE,
-    "GET /api/exports": (*SHOWN, *routes_figures.CHOICES),
-    "GET /api/exports/size": (*SHOWN, *routes_figures.CHOICES),
+    "GET /figure.{kind}": FIGURE_WORDS,
+    "POST /figure.{kind}": FIGURE_WORDS,
+    "GET /api/exports": (*VIEW_WORDS, *routes_figures.EXPORT_WORDS),
+    "GET /api/exports/size": (*VIEW_WORDS, *routes_figures.EXPORT_WORDS),
     "GET /c": (),
     "GET /c/{code}": (),
     "POST /api/classes": (),

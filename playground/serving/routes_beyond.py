@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
 
-RELEVANCE = 3.5  # highest cost of relevance in forward passes, measured by benchmarks/beyond.py
-PATCHING = 3  # cost of patching in forward passes: both pictures up to a layer, then the first picture twice
+RELEVANCE_PASSES = 3.5  # highest cost of relevance in forward passes, measured by benchmarks/beyond.py
+PATCHING_PASSES = 3  # cost of patching in forward passes: both pictures up to a layer, then the first picture twice
 FIRST_PASSES = (24, 48, 96)  # numbers of passes after which the browser shows a map of occlusion
 MOST_SECONDS = 60.0  # most seconds of an occlusion; other people's work runs between its passes
 MOST_LABELS = 1000
-LIKELIEST = 3
+LIKELIEST_COUNT = 3
 
 
 async def relevance(request: Request) -> Response:
@@ -42,7 +42,7 @@ async def relevance(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         trace = traces.trace(picture, setup, cache_of(person))
         question = _question(request.query_params, trace)
-        effort.check(trace.vit, trace.grid, RELEVANCE)
+        effort.check(trace.vit, trace.grid, RELEVANCE_PASSES)
         with queue.turns() as give_way:
             return matrix(trace.relevance(**question, give_way=give_way).numpy()[None])
 
@@ -59,7 +59,7 @@ async def labels(request: Request) -> Response:
         c = trace.vit.config  # type: ignore[union-attr]
         shares = c.shares(trace.logits).tolist()
         label_numbers = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
-        return JSONResponse({"labels": [(i, _name(c, i), round(shares[i], 5)) for i in label_numbers]})
+        return JSONResponse({"labels": [(i, _label_name(c, i), round(shares[i], 5)) for i in label_numbers]})
 
     return await part(request, make)
 
@@ -86,10 +86,11 @@ async def answers(request: Request) -> Response:
 def _likeliest(trace: Trace, layer: int, token: int, give_way) -> list[tuple[str, float]]:
     give_way()
     logits = trace.answers(layer)[token]
-    likeliest = logits.topk(min(LIKELIEST, len(logits)))
+    likeliest = logits.topk(min(LIKELIEST_COUNT, len(logits)))
     c = trace.vit.config  # type: ignore[union-attr]
     return [
-        (_name(c, i), round(p, 5)) for p, i in zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
+        (_label_name(c, i), round(p, 5))
+        for p, i in zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
     ]
 
 
@@ -118,19 +119,19 @@ async def patched(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         from playground.analysis import patching
 
-        source = chosen.compared(words, person)
+        source = chosen.compared_pair(words, person)
         if source is None or source[1].model != setup.model:
             raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
         trace = traces.trace(picture, setup, cache_of(person))
         donor = traces.trace(*source, cache_of(person))
         layer = chosen.number(words, "layer", trace.layers)
         patches = {place(words.get("query", "")): place(words.get("there", ""))}
-        effort.check(trace.vit, trace.grid, PATCHING)
+        effort.check(trace.vit, trace.grid, PATCHING_PASSES)
         with queue.turn():
             patched_trace = patching.patch(trace, donor, patches, layer)
         labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(trace.vit, patched_trace)]
         response = _with_matrix(patched_trace.moved.numpy()[None], labels=labels)
-        if not source[0].sample:
+        if not source[0].is_sample:
             response.headers.update(PRIVATE)
         return response
 
@@ -147,8 +148,8 @@ class OcclusionResult:
     side: int  # side of the smallest blocks, if all of them were blanked; else 0
     moves: np.ndarray  # (blocks,)
     sides: tuple[int, ...]  # sides of all blanked blocks
-    nothing: bool  # whether no block moves the label
-    known: tuple[list[bytes], list[float]]  # the blanked blocks, and how far each moved the answer
+    moves_nothing: bool  # whether no block moves the label
+    known_moves: tuple[list[bytes], list[float]]  # the blanked blocks, and how far each moved the answer
 
 
 async def occluded(request: Request) -> Response:
@@ -167,14 +168,14 @@ async def occluded(request: Request) -> Response:
         most_passes = _most_passes(trace, occlusion.passes_of(trace.grid))
         steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
         step = chosen.number(words, "step", len(steps))
-        cache = worked.worked_for_all() if picture.sample else person.worked  # type: ignore[union-attr]
+        cache = worked.shared_results() if picture.is_sample else person.results  # type: ignore[union-attr]
 
         def result_of(step: int) -> OcclusionResult:
             key = ("occluded", *question.items(), blanking, steps[step])
-            return worked.worked_out(picture, setup, cache, key, lambda: run(step))
+            return worked.cached_result(picture, setup, cache, key, lambda: run(step))
 
         def run(step: int) -> OcclusionResult:
-            history = result_of(step - 1).known if step else ([], [])
+            history = result_of(step - 1).known_moves if step else ([], [])
             with queue.turns() as give_way:
                 measurement = occlusion.Measured(trace, occlusion.Target(**question), blanking, give_way)
                 measurement.known.update(zip(*history, strict=True))
@@ -194,7 +195,7 @@ async def occluded(request: Request) -> Response:
             "side": result.side,
             "blocks": len(blocks),
         }
-        header |= _blanked(trace, occlusion.Target(**question), result)
+        header |= _measurement_fields(trace, occlusion.Target(**question), result)
         if len(blocks) >= occlusion.FEWEST_BLOCKS:
             comparison = _tested_by_occlusion(picture, setup, cache, trace, question, blanking, result)
             header |= {"foretells": round(comparison.correlation, 4), "random": round(comparison.random, 4)}
@@ -203,7 +204,7 @@ async def occluded(request: Request) -> Response:
     return await part(request, make)
 
 
-def _blanked(trace: Trace, question: occlusion.Target, result: OcclusionResult) -> dict[str, object]:
+def _measurement_fields(trace: Trace, question: occlusion.Target, result: OcclusionResult) -> dict[str, object]:
     """A sentence on how the map was measured, as in a figure; if blanking moves nothing, also the smallest change that
     counts."""
     from playground.figures.drawing import captions  # imported on demand, with matplotlib
@@ -211,7 +212,7 @@ def _blanked(trace: Trace, question: occlusion.Target, result: OcclusionResult) 
     method = f"blanked in {captions.sides(result.sides)}"
     if question.label is not None:
         method += f"; in logits ({captions.margin(trace)})"
-    if not result.nothing:
+    if not result.moves_nothing:
         return {"how": method}
     least_change = f"{question.nothing:g} logits" if question.label is not None else captions.percent(question.nothing)
     return {"how": method, "floor": question.nothing, "unmoved": least_change}
@@ -239,7 +240,7 @@ def _tested_by_occlusion(
 
     key = ("foretells", *question.items(), blanking, result.side, hash(result.moves.tobytes()))
     return faithfulness.remember(
-        trace, Target(**question), DEFAULT_METHOD, worked.worked_out(picture, setup, cache, key, make)
+        trace, Target(**question), DEFAULT_METHOD, worked.cached_result(picture, setup, cache, key, make)
     )
 
 
@@ -262,7 +263,7 @@ def _label(words: Mapping[str, str], trace: Trace) -> int:
     return chosen.number(words, "label", classes)
 
 
-def _name(config, number: int) -> str:
+def _label_name(config, number: int) -> str:
     return config.labels[number] if config.labels else f"class {number}"
 
 

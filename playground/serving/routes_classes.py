@@ -23,20 +23,20 @@ from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
-from playground.serving.answering import Refused, changes, sentence_response, visitor
-from playground.serving.classes import ASKS, KINDS, TELLS, Class, Question, refusal
+from playground.serving.answering import Refused, own_pages_only, sentence_response, visitor
+from playground.serving.classes import ASKS, QUESTION_KINDS, TELLS, Class, Question, refusal
 
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
-SMALL, LARGE = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
-SLOW_SECONDS, MOST_SLOW = 2.0, 200  # the delay of a try in seconds, and the most tries that are delayed at once
-LECTURER = "x-playground-lecturer"  # the header with the lecturer's secret
-SEAT = "playground_seat"  # the cookie by which deploy/nginx.conf finds a browser's replica
-CODE = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
-SAMPLE = re.compile(r"api/samples/[\w.-]{1,60}/[0-9a-f]{1,64}\.jpg")
-NEWS = {"Cache-Control": "no-store", "Content-Type": "application/json"}
-STYLES = "classroom/classroom.css"
-OPENS = "python -m playground --host 0.0.0.0"
+PHONE_BYTES, LECTURER_BYTES = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
+TRY_DELAY_SECONDS, MOST_SLOW_TRIES = 2.0, 200  # the delay of a try, and the most tries that are delayed at once
+SECRET_HEADER = "x-playground-lecturer"  # the header with the lecturer's secret
+SEAT_COOKIE = "playground_seat"  # the cookie by which deploy/nginx.conf finds a browser's replica
+CODE_PATTERN = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
+SAMPLE_ADDRESS = re.compile(r"api/samples/[\w.-]{1,60}/[0-9a-f]{1,64}\.jpg")
+NEWS_HEADERS = {"Cache-Control": "no-store", "Content-Type": "application/json"}
+STYLESHEET = "classroom/classroom.css"
+REACHABLE_COMMAND = "python -m playground --host 0.0.0.0"
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
@@ -45,16 +45,16 @@ PAGE = """<!doctype html>
 <script type="module" src="{script}"></script>
 </head><body><main class="phone" data-phone><noscript>This page needs JavaScript.</noscript></main></body></html>
 """
-_slow = 0  # the number of tries that are being delayed
+_slow_tries = 0  # the number of tries that are being delayed
 
 
-def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+def _answering_refusals(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
     @wraps(endpoint)
     async def refusing(request: Request) -> Response:
         try:
             return await endpoint(request)
         except Refused as refused:
-            return sentence_response(str(refused), refused.status, **refused.more)
+            return sentence_response(str(refused), refused.status, **refused.fields)
         except ClientDisconnect:
             return Response(status_code=499)
 
@@ -64,14 +64,14 @@ def _refuses(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
 async def page(request: Request) -> Response:
     """The phone's page, which is the same for every code: the page's script asks whether the class exists."""
     to_root = "../" if "code" in request.path_params else ""
-    script, styles = escape(to_root + scripts.address("shell/phone.js")), stylesheet(STYLES)
+    script, styles = escape(to_root + scripts.address("shell/phone.js")), stylesheet(STYLESHEET)
     return HTMLResponse(PAGE.format(script=script, styles=styles), headers={"Cache-Control": "no-cache"})
 
 
 # Reading a request
 
 
-async def body(request: Request, limit: int) -> dict:
+async def read_message(request: Request, limit: int) -> dict:
     data = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -96,32 +96,32 @@ def _known_version(request: Request) -> int:
 
 
 async def _class_of(request: Request) -> Class:
-    global _slow
+    global _slow_tries
     code, asker = request.path_params["code"], visitor(request)
-    if not CODE.fullmatch(code):
+    if not CODE_PATTERN.fullmatch(code):
         raise refusal("letters", 404, count=classes.CODE_LENGTH)
     group = classes.find_class(code)
     if group is not None and (asker.person in group.phones or _has_secret(request, group)):
         return group
-    if classes.of_keys.too_many(asker.person or asker.address):
+    if classes.tries_of_keys.too_many(asker.person or asker.address):
         raise refusal("manyCodes", 429)
-    if classes.of_networks.too_many(asker.address):
-        if _slow >= MOST_SLOW:
+    if classes.tries_of_networks.too_many(asker.address):
+        if _slow_tries >= MOST_SLOW_TRIES:
             raise refusal("manyTries", 503)
-        _slow += 1
+        _slow_tries += 1
         try:
-            await asyncio.sleep(SLOW_SECONDS)
+            await asyncio.sleep(TRY_DELAY_SECONDS)
         finally:
-            _slow -= 1
+            _slow_tries -= 1
         group = classes.find_class(code)
     if group is None:
-        classes.of_keys.add(asker.person or asker.address)
-        classes.of_networks.add(asker.address)
+        classes.tries_of_keys.add(asker.person or asker.address)
+        classes.tries_of_networks.add(asker.address)
         raise refusal("noClass", 404, code=code.upper())
     return group
 
 
-def _key(request: Request) -> str:
+def _required_key(request: Request) -> str:
     key = people.key_of(request)
     if key is None:
         raise refusal("key", 403)
@@ -131,18 +131,18 @@ def _key(request: Request) -> str:
 # Phones
 
 
-@_refuses
+@_answering_refusals
 async def listen(request: Request) -> Response:
     """Answers with the phone's state as soon as it differs from the version that the phone has."""
-    known_version, key = _known_version(request), _key(request)
+    known_version, key = _known_version(request), _required_key(request)
     group = await _class_of(request)
     phone = group.enter(key)
-    _not_too_often(phone)
+    _refuse_too_often(phone)
     if group.version == known_version and not group.ended:
-        await _wait(phone.waits())
+        await _wait(phone.next_news())
     else:
         phone.wake()
-    return Response(b'{"mine": %s, %s' % (_own_guess(group, key), _shared(group)[1:]), headers=NEWS)
+    return Response(b'{"mine": %s, %s' % (_own_guess(group, key), _shared_state(group)[1:]), headers=NEWS_HEADERS)
 
 
 async def _wait(news: asyncio.Future[None]) -> None:
@@ -153,7 +153,7 @@ async def _wait(news: asyncio.Future[None]) -> None:
         pass
 
 
-def _not_too_often(phone: classes.Phone) -> None:
+def _refuse_too_often(phone: classes.Phone) -> None:
     if not phone.take_request():
         raise refusal("often", 429)
 
@@ -163,20 +163,20 @@ def _own_guess(group: Class, key: str) -> bytes:
     return json.dumps([guesses.get(key) for guesses in question.rounds] if question else []).encode()
 
 
-def _shared(group: Class) -> bytes:
+def _shared_state(group: Class) -> bytes:
     """The part of the state that all phones share, as JSON, serialised once after each change."""
     if group.shared_state is None or group.shared_state[0] != group.version:
         shared = {
             "version": group.version,
             "ended": group.ended,
             "scene": group.scene,
-            "question": _question(group.question),
+            "question": _question_record(group.question),
         }
         group.shared_state = (group.version, json.dumps(shared).encode())
     return group.shared_state[1]
 
 
-def _question(question: Question | None) -> dict | None:
+def _question_record(question: Question | None) -> dict | None:
     if question is None:
         return None
     record = {
@@ -186,25 +186,25 @@ def _question(question: Question | None) -> dict | None:
     if question.phase != ASKS:
         record["counts"] = question.counts()
     if question.phase == TELLS:
-        record |= {"truth": question.truth, "after": question.after, "heat": question.heat}
+        record |= {"truth": question.truth, "after": question.after_words, "heat": question.heat}
     return record
 
 
-@changes
-@_refuses
+@own_pages_only
+@_answering_refusals
 async def guess(request: Request) -> Response:
-    group, key = await _class_of(request), _key(request)
+    group, key = await _class_of(request), _required_key(request)
     phone = group.enter(key)
-    _not_too_often(phone)
-    message = await body(request, SMALL)
-    guess = group.take(key, message.get("question"), message.get("turn"), message.get("guess"))
-    return Response(json.dumps({"guess": guess}), headers=NEWS)
+    _refuse_too_often(phone)
+    message = await read_message(request, PHONE_BYTES)
+    guess = group.take_guess(key, message.get("question"), message.get("turn"), message.get("guess"))
+    return Response(json.dumps({"guess": guess}), headers=NEWS_HEADERS)
 
 
-@_refuses
+@_answering_refusals
 async def picture(request: Request) -> Response:
     """Sends the lecturer's own picture to a phone of the class."""
-    group, key = await _class_of(request), _key(request)
+    group, key = await _class_of(request), _required_key(request)
     jpeg = group.pictures.get(request.path_params["id"]) if key in group.phones else None
     if jpeg is None:
         raise refusal("noPicture", 404)
@@ -214,21 +214,21 @@ async def picture(request: Request) -> Response:
 # The lecturer
 
 
-@changes
-@_refuses
+@own_pages_only
+@_answering_refusals
 async def start(request: Request) -> Response:
     """Starts a class. The message's field `root` is the app's address in the lecturer's browser."""
-    message = await body(request, SMALL)
+    message = await read_message(request, PHONE_BYTES)
     root = message.get("root")
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
-    root, trouble = await _reached(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    group = classes.start(_key(request), visitor(request).address, request.cookies.get(SEAT, ""))
-    group.address, group.trouble = f"{root}c/{group.code}", trouble
-    return Response(json.dumps({"secret": group.secret, **_lecture(group)}), headers=NEWS)
+    root, reachable_command = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
+    group = classes.start(_required_key(request), visitor(request).address, request.cookies.get(SEAT_COOKIE, ""))
+    group.address, group.reachable_command = f"{root}c/{group.code}", reachable_command
+    return Response(json.dumps({"secret": group.secret, **_lecturer_state(group)}), headers=NEWS_HEADERS)
 
 
-async def _reached(root: str, port: int) -> tuple[str, str]:
+async def _phone_address(root: str, port: int) -> tuple[str, str]:
     """(the app's address for phones, the command that makes the app reachable for phones; "" if it is reachable)"""
     if not _is_loopback(urlsplit(root).hostname or ""):
         return root, ""
@@ -236,7 +236,7 @@ async def _reached(root: str, port: int) -> tuple[str, str]:
     if own_address and await asyncio.to_thread(_listens, own_address, port):
         host = f"[{own_address}]" if ":" in own_address else own_address
         return f"http://{host}:{port}{urlsplit(root).path}", ""
-    return root, OPENS
+    return root, REACHABLE_COMMAND
 
 
 def _is_loopback(host: str) -> bool:
@@ -267,7 +267,7 @@ def _listens(address: str, port: int) -> bool:
 
 
 def _has_secret(request: Request, group: Class) -> bool:
-    return secrets.compare_digest(request.headers.get(LECTURER, "").encode(), group.secret.encode())
+    return secrets.compare_digest(request.headers.get(SECRET_HEADER, "").encode(), group.secret.encode())
 
 
 async def _class_of_lecturer(request: Request) -> Class:
@@ -278,50 +278,50 @@ async def _class_of_lecturer(request: Request) -> Class:
     return group
 
 
-@_refuses
+@_answering_refusals
 async def lecture(request: Request) -> Response:
     """Answers with the lecturer's state as soon as it differs from the state that the page has."""
-    known_count = _known_version(request)
+    known_version = _known_version(request)
     group = await _class_of_lecturer(request)
-    if group.count == known_count and not group.ended:
-        await _wait(group.screen_waits())
-    return Response(json.dumps(_lecture(group)), headers=NEWS)
+    if group.lecturer_version == known_version and not group.ended:
+        await _wait(group.next_lecturer_news())
+    return Response(json.dumps(_lecturer_state(group)), headers=NEWS_HEADERS)
 
 
-def _lecture(group: Class) -> dict:
+def _lecturer_state(group: Class) -> dict:
     """The lecturer's state. It contains no guesses until the lecturer shows them."""
     question = group.question
-    question_record = _question(question)
+    question_record = _question_record(question)
     if question and question_record:
         question_record |= {"answered": [len(guesses) for guesses in question.rounds], "hands": question.hands}
     return {
         **{
-            "count": group.count,
+            "count": group.lecturer_version,
             "code": group.code,
             "address": group.address,
-            "trouble": group.trouble,
+            "trouble": group.reachable_command,
             "ended": group.ended,
         },
         **{
-            "open": group.open,
+            "open": group.door_is_open,
             "phones": len(group.phones),
             "asked": group.question_count,
             "scene": group.scene,
             "question": question_record,
         },
         "qr": qr.rows(group.address),
-        "minutes": max(0, round((classes.LONGEST_LIFE - classes.clock() + group.begun) / 60)),
+        "minutes": max(0, round((classes.LONGEST_LIFE - classes.clock() + group.begun_at) / 60)),
     }
 
 
-@changes
-@_refuses
+@own_pages_only
+@_answering_refusals
 async def act(request: Request) -> Response:
     group = await _class_of_lecturer(request)
-    message = await body(request, LARGE)
+    message = await read_message(request, LECTURER_BYTES)
     action = message.get("do")
     if action == "go":
-        group.go_to(_scene(message.get("scene")))
+        group.go_to(_checked_scene(message.get("scene")))
     elif action == "ask":
         _ask(group, request, message)
     elif action == "again":
@@ -338,10 +338,10 @@ async def act(request: Request) -> Response:
         classes.end(group)
     else:
         raise Refused("A class can go, ask, ask again, show, tell the truth, count hands, close its door and end.")
-    return Response(json.dumps(_lecture(group)), headers=NEWS)
+    return Response(json.dumps(_lecturer_state(group)), headers=NEWS_HEADERS)
 
 
-def _scene(scene: object) -> dict:
+def _checked_scene(scene: object) -> dict:
     if not isinstance(scene, dict) or not _is_number(scene.get("n"), 0, 99):
         raise Refused("A scene has a number from 0 to 99.")
     return scene
@@ -352,10 +352,10 @@ def _is_number(value: object, low: int, high: int) -> bool:
 
 
 def _ask(group: Class, request: Request, message: dict) -> None:
-    group.go_to(_scene(message.get("scene")))
+    group.go_to(_checked_scene(message.get("scene")))
     question = message.get("question")
-    if not isinstance(question, dict) or question.get("kind") not in KINDS:
-        raise Refused(f"A question's kind is {', '.join(KINDS)}.")
+    if not isinstance(question, dict) or question.get("kind") not in QUESTION_KINDS:
+        raise Refused(f"A question's kind is {', '.join(QUESTION_KINDS)}.")
     low, high, values = 0, 0, ()
     if question["kind"] == "choice":
         options = question.get("options")
@@ -377,7 +377,7 @@ def _ask(group: Class, request: Request, message: dict) -> None:
         for name in ("asks", "unit", "options", "rows", "columns", "mark", "aspect")
         if name in question
     }
-    for_phones |= _picture(group, request, question)
+    for_phones |= _question_picture(group, request, question)
     group.ask(Question(0, int(str(group.scene["n"])), question["kind"], low, high, values, for_phones, about))
 
 
@@ -385,10 +385,10 @@ def _is_option(option: object) -> bool:
     return isinstance(option, list) and len(option) == 2 and isinstance(option[0], str) and 0 < len(option[0]) <= 40
 
 
-def _picture(group: Class, request: Request, question: dict) -> dict:
+def _question_picture(group: Class, request: Request, question: dict) -> dict:
     """The picture of a question: a sample's address, or the lecturer's own picture, which is kept for the class and
     shown on phones only with the lecturer's consent."""
-    if isinstance(address := question.get("picture"), str) and SAMPLE.fullmatch(address):
+    if isinstance(address := question.get("picture"), str) and SAMPLE_ADDRESS.fullmatch(address):
         return {"picture": address}
     if question.get("mine") and question.get("yes") is True:
         person = people.person_of(request)

@@ -18,7 +18,6 @@ from starlette.routing import Route
 
 from playground.errors import PlaygroundError
 from playground.figures import layouts
-from playground.figures import layouts as shapes
 from playground.figures.command_line import again
 from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.spec import PACKS, PURPOSES, Spec
@@ -26,19 +25,20 @@ from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
 from playground.serving import chosen, figure_files, figure_words, people, traces
-from playground.serving.answering import Refused, answer, changes
-from playground.serving.figure_words import HELD, REST, SWEEPS, Shown, description
+from playground.serving.answering import Refused, answer, own_pages_only
+from playground.serving.figure_words import HELD_LAYERS, INTERACTIVE_WORDS, SWEEP_TITLES, FigureSubject, description
 from playground.serving.people import Person
 
-HOUR = "public, max-age=3600"  # no longer, because a new version may draw another figure for the same address
+AN_HOUR = "public, max-age=3600"  # no longer, because a new version may draw another figure for the same address
 PRIVATE = "no-store"
-DOWNLOAD = "download"  # a word of the address: with download=1 the browser saves the file instead of showing it
+DOWNLOAD_WORD = "download"  # a word of the address: with download=1 the browser saves the file instead of showing it
 
 
 async def figure(request: Request) -> Response:
     kind, person = request.path_params["kind"], people.person_of(request)
     words = dict(request.query_params)
-    is_attachment = words.pop(DOWNLOAD, "") == "1" or kind == "html"  # an .html never opens as a page of this server
+    # an .html never opens as a page of this server
+    is_attachment = words.pop(DOWNLOAD_WORD, "") == "1" or kind == "html"
 
     return await _respond(request, lambda: _figure(request, kind, words, is_attachment, person))
 
@@ -50,27 +50,27 @@ async def _respond(request: Request, work: Callable[[], Response]) -> Response:
         try:
             return work()
         except OptionError as error:
-            raise Refused(error.in_words(figure_words.IN_ADDRESS)) from None
+            raise Refused(error.in_words(figure_words.ADDRESS_NAMES)) from None
 
     return await answer(request, computed)
 
 
 def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: bool, person: Person | None) -> Response:
-    if kind not in figure_files.TYPES:
-        raise Refused(f"There is no figure.{kind[:20]}; there are {', '.join(figure_files.TYPES)}.", 404)
+    if kind not in figure_files.MEDIA_TYPES:
+        raise Refused(f"There is no figure.{kind[:20]}; there are {', '.join(figure_files.MEDIA_TYPES)}.", 404)
     if request.method != "POST" and kind not in figure_files.STILL_KINDS:
         raise Refused(f"A .{kind} takes long to make: it is asked for by POST, with your browser's key.", 405)
     if request.method != "POST" and _names_own(words):
         raise Refused("A figure of your own picture is asked for by POST, with your browser's key.", 403)
     subject, spec = figure_words.read(words, kind, person)
-    headers = {"Cache-Control": PRIVATE if subject.private or kind not in figure_files.STILL_KINDS else HOUR}
-    if not subject.private:
-        headers["ETag"] = tag = f'"{figure_files.digest(subject, spec, kind)}"'
-        if request.headers.get("if-none-match") == tag:
+    headers = {"Cache-Control": PRIVATE if subject.is_private or kind not in figure_files.STILL_KINDS else AN_HOUR}
+    if not subject.is_private:
+        headers["ETag"] = etag = f'"{figure_files.digest(subject, spec, kind)}"'
+        if request.headers.get("if-none-match") == etag:
             return Response(status_code=304, headers=headers)
     headers["Content-Disposition"] = _disposition(figure_files.name(spec, kind), is_attachment)
     return Response(
-        figure_files.file(subject, spec, kind, person), headers=headers, media_type=figure_files.TYPES[kind]
+        figure_files.file(subject, spec, kind, person), headers=headers, media_type=figure_files.MEDIA_TYPES[kind]
     )
 
 
@@ -82,26 +82,26 @@ def _disposition(name: str, is_attachment: bool) -> str:
     return f"{'attachment' if is_attachment else 'inline'}; filename*=UTF-8''{quote(name, safe='')}"
 
 
-async def offered(request: Request) -> Response:
+async def exports(request: Request) -> Response:
     """Export's options for these words, the chosen ones, and the addresses of file and preview."""
     person, words = people.person_of(request), dict(request.query_params)
-    return await _respond(request, lambda: _data(offers(words, person)))
+    return await _respond(request, lambda: _json_response(offers(words, person)))
 
 
 async def size(request: Request) -> Response:
     """A sentence about the interactive file that these words choose."""
     person, words = people.person_of(request), dict(request.query_params)
-    return await _respond(request, lambda: _data({"says": size_sentence(words, person)}))
+    return await _respond(request, lambda: _json_response({"says": size_sentence(words, person)}))
 
 
-def _data(data: dict) -> Response:
+def _json_response(data: dict) -> Response:
     return JSONResponse(data, headers={"Cache-Control": PRIVATE})
 
 
 ROUTES = [
     Route("/figure.{kind}", figure, methods=["GET"]),
-    Route("/figure.{kind}", changes(figure), methods=["POST"]),
-    Route("/api/exports", offered),
+    Route("/figure.{kind}", own_pages_only(figure), methods=["POST"]),
+    Route("/api/exports", exports),
     Route("/api/exports/size", size),
 ]
 
@@ -109,13 +109,13 @@ ROUTES = [
 # Export's sheet needs the options for a view, the chosen options, and the resulting command and addresses.
 
 
-PICTURES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
-KINDS = PICTURES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
-TABLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
-BACKGROUNDS = {"light": "light", "dark": "dark", "transparent": "transparent"}
-IN_BITS = {"float16": "16 bits", "int8": "8 bits, half as large"}  # kinds of numbers in PACKS -> their titles
-PREVIEW, MOVING_PREVIEW = 960, 640  # widths of the previews in dots
-CHOICES = (
+PICTURE_TITLES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
+KIND_TITLES = PICTURE_TITLES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
+TABLE_TITLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
+BACKGROUND_TITLES = {"light": "light", "dark": "dark", "transparent": "transparent"}
+NUMBER_TITLES = {"float16": "16 bits", "int8": "8 bits, half as large"}  # kinds of numbers in PACKS -> their titles
+PREVIEW_DOTS, MOVING_PREVIEW_DOTS = 960, 640  # widths of the previews in dots
+EXPORT_WORDS = (
     "only", "kind", "table", "layout", "purpose", "background", "caption", "footer", "sweep", "held", "pack", "theme",
 )  # fmt: skip
 
@@ -124,36 +124,36 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     """Export's options for a view, the chosen options, and the resulting file, as data for Export's sheet.
 
     `only` is the layout of a lesson's page: such a page exports this layout alone and has no view."""
-    subject, view, options = _request(words, person)
+    subject, view, options = _read_request(words, person)
     kinds, only_layout = _kinds(subject, view, options), options.get("only")
     kind = _option(options, "kind", kinds)
-    layouts = [only_layout] if only_layout else _layouts(subject, view, kind)
-    usual_layout = "compare" if view.get("beside") == "compare" and "compare" in layouts else "convolution"
-    layout = _option(options, "layout", layouts, usual_layout)
+    layout_names = [only_layout] if only_layout else _layouts(subject, view, kind)
+    usual_layout = "compare" if view.get("beside") == "compare" and "compare" in layout_names else "convolution"
+    layout = _option(options, "layout", layout_names, usual_layout)
     sweeps = _sweeps(description(subject, view, layout))
     choices = {
         "kind": kind,
-        "table": _option(options, "table", TABLES),
+        "table": _option(options, "table", TABLE_TITLES),
         "layout": layout,
         "purpose": _option(options, "purpose", PURPOSES),
-        "background": _option(options, "background", BACKGROUNDS),
+        "background": _option(options, "background", BACKGROUND_TITLES),
         "caption": options.get("caption", "true") == "true",
         "footer": options.get("footer") == "true",
         "sweep": _option(options, "sweep", sweeps) if sweeps else "",
-        "held": _option(options, "held", HELD),
+        "held": _option(options, "held", HELD_LAYERS),
         "pack": _option(options, "pack", PACKS),
     }
     spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
     return {
         "offers": {
-            "kind": _titled(kinds, KINDS),
-            "table": _titled(TABLES, TABLES),
-            "layout": _titled(layouts, {layout.name: layout.words for layout in LAYOUTS.values()}),
+            "kind": _titled(kinds, KIND_TITLES),
+            "table": _titled(TABLE_TITLES, TABLE_TITLES),
+            "layout": _titled(layout_names, {layout.name: layout.words for layout in LAYOUTS.values()}),
             "purpose": _titled(PURPOSES, {key: purpose.words for key, purpose in PURPOSES.items()}),
-            "background": _titled(BACKGROUNDS, BACKGROUNDS),
-            "sweep": _titled(sweeps, SWEEPS),
-            "held": _titled(HELD, HELD),
-            "pack": _titled(PACKS, IN_BITS),
+            "background": _titled(BACKGROUND_TITLES, BACKGROUND_TITLES),
+            "sweep": _titled(sweeps, SWEEP_TITLES),
+            "held": _titled(HELD_LAYERS, HELD_LAYERS),
+            "pack": _titled(PACKS, NUMBER_TITLES),
         },
         "chosen": choices,
         "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
@@ -162,30 +162,30 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     }
 
 
-def _request(words: Mapping[str, str], person: Person | None) -> tuple[Shown, dict, dict]:
+def _read_request(words: Mapping[str, str], person: Person | None) -> tuple[FigureSubject, dict, dict]:
     """(what is shown, the view, the choices of Export)"""
-    figure_words.check_names(words, (*figure_words.PLACE, *figure_words.CHOICES, *CHOICES))
-    options = {key: words[key] for key in CHOICES if key in words}
+    figure_words.check_names(words, (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES, *EXPORT_WORDS))
+    options = {key: words[key] for key in EXPORT_WORDS if key in words}
     if options.get("only") not in (None, *LAYOUTS):
         raise Refused(f"There is no layout {options['only']!r}; there are {', '.join(LAYOUTS)}.")
     view = {} if "only" in options else figure_words.view_of(words)
-    return figure_words.shown(words, person), view, options
+    return figure_words.figure_subject(words, person), view, options
 
 
 def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
     """The size of the interactive file for these words; takes some seconds."""
-    subject, view, options = _request(words, person)
-    choices = {"kind": "html", "held": _option(options, "held", HELD), "pack": _option(options, "pack", PACKS)}
+    subject, view, options = _read_request(words, person)
+    choices = {"kind": "html", "held": _option(options, "held", HELD_LAYERS), "pack": _option(options, "pack", PACKS)}
     return figure_files.size_sentence(subject, _file(subject, view, choices, options.get("theme", "light"))[0], person)
 
 
-def _file(subject: Shown, view: Mapping[str, str], options: Mapping, theme: str) -> tuple[Spec, str]:
+def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, theme: str) -> tuple[Spec, str]:
     """(the Spec, the file's suffix)"""
     if options["kind"] == "html":
-        screen_view = urlencode({key: view[key] for key in REST if key in view})
+        screen_view = urlencode({key: view[key] for key in INTERACTIVE_WORDS if key in view})
         layers = "all" if options["held"] == "all" else None
         spec = replace(description(subject, view, pack=options["pack"], theme=theme), view=screen_view, layers=layers)
-        return figure_files.beginning(spec), "html"
+        return figure_files.interactive_spec(spec), "html"
     if options["kind"] == "numbers":
         return description(subject, view, options["layout"]), options["table"]
     look_fields = {
@@ -200,13 +200,13 @@ def _file(subject: Shown, view: Mapping[str, str], options: Mapping, theme: str)
     return description(subject, view, options["layout"], **look_fields), options["kind"]
 
 
-def _kinds(subject: Shown, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
+def _kinds(subject: FigureSubject, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
     """The file types that can hold what is shown. A lesson's chart is always a picture."""
     from playground.figures import html
 
     if "only" in options:
-        return [*PICTURES, "numbers"]
-    kinds = list(KINDS)
+        return [*PICTURE_TITLES, "numbers"]
+    kinds = list(KIND_TITLES)
     try:
         html.check(description(subject, view))
     except PlaygroundError:
@@ -216,7 +216,7 @@ def _kinds(subject: Shown, view: Mapping[str, str], options: Mapping[str, str]) 
     return kinds
 
 
-def _layouts(subject: Shown, view: Mapping[str, str], kind: str) -> list[str]:
+def _layouts(subject: FigureSubject, view: Mapping[str, str], kind: str) -> list[str]:
     """The layouts that can show this view; for animations, the layouts that can be animated. Grids are left out,
     because Export can't choose rows and columns."""
     possible_layouts, last_error = [], None
@@ -250,20 +250,20 @@ def _sweeps(spec: Spec) -> list[str]:
             return False
         return True
 
-    return list(filter(moves, SWEEPS))
+    return list(filter(moves, SWEEP_TITLES))
 
 
-def _preview(subject: Shown, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
+def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
     """The figure in low resolution; for interactive files and tables, a still of the same view."""
-    width_dots = MOVING_PREVIEW if spec.sweep else PREVIEW
+    width_dots = MOVING_PREVIEW_DOTS if spec.sweep else PREVIEW_DOTS
     if kind == "html":
         spec = description(subject, view, "head", theme=spec.theme)
     return replace(spec, dpi=max(10, round(width_dots / spec.made_for.width))), "webp" if spec.sweep else "png"
 
 
-def address(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
+def address(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The address below the app's root."""
-    is_private = subject.private and shapes.of(spec).of_pictures
+    is_private = subject.is_private and layouts.of(spec).of_pictures
     words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",
@@ -284,8 +284,8 @@ def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str,
 # Other programs show a preview of a link: a title, a sentence, and a figure of the view that the link opens. For
 # somebody's own picture the preview shows the default picture.
 
-ANY = "One patch of this picture, and where it looks. Open it, and point at any other patch."
-ACROSS = 1200  # dots: the width of a link's preview
+HINT_OF_ANY_VIEW = "One patch of this picture, and where it looks. Open it, and point at any other patch."
+LINK_PREVIEW_DOTS = 1200  # dots: the width of a link's preview
 
 
 def preview_tags(words: Mapping[str, str], root: str) -> str:
@@ -300,18 +300,18 @@ def preview_tags(words: Mapping[str, str], root: str) -> str:
     return preview_meta(subject, spec, f"{root}{image}")
 
 
-def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[Shown, Spec]:
+def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[FigureSubject, Spec]:
     dropped_words = () if Spec(cut=view.get("cut", "")).takes_another else ("with",)
-    subject = figure_words.shown({key: word for key, word in place.items() if key not in dropped_words}, None)
-    spec = description(subject, {key: view[key] for key in figure_words.KEYS.values() if key in view})
+    subject = figure_words.figure_subject({key: word for key, word in place.items() if key not in dropped_words}, None)
+    spec = description(subject, {key: view[key] for key in figure_words.WORD_OF_FIELD.values() if key in view})
     layouts.of(spec).check(spec)
-    return subject, replace(spec, dpi=round(ACROSS / spec.made_for.width))
+    return subject, replace(spec, dpi=round(LINK_PREVIEW_DOTS / spec.made_for.width))
 
 
-def preview_meta(subject: Shown, spec: Spec, image: str) -> str:
+def preview_meta(subject: FigureSubject, spec: Spec, image: str) -> str:
     """The <meta> tags of a preview. `image` is the public address of the figure."""
     sample = named(subject.picture.name)
-    sentence = sample.hint if spec.query is None and _opens(subject, spec) else ANY
+    sentence = sample.hint if spec.query is None and _is_opening_view(subject, spec) else HINT_OF_ANY_VIEW
     place_words = "" if spec.layer is None else f", layer {spec.layer}, head {spec.head}"
     properties = {
         "og:site_name": "Attention Playground", "og:type": "website", "og:image": image,
@@ -321,7 +321,7 @@ def preview_meta(subject: Shown, spec: Spec, image: str) -> str:
     return "\n".join(f'<meta property="{name}" content="{escape(text)}">' for name, text in properties.items())
 
 
-def _opens(subject: Shown, spec: Spec) -> bool:
+def _is_opening_view(subject: FigureSubject, spec: Spec) -> bool:
     """Whether the view is the picture's opening view, to which its hint belongs."""
     opening_view = chosen.opening_view(subject.picture.name, subject.setup)
     return {"layer": str(spec.layer), "head": str(spec.head)} == opening_view if opening_view else spec.layer is None

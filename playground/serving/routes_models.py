@@ -19,9 +19,9 @@ from playground.models.names import plain_name
 from playground.pictures import jpegs
 from playground.samples import start_patch
 from playground.serving import chosen, models, people, settings, traces
-from playground.serving.answering import Refused, answer, changes, visitor
+from playground.serving.answering import Refused, answer, own_pages_only, visitor
 from playground.serving.cache import Cache
-from playground.serving.ledger import MODELS, refused
+from playground.serving.ledger import MOST_DOWNLOADS, refusals
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.traces import Setup
@@ -40,7 +40,8 @@ def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
     setup = Setup(model, chosen.detail(picture.sample_name, model))
     view = chosen.opening_view(picture.sample_name, setup)
     layers = [int(view["layer"])] if view else None
-    trace = Trace.from_bytes(traces.layers(picture, setup, cache, layers))  # no forward pass if a pack was made ahead
+    # no forward pass if a pack was made ahead
+    trace = Trace.from_bytes(traces.pack_of_layers(picture, setup, cache, layers))
     row = trace.row(next(iter(trace.record)), int(view.get("head", 0)), start_patch(picture.name, trace.grid))
     weights = trace.on_grid(row).numpy()
     image = picture.image.resize((PREVIEW_WIDTH, round(PREVIEW_WIDTH * picture.image.height / picture.image.width)))
@@ -49,10 +50,10 @@ def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
 
 
 LONGEST_SEARCH = 80  # letters
-SAMPLE = "public, max-age=3600"  # for previews of samples, which may look different in the next version
+SAMPLE_CACHING = "public, max-age=3600"  # for previews of samples, which may look different in the next version
 
 
-async def offered(request: Request) -> Response:
+async def model_list(request: Request) -> Response:
     """The models as cards: those on offer, or the results of a search in timm."""
     text = request.query_params.get("search", "").strip()
 
@@ -76,13 +77,13 @@ async def preview_image(request: Request) -> Response:
     def work() -> Response:
         picture, setup = chosen.read(request.query_params, person)
         image = jpegs.as_jpeg(preview(picture, setup.model, person and person.traces))
-        headers = {"Cache-Control": SAMPLE} if picture.sample else PRIVATE
+        headers = {"Cache-Control": SAMPLE_CACHING} if picture.is_sample else PRIVATE
         return Response(image, media_type="image/jpeg", headers=headers)
 
     return await answer(request, work)
 
 
-@changes
+@own_pages_only
 async def begin(request: Request) -> Response:
     name = _name(request)
 
@@ -101,14 +102,14 @@ async def ask(request: Request) -> Response:
     name = _name(request)
 
     def work() -> Response:
-        if (download := asks(people.key_of(request), name)) is None:
+        if (download := download_for(people.key_of(request), name)) is None:
             raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
         return _progress_of(download)
 
     return await answer(request, work)
 
 
-@changes
+@own_pages_only
 async def leave(request: Request) -> Response:
     name = _name(request)
 
@@ -123,7 +124,7 @@ def _name(request: Request) -> str:
     return request.query_params.get("model", "")[: models.LONGEST_NAME + 1]  # check_name refuses a longer name
 
 
-def _progress_of(download: Fetching) -> Response:
+def _progress_of(download: Download) -> Response:
     return _progress(download.bytes, download.total, download.arrived, download.over, download.trouble)
 
 
@@ -139,7 +140,7 @@ def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | 
 
 
 ROUTES = [
-    Route("/api/models", offered, methods=["GET"]),
+    Route("/api/models", model_list, methods=["GET"]),
     Route("/api/preview", preview_image, methods=["GET"]),
     Route("/api/fetching", begin, methods=["POST"]),
     Route("/api/fetching", ask, methods=["GET"]),
@@ -151,7 +152,7 @@ ROUTES = [
 # download stops when nobody waits for the model any more.
 
 log = logging.getLogger("playground")
-_under_way: dict[tuple[str, ...], Fetching] = {}
+_downloads: dict[tuple[str, ...], Download] = {}
 _lock = threading.Lock()
 
 
@@ -159,7 +160,7 @@ class Left(Exception):
     """Stops the download: nobody waits for it any more."""
 
 
-class Fetching:
+class Download:
     def __init__(self, *names: str):
         self.names = names
         self.bytes = self.total = 0  # bytes that have arrived, and all bytes, of the file that is being fetched
@@ -183,10 +184,10 @@ class Fetching:
         finally:
             with _lock:
                 self.over = True
-                _under_way.pop(self.names, None)
+                _downloads.pop(self.names, None)
 
     def _report(self) -> type:
-        """A class like tqdm's progress bar, whose instances write their progress into this Fetching."""
+        """A class like tqdm's progress bar, whose instances write their progress into this Download."""
         download = self
 
         class Report:
@@ -216,54 +217,56 @@ class Fetching:
             self.people_waiting = max(0, self.people_waiting - 1)
 
 
-def begin_fetching(*names: str) -> Fetching:
+def begin_fetching(*names: str) -> Download:
     """Starts the download of these models, or joins the one in progress. Then the first of the models is loaded."""
     with _lock:
-        download = _under_way.get(names)
+        download = _downloads.get(names)
         is_new = download is None or download.people_waiting == 0
         if is_new:
-            download = _under_way[names] = Fetching(*names)
+            download = _downloads[names] = Download(*names)
         download.people_waiting += 1
     if is_new:
         threading.Thread(target=download._work, name="fetching", daemon=True).start()
     return download
 
 
-# A person waits for one model at a time. A person whose page does not ask for the progress within STILL_WAITS has left.
+# A person waits for one model at a time. A person whose page does not ask for the progress within PATIENCE has left.
 
 
-STILL_WAITS = 5.0  # seconds
+PATIENCE = 5.0  # seconds
 
 
 @dataclass
 class Waiter:
     name: str  # the model's name
     network: str
-    coming: Fetching
+    download: Download
     asked_at: float  # the time of the person's last request about the model
 
 
 _waiters: dict[str, Waiter] = {}  # a person's key -> the download for which the person waits
-_waiting = threading.Lock()
+_waiters_lock = threading.Lock()
 _clock = time.monotonic
 
 
-def wait_for(key: str, name: str, network: str = "") -> Fetching:
+def wait_for(key: str, name: str, network: str = "") -> Download:
     """Starts or joins a download. This person no longer waits for any other model."""
-    with _waiting:
+    with _waiters_lock:
         waiter = _waiters.get(key)
-        if waiter and waiter.name == name and not waiter.coming.over:
+        if waiter and waiter.name == name and not waiter.download.over:
             waiter.asked_at = _clock()
-            return waiter.coming
+            return waiter.download
         networks_by_model = {
             waiter.name: waiter.network
             for visitor, waiter in _waiters.items()
-            if visitor != key and not waiter.coming.over
+            if visitor != key and not waiter.download.over
         }
         network_count = list(networks_by_model.values()).count(network)
         count = len(networks_by_model)
-        if name not in networks_by_model and (count >= MODELS or (network and network_count >= MODELS - 1)):
-            refused["models"] += 1
+        if name not in networks_by_model and (
+            count >= MOST_DOWNLOADS or (network and network_count >= MOST_DOWNLOADS - 1)
+        ):
+            refusals["models"] += 1
             raise PlaygroundError(
                 f"{count} models are on their way to this server already: try again when one of them is here."
             )
@@ -277,36 +280,36 @@ def wait_for(key: str, name: str, network: str = "") -> Fetching:
     return download
 
 
-def asks(key: str | None, name: str) -> Fetching | None:
+def download_for(key: str | None, name: str) -> Download | None:
     """The download that this person waits for; None if there is none, or if the person stopped asking long ago."""
-    with _waiting:
+    with _waiters_lock:
         waiter = _waiters.get(key) if key else None
         if waiter is None or waiter.name != name:
             return None
         waiter.asked_at = _clock()
-        return waiter.coming
+        return waiter.download
 
 
 def stop_waiting(key: str, name: str) -> None:
-    with _waiting:
+    with _waiters_lock:
         waiter = _waiters.get(key)
         if waiter and waiter.name == name:
             _leave(key)
 
 
 def _leave(key: str) -> None:
-    _waiters.pop(key).coming.leave()
+    _waiters.pop(key).download.leave()
 
 
 def _watch() -> None:
     """Drops waiters who stopped asking, again and again until there are no waiters."""
     while _drop_silent():
-        time.sleep(STILL_WAITS / 5)
+        time.sleep(PATIENCE / 5)
 
 
 def _drop_silent() -> int:
     """Drops waiters who stopped asking; returns the number of others."""
-    with _waiting:
-        for key in [key for key, waiter in _waiters.items() if _clock() - waiter.asked_at > STILL_WAITS]:
+    with _waiters_lock:
+        for key in [key for key, waiter in _waiters.items() if _clock() - waiter.asked_at > PATIENCE]:
             _leave(key)
         return len(_waiters)

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.serving import ledger, people, pictures
-from playground.serving.answering import Refused, answer, changes, sentence_response, visitor
+from playground.serving.answering import Refused, answer, own_pages_only, sentence_response, visitor
 from playground.serving.cache import MB
 from playground.serving.ledger import Visitor
 from playground.serving.pictures import Picture
@@ -22,7 +22,7 @@ from playground.serving.pictures import Picture
 PRIVATE = {"Cache-Control": "private, no-store"}
 
 
-@changes
+@own_pages_only
 async def bring(request: Request) -> Response:
     """Takes an upload: the request's body is the file, a header holds the file's name."""
     key = people.key_of(request)
@@ -35,12 +35,12 @@ async def bring(request: Request) -> Response:
     def work() -> Response:
         picture = pictures.upload(data, name)
         people.enter(key).take(picture)
-        return JSONResponse(described(picture), headers=PRIVATE)
+        return JSONResponse(picture_record(picture), headers=PRIVATE)
 
     return await answer(request, work)
 
 
-@changes
+@own_pages_only
 async def take_labelled(request: Request) -> Response:
     """Takes a picture of the labelled data set by number, as if it had been uploaded."""
     key = people.key_of(request)
@@ -49,14 +49,14 @@ async def take_labelled(request: Request) -> Response:
         text = request.query_params.get("number", "")
         if not (text.isascii() and text.isdecimal() and len(text) < 9):
             raise Refused(f"The number of a picture is digits; asked was {text[:20]!r}.")
-        picture = pictures.labelled(int(text))
+        picture = pictures.labelled_picture(int(text))
         people.enter(key).take(picture)
-        return JSONResponse(described(picture), headers=PRIVATE)
+        return JSONResponse(picture_record(picture), headers=PRIVATE)
 
     return await answer(request, work)
 
 
-def described(picture: Picture) -> dict:
+def picture_record(picture: Picture) -> dict:
     return {"id": picture.id, "title": picture.name, "thumb": picture.thumbnail}
 
 
@@ -68,15 +68,15 @@ async def show(request: Request) -> Response:
     return Response(picture.jpeg, media_type="image/jpeg", headers=PRIVATE)
 
 
-@changes
-async def forget_one(request: Request) -> Response:
+@own_pages_only
+async def forget_picture(request: Request) -> Response:
     person = people.person_of(request)
     if person is None or not person.drop(request.path_params["id"]):
         return sentence_response("There is no such picture of yours on the server.", 404)
     return Response(status_code=204)
 
 
-@changes
+@own_pages_only
 async def forget_all(request: Request) -> Response:
     people.forget(people.key_of(request))
     return Response(status_code=204)
@@ -86,25 +86,25 @@ ROUTES = [
     Route("/api/pictures", bring, methods=["POST"]),
     Route("/api/pictures", forget_all, methods=["DELETE"]),
     Route("/api/pictures/{id}.jpg", show),
-    Route("/api/pictures/{id}", forget_one, methods=["DELETE"]),
+    Route("/api/pictures/{id}", forget_picture, methods=["DELETE"]),
     Route("/api/labelled", take_labelled, methods=["POST"]),
 ]
 
 
 # Each upload in progress lies in memory until it is complete, so slow senders must not be able to fill the memory.
 
-LARGEST = 32 * MB  # most bytes of one file, as in open_image
+LARGEST_FILE = 32 * MB  # most bytes of one file, as in open_image
 PIECE_SECONDS, FILE_SECONDS = 15.0, 120.0  # most seconds between two pieces of a file, and for the whole file
-STEP = 2**18  # bytes: a sender of fewer within SLOW_SECONDS counts as slow
+STEP_BYTES = 2**18  # bytes: a sender of fewer within SLOW_SECONDS counts as slow
 SLOW_SECONDS = 4.0
-LOOK_AGAIN = 0.1  # seconds between two looks for room
+LOOK_EVERY = 0.1  # seconds between two looks for room
 
-FULL = {  # result of Room.trouble (ledger.py) -> the sentence for the person
+FULL_SENTENCES = {  # result of Room.trouble (ledger.py) -> the sentence for the person
     "key": "Too many of your pictures are on their way: wait until one has come, then bring the next.",
     "network": "So many pictures are on their way from your network that there is no room for one more: try again.",
     "everybody": "So many pictures are on their way that there is no room for one more: try again.",
 }
-TOO_LARGE = f"The file is too large: up to {LARGEST // MB} MB can be opened."
+TOO_LARGE = f"The file is too large: up to {LARGEST_FILE // MB} MB can be opened."
 
 
 class Delivery:
@@ -114,29 +114,30 @@ class Delivery:
         self._limit, self.visitor = limit, visitor
         self.pieces: list[bytes] = []
         self.bytes = 0
-        self.brisk = time.monotonic()  # the time at which the latest STEP bytes were complete
-        self.waits = False  # whether the upload waits for room in `ledger.uploads`
+        self.stepped_at = time.monotonic()  # the time at which the latest STEP_BYTES were complete
+        self.is_waiting = False  # whether the upload waits for room in `ledger.uploads`
 
     def take(self, piece: bytes) -> None:
-        if self.bytes // STEP != (self.bytes + len(piece)) // STEP:
-            self.brisk = time.monotonic()
+        if self.bytes // STEP_BYTES != (self.bytes + len(piece)) // STEP_BYTES:
+            self.stepped_at = time.monotonic()
         self.bytes += len(piece)
         self.pieces.append(piece)
         ledger.uploads.take_beyond(self.visitor, len(piece))
 
     def leave(self) -> None:
-        under_way.discard(self)
+        deliveries.discard(self)
         ledger.uploads.give_back(self.visitor, self.bytes)
 
     def end(self) -> None:
-        under_way.discard(self)
+        deliveries.discard(self)
         self._limit.reschedule(0)
 
 
-under_way: set[Delivery] = set()
-_beyond: Delivery | None = None  # the only upload that may exceed the limit of `ledger.uploads`, to finish
-_looked = 0.0  # time of the last search for slow uploads
-_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock around an upload
+deliveries: set[Delivery] = set()
+# The one upload that may exceed the limit of `ledger.uploads`, so that it comes to its end.
+_delivery_beyond: Delivery | None = None
+_looked_at = 0.0  # time of the last search for slow uploads
+_person_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock around an upload
 
 
 async def read_body(request: Request) -> bytes:
@@ -144,12 +145,12 @@ async def read_body(request: Request) -> bytes:
     if not _may_fit(request.headers.get("content-length", "0")):
         raise Refused(TOO_LARGE, 413)
     asker = visitor(request)
-    person_lock = _turns.setdefault(asker.person, asyncio.Lock())
+    person_lock = _person_locks.setdefault(asker.person, asyncio.Lock())
     with ledger.files.holding(asker) as trouble:
         if trouble:
             if trouble == "everybody":
-                _end_the_slowest(ledger.files.by)  # so that the person's next try finds room
-            raise Refused(FULL[trouble], 503)
+                _end_the_slowest(ledger.files.holdings)  # so that the person's next try finds room
+            raise Refused(FULL_SENTENCES[trouble], 503)
         try:
             async with person_lock:
                 return await _read_all(request, asker)
@@ -161,13 +162,13 @@ async def read_body(request: Request) -> bytes:
 
 def _may_fit(length: str) -> bool:
     """Whether the declared length is small enough. True without a valid length: then arriving bytes are counted."""
-    return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST)
+    return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST_FILE)
 
 
 async def _read_all(request: Request, asker: Visitor) -> bytes:
-    async with asyncio.timeout(FILE_SECONDS) as limit, AsyncExitStack() as exits:
-        delivery = Delivery(limit, asker)
-        under_way.add(delivery)
+    async with asyncio.timeout(FILE_SECONDS) as time_limit, AsyncExitStack() as exits:
+        delivery = Delivery(time_limit, asker)
+        deliveries.add(delivery)
         exits.callback(delivery.leave)
         stream = aiter(request.stream())
         while True:
@@ -176,7 +177,7 @@ async def _read_all(request: Request, asker: Visitor) -> bytes:
                     piece = await anext(stream)
             except StopAsyncIteration:
                 return b"".join(delivery.pieces)
-            if delivery.bytes + len(piece) > LARGEST:
+            if delivery.bytes + len(piece) > LARGEST_FILE:
                 raise Refused(TOO_LARGE, 413)
             await _find_room(delivery, len(piece), exits)
             delivery.take(piece)
@@ -185,35 +186,39 @@ async def _read_all(request: Request, asker: Visitor) -> bytes:
 async def _find_room(delivery: Delivery, count: int, exits: AsyncExitStack) -> None:
     """Waits for room for `count` more bytes. All uploads together could fill the room before any of them is complete,
     so one upload at a time may exceed the limit."""
-    global _beyond
-    while delivery is not _beyond and ledger.uploads.trouble(delivery.visitor, count):
-        delivery.waits = True
-        if _beyond is None:
-            _beyond = delivery
+    global _delivery_beyond
+    while delivery is not _delivery_beyond and ledger.uploads.trouble(delivery.visitor, count):
+        delivery.is_waiting = True
+        if _delivery_beyond is None:
+            _delivery_beyond = delivery
             exits.callback(_leave_beyond, delivery)
             break
-        _end_the_slowest(ledger.uploads.by)
-        await asyncio.sleep(LOOK_AGAIN)
-    if delivery.waits:
-        delivery.waits, delivery.brisk = False, time.monotonic()
+        _end_the_slowest(ledger.uploads.holdings)
+        await asyncio.sleep(LOOK_EVERY)
+    if delivery.is_waiting:
+        delivery.is_waiting, delivery.stepped_at = False, time.monotonic()
 
 
 def _leave_beyond(delivery: Delivery) -> None:
-    global _beyond
-    if _beyond is delivery:
-        _beyond = None
+    global _delivery_beyond
+    if _delivery_beyond is delivery:
+        _delivery_beyond = None
 
 
 def _end_the_slowest(holdings: ledger.Holdings) -> None:
-    """Ends the slowest upload of the network that holds most. Runs at most once per LOOK_AGAIN, because a search among
+    """Ends the slowest upload of the network that holds most. Runs at most once per LOOK_EVERY, because a search among
     hundreds of uploads takes long."""
-    global _looked
+    global _looked_at
     now = time.monotonic()
-    if now - _looked < LOOK_AGAIN:
+    if now - _looked_at < LOOK_EVERY:
         return
-    _looked = now
-    slow_deliveries = [delivery for delivery in under_way if not delivery.waits and now - delivery.brisk > SLOW_SECONDS]
+    _looked_at = now
+    slow_deliveries = [
+        delivery for delivery in deliveries if not delivery.is_waiting and now - delivery.stepped_at > SLOW_SECONDS
+    ]
     if slow_deliveries:
-        ledger.refused["uploads"] += 1
-        slowest = max(slow_deliveries, key=lambda delivery: (holdings.above(delivery.visitor.address), -delivery.brisk))
+        ledger.refusals["uploads"] += 1
+        slowest = max(
+            slow_deliveries, key=lambda delivery: (holdings.rank_of(delivery.visitor.address), -delivery.stepped_at)
+        )
         slowest.end()

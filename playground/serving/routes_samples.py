@@ -22,47 +22,49 @@ FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def address() -> str:
-    return f"api/samples/{edition(samples(), models.has_real())}"
+    return f"api/samples/{edition(samples(), models.has_photographs())}"
 
 
 @cache
-def edition(listed_samples: tuple[Sample, ...], has_real: bool) -> str:
+def edition(listed_samples: tuple[Sample, ...], has_photographs: bool) -> str:
     """A digest of everything on which the list depends: the samples on this machine, and the models they open in."""
-    inputs = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), has_real, __version__)
+    inputs = (*((sample.name, sample_digest(sample.name)) for sample in listed_samples), has_photographs, __version__)
     return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 
-async def everything(request: Request) -> Response:
+async def sample_list(request: Request) -> Response:
     def work() -> Response:
-        present_samples, has_real = samples(), models.has_real()
-        if request.path_params["edition"] != edition(present_samples, has_real):
+        present_samples, has_photographs = samples(), models.has_photographs()
+        if request.path_params["edition"] != edition(present_samples, has_photographs):
             raise Refused("This page is older than the server: reload it.", 410)
-        return Response(listed(present_samples, has_real), media_type="application/json", headers=FOREVER)
+        return Response(
+            sample_list_json(present_samples, has_photographs), media_type="application/json", headers=FOREVER
+        )
 
     return await answer(request, work)
 
 
 @cache
-def listed(listed_samples: tuple[Sample, ...], has_real: bool) -> bytes:
+def sample_list_json(listed_samples: tuple[Sample, ...], has_photographs: bool) -> bytes:
     listing = {
-        "samples": [look(sample) for sample in listed_samples],
-        "own": {"model": models.REAL if has_real else models.default(), "detail": 1},
-        "ours": list(models.OURS),
+        "samples": [sample_record(sample) for sample in listed_samples],
+        "own": {"model": models.PHOTOGRAPH_MODEL if has_photographs else models.default(), "detail": 1},
+        "ours": list(models.OUR_MODELS),
         "real": {
-            "model": models.REAL, "title": plain_name(models.REAL), "here": has_real,
-            "may_fetch": models.may_fetch(models.REAL), "megabytes": models.megabytes(models.REAL),
-            "with_photographs": True,
+            "model": models.PHOTOGRAPH_MODEL, "title": plain_name(models.PHOTOGRAPH_MODEL), "here": has_photographs,
+            "may_fetch": models.may_fetch(models.PHOTOGRAPH_MODEL),
+            "megabytes": models.megabytes(models.PHOTOGRAPH_MODEL), "with_photographs": True,
         },
     }  # fmt: skip
     return json.dumps(listing, ensure_ascii=False).encode()
 
 
-def look(sample: Sample) -> dict:
+def sample_record(sample: Sample) -> dict:
     """The record of a sample in the list."""
     setup = chosen.usual_setup(sample.name)
     view = {key: int(word) for key, word in chosen.opening_view(sample.name, setup).items()}
     image = Image.open(sample.path)
-    image.draft("RGB", (pictures.THUMB * 2, pictures.THUMB * 2))
+    image.draft("RGB", (pictures.THUMB_SIDE * 2, pictures.THUMB_SIDE * 2))
     return {
         "name": sample.name,
         "title": sample.title,
@@ -98,6 +100,6 @@ async def picture(request: Request) -> Response:
 
 
 ROUTES = [
-    Route("/api/samples/{edition}", everything),
+    Route("/api/samples/{edition}", sample_list),
     Route("/api/samples/{name}/{digest}.jpg", picture),
 ]

@@ -40,14 +40,14 @@ async def describe(request: Request) -> Response:
 
     def work() -> Response:
         picture, setup = chosen.read(request.query_params, person)
-        return JSONResponse(described(picture, setup, person), headers={"Cache-Control": "no-store"})
+        return JSONResponse(trace_record(picture, setup, person), headers={"Cache-Control": "no-store"})
 
     return await answer(request, work)
 
 
-def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
+def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
     """The description of a trace, which the browser needs before it asks for numbers."""
-    if picture.sample:
+    if picture.is_sample:
         sample = named(picture.name)
         fields = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
         fields |= {"title": picture.name, "sample": picture.name}
@@ -55,7 +55,7 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
         fields = {"title": picture.name, "mine": picture.id, "address": f"api/pictures/{picture.id}.jpg"}
     coarse_setup = traces.first_look(picture, setup, cache_of(person))
     grids = [
-        {"detail": detail, "grid": list(traces.grid(picture, replace(setup, detail=detail, first=False)))}
+        {"detail": detail, "grid": list(traces.grid(picture, replace(setup, detail=detail, is_first_look=False)))}
         for detail in models.details(setup.model)
     ]
     digest = chosen.digest(picture, setup)
@@ -65,7 +65,7 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "model": setup.model,
         "title": plain_name(setup.model),
         "detail": setup.detail,
-        "layers": None if picture.sample else models.load(setup.model).config.depth,  # unknown without torch
+        "layers": None if picture.is_sample else models.load(setup.model).config.depth,  # unknown without torch
         "scale": setup.scale,
         "cut": list(setup.cut),
         "grid": list(traces.grid(picture, setup)),
@@ -74,8 +74,8 @@ def described(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "suits": setup.model == chosen.usual_setup(picture.sample_name).model,
         "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, setup).items()},
         "picture": {"id": picture.id, **fields},
-        "text": own_models.text_tower(setup.model) is not None,
-        "private": not picture.sample,
+        "text": own_models.text_tower_folder(setup.model) is not None,
+        "private": not picture.is_sample,
     }
 
 
@@ -92,7 +92,7 @@ async def part(request: Request, make) -> Response:
         chosen.check_digest(request.path_params["digest"], picture, setup)
         response = make(picture, setup, person)
         if "Cache-Control" not in response.headers:
-            response.headers.update(FOREVER if picture.sample else PRIVATE)
+            response.headers.update(FOREVER if picture.is_sample else PRIVATE)
         return response
 
     return await answer(request, work)
@@ -102,11 +102,11 @@ async def layers(request: Request) -> Response:
     words = request.query_params
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        layers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
+        layer_numbers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
         heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
-        if not picture.sample and "finer" in words:  # a coarser trace is on the screen, so this one may wait
+        if not picture.is_sample and "finer" in words:  # a coarser trace is on the screen, so this one may wait
             traces.trace(picture, setup, cache_of(person), finer=True)
-        data = traces.layers(picture, setup, cache_of(person), layers, heads)
+        data = traces.pack_of_layers(picture, setup, cache_of(person), layer_numbers, heads)
         return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
 
     return await part(request, make)
@@ -159,8 +159,10 @@ async def names(request: Request) -> Response:
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
         trace = traces.trace(picture, setup, cache_of(person))
         layer = chosen.number(request.query_params, "layer", trace.layers)
-        cache = traces.names_of_samples() if picture.sample else person.names
-        return JSONResponse({"heads": cache.get((picture.id, setup, layer), lambda: traces.measure(trace, layer))})
+        cache = traces.names_of_samples() if picture.is_sample else person.head_names
+        return JSONResponse(
+            {"heads": cache.get((picture.id, setup, layer), lambda: traces.names_of_heads(trace, layer))}
+        )
 
     return await part(request, make)
 
@@ -173,8 +175,8 @@ async def moved(request: Request) -> Response:
         from playground.analysis import cutting
 
         query = place(request.query_params.get("query", ""))
-        uncut_trace = traces.trace(picture, replace(setup, cut=(), other=""), cache_of(person))
-        if traces.puts(setup):
+        uncut_trace = traces.trace(picture, replace(setup, cut=(), other_sample=""), cache_of(person))
+        if traces.further_cuts(setup):
             return JSONResponse({"by": traces.trace(picture, setup, cache_of(person)).moved(uncut_trace, query)})
         with queue.turns() as give_way:
             try:
@@ -214,7 +216,8 @@ async def changed_labels(request: Request) -> Response:
         from playground.analysis.scale import changed
 
         trained_pass, rescaled_pass = (
-            traces.trace(picture, w, cache_of(person)) for w in (replace(setup, scale=None, cut=(), other=""), setup)
+            traces.trace(picture, pass_setup, cache_of(person))
+            for pass_setup in (replace(setup, scale=None, cut=(), other_sample=""), setup)
         )
         return JSONResponse(
             {"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(trained_pass, rescaled_pass)]}

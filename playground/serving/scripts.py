@@ -20,11 +20,13 @@ from playground.figures.bundle import MICROSCOPE, drawing, exported, stylesheet
 from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, sentence_response
 
-KEPT = 50  # number of cached scripts: twice as many as the app has, since a stranger may request any mix of styles
+MOST_SCRIPTS = (
+    50  # number of cached scripts: twice as many as the app has, since a stranger may request any mix of styles
+)
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
-@lru_cache(KEPT)
+@lru_cache(MOST_SCRIPTS)
 def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
     """A module whose default export mounts the component, and whose export `styles` is the CSS of the stylesheets
     named; for `mounts` see bundle.py."""
@@ -33,7 +35,7 @@ def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
     return f"{drawing(entry, mounts)}\nexport const styles = `{escaped_css}`;\n"
 
 
-@lru_cache(KEPT)
+@lru_cache(MOST_SCRIPTS)
 def address(entry: str, *styles: str, mounts: str = "") -> str:
     digest = sha256(script(entry, styles, mounts).encode()).hexdigest()[:16]
     mounts_part = f"&mounts={mounts}" if mounts else ""
@@ -68,8 +70,8 @@ ROUTES = [Route("/api/app/{digest}/{entry:path}", send)]
 # With kernels and weights a browser computes by itself, so that people's own photographs never reach the server. The
 # worker's script is served like all other scripts.
 
-FOLDER = "api/engine"
-_making = Lock()
+ENGINE_FOLDER = "api/engine"
+_engine_lock = Lock()
 
 
 class Shelf:
@@ -82,7 +84,7 @@ class Shelf:
         stem, _, kind = name.rpartition("/")[2].rpartition(".")
         file = f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}"
         self.files[file] = data
-        return f"{FOLDER}/{file}"
+        return f"{ENGINE_FOLDER}/{file}"
 
 
 def computed_by_browsers() -> list[str]:
@@ -95,12 +97,12 @@ def computed_by_browsers() -> list[str]:
 
 
 def _index_and_files() -> tuple[dict, dict[str, bytes]]:
-    with _making:  # other requests wait for the same result
-        return _made_once()
+    with _engine_lock:  # other requests wait for the same result
+        return _made_index_and_files()
 
 
 @cache
-def _made_once() -> tuple[dict, dict[str, bytes]]:
+def _made_index_and_files() -> tuple[dict, dict[str, bytes]]:
     from playground.serving import site_files  # imports torch, which the first script must not wait for
 
     names, shelf = computed_by_browsers(), Shelf()
@@ -134,4 +136,4 @@ async def send_engine(request: Request) -> Response:
     return await answer(request, work)
 
 
-ENGINE = [Route(f"/{FOLDER}", send_engine_index), Route(f"/{FOLDER}/{{file}}", send_engine)]
+ENGINE_ROUTES = [Route(f"/{ENGINE_FOLDER}", send_engine_index), Route(f"/{ENGINE_FOLDER}/{{file}}", send_engine)]

@@ -72,8 +72,8 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
     return Settings(
         models=tuple(texts["MODELS"].split()) or None,
         models_dir=texts["MODELS_DIR"] or None,
-        open=_yes("OPEN", texts["OPEN"], True),
-        offline=_yes("OFFLINE", texts["OFFLINE"], False),
+        open=_yes_or_no("OPEN", texts["OPEN"], True),
+        offline=_yes_or_no("OFFLINE", texts["OFFLINE"], False),
         framed_by=_sites(texts["FRAMED_BY"]),
         hosts=_host_names(texts["HOSTS"]),
         device=texts["DEVICE"] or None,
@@ -135,7 +135,7 @@ def _one_of(name: str, text: str, words: tuple[str, ...]) -> str:
     return text or words[0]
 
 
-def _yes(name: str, text: str, default: bool) -> bool:
+def _yes_or_no(name: str, text: str, default: bool) -> bool:
     answers = {"": default, "yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}
     if text.lower() not in answers:
         raise PlaygroundError(f"PLAYGROUND_{name} is yes or no; given was {text!r}.")
@@ -155,8 +155,8 @@ def _numbers(environment, name: str, default: tuple[int, ...]) -> tuple[int, ...
 # A server needs a folder for temporary files even if no file system is writable, and a home even for an unknown user.
 
 
-IN_MEMORY = "/dev/shm"  # a folder in memory, which every container has
-NOWHERE = (
+MEMORY_FOLDER = "/dev/shm"  # a folder in memory, which every container has
+NO_FOLDER_SENTENCE = (
     "No folder for temporary files can be written, so that no figure can be drawn. Name one by TMPDIR, or mount a "
     "tmpfs at /tmp."
 )
@@ -169,10 +169,10 @@ def find_a_folder() -> bool:
     try:
         tempfile.gettempdir()
     except FileNotFoundError:
-        if not os.access(IN_MEMORY, os.W_OK):
-            log.warning(NOWHERE)
+        if not os.access(MEMORY_FOLDER, os.W_OK):
+            log.warning(NO_FOLDER_SENTENCE)
             return False
-        tempfile.tempdir = IN_MEMORY
+        tempfile.tempdir = MEMORY_FOLDER
     return True
 
 

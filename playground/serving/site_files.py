@@ -21,7 +21,7 @@ from PIL.Image import Image
 from playground.analysis.moments import best_moments
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
-from playground.lessons.lesson import Lesson, Step, Subject, Written
+from playground.lessons.lesson import Lesson, Step, Subject, TextSetting
 from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, training_pictures
@@ -30,16 +30,20 @@ from playground.pictures import jpegs
 from playground.pictures.images import fit, model_input, open_image
 from playground.samples import Sample, samples
 from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
-from playground.serving.prepared import Ahead, some_layers
+from playground.serving.prepared import SamplePack, some_layers
 from playground.tracing import Trace, trace
 
-MODELS = ("bundled", models.REAL)  # models that the browser's engine can run
-FIRST_GRIDS = {models.REAL: (16, 16)}  # model -> coarser grid in which a visitor's photograph is shown first
+MODELS = ("bundled", models.PHOTOGRAPH_MODEL)  # models that the browser's engine can run
+# model -> coarser grid in which a visitor's photograph is shown first
+FIRST_GRIDS = {models.PHOTOGRAPH_MODEL: (16, 16)}
 MOST_PATCHES = 1600  # a browser needs half a minute for a finer grid
-ASKED_ABOVE = 4e6  # bytes of weights above which the page asks the person before a download
+ASK_ABOVE_BYTES = 4e6  # bytes of weights above which the page asks the person before a download
 WEIGHTS = "weights/"  # the folder of weights, which the page caches, not the service worker
-PICTURES = (".jpg", ".jpeg", ".png", ".webp")
-GOOD_FOR = {"bundled": models.OURS["bundled"], models.REAL: "photographs: learned from 142 million, without labels"}
+PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
+GOOD_FOR = {
+    "bundled": models.OUR_MODELS["bundled"],
+    models.PHOTOGRAPH_MODEL: "photographs: learned from 142 million, without labels",
+}
 
 
 class Folder:
@@ -51,13 +55,13 @@ class Folder:
 
     def put(self, name: str, data: bytes) -> str:
         stem, _, kind = name.rpartition(".")
-        return self.plain(f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
+        return self.put_plain(f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}", data)
 
-    def packed(self, stem: str, data: bytes) -> str:
+    def put_packed(self, stem: str, data: bytes) -> str:
         """Stores a file gzipped, because some hosts compress nothing; the page unzips the file."""
         return self.put(f"{stem}.packed", gzip.compress(data, 9, mtime=0))
 
-    def plain(self, name: str, data: bytes) -> str:
+    def put_plain(self, name: str, data: bytes) -> str:
         """Stores a file under exactly this name."""
         file = self.path / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -76,11 +80,11 @@ def check(names: Sequence[str]) -> None:
             raise PlaygroundError(f"{plain_name(name)} is not on this machine; `{PROGRAM} download {name}` fetches it.")
 
 
-class Keeps(Protocol):
+class FileStore(Protocol):
     def put(self, name: str, data: bytes) -> str: ...
 
 
-def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
+def write_weights(folder: FileStore, names: Sequence[str]) -> dict[str, dict]:
     """Writes the weights. Returns {model: {file, bytes, digest, megabytes, …}}, which the browser reads first."""
     entries = {}
     for name in names:
@@ -91,7 +95,7 @@ def write_weights(folder: Keeps, names: Sequence[str]) -> dict[str, dict]:
             "bytes": len(data),
             "digest": sha256(data).hexdigest()[:16],
             "megabytes": max(1, round(len(data) / 1e6)),
-            "asked": len(data) > ASKED_ABOVE,
+            "asked": len(data) > ASK_ABOVE_BYTES,
             "good_for": GOOD_FOR[name],
             "licence": origin.licence,
             "suits": training_pictures(name),
@@ -103,8 +107,8 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
     """The record of each model, in the form that shell/workersource.js reads."""
     records = {}
     for name in names:
-        patch, size = models.cut(name)
-        native_grid = [side // patch for side in size]
+        patch_side, input_size = models.patch_and_input(name)
+        native_grid = [side // patch_side for side in input_size]
         details = [detail for detail in models.details(name) if math.prod(native_grid) * detail**2 <= MOST_PATCHES]
         fields = {"grid": native_grid, "first": FIRST_GRIDS.get(name), "details": details}
         records[name] = engine_file.card(models.load(name)) | fields
@@ -121,24 +125,24 @@ def write_samples(folder: Folder, photographs: Path | None, model: str, named_sa
         for sample_pack in prepared.all_packs()
         if (data := prepared.all_layers(sample_pack)) is not None
     }
-    listing = json.loads(routes_samples.listed(shipped_samples, models.has_real()))
+    listing = json.loads(routes_samples.sample_list_json(shipped_samples, models.has_photographs()))
     del listing["real"], listing["own"]  # the browser adds these two fields itself
     for sample, record in zip(shipped_samples, listing["samples"], strict=True):
         picture = pictures.sample(sample.name)
-        record |= _picture(folder, sample.name, picture.jpeg, picture.size)
+        record |= _picture_record(folder, sample.name, picture.jpeg, picture.size)
         packs_of_sample = {
             sample_pack: data for sample_pack, data in data_of_pack.items() if sample_pack.sample == sample
         }
         wants_names = named_samples is None or sample.name in named_samples
         record["prepared"] = {
-            f"{sample_pack.model} {sample_pack.detail}": _layers(
-                folder, sample_pack.name, data, _opening(sample, sample_pack),
-                _names(_full_trace(data, sample_pack.model, picture.image)) if wants_names else None,
+            f"{sample_pack.model} {sample_pack.detail}": _write_layers(
+                folder, sample_pack.name, data, _opening_head(sample, sample_pack),
+                _names_of_heads(_full_trace(data, sample_pack.model, picture.image)) if wants_names else None,
             )
             for sample_pack, data in packs_of_sample.items()
         }  # fmt: skip
     own_records = (
-        [_photograph(folder, file, model, named_samples is None) for file in _pictures_in(photographs)]
+        [_photograph_record(folder, file, model, named_samples is None) for file in _pictures_in(photographs)]
         if photographs
         else []
     )
@@ -149,12 +153,12 @@ def write_samples(folder: Folder, photographs: Path | None, model: str, named_sa
 def _pictures_in(place: Path) -> list[Path]:
     if not place.is_dir():
         raise PlaygroundError(f"--photographs is a folder of pictures, and {place} is none.")
-    if not (files := sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURES)):
-        raise PlaygroundError(f"There is no picture in {place}: it may hold {', '.join(PICTURES)}.")
+    if not (files := sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURE_SUFFIXES)):
+        raise PlaygroundError(f"There is no picture in {place}: it may hold {', '.join(PICTURE_SUFFIXES)}.")
     return files
 
 
-def _photograph(folder: Folder, file: Path, model: str, with_names: bool) -> dict:
+def _photograph_record(folder: Folder, file: Path, model: str, with_names: bool) -> dict:
     """The record of an owner's photograph as a sample. It opens at the best moment that analysis/moments.py finds."""
     image = open_image(file)
     vit = models.load(model)
@@ -173,20 +177,20 @@ def _photograph(folder: Folder, file: Path, model: str, with_names: bool) -> dic
         "start": [(row + 0.5) / photo_trace.grid[0], (column + 0.5) / photo_trace.grid[1]],
         "thumb": pictures.thumbnail(image),
         "opens": {"model": model, "detail": 1, "layer": best_moment.layer, "head": best_moment.head},
-        **_picture(folder, name, jpegs.as_jpeg(screen_image), image.size),
+        **_picture_record(folder, name, jpegs.as_jpeg(screen_image), image.size),
         "prepared": {
-            f"{model} 1": _layers(
+            f"{model} 1": _write_layers(
                 folder,
                 name,
                 photo_trace.to_bytes(),
                 (best_moment.layer, best_moment.head),
-                _names(photo_trace) if with_names else None,
+                _names_of_heads(photo_trace) if with_names else None,
             )
         },
     }
 
 
-def _picture(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> dict:
+def _picture_record(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> dict:
     return {"picture": folder.put(f"samples/{name}.jpg", jpeg), "width": size[0], "height": size[1]}
 
 
@@ -199,14 +203,14 @@ def _full_trace(data: bytes, model: str, image: Image) -> Trace:
     )
 
 
-def _names(picture_trace: Trace) -> bytes:
+def _names_of_heads(picture_trace: Trace) -> bytes:
     """The names of all heads by their habits on this picture."""
     return json.dumps(
-        [traces.measure(picture_trace, layer) for layer in range(picture_trace.layers)], ensure_ascii=False
+        [traces.names_of_heads(picture_trace, layer) for layer in range(picture_trace.layers)], ensure_ascii=False
     ).encode()
 
 
-def _layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
+def _write_layers(folder: Folder, name: str, data: bytes, view: tuple[int, int] | None, names: bytes | None) -> dict:
     """Writes a file for each layer, and a file for the head that the page shows first. Returns the files' record."""
     header, _ = unpack(data)
     layers, upper = header["held"], upper_layer(header["layers"])
@@ -235,7 +239,7 @@ def write_offline(folder: Folder, first_files: list[str]) -> dict:
     return {"soon": first_files, "all": index_file, "bytes": sum(files.values()) + weights}
 
 
-def _opening(sample: Sample, sample_pack: Ahead) -> tuple[int, int] | None:
+def _opening_head(sample: Sample, sample_pack: SamplePack) -> tuple[int, int] | None:
     words = chosen.opening_view(sample.name, chosen.Setup(sample_pack.model, sample_pack.detail))
     return (int(words["layer"]), int(words["head"])) if words else None
 
@@ -243,7 +247,8 @@ def _opening(sample: Sample, sample_pack: Ahead) -> tuple[int, int] | None:
 # A lesson is played ahead: its steps' parts for one picture and for each setting are written to files, so that no
 # Python is needed to show them.
 
-PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')  # an embedded picture; steps may share its file
+# an embedded picture; steps may share its file
+EMBEDDED_PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')
 
 
 def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
@@ -253,7 +258,7 @@ def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
         "steps": [
             {
                 **{"name": name, "title": step.title, "beyond": step.beyond, "own": step.own},
-                "file": _step(folder, lesson, name, subject),
+                "file": _write_step(folder, lesson, name, subject),
             }
             for name, step in lesson.steps.items()
         ],
@@ -265,13 +270,13 @@ def settings_of(lesson: Lesson) -> dict[str, dict]:
         name: {
             "default": str(setting.default),
             "options": [[str(value), value] for value in setting.options],
-            "pattern": setting.pattern if isinstance(setting, Written) else "",
+            "pattern": setting.pattern if isinstance(setting, TextSetting) else "",
         }
         for name, setting in lesson.choices.items()
     }
 
 
-def _step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
+def _write_step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
     def keep(data: bytes) -> str:
         return folder.put(f"lessons/{lesson.name}-{name}.bin", data)
 
@@ -279,7 +284,7 @@ def _step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
         return f'"{folder.put(f"lessons/picture.{picture[1]}", b64decode(picture[2]))}"'
 
     parts = json.dumps(played_ahead(lesson, lesson.steps[name], subject, keep), ensure_ascii=False)
-    return folder.packed(f"lessons/{lesson.name}-{name}", PICTURE.sub(address, parts).encode())
+    return folder.put_packed(f"lessons/{lesson.name}-{name}", EMBEDDED_PICTURE.sub(address, parts).encode())
 
 
 def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object]) -> list[dict]:
@@ -287,25 +292,25 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
     names, of: {values: part}}; data that are equal for all values stand in `same`."""
 
     def play(**state: object) -> list[dict]:
-        return _only_ahead(lesson, step, plain_parts(step.parts(subject, lesson.defaults(**state)), keep))
+        return _with_played_options(lesson, step, plain_parts(step.parts(subject, lesson.defaults(**state)), keep))
 
     parts = play()
     changing_parts: dict[int, dict] = {}
     for group in step.ahead:
         options = _options(lesson, group)
         states = (dict(zip(options, values, strict=True)) for values in product(*options.values()))
-        parts_of_values = {_key(state.values()): play(**state) for state in states}
+        parts_of_values = {_joined_values(state.values()): play(**state) for state in states}
         for n, part in enumerate(parts):
             versions = {key: other_parts[n] for key, other_parts in parts_of_values.items()}
             if all(version == part for version in versions.values()):
                 continue
             assert n not in changing_parts, f"{lesson.name}: {part['kind']} changes with two groups of settings"
             timing = {name: part[name] for name in ("after", "stays") if name in part}
-            changing_parts[n] = {"kind": "each", "by": list(options)} | _once(versions) | timing
+            changing_parts[n] = {"kind": "each", "by": list(options)} | _with_shared_data(versions) | timing
     return [changing_parts.get(n, part) for n, part in enumerate(parts)]
 
 
-def _once(parts: dict[str, dict]) -> dict:
+def _with_shared_data(parts: dict[str, dict]) -> dict:
     """Stores data that are equal in all versions of a drawing only once."""
     first_part, *other_parts = parts.values()
     if "data" not in first_part:
@@ -326,22 +331,22 @@ def _options(lesson: Lesson, group: Mapping[str, Iterable | None]) -> dict[str, 
     return {name: lesson.choices[name].options if values is None else tuple(values) for name, values in group.items()}
 
 
-def _key(values: Iterable[object]) -> str:
+def _joined_values(values: Iterable[object]) -> str:
     return " | ".join(map(str, values))
 
 
-def _only_ahead(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
+def _with_played_options(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
     """The parts, with only those options of a choice that are played ahead."""
     played_values = {
         name: {str(v) for v in values} for group in step.ahead for name, values in _options(lesson, group).items()
     }
-    for part in _nested(parts):
+    for part in _with_nested_parts(parts):
         if part["kind"] in ("choice", "slider", "pick"):
             part["options"] = [option for option in part["options"] if option[0] in played_values[part["setting"]]]
     return parts
 
 
-def _nested(parts: Iterable[dict]) -> Iterator[dict]:
+def _with_nested_parts(parts: Iterable[dict]) -> Iterator[dict]:
     for part in parts:
         yield part
-        yield from _nested(part.get("parts", ()))
+        yield from _with_nested_parts(part.get("parts", ()))

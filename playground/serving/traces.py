@@ -18,10 +18,10 @@ from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
 
-FIRST_LOOK = 20  # patches along each side of a square picture in the coarse trace that is shown first
+FIRST_LOOK_SIDE = 20  # patches along each side of a square picture in the coarse trace that is shown first
 FIRST_LOOK_ABOVE = 8e9  # a coarse first trace saves no time if the whole pass has fewer multiplications than this
-MOST_PACKED = 32 * MB  # most bytes of one answer with several layers
-OWN_TRACES = 400 * MB  # most bytes of one person's traces; the settings limit the traces of all people together
+MOST_PACKED_BYTES = 32 * MB  # most bytes of one answer with several layers
+MOST_OWN_BYTES = 400 * MB  # most bytes of one person's traces; the settings limit the traces of all people together
 
 log = logging.getLogger("playground")
 _person_caches = Caches()
@@ -35,23 +35,23 @@ class Setup:
     detail: int = 1  # factor by which the grid is finer along each side
     scale: float | None = None  # replaces 1/√d_k in the whole pass
     cut: tuple[str, ...] = ()  # texts of cuts: see playground/cuts.py
-    first: bool = False  # whether this is the coarse setup in which an upload is shown first
-    other: str = ""  # the sample whose values `cut` puts into the pass
+    is_first_look: bool = False  # whether this is the coarse setup in which an upload is shown first
+    other_sample: str = ""  # the sample whose values `cut` puts into the pass
 
 
 @cache
-def of_samples() -> Cache:
+def sample_traces() -> Cache:
     return Cache(settings.now().sample_mb * MB, size=trace_bytes)
 
 
 def own_cache() -> Cache:
     """A cache for one person's traces, which is dropped with the person."""
-    return _person_caches.add(Cache(OWN_TRACES, size=trace_bytes))
+    return _person_caches.add(Cache(MOST_OWN_BYTES, size=trace_bytes))
 
 
 def _forget(model: str) -> None:
     """Drops the traces of an evicted model, because each trace refers to the model and would keep it in memory."""
-    for traces in (of_samples(), *_person_caches):
+    for traces in (sample_traces(), *_person_caches):
         traces.drop_where(lambda key: key[1].model == model)
 
 
@@ -67,22 +67,26 @@ def size(picture: Picture, setup: Setup) -> tuple[int, int]:
     """(H, W) in pixels of the model's input."""
     from playground.pictures.images import fit
 
-    patch, usual_size = models.cut(setup.model)
-    native_size = (FIRST_LOOK * patch,) * 2 if setup.first else tuple(side * setup.detail for side in usual_size)
-    return fit(picture.size, patch, native_size)
+    patch_side, usual_size = models.patch_and_input(setup.model)
+    native_size = (
+        (FIRST_LOOK_SIDE * patch_side,) * 2
+        if setup.is_first_look
+        else tuple(side * setup.detail for side in usual_size)
+    )
+    return fit(picture.size, patch_side, native_size)
 
 
 def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
-    patch, _ = models.cut(setup.model)
+    patch_side, _ = models.patch_and_input(setup.model)
     height, width = size(picture, setup)
-    return height // patch, width // patch
+    return height // patch_side, width // patch_side
 
 
 def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: bool = False):
     """The trace, from a cache or computed: the shared cache for a sample, `person_cache` for an upload. `finer`:
     whether the person already sees a coarser trace."""
-    if picture.sample:
-        return of_samples().get((picture.id, setup), lambda: _run(picture, setup))
+    if picture.is_sample:
+        return sample_traces().get((picture.id, setup), lambda: _run(picture, setup))
     own_trace = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
     _person_caches.trim(settings.now().upload_mb * MB)
     return own_trace
@@ -90,9 +94,9 @@ def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: boo
 
 def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Setup | None:
     """A coarser setup that shows an upload sooner; None if that saves no time."""
-    if picture.sample or (picture.id, setup) in person_cache:
+    if picture.is_sample or (picture.id, setup) in person_cache:
         return None
-    coarse_setup = replace(setup, detail=1, first=True)
+    coarse_setup = replace(setup, detail=1, is_first_look=True)
     (rows, columns), (coarse_rows, coarse_columns) = grid(picture, setup), grid(picture, coarse_setup)
     parameters = sum(p.numel() for p in models.load(setup.model).parameters())
     saves_time = parameters * rows * columns > FIRST_LOOK_ABOVE and coarse_rows * coarse_columns < 0.7 * rows * columns
@@ -109,7 +113,7 @@ def _run(picture: Picture, setup: Setup, finer: bool = False):
     with queue.turn(finer, passes * effort.seconds(vit, rows * columns)):
         start_time = time.perf_counter()
         try:
-            picture_trace = _traced(vit, picture, setup)
+            picture_trace = _run_with_cuts(vit, picture, setup)
         except (NoRoom, torch.OutOfMemoryError):  # on a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, setup.model)
             queue.current().hears(
@@ -117,14 +121,14 @@ def _run(picture: Picture, setup: Setup, finer: bool = False):
             )
             vit.to("cpu")
             torch.cuda.empty_cache()
-            picture_trace = _traced(vit, picture, setup)
+            picture_trace = _run_with_cuts(vit, picture, setup)
     log.info(
         "trace model=%s tokens=%d ms=%.0f", setup.model, picture_trace.tokens, (time.perf_counter() - start_time) * 1e3
     )
     return picture_trace
 
 
-def puts(setup: Setup) -> list[str]:
+def further_cuts(setup: Setup) -> list[str]:
     """The cuts that need further passes."""
     if not setup.cut:
         return []
@@ -134,82 +138,92 @@ def puts(setup: Setup) -> list[str]:
 
 
 def _passes(setup: Setup) -> int:
-    if not (texts := puts(setup)):
+    if not (texts := further_cuts(setup)):
         return 1
     from playground.analysis import interventions
 
     return 2 + interventions.PASSES * len(texts)
 
 
-def _traced(vit, picture: Picture, setup: Setup):
+def _run_with_cuts(vit, picture: Picture, setup: Setup):
     from playground.tracing import trace
 
     def run_pass(own_picture: Picture, cut: list[str]):
         return trace(vit, own_picture.image, size=size(own_picture, setup), scale=setup.scale, cut=cut)
 
-    texts = puts(setup)
+    texts = further_cuts(setup)
     picture_trace = run_pass(picture, [text for text in setup.cut if text not in texts])
     if not texts:
         return picture_trace
     from playground.analysis import interventions
 
-    other_trace = replace(run_pass(sample(setup.other), []), picture_name=setup.other) if setup.other else None
+    other_trace = (
+        replace(run_pass(sample(setup.other_sample), []), picture_name=setup.other_sample)
+        if setup.other_sample
+        else None
+    )
     return interventions.run_texts(picture_trace, texts, other_trace)
 
 
-def layers(
-    picture: Picture, setup: Setup, person_cache: Cache | None, layers: list[int] | None, heads: list[int] | None = None
+def pack_of_layers(
+    picture: Picture,
+    setup: Setup,
+    person_cache: Cache | None,
+    layer_numbers: list[int] | None,
+    heads: list[int] | None = None,
 ) -> bytes:
     """A pack of these layers and heads. The default is all heads of the upper layer, where heads look at objects."""
-    with queue.packing() if layers and len(layers) > 1 else nullcontext():
-        data = _made_ahead(picture, setup, layers, heads)
+    with queue.packing() if layer_numbers and len(layer_numbers) > 1 else nullcontext():
+        data = _made_ahead(picture, setup, layer_numbers, heads)
     if data is not None:
         return data
-    return _packed(trace(picture, setup, person_cache), layers, heads)
+    return _fresh_pack(trace(picture, setup, person_cache), layer_numbers, heads)
 
 
-def _made_ahead(picture: Picture, setup: Setup, layers: list[int] | None, heads: list[int] | None) -> bytes | None:
-    if picture.sample and setup == Setup(setup.model, setup.detail):
-        return prepared.layers(picture.name, setup.model, setup.detail, layers, heads)
+def _made_ahead(
+    picture: Picture, setup: Setup, layer_numbers: list[int] | None, heads: list[int] | None
+) -> bytes | None:
+    if picture.is_sample and setup == Setup(setup.model, setup.detail):
+        return prepared.pack_of_layers(picture.name, setup.model, setup.detail, layer_numbers, heads)
     return None
 
 
-def _packed(picture_trace, layers: list[int] | None, heads: list[int] | None) -> bytes:
-    layers = [picture_trace.upper_layer] if layers is None else layers
-    if not all(layer < picture_trace.layers for layer in layers) or not all(
+def _fresh_pack(picture_trace, layer_numbers: list[int] | None, heads: list[int] | None) -> bytes:
+    layer_numbers = [picture_trace.upper_layer] if layer_numbers is None else layer_numbers
+    if not all(layer < picture_trace.layers for layer in layer_numbers) or not all(
         head < picture_trace.heads for head in heads or ()
     ):
         raise PlaygroundError(
             f"{picture_trace.model} has {picture_trace.layers} layers and {picture_trace.heads} heads, "
-            f"counted from 0; asked were the layers {layers}" + (f" and the heads {heads}." if heads else ".")
+            f"counted from 0; asked were the layers {layer_numbers}" + (f" and the heads {heads}." if heads else ".")
         )
     # bytes of q and k in float16
-    size = 4 * len(layers) * picture_trace.tokens * picture_trace.heads * picture_trace.head_dim
-    if size > MOST_PACKED and len(layers) > 1:
+    size = 4 * len(layer_numbers) * picture_trace.tokens * picture_trace.heads * picture_trace.head_dim
+    if size > MOST_PACKED_BYTES and len(layer_numbers) > 1:
         raise PlaygroundError(
-            f"These {len(layers)} layers of {picture_trace.tokens:,} tokens are too much at once: ask for fewer."
+            f"These {len(layer_numbers)} layers of {picture_trace.tokens:,} tokens are too much at once: ask for fewer."
         )
     with queue.packing():
-        data = picture_trace.to_bytes(layers)
-        return data if heads is None else some_layers(data, layers, heads)
+        data = picture_trace.to_bytes(layer_numbers)
+        return data if heads is None else some_layers(data, layer_numbers, heads)
 
 
 # The names of the heads' habits on a picture, layer by layer.
 
 
-ABOUT = 1000  # the estimated bytes of one layer's names
+NAMES_BYTES = 1000  # the estimated bytes of one layer's names
 
 
-def kept_names() -> Cache:
-    return Cache(MB, size=lambda names: ABOUT)
+def names_cache() -> Cache:
+    return Cache(MB, size=lambda names: NAMES_BYTES)
 
 
 @cache
 def names_of_samples() -> Cache:
-    return kept_names()
+    return names_cache()
 
 
-def measure(picture_trace, layer: int) -> list[tuple[str, str, str, str, str]]:
+def names_of_heads(picture_trace, layer: int) -> list[tuple[str, str, str, str, str]]:
     """(label, short label, colour, training task, meaning) of each head. The training task completes the sentence "this
     head was told to …"; it is "" if no loss was about the head. People who wait for a picture are served first."""
     from playground.analysis import heads

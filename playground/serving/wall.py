@@ -26,8 +26,8 @@ from playground.serving.routes_samples import FOREVER
 from playground.version import __version__
 
 PICTURE_HEIGHT = 300  # pixels: the height of a picture
-QUALITY = 82
-QUERY = ("#0072b2", "#ffffff")  # colours of the inner and the outer frame around the query's patch
+JPEG_QUALITY = 82
+FRAME_COLOURS = ("#0072b2", "#ffffff")  # colours of the inner and the outer frame around the query's patch
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ def on_this_machine() -> tuple[Moment, ...]:
 def edition(moments: tuple[Moment, ...]) -> str:
     """A digest of everything that the pictures depend on."""
     inputs = [(moment, sample_digest(moment.sample), model_digest(moment.model)) for moment in moments]
-    return sha256(repr((inputs, PICTURE_HEIGHT, QUALITY, __version__)).encode()).hexdigest()[:16]
+    return sha256(repr((inputs, PICTURE_HEIGHT, JPEG_QUALITY, __version__)).encode()).hexdigest()[:16]
 
 
-def listed(address: Callable[[Moment], str]) -> list[dict]:
+def moment_records(address: Callable[[Moment], str]) -> list[dict]:
     """The moments as shell/wall.js reads them. `address` gives the address of a moment's picture."""
     return [
         {
@@ -118,7 +118,7 @@ def aspect(moment: Moment) -> float:
 def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, int]]:
     """(the query's weights, names of the prefix tokens, the grid). Computed without torch, whose import would delay
     the page."""
-    data = traces.layers(pictures.sample(moment.sample), traces.Setup(moment.model), None, [moment.layer])
+    data = traces.pack_of_layers(pictures.sample(moment.sample), traces.Setup(moment.model), None, [moment.layer])
     header, arrays = unpack(data)
     (row, column), (rows, columns), prefix = moment.patch, header["grid"], tuple(header["prefix"])
     q, k = (arrays[name][0, moment.head].astype(np.float32) for name in ("q", "k"))  # (N, d_k)
@@ -130,12 +130,12 @@ def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, in
 def facts(moment: Moment) -> dict:
     """The facts about one row, from which see/says.js makes a sentence."""
     weights, prefix, (rows, columns) = _weights(moment)
-    strongest, best = int(weights.argmax()), int(weights[len(prefix) :].argmax())
+    strongest_token, best_patch = int(weights.argmax()), int(weights[len(prefix) :].argmax())
     return {
-        "mark": moment.patch[0] * columns + moment.patch[1], "best": best, "rows": rows, "columns": columns,
+        "mark": moment.patch[0] * columns + moment.patch[1], "best": best_patch, "rows": rows, "columns": columns,
         "even": False, "off": False,
-        "share": round(float(weights[len(prefix) + best]), 5), "most": round(float(weights[strongest]), 5),
-        "token": prefix[strongest] if strongest < len(prefix) else "",
+        "share": round(float(weights[len(prefix) + best_patch]), 5), "most": round(float(weights[strongest_token]), 5),
+        "token": prefix[strongest_token] if strongest_token < len(prefix) else "",
     }  # fmt: skip
 
 
@@ -149,24 +149,24 @@ def picture(moment: Moment) -> bytes:
     photo = pictures.sample(moment.sample).image.convert("RGB")
     photo = photo.resize((round(PICTURE_HEIGHT * aspect(moment)), PICTURE_HEIGHT), Image.Resampling.LANCZOS)
     values = weights[len(prefix) :].reshape(grid)
-    share = light.shares(prints.spread(values, photo.size), light.exposure(values))
-    image = Image.fromarray(light.heat(np.asarray(photo), share))
+    shares = light.shares(prints.spread(values, photo.size), light.exposure(values))
+    image = Image.fromarray(light.heat(np.asarray(photo), shares))
     pen, (row, column) = ImageDraw.Draw(image), moment.patch
     height, width = image.height / grid[0], image.width / grid[1]
     left, top, right, bottom = column * width, row * height, (column + 1) * width, (row + 1) * height
-    for colour, margin, line_width in zip(reversed(QUERY), (3, 2), (4, 2), strict=True):
+    for colour, margin, line_width in zip(reversed(FRAME_COLOURS), (3, 2), (4, 2), strict=True):
         pen.rectangle(
             (left - margin, top - margin, right + margin - 1, bottom + margin - 1), outline=colour, width=line_width
         )
     file = io.BytesIO()
-    image.save(file, "JPEG", quality=QUALITY)
+    image.save(file, "JPEG", quality=JPEG_QUALITY)
     return file.getvalue()
 
 
-async def everything(request: Request) -> Response:
+async def moment_list(request: Request) -> Response:
     def work() -> Response:
         digest = edition(on_this_machine())
-        moments = listed(lambda moment: f"api/moments/{digest}/{MOMENTS.index(moment)}.jpg")
+        moments = moment_records(lambda moment: f"api/moments/{digest}/{MOMENTS.index(moment)}.jpg")
         return JSONResponse(moments, headers={"Cache-Control": "no-cache"})
 
     return await answer(request, work)
@@ -185,4 +185,4 @@ async def send(request: Request) -> Response:
     return await answer(request, work)
 
 
-ROUTES = [Route("/api/moments", everything), Route("/api/moments/{edition}/{number}.jpg", send)]
+ROUTES = [Route("/api/moments", moment_list), Route("/api/moments/{edition}/{number}.jpg", send)]

@@ -17,42 +17,45 @@ from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
-OF_ALL = 60 * MB  # most bytes of results about samples, shared by everybody; deploy/README.md relies on this number
-OWN = 40 * MB  # most bytes of all sessions' own caches together; deploy/README.md relies on this number
-OF_ONE = 16 * MB  # most bytes of one session's own cache
-ENTRY = 2000  # estimated bytes that an entry takes besides its value
+# most bytes of results about samples, shared by everybody; deploy/README.md relies on this number
+SHARED_BYTES = 60 * MB
+ALL_OWN_BYTES = 40 * MB  # most bytes of all sessions' own caches together; deploy/README.md relies on this number
+ONE_OWN_BYTES = 16 * MB  # most bytes of one session's own cache
+ENTRY_BYTES = 2000  # estimated bytes that an entry takes besides its value
 
 _session_caches = Caches()
 
 
 @cache
-def worked_for_all() -> Cache:
-    return Cache(OF_ALL, size=size)
+def shared_results() -> Cache:
+    return Cache(SHARED_BYTES, size=size)
 
 
 def lesson_cache() -> Cache:
     """A session's own cache, for results about its uploads and for messages to its browser."""
-    return _session_caches.add(Cache(OF_ONE, size=size))
+    return _session_caches.add(Cache(ONE_OWN_BYTES, size=size))
 
 
-def worked_out(picture: Picture, setup: Setup, own_cache: Cache, name: Hashable, make: Callable[[], Any]) -> Any:
+def cached_result(
+    picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable, make: Callable[[], Any]
+) -> Any:
     """Returns `make()`, which the shared cache keeps for a sample, and the session's own cache for an upload."""
-    key = (picture.id, setup, name)
-    return worked_for_all().get(key, make) if picture.sample else value_of(own_cache, key, make)
+    key = (picture.id, setup, result_key)
+    return shared_results().get(key, make) if picture.is_sample else cached_value(own_cache, key, make)
 
 
-def is_worked_out(picture: Picture, setup: Setup, own_cache: Cache, name: Hashable) -> bool:
-    return (picture.id, setup, name) in (worked_for_all() if picture.sample else own_cache)
+def has_result(picture: Picture, setup: Setup, own_cache: Cache, result_key: Hashable) -> bool:
+    return (picture.id, setup, result_key) in (shared_results() if picture.is_sample else own_cache)
 
 
-def value_of(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
+def cached_value(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
     value = own_cache.get(key, make)
-    _session_caches.trim(OWN)
+    _session_caches.trim(ALL_OWN_BYTES)
     return value
 
 
 def size(value: Any) -> int:
-    return bytes_of(value) + ENTRY
+    return bytes_of(value) + ENTRY_BYTES
 
 
 def bytes_of(value: Any) -> int:

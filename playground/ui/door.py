@@ -49,14 +49,16 @@ class Door:
         headers, visitor = Headers(scope=scope), people.visitor(scope)
         if scope["type"] == "websocket":
             if is_foreign(headers):
-                ledger.refused["foreign pages"] += 1
+                ledger.refusals["foreign pages"] += 1
                 return await send({"type": "websocket.close", "code": FOREIGN})
             return await self._socket(visitor.address, scope, receive, send)
         if visitor.person:
-            self.seats.asks(headers.get("x-playground-run", ""), visitor.person, person=path_of(scope) not in PROBES)
+            self.seats.note_request(
+                headers.get("x-playground-run", ""), visitor.person, by_person=path_of(scope) not in PROBES
+            )
         send_answer = Fetched(visitor, send).send
         if (page := _page(scope)) is not None and not self.seats.has_room(visitor.address):
-            ledger.refused["pages"] += 1
+            ledger.refusals["pages"] += 1
             if page != MICROSCOPE.name:
                 full_page = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
                 return await full_page(scope, receive, send)
@@ -69,7 +71,7 @@ class Door:
         seat = self.seats.enter(address, lambda: loop.call_soon_threadsafe(task.cancel))
         if seat is None:  # the browser's page tries again by itself
             return await send({"type": "websocket.close", "code": TRY_AGAIN})
-        silence_timer = loop.call_later(ledger.NEW_PAGE, self._close_silent, seat)
+        silence_timer = loop.call_later(ledger.NEW_PAGE_SECONDS, self._close_silent, seat)
         talk = Talk(receive, send, seat)
         try:
             await self.app(scope, talk.receive, talk.send)
@@ -115,7 +117,7 @@ class Fetched:
 
     def _find_room(self, byte_count: int) -> None:
         while refusal := ledger.answers.take(self.visitor, byte_count):
-            address = self.visitor.address if refusal == "key" else ledger.answers.by.furthest()
+            address = self.visitor.address if refusal == "key" else ledger.answers.holdings.fullest_address()
             oldest_answer = next(
                 (candidate for candidate in self.on_the_way if candidate.visitor.address == address), None
             )

@@ -35,7 +35,7 @@ from playground.lessons.parts import (
     Words,
     plain_parts,
 )
-from playground.lessons.pictures import small
+from playground.lessons.pictures import at_map_size
 from playground.lessons.registry import LESSONS
 from playground.pack import pack, unpack
 from playground.pictures.jpegs import as_jpeg
@@ -86,8 +86,8 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
     """Yields the parts of the step `name`. When the step is first opened, a model may have to load. Until the first
     drawing is ready, a picture is shown in place of the parts."""
     key = ("opened", name)
-    if not subject.has(key):
-        small_picture = Picture(as_jpeg(small(subject.image)))
+    if not subject.has_cached(key):
+        small_picture = Picture(as_jpeg(at_map_size(subject.image)))
         yield Wait(f"Asking {subject.model} …", small_picture)
         first_parts = []
         for part in parts:
@@ -98,7 +98,7 @@ def opened(name: str, parts: Iterator[Part], subject: Subject) -> Iterator[Part]
             if isinstance(part, VISIBLE_PARTS):
                 break
         yield from first_parts
-        subject.kept(key, lambda: True)
+        subject.cached(key, lambda: True)
     yield from parts
 
 
@@ -284,15 +284,15 @@ def runs_of_this_session(subject: Here) -> bool:
     subject.works = state.setdefault("works", {})
     for work in subject.works.values():
         work.look()
-    return not all(work.over for work in subject.works.values())
+    return not all(work.is_over for work in subject.works.values())
 
 
 def offer_run(run: Run) -> None:
     work: Work | None = state.works.get(run.id)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(_state_of(work), width="content") if work else None
-        if work and not work.over:
-            label = "Stop" if work.begun else "Leave the queue"
+        if work and not work.is_over:
+            label = "Stop" if work.has_begun else "Leave the queue"
             st.button(label, icon=":material/stop:", key="stop_work", on_click=work.stop)
         elif st.button(run.label, icon=":material/play_arrow:", key=f"run_{run.id}", type="primary"):
             state.works[run.id] = Work(run, work)
@@ -300,12 +300,12 @@ def offer_run(run: Run) -> None:
 
 
 def _state_of(work: Work) -> str:
-    if work.over:
+    if work.is_over:
         if work.trouble:
             return f"It broke off: {work.trouble}"
-        return DROPPED if work.let_go else ""
-    if not work.begun:
+        return DROPPED if work.was_dropped else ""
+    if not work.has_begun:
         ahead = work.look()
         sentence = {0: "It waits for its turn.", 1: "**One is before you.**"}.get(ahead, f"**{ahead} are before you.**")
         return f"{sentence} They come one after the other; yours begins by itself."
-    return work.words or "Beginning…"
+    return work.progress or "Beginning…"

@@ -35,7 +35,9 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
         raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
     _answer_to(*names, *_as_name(host))
     name = "localhost" if host in EVERYBODY else host
-    url = f"http://{f'[{name}]' if ':' in name else name}:{port}{hosts.read(os.environ.get(hosts.OPTION))}"
+    url = (
+        f"http://{f'[{name}]' if ':' in name else name}:{port}{hosts.base_path(os.environ.get(hosts.BASE_PATH_OPTION))}"
+    )
     print(f"The playground is at {url}; Ctrl-C ends it.", flush=True)
     if not _is_of_this_machine(host):
         print(OPEN, flush=True)

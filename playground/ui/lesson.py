@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from playground.lessons.lesson import Setting
-from playground.lessons.questions import Question, plain
+from playground.lessons.questions import Question, plain_value
 from playground.lessons.registry import EXERCISES, QUESTIONS
 from playground.serving.here import Here
 from playground.ui.components import lesson_component, words
@@ -139,7 +139,7 @@ def ask(question: Question, context: Hashable = "", afresh: bool = False) -> Non
     guessed before sees the answer and may guess again; with `afresh`, the answer is hidden until the next guess."""
     assert question.id in QUESTIONS, question.id
     context_fields = {"context": str(context), "afresh": afresh}
-    lesson_component("guess")(key=f"guess_{question.id}", data=plain(question) | context_fields)
+    lesson_component("guess")(key=f"guess_{question.id}", data=plain_value(question) | context_fields)
 
 
 def after_question(id: str) -> AbstractContextManager:

@@ -36,12 +36,12 @@ class OnPage:
         network = ledger.network(st.context.ip_address) if known_network is None else known_network
         return ledger.Visitor(st.session_state.get("key") or session, network)
 
-    def stays(self) -> None:
+    def raise_if_left(self) -> None:
         streamlit_private.stop_if_left()
 
     def waits(self, ahead: int) -> None:
         """Shows the number of people ahead in one toast, and removes the toast at the end of the wait."""
-        self.stays()
+        self.raise_if_left()
         if ahead == 0:
             streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)
         elif ahead != self._before or time.monotonic() - self._at > AGAIN_AFTER:
@@ -57,4 +57,4 @@ class OnPage:
 
 def connect() -> None:
     """Connects the server's messages to the page whose run they belong to."""
-    queue.find = lambda: OnPage() if streamlit_private.on_a_page() else queue.Nobody()
+    queue.find_asker = lambda: OnPage() if streamlit_private.on_a_page() else queue.Nobody()

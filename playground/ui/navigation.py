@@ -52,7 +52,7 @@ def bring_back_settings() -> None:
 def _set(address: Mapping[str, str]) -> None:
     state = st.session_state
     for name, setting in state.settings.items():
-        state[name] = setting.found(name, address)
+        state[name] = setting.value_in(name, address)
 
 
 def _look(address: dict[str, str] | None) -> None:
@@ -74,8 +74,8 @@ def _look(address: dict[str, str] | None) -> None:
     words = words or message["choice"] or (former_here.words() if former_here else {})
     view = view or chosen.view_of(message["view"]) or (former_here.view if former_here else {})
     state.key = key
-    if key and people.KEY.fullmatch(key):
-        ledger.seats.asks(streamlit_private.session(), key)
+    if key and people.KEY_PATTERN.fullmatch(key):
+        ledger.seats.note_request(streamlit_private.session(), key)
     _open(words, view, key)
 
 
@@ -95,7 +95,7 @@ def _stay() -> None:
     here = st.session_state.here
     if trouble := st.session_state.pop("trouble", None):
         messages.error(trouble)
-    if here.mine:
+    if here.own_picture_id:
         _open(here.words(), here.view, here.key, here)
 
 
@@ -107,7 +107,7 @@ def _open(words: dict[str, str], view: dict[str, str], key: str | None, former_h
         if state.page == MICROSCOPE:  # here the browser itself asks for the numbers and shows errors
             state.here = _instead()
             return
-        if isinstance(error, Refused) and (forgotten := error.more.get("forgotten")):
+        if isinstance(error, Refused) and (forgotten := error.fields.get("forgotten")):
             _send_again({"forgotten": forgotten} if key else {"needs": "key"}, words)
         state.here, state.trouble = _instead(), str(error)
         state.answer = {"instead": state.here.words()}
@@ -155,7 +155,7 @@ def _settings_now() -> dict[str, str]:
     former_values, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
         state.chosen[name] = value = state.get(name, former_values.get(name, setting.default))
-        if setting.found(name, words) != value:
+        if setting.value_in(name, words) != value:
             words[name] = str(value)
     return words
 

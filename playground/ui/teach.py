@@ -14,7 +14,7 @@ from playground import samples
 from playground.figures import teaching as printed
 from playground.figures.bundle import drawing, stylesheet
 from playground.lessons import teaching
-from playground.lessons.lesson import Setting, Written
+from playground.lessons.lesson import Setting, TextSetting
 from playground.lessons.registry import LESSONS
 from playground.serving import figure_words, ledger, queue, site_files
 from playground.serving.here import Here
@@ -26,8 +26,8 @@ state = st.session_state
 PARTS = {"plan": "A plan", "notes": "What students say", "print": "To print", "quiz": "Quiz"}
 SETTINGS = {
     "part": Setting.of("plan", PARTS),
-    "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN)),
-    "scenes": Written("-".join(teaching.PLANS[45]), pattern=teaching.WRITTEN),
+    "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN_PLAN)),
+    "scenes": TextSetting("-".join(teaching.PLANS[45]), pattern=teaching.PLAN_PATTERN),
     "links": Setting.of("full", ("full", "class")),
 }
 SHEETS = {
@@ -44,7 +44,7 @@ CLASS = "./?story=1#lecture=new"  # the address that starts a class; shell/story
 @st.fragment(run_every=5)
 def present() -> None:
     """Shows how many people are on the server and how many wait. Screen readers don't announce changes."""
-    st.caption(sentence(ledger.seats.people(), queue.passes().waiting))
+    st.caption(sentence(ledger.seats.people(), queue.passes().waiting_count))
 
 
 def sentence(people: int, waiting: int) -> str:
@@ -63,14 +63,14 @@ def parts() -> None:
 def plan(subject: Here) -> None:
     left_column, right_column = st.columns(2)
     left_column.segmented_control(
-        "Minutes", (*teaching.PLANS, teaching.OWN), key="minutes", required=True,
+        "Minutes", (*teaching.PLANS, teaching.OWN_PLAN), key="minutes", required=True,
         format_func=lambda minutes: str(minutes or "your own"),
     )  # fmt: skip
     right_column.segmented_control(
         "Links open", ("full", "class"), key="links", required=True,
         format_func={"full": "the whole page", "class": "the scene alone, for a class"}.get,
     )  # fmt: skip
-    if state.minutes == teaching.OWN:
+    if state.minutes == teaching.OWN_PLAN:
         offer_own_plan()
     scenes = teaching.plan(state.minutes, state.scenes)
     lines, minute = [], 0
@@ -99,7 +99,7 @@ def offer_own_plan() -> None:
         "Scenes, in your order", teaching.SCENES, [name for name in state.scenes.split("-") if name in teaching.SCENES],
         key="picked", format_func=title_of, on_change=keep_picked_scenes,
     )  # fmt: skip
-    minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN, state.scenes))
+    minutes = sum(scene.minutes for scene in teaching.plan(teaching.OWN_PLAN, state.scenes))
     st.caption(f"{minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.")
 
 
@@ -113,7 +113,7 @@ def keep_picked_scenes() -> None:
 
 
 def notes() -> None:
-    for note in teaching.NOTES:
+    for note in teaching.MISCONCEPTIONS:
         with st.expander(mathematics(f"“{note.heard}”"), icon=":material/record_voice_over:"):
             st.markdown(f"{mathematics(note.true)} [Show it]({note.show.link()})")
 
@@ -162,7 +162,7 @@ SHOWN = ("ask", "drawing", "choice", "slider")  # kinds of a lesson's parts that
 MOST_BYTES = 12 * 2**20  # if all layers have more bytes, the file holds only the layer at which the picture opens
 
 
-def of_the_quiz(number: int, question: teaching.Question) -> dict:
+def of_the_quiz(number: int, question: teaching.QuizQuestion) -> dict:
     """A quiz question in the form that lessons/host.js shows."""
     options = [(str(n), words) for n, words in enumerate(question.options)]
     guess = {
@@ -217,7 +217,7 @@ def living_page(subject: Here) -> str:
 
     trace, sample = subject.trace(), subject.sample_name
     opening_view = figure_words.as_typed(
-        figure_words.description(figure_words.Shown(subject.picture, subject.setup), {})
+        figure_words.description(figure_words.FigureSubject(subject.picture, subject.setup), {})
     )
     fits_all = 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim <= MOST_BYTES
     story = {

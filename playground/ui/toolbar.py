@@ -57,7 +57,8 @@ def same_for_all() -> dict:
             for page in PAGES.values()
         ],
         "labelled": pictures.labelled_set(),
-        "titles": {card.name: card.title for card in models.cards()} | {models.REAL: plain_name(models.REAL)},
+        "titles": {card.name: card.title for card in models.cards()}
+        | {models.PHOTOGRAPH_MODEL: plain_name(models.PHOTOGRAPH_MODEL)},
         "computes": scripts.computed_by_browsers(),  # models that browsers run
         "version": __version__,
         "shared": scripts.address(*SHARED),

@@ -236,4 +236,4 @@ def test_the_sentence_on_one_half_is_true(said, sentence):
 
 
 def test_a_probability_just_above_one_half_is_not_printed_as_one_half():
-    assert [block_read.per_cent(p) for p in (0.2, 12.4, 50.4, 99.7)] == ["0.2", "12", "50.4", "99.7"]
+    assert [block_read.percent_text(p) for p in (0.2, 12.4, 50.4, 99.7)] == ["0.2", "12", "50.4", "99.7"]

@@ -13,7 +13,7 @@ from playground.analysis.by_hand import (
     read,
     weights,
 )
-from playground.lessons.by_hand import at_first, to_bytes
+from playground.lessons.by_hand import first_arrows, pack_trace
 from playground.pack import unpack
 from playground.pictures.images import displayed
 
@@ -32,8 +32,8 @@ def test_arrows_come_back_from_an_address():
 
 def test_a_gives_b_much_and_b_gives_a_little():
     """The lesson By hand says this about its initial arrows."""
-    rows = weights(read(at_first(), tokens=18))
-    arrows = read(at_first(), tokens=18).tolist()
+    rows = weights(read(first_arrows(), tokens=18))
+    arrows = read(first_arrows(), tokens=18).tolist()
     for i, j in ((0, 1), (1, 0)):
         row = softmax([sum(a * b for a, b in zip(arrows[i], key, strict=True)) / math.sqrt(2) for key in arrows[9:]])
         assert rows[i, j].item() == pytest.approx(row[j])
@@ -89,7 +89,7 @@ def test_a_black_picture_has_no_favourites():
 
 def test_the_browser_gets_the_very_numbers(picture):
     trace = colour_trace(picture, 16)
-    header, arrays = unpack(to_bytes(trace, b"jpeg"))
+    header, arrays = unpack(pack_trace(trace, b"jpeg"))
     assert header["scale"] == ALIKE
     assert header["grid"] == [14, 14]
     assert np.array_equal(arrays["q"][0, 0], trace.record[0].q[0].numpy())

@@ -62,7 +62,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        return f"http://{self.address}{hosts.read(self.environment.get(hosts.OPTION))}"
+        return f"http://{self.address}{hosts.base_path(self.environment.get(hosts.BASE_PATH_OPTION))}"
 
     @property
     def log(self) -> str:

@@ -14,7 +14,7 @@ from playground.analysis.heads import look
 from playground.lessons.block_boxes import boxes
 from playground.lessons.registry import EXERCISES
 from playground.lessons.scale import curve
-from playground.lessons.training import SHARPER
+from playground.lessons.training import SHARPER_BITS
 from playground.training import timelapse
 from playground.training.timelapse import first_habits
 
@@ -76,7 +76,7 @@ def lower_gradient() -> str:
 def sharp_moment() -> str:
     """The words of an address that opens the first moment at which a head is as sharp as the exercise asks for."""
     entropies = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
-    return f"moment={next(step for step, bits in entropies if bits <= entropies[0][1] - SHARPER)}"
+    return f"moment={next(step for step, bits in entropies if bits <= entropies[0][1] - SHARPER_BITS)}"
 
 
 def first_habit() -> str:

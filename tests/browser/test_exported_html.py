@@ -11,7 +11,7 @@ from browser.truth import TOLERANCE, assert_close, python_trace, rounded_trace
 from browser.visitor import PATIENCE, Visitor
 from playground.figures import Spec, html, teaching
 from playground.figures.notebook import Living
-from playground.lessons.questions import Bars, Number, Question, plain
+from playground.lessons.questions import Bars, Number, Question, plain_value
 from playground.tracing import Trace
 from playground.ui.teach import mounted
 
@@ -194,7 +194,7 @@ def test_a_bare_file_shows_the_picture_alone_in_the_middle_and_follows_the_curso
 
 def test_a_lesson_plan_s_slides_run_from_a_disk_with_story_and_guesses(reader, tmp_path):
     questions = [
-        plain(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
+        plain_value(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
         for id in ("one", "two")
     ]
     question_parts = [[{"kind": "ask", "question": question, "context": "", "afresh": True}] for question in questions]

@@ -13,8 +13,10 @@ from browser.server import serving
 from browser.stranger import Stranger
 from browser.visitor import PatientVisitor
 
-# LONG = 0 puts every request into the queue for long requests; usually short requests have another queue.
-ONE_QUEUE_PROGRAM = "from playground.serving import queue; queue.LONG = 0; from playground.__main__ import main; main()"
+# LONG_SECONDS = 0 puts every request into the queue for long requests; usually short requests have another queue.
+ONE_QUEUE_PROGRAM = """
+from playground.serving import queue; queue.LONG_SECONDS = 0; from playground.__main__ import main; main()
+"""
 LARGE_MODEL = "ViT-B/14"
 
 

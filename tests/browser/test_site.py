@@ -56,7 +56,7 @@ EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights ha
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    names = [name for name in ("bundled", models.REAL) if models.is_here(name)]
+    names = [name for name in ("bundled", models.PHOTOGRAPH_MODEL) if models.is_here(name)]
     return site.write(
         tmp_path_factory.mktemp("host") / "playground",
         "/playground/",

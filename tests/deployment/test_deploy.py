@@ -21,7 +21,7 @@ from browser.test_proxy import NGINX
 from waiting import PATIENCE, until
 
 from playground.serving import hosts, settings
-from playground.serving.routes_pictures import LARGEST
+from playground.serving.routes_pictures import LARGEST_FILE
 from playground.ui import run
 
 ROOT = Path(__file__).parent.parent.parent
@@ -269,7 +269,7 @@ def test_a_deployment_opens_only_listed_models_and_fits_into_its_memory():
 def test_proxies_let_the_largest_upload_through_and_the_ingress_adds_no_other_limit():
     limit_mb = tomllib.loads(read(".streamlit/config.toml"))["server"]["maxUploadSize"]
     conf = read("deploy/nginx.conf")
-    assert limit_mb * MB == LARGEST
+    assert limit_mb * MB == LARGEST_FILE
     assert f"client_max_body_size {limit_mb + 1}m;" in conf
     ingress = manifest_of("Ingress")["metadata"]["annotations"]
     ingress = {name.rpartition("/")[2].replace("-", "_"): value for name, value in ingress.items()}
@@ -285,10 +285,10 @@ def test_compose_and_kubernetes_can_serve_the_app_under_a_path():
     """The default is an empty path. tests/browser/test_base_path.py tests the app under a path."""
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
     variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
-    assert app["environment"][hosts.OPTION] == "${BASE_PATH:-}"
-    assert variables[hosts.OPTION] == ""
+    assert app["environment"][hosts.BASE_PATH_OPTION] == "${BASE_PATH:-}"
+    assert variables[hosts.BASE_PATH_OPTION] == ""
     assert manifest_of("Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/"
-    assert hosts.read("") == ""
+    assert hosts.base_path("") == ""
 
 
 def test_the_kubernetes_files_fit_the_image():

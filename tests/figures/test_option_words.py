@@ -13,7 +13,7 @@ from playground.__main__ import main
 from playground.figures import Spec
 from playground.figures.command_line import FLAGS, TYPED
 from playground.figures.drawing.option_words import PYTHON, OptionError, sentence_of, word
-from playground.serving.figure_words import IN_ADDRESS
+from playground.serving.figure_words import ADDRESS_NAMES
 
 PACKAGE = Path(__file__).parent.parent.parent / "playground"
 CASES = {  # case -> (options in Python, the same as flags, the sentence for both)
@@ -65,7 +65,7 @@ def test_an_option_is_called_as_it_is_typed():
     sentence = "{other_image}, {layout:compare}, {caption:False}, {query:7,5}"
     assert PYTHON.put_into(sentence) == 'other_image=, layout="compare", caption=False, query=(7, 5)'
     assert TYPED.put_into(sentence) == "--with-image, --layout compare, --no-caption, --patch 7,5"
-    assert IN_ADDRESS.put_into(sentence) == "with=sample:NAME, layout=compare, caption=false, query=7,5"
+    assert ADDRESS_NAMES.put_into(sentence) == "with=sample:NAME, layout=compare, caption=false, query=7,5"
     assert word("mask", True) == "{mask:True}"
     assert word("dpi", 20) == "{dpi}"
 

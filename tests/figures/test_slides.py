@@ -4,10 +4,12 @@ import json
 import re
 
 from playground.figures import teaching
-from playground.lessons.questions import Choice, Question, plain
+from playground.lessons.questions import Choice, Question, plain_value
 from playground.ui.teach import mounted
 
-QUESTION = plain(Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),)))
+QUESTION = plain_value(
+    Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),))
+)
 PARTS = [{"kind": "ask", "question": QUESTION, "context": "", "afresh": True}]
 
 

@@ -57,7 +57,7 @@ def test_a_model_without_labels_is_replaced_by_one_for_everyday_things(tmp_path,
     folder.mkdir(parents=True)
     save_file(timm.create_model(EVERYDAY_MODEL, pretrained=False).state_dict(), folder / "model.safetensors")
     monkeypatch.setattr(timm_models, "hub_file", lambda *arguments: str(folder / "model.safetensors"))
-    assert models.that_names() == EVERYDAY_MODEL
+    assert models.naming_model() == EVERYDAY_MODEL
     texts, question = words_and_question("answer", model="untrained", sample="meadow")
     assert "here is ViT Ti/16" in texts
     assert "This is what it says of this picture" in texts
@@ -67,7 +67,7 @@ def test_a_model_without_labels_is_replaced_by_one_for_everyday_things(tmp_path,
 
 
 def test_without_an_everyday_model_ours_replaces_a_model_without_labels():
-    assert models.that_names() is None
+    assert models.naming_model() is None
     texts, _ = words_and_question("read", model="untrained", sample="meadow")
     assert "here is our small ViT" in texts
 

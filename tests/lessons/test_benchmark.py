@@ -8,7 +8,7 @@ import torch
 from waiting import until
 
 from playground.lessons import benchmark
-from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH, MATERIALISED, STEPS, Point, Series
+from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH_POWERS, MATERIALISED, STEP_COUNT, Point, Series
 
 only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process its peak")
 NO_TIME_LIMIT = 1e18  # seconds; no step takes that long
@@ -23,28 +23,30 @@ def test_a_memory_peak_is_measured_after_it_is_over():
 @only_on_linux
 def test_materialised_attention_takes_the_memory_of_its_matrices_and_fused_does_not(monkeypatch):
     monkeypatch.setattr(benchmark, "SIDES", (8, 24))
-    monkeypatch.setattr(benchmark, "MOST_PASS", NO_TIME_LIMIT)  # no time limit, because the machine may be busy
+    monkeypatch.setattr(benchmark, "MOST_PASS_SECONDS", NO_TIME_LIMIT)  # no time limit, because the machine may be busy
     with torch.no_grad():
         points = {(p.kind, p.tokens): p for p in benchmark.measure(64, 8, 3, 2**30)}
-    assert set(points) == {(kind, tokens) for kind in GROWTH for tokens in (64, 576)}
+    assert set(points) == {(kind, tokens) for kind in GROWTH_POWERS for tokens in (64, 576)}
     matrices_bytes = 4 * 8 * 576**2
     assert 2 * matrices_bytes < points[MATERIALISED, 576].bytes < 4.5 * matrices_bytes  # scores, scaled scores, weights
     assert points[FUSED, 576].bytes < matrices_bytes
-    assert all(p.seconds > 0 and not p.skipped for p in points.values())
+    assert all(p.seconds > 0 and not p.skip_reason for p in points.values())
 
 
 def test_a_step_that_would_take_too_much_is_not_run():
     last_point = Point(MATERIALISED, 1024, 1.0, 100)
-    estimate = benchmark._expected(MATERIALISED, 2048, last_point, 1000, NO_TIME_LIMIT)
-    assert (estimate.seconds, estimate.bytes, estimate.skipped) == (4.0, 400, "")
-    assert benchmark._expected(MATERIALISED, 2048, last_point, 399, NO_TIME_LIMIT).skipped == "memory"
-    assert benchmark._expected(MATERIALISED, 4096, last_point, 10**9, NO_TIME_LIMIT).skipped == "time"
-    assert benchmark._expected(CONVOLUTION, 4096, Point(CONVOLUTION, 1024, 1.0, 100), 400, NO_TIME_LIMIT).skipped == ""
-    assert benchmark._expected(CONVOLUTION, 2048, Point(CONVOLUTION, 1024, 1.0, 100), 400, 0).skipped == "time"
-    assert (
-        benchmark._expected(FUSED, 4096, estimate.__class__(FUSED, 2048, 0, 0, "memory"), 1, NO_TIME_LIMIT).skipped
-        == "memory"
-    )
+    estimate = benchmark._expected_point(MATERIALISED, 2048, last_point, 1000, NO_TIME_LIMIT)
+    assert (estimate.seconds, estimate.bytes, estimate.skip_reason) == (4.0, 400, "")
+    last_shift = Point(CONVOLUTION, 1024, 1.0, 100)
+    last_skip = Point(FUSED, 2048, 0, 0, "memory")
+    for arguments, skip_reason in (
+        ((MATERIALISED, 2048, last_point, 399, NO_TIME_LIMIT), "memory"),
+        ((MATERIALISED, 4096, last_point, 10**9, NO_TIME_LIMIT), "time"),
+        ((CONVOLUTION, 4096, last_shift, 400, NO_TIME_LIMIT), ""),
+        ((CONVOLUTION, 2048, last_shift, 400, 0), "time"),
+        ((FUSED, 4096, last_skip, 1, NO_TIME_LIMIT), "memory"),
+    ):
+        assert benchmark._expected_point(*arguments).skip_reason == skip_reason
 
 
 @pytest.mark.slow
@@ -63,7 +65,7 @@ def test_a_measuring_process_gets_no_memory_beyond_its_limit():
 def test_a_series_goes_through_all_its_steps(monkeypatch):
     program = (
         "import json, sys\n"
-        f"for n in range({STEPS}):\n"
+        f"for n in range({STEP_COUNT}):\n"
         "    sys.stdin.readline()\n"
         "    print(json.dumps(dict(kind='convolution', tokens=n, seconds=1, bytes=None)), flush=True)"
     )
@@ -73,8 +75,8 @@ def test_a_series_goes_through_all_its_steps(monkeypatch):
     )
     series, points_before_steps = Series(64, 1, 1), []
     assert all(moment is None for moment in series.each_moment(lambda: points_before_steps.append(len(series.points))))
-    assert points_before_steps[:STEPS] == list(range(STEPS))  # called once before each step
-    assert [p.tokens for p in series.points] == list(range(STEPS))
+    assert points_before_steps[:STEP_COUNT] == list(range(STEP_COUNT))  # called once before each step
+    assert [p.tokens for p in series.points] == list(range(STEP_COUNT))
 
 
 @pytest.mark.slow
@@ -85,7 +87,7 @@ def test_the_process_of_a_closed_series_ends():
         next(moments)
     moments.close()
     until(lambda: not series.running, "the process has not ended")
-    assert 0 < len(series.points) < STEPS
+    assert 0 < len(series.points) < STEP_COUNT
 
 
 def test_the_memory_to_spare_stays_within_its_bound():
@@ -98,7 +100,7 @@ def test_the_memory_to_spare_stays_within_its_bound():
 def test_in_a_container_a_quarter_of_the_free_memory_is_spared_and_nothing_starts_without_any(
     used_mb, file_mb, spare_bytes, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(benchmark, "GROUP", tmp_path)
+    monkeypatch.setattr(benchmark, "CGROUP", tmp_path)
     (tmp_path / "memory.max").write_text(f"{6144 * 2**20}\n")
     (tmp_path / "memory.current").write_text(f"{used_mb * 2**20}\n")
     (tmp_path / "memory.stat").write_text(f"anon 1\ninactive_file {file_mb * 2**20}\nactive_file 7\n")

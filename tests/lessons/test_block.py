@@ -39,8 +39,8 @@ console.log(JSON.stringify(asked.map(([layer, patch]) => pushOf(moves, header.la
 def test_the_boxes_hold_every_weight_once(config):
     vit = VisionTransformer(config)
     boxes = block_boxes.boxes(vit, 67, (64, 64))
-    assert sum(box.weights for box in boxes) == sum(p.numel() for p in vit.parameters())
-    assert {box.name for box in boxes} <= {*block_boxes.BOXES}
+    assert sum(box.parameter_count for box in boxes) == sum(p.numel() for p in vit.parameters())
+    assert {box.name for box in boxes} <= {*block_boxes.BOX_NAMES}
 
 
 def test_the_browser_has_the_arrows_of_python():
@@ -69,7 +69,7 @@ def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():
 
 
 def test_the_activations_of_a_layer_are_counted_in_bars_and_shares():
-    activation_counts = block.bent_of(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
+    activation_counts = block.bend_facts(torch.tensor([[-7.0, -1.0], [0.05, 2.0]]))
     assert (
         activation_counts.counts.sum(),
         activation_counts.negative,
@@ -85,10 +85,10 @@ def test_of_many_labels_the_chosen_one_is_in_the_table():
 
 @pytest.mark.parametrize("step", ["stream", "mlp", "answer"])
 def test_a_step_shows_a_picture_while_its_numbers_are_computed(step):
-    meadow().worked.drop_where(lambda key: True)
+    meadow().results.drop_where(lambda key: True)
     from playground.serving import worked
 
-    worked.worked_for_all().drop_where(lambda key: True)
+    worked.shared_results().drop_where(lambda key: True)
     waits = [part for part in parts_of("block", step) if isinstance(part, Wait)]
     assert waits
     assert all(wait.meanwhile for wait in waits)

@@ -18,11 +18,11 @@ def test_windowed_attention_is_attention_masked_to_each_window():
     window = row * SIDE + column
     mask = (window[:, None] == window)[None]
     q, k, v = random_qkv()
-    torch.testing.assert_close(benchmark.in_windows(q, k, v, 0.6), attention_by_hand(q, k, v, 0.6, mask))
+    torch.testing.assert_close(benchmark.window_attention(q, k, v, 0.6), attention_by_hand(q, k, v, 0.6, mask))
 
 
 def test_linear_attention_is_the_mean_of_all_values_weighted_by_the_products_of_features():
     q, k, v = random_qkv()
     weights = (F.elu(q) + 1) @ (F.elu(k) + 1).mT
     weights = weights / weights.sum(-1, keepdim=True)
-    torch.testing.assert_close(benchmark.linear(q, k, v, 0.6), weights @ v)
+    torch.testing.assert_close(benchmark.linear_attention(q, k, v, 0.6), weights @ v)

@@ -13,8 +13,17 @@ from playground.analysis import cost
 from playground.analysis.cost import PRESETS, SIZES, Case
 from playground.errors import PlaygroundError
 from playground.lessons import cost as cost_lesson
-from playground.lessons.benchmark import CONVOLUTION, FUSED, LINEAR, MATERIALISED, STEPS, WINDOWS, Measured, Point
-from playground.lessons.cost import DIALS, LESSON, bytes_text, measuring
+from playground.lessons.benchmark import (
+    CONVOLUTION,
+    FUSED,
+    LINEAR,
+    MATERIALISED,
+    STEP_COUNT,
+    WINDOWS,
+    Measurement,
+    Point,
+)
+from playground.lessons.cost import DIALS, LESSON, bytes_text, measure_points
 from playground.lessons.parts import Chart, Drawing, Run, Wait, Words
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -87,7 +96,7 @@ def test_the_dials_of_the_drawing_can_show_every_named_case():
 # Measured -------------------------------------------------------------------------------------------------------------
 
 
-def parts_with_result(monkeypatch, result: Measured, **state: object) -> list:
+def parts_with_result(monkeypatch, result: Measurement, **state: object) -> list:
     monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
     return flat_parts(parts_of("cost", "measured", **state))
 
@@ -97,7 +106,7 @@ def points(kind: str, *seconds: float) -> list[Point]:
 
 
 def test_what_was_measured_is_drawn_and_told(monkeypatch):
-    result = Measured([
+    result = Measurement([
         *points(MATERIALISED, 0.01, 0.1), *points(FUSED, 0.01, 0.08), *points(WINDOWS, 0.01, 0.04),
         *points(LINEAR, 0.01, 0.02), *points(CONVOLUTION, 0.01), Point(MATERIALISED, 1024, 1.0, 2 * 10**9, "memory"),
         Point(CONVOLUTION, 256, 7.5, 10, "time"),
@@ -118,7 +127,7 @@ def test_what_was_measured_is_drawn_and_told(monkeypatch):
 
 
 def test_without_free_memory_a_sentence_says_so_and_no_chart_is_shown(monkeypatch):
-    parts = parts_with_result(monkeypatch, Measured(no_room=True))
+    parts = parts_with_result(monkeypatch, Measurement(no_room=True))
     assert "found no room" in " ".join(part.text for part in parts if isinstance(part, Words))
     assert not [part for part in parts if isinstance(part, Chart)]
 
@@ -126,7 +135,7 @@ def test_without_free_memory_a_sentence_says_so_and_no_chart_is_shown(monkeypatc
 def test_an_impossible_case_offers_no_measurement(monkeypatch):
     with pytest.raises(PlaygroundError, match="leaves 4"):
         Case(width=1024)
-    assert not [part for part in parts_with_result(monkeypatch, Measured(), width=1024) if isinstance(part, Run)]
+    assert not [part for part in parts_with_result(monkeypatch, Measurement(), width=1024) if isinstance(part, Run)]
 
 
 class FakeSeries:
@@ -146,16 +155,16 @@ class FakeSeries:
 
 def test_a_measurement_tells_its_progress_and_a_stopped_one_keeps_its_points(monkeypatch):
     monkeypatch.setattr(cost_lesson, "Series", FakeSeries)
-    result = Measured()
+    result = Measurement()
     monkeypatch.setattr(cost_lesson, "result_of", lambda chosen: result)
-    measurement = measuring(meadow(), LESSON.defaults())
+    measurement = measure_points(meadow(), LESSON.defaults())
     assert [next(measurement), next(measurement), next(measurement)] == [
         Wait("Measuring: starting"),
-        Wait(f"Measuring: fused attention, 64 tokens, 1 of {STEPS}"),
-        Wait(f"Measuring: fused attention, 256 tokens, 2 of {STEPS}"),
+        Wait(f"Measuring: fused attention, 64 tokens, 1 of {STEP_COUNT}"),
+        Wait(f"Measuring: fused attention, 256 tokens, 2 of {STEP_COUNT}"),
     ]
     assert not result.points
     measurement.close()
     assert (len(result.points), result.stopped, result.no_room) == (2, True, False)
-    assert len(list(measuring(meadow(), LESSON.defaults()))) == 6
+    assert len(list(measure_points(meadow(), LESSON.defaults()))) == 6
     assert len(result.points) == 5

@@ -55,9 +55,9 @@ def test_the_losses_of_heads_add_up():
 def test_plan_and_handout_share_the_work_out_alike():
     from playground.figures import teaching as printed
 
-    assert teaching.SHARED_OUT in teaching.SCENES["hands"].do
+    assert teaching.ROW_DIVISION in teaching.SCENES["hands"].do
     back_figure = printed.handout(next(iter(printed.PAPERS)), key=False)[1].figure
     texts = " ".join(
         text.get_text() for text in [*back_figure.texts, *(text for axes in back_figure.axes for text in axes.texts)]
     )
-    assert teaching.SHARED_OUT in " ".join(texts.lower().split())
+    assert teaching.ROW_DIVISION in " ".join(texts.lower().split())

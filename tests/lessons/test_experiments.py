@@ -12,12 +12,12 @@ def last_shape(shapes):
 
 
 def test_without_matrices_the_shape_stays():
-    shapes = experiments.without_matrices()
+    shapes = experiments.shapes_without_matrices()
     assert [shape for _, shape in shapes] == [(1, 4, 8), (1, 4, 4), (1, 4, 8)]
 
 
 def test_five_heads_of_full_width_answer_side_by_side():
-    shapes = dict(experiments.full_heads())
+    shapes = dict(experiments.full_head_shapes())
     assert shapes["tokens"] == (5, 3)
     assert shapes["W_V of one head"] == (3, 3)
     assert shapes["5 answers side by side"] == (5, 15)
@@ -26,7 +26,7 @@ def test_five_heads_of_full_width_answer_side_by_side():
 
 
 def test_128_pixels_are_64_patches_of_32_numbers():
-    shapes = experiments.patches()
+    shapes = experiments.patch_shapes()
     assert shapes[1][1] == (64, 768)
     assert last_shape(shapes) == (64, 32)
 
@@ -49,15 +49,15 @@ def test_a_bias_of_the_keys_changes_no_weight_and_one_of_the_queries_does():
 
 
 def test_a_scale_of_one_makes_rows_sharper_than_the_usual_one():
-    assert experiments.largest_with(None) == experiments.largest_with(64**-0.5)
-    assert experiments.largest_with(1.0) > 4 * experiments.largest_with(None)
+    assert experiments.mean_largest_weight(None) == experiments.mean_largest_weight(64**-0.5)
+    assert experiments.mean_largest_weight(1.0) > 4 * experiments.mean_largest_weight(None)
 
 
 @pytest.mark.parametrize("block", [1, 7, 64, 200])
 def test_attention_in_blocks_is_the_same(block):
     q, k, v = torch.randn(3, 1, 4, 100, 16, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(experiments.in_blocks(q, k, v, 0.7, block), attention_by_hand(q, k, v, 0.7))
-    assert experiments.in_blocks_apart(QKV(q[0], k[0], v[0]), 0.7) < 1e-5
+    assert experiments.block_difference(QKV(q[0], k[0], v[0]), 0.7) < 1e-5
 
 
 def test_the_python_beside_julia_is_attention():

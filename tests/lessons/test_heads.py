@@ -6,7 +6,7 @@ from lessons.playing import meadow, parts_of
 from lessons.test_lessons import STRONGEST_HEAD
 from playground.analysis.heads import look
 from playground.lessons import heads, heads_numbers
-from playground.lessons.heads_numbers import MOST_OFF, habits, switched_off
+from playground.lessons.heads_numbers import MOST_HEADS_OFF, habits, switched_off
 from playground.lessons.parts import Drawing, Wait
 from playground.samples import SAMPLES
 
@@ -19,7 +19,7 @@ def test_what_is_no_list_of_heads_switches_none_off(text):
 
 
 def test_an_endless_list_of_heads_is_cut_short():
-    assert len(OFF_SETTING.read(" ".join(["1.2"] * 1000)).split()) == MOST_OFF
+    assert len(OFF_SETTING.read(" ".join(["1.2"] * 1000)).split()) == MOST_HEADS_OFF
 
 
 def test_heads_that_the_model_does_not_have_are_passed_over():
@@ -38,7 +38,7 @@ def test_the_words_about_near_and_far_name_the_measured_layers(small_trace):
     head_numbers = look(small_trace)
     layer_means = [head_numbers.distance[layer].mean() for layer in range(small_trace.layers)]
     words = heads.near_or_far(head_numbers.distance, True).says
-    assert heads.near_or_far(head_numbers.distance, False).text == f"{words} {heads.OF_SAMPLES}"
+    assert heads.near_or_far(head_numbers.distance, False).text == f"{words} {heads.OF_SAMPLES_TEXT}"
     assert f"layer {layer_means.index(min(layer_means))} ({min(layer_means):.1f} patches)" in words
     assert f"layer {layer_means.index(max(layer_means))} ({max(layer_means):.1f})" in words
 
@@ -50,7 +50,7 @@ def test_habits_measured_layer_by_layer_are_the_same_numbers():
 
 
 def test_the_waiting_words_name_the_layer_and_the_sample_that_are_measured(monkeypatch):
-    monkeypatch.setattr(heads_numbers, "SLOW", 0)
+    monkeypatch.setattr(heads_numbers, "SLOW_TOKENS", 0)
     parts = heads.LESSON.steps["far"].parts(meadow(), heads.LESSON.defaults(over="samples"))
     waits = [part.words for part in parts if isinstance(part, Wait)]
     assert waits[-1].endswith(f"{len(SAMPLES)} of {len(SAMPLES)}: layer 6 of 6")

@@ -24,7 +24,7 @@ from lessons.playing import (
 )
 from playground.analysis import by_hand as analysis
 from playground.lessons import by_hand, parts, scale
-from playground.lessons.lesson import Setting, Written
+from playground.lessons.lesson import Setting, TextSetting
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Row, Run, Wait, plain_parts
 from playground.lessons.registry import LESSONS
 from playground.serving.site_files import played_ahead
@@ -97,7 +97,7 @@ WRITTEN_TEXTS = ("1,2", "B", "7", "_".join(["1"] * 36), "4.0.2.3", "1_2_3")
 def other_value(setting: Setting) -> object:
     options = (
         [written_text for written_text in WRITTEN_TEXTS if setting.read(written_text) == written_text]
-        if isinstance(setting, Written)
+        if isinstance(setting, TextSetting)
         else setting.options
     )
     return next(option for option in options if option != setting.default)
@@ -147,7 +147,7 @@ def report_of_arrows(arrows: torch.Tensor) -> dict[str, dict]:
 def initial_report(queries: bool = True, keys: bool = True) -> dict[str, dict]:
     """What the drawing reports of its initial arrows. Without `queries` A's query is 0, without `keys` all keys are
     equal."""
-    q, k = analysis.read(by_hand.at_first(), tokens=18).chunk(2)
+    q, k = analysis.read(by_hand.first_arrows(), tokens=18).chunk(2)
     return report_of_arrows(
         torch.cat([q if queries else torch.cat([q[:1] * 0, q[1:]]), k if keys else torch.ones(9, 2)])
     )
@@ -158,7 +158,7 @@ def mask_report(mask: str) -> dict[str, dict]:
 
 
 RIGHT_WAY, LEFT_WAY, NO_WAY = (4.0, 0.0), (-1.0, 0.0), (0.0, 0.0)
-LOWER_DK = int(scale.measured()["less"])
+LOWER_DK = int(scale.row_numbers()["less"])
 ONE_KEY_REPORT = {"softmaxbars": {"peak": 0.995}}
 SEVERAL_KEYS_REPORT = {"softmaxbars": {"peak": 0.9}}
 HAND_TRIALS = [

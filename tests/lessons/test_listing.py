@@ -41,5 +41,5 @@ def test_a_piece_that_two_lines_hold_is_an_error():
 
 
 def test_the_parts_cover_the_whole_way_from_pixels_to_classes():
-    objects = {source_object for part in listing.PARTS.values() for source_object in part.things}
+    objects = {source_object for part in listing.PARTS.values() for source_object in part.sources}
     assert {vit.Patches, vit.Attention, vit.MLP, vit.Block, vit.VisionTransformer.classify} <= objects

@@ -14,9 +14,20 @@ from twins import in_javascript
 import playground
 from lessons.playing import flat_parts, meadow, parts_of, stand_in_for_file
 from playground.analysis import heads, scale
-from playground.lessons.lesson import MODELS
+from playground.lessons.lesson import APP_MODELS
 from playground.lessons.measures import MEASURES, Measured, measured, trend
-from playground.lessons.parts import BLANKS, Ask, Chart, Drawing, Made, Part, Words, own_of, plain_parts, written
+from playground.lessons.parts import (
+    BLANKS,
+    Ask,
+    Chart,
+    Drawing,
+    Maker,
+    Part,
+    Words,
+    formatted_number,
+    own_of,
+    plain_parts,
+)
 from playground.lessons.registry import LESSONS
 from playground.numbers import percent
 from playground.samples import start_patch
@@ -64,11 +75,11 @@ def cached_result(measure, trace, *more):
 def followed_values_in(part: Part) -> list[object]:
     """All values and words in a part that are made anew for a user's own photograph."""
     own_value = getattr(part, "own", None)
-    followed_values = [own_value] if isinstance(own_value, Made) else [*(own_value or {}).values()]
+    followed_values = [own_value] if isinstance(own_value, Maker) else [*(own_value or {}).values()]
     if isinstance(part, Words) and part.values:
         followed_values.append(part)
     replacements = [
-        replacement for value in followed_values if isinstance(value, Made) for replacement in value.given.values()
+        replacement for value in followed_values if isinstance(value, Maker) for replacement in value.given.values()
     ]
     return followed_values + [replacement for replacement in replacements if isinstance(replacement, Words)]
 
@@ -92,7 +103,7 @@ def test_the_numbers_in_the_words_are_those_of_their_measures(name, step):
     for words in (thing for thing in values if isinstance(thing, Words)):
         assert {blank[1] for blank in BLANKS.finditer(words.text)} == {*words.values}
         assert "{" not in words.says
-    for made_value in (thing for thing in values if isinstance(thing, Made)):
+    for made_value in (thing for thing in values if isinstance(thing, Maker)):
         assert re.search(rf"^  (async )?{made_value.name}\(", SUBJECT_SOURCE, re.MULTILINE), made_value.name
 
 
@@ -147,7 +158,7 @@ def test_python_and_javascript_write_the_numbers_in_blanks_alike():
     ]
     script = "return given.cases.map(([number, how]) => measures.formatNumber(number, how));"
     assert in_javascript(["measures"], script, {"cases": cases}) == [
-        written(number, number_format) for number, number_format in cases
+        formatted_number(number, number_format) for number, number_format in cases
     ]
 
 
@@ -180,12 +191,12 @@ def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photog
 
 def test_what_a_part_needs_to_follow_a_photograph_is_plain_data():
     share = Measured("differing", 24.0)
-    assert own_of(Drawing("carried", b"", own=Made("layer", {"layer": 4}))) == {"own": {"made": "layer", "layer": 4}}
+    assert own_of(Drawing("carried", b"", own=Maker("layer", {"layer": 4}))) == {"own": {"made": "layer", "layer": 4}}
     assert own_of(Words("")) == {}
     for name, step in FOLLOWING_STEPS:
         for part in flat_parts(parts_of(name, step)):
             if isinstance(part, Ask | Chart) and part.own:
-                names = {"made", *part.own.given} if isinstance(part.own, Made) else {str(name) for name in part.own}
+                names = {"made", *part.own.given} if isinstance(part.own, Maker) else {str(name) for name in part.own}
                 assert json.loads(json.dumps(own_of(part)))["own"].keys() == names
     assert share.as_plain() == {"measure": "differing"}
 
@@ -211,7 +222,7 @@ def test_a_step_says_whether_it_follows_a_photograph(name, step):
     says_follows = "A photograph of yours is shown here too" in record.beyond
     assert says_follows == bool(record.own)
     assert says_follows or "own picture" in record.beyond or record.own is None
-    assert MODELS.startswith("A photograph of yours")
+    assert APP_MODELS.startswith("A photograph of yours")
 
 
 @pytest.mark.parametrize(

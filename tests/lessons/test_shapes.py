@@ -10,7 +10,7 @@ from conftest import scramble
 import playground
 from playground.analysis.heads import differing
 from playground.lessons import shapes
-from playground.lessons.experiments import apart, change_by_rotation, measure
+from playground.lessons.experiments import change_by_rotation, largest_difference, measure
 from playground.lessons.walk import steps_to_bytes, teaching_steps, tensors_of, vit_steps, walk_picture
 from playground.pack import unpack
 from playground.vit import QKV, Config, VisionTransformer, attention, attention_by_hand
@@ -21,7 +21,7 @@ each_layer = pytest.mark.parametrize("steps", [vit_steps(), teaching_steps()], i
 
 @each_layer
 def test_the_lines_of_each_step_stand_so_in_the_source(steps):
-    assert len(steps) == shapes.STEPS
+    assert len(steps) == shapes.STEP_COUNT
     for step in steps:
         assert step.lines
         source = (ROOT / step.file).read_text(encoding="utf-8").split("\n")
@@ -99,7 +99,7 @@ def test_fused_attention_equals_attention_by_hand(shape):
     qkv = QKV(*(torch.randn(shape, generator=random) for _ in range(3)))
     scale = shape[-1] ** -0.5
     assert (attention(*qkv, scale) - attention_by_hand(*qkv, scale)).abs().max() < 1e-5
-    assert apart(qkv, scale) < 1e-5
+    assert largest_difference(qkv, scale) < 1e-5
     assert change_by_rotation(qkv, scale) < 1e-5
 
 
@@ -107,7 +107,7 @@ def test_fused_attention_and_attention_by_hand_are_timed():
     timing = measure(16, heads=2, d=8, repeats=1)
     assert timing.by_hand > 0
     assert timing.fused > 0
-    assert timing.apart < 1e-5
+    assert timing.difference < 1e-5
 
 
 def test_how_often_another_patch_contributes_most_is_what_a_loop_counts(small_trace):

@@ -32,7 +32,7 @@ def test_a_plan_fills_its_time(minutes):
 @pytest.mark.parametrize("minutes", teaching.PLANS)
 def test_a_plan_tells_the_whole_story_in_its_order(minutes):
     stories = [scene.story for scene in teaching.plan(minutes) if scene.story]
-    assert stories == list(range(1, teaching.STORY + 1))
+    assert stories == list(range(1, teaching.STORY_SCENES + 1))
 
 
 def test_the_longer_plan_goes_deeper_into_heads_the_residual_stream_and_positions():
@@ -51,7 +51,7 @@ def test_the_story_s_scenes_have_the_story_s_titles():
         [node(), "--input-type=module", "-e", TITLES_SCRIPT], cwd=ROOT, capture_output=True, text=True
     )
     assert process.returncode == 0, process.stderr
-    assert json.loads(process.stdout) == [teaching.SCENES[str(n)].title for n in range(1, teaching.STORY + 1)]
+    assert json.loads(process.stdout) == [teaching.SCENES[str(n)].title for n in range(1, teaching.STORY_SCENES + 1)]
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_the_story_s_scenes_have_the_story_s_titles():
     [("1-hands-8", ["1", "hands", "8"]), ("8-1", ["8", "1"]), ("", []), ("1-<b>-quiz", ["1", "quiz"])],
 )
 def test_a_plan_of_one_s_own_has_the_scenes_that_it_names_in_their_order(own, keys):
-    assert teaching.plan(teaching.OWN, own) == [teaching.SCENES[key] for key in keys]
-    assert bool(re.fullmatch(teaching.WRITTEN, own)) == (own in ("1-hands-8", "8-1"))
+    assert teaching.plan(teaching.OWN_PLAN, own) == [teaching.SCENES[key] for key in keys]
+    assert bool(re.fullmatch(teaching.PLAN_PATTERN, own)) == (own in ("1-hands-8", "8-1"))
 
 
 def test_every_link_opens_a_page_in_a_state_that_it_accepts():
     from playground.ui.pages import PAGES
 
-    scenes = [*teaching.SCENES.values(), *(note.show for note in teaching.NOTES)]
+    scenes = [*teaching.SCENES.values(), *(note.show for note in teaching.MISCONCEPTIONS)]
     for scene in scenes:
         page = urlsplit(scene.link()).path.removeprefix("./") or "microscope"
         assert page in PAGES
@@ -96,8 +96,8 @@ def test_the_sheet_can_be_computed_by_hand():
     for (a, b), (c, d) in zip([sheet.queries[0]] * 9, sheet.keys, strict=True):
         row.append((a * c + b * d) / math.sqrt(2))
     total = sum(math.exp(score) for score in row)
-    assert sheet.all[0] == pytest.approx(sheet.weights, abs=1e-3)
-    assert [sum(weights) for weights in sheet.all] == pytest.approx([1] * 9)
+    assert sheet.all_rows[0] == pytest.approx(sheet.weights, abs=1e-3)
+    assert [sum(weights) for weights in sheet.all_rows] == pytest.approx([1] * 9)
     assert sheet.weights == pytest.approx([math.exp(score) / total for score in row], abs=1e-3)
     mixture = sum(math.exp(s) / total * v for s, v in zip(row, teaching.VALUES, strict=True))
     assert sheet.mixture == pytest.approx(mixture, abs=0.05)

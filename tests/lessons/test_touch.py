@@ -73,14 +73,14 @@ def test_the_pre_training_head_has_a_hidden_layer_and_the_other_has_not():
 
 
 def test_a_bias_of_queries_changes_weights_one_of_values_mixtures_and_one_of_keys_nothing():
-    weights, mixtures = experiments.biased("none")
+    weights, mixtures = experiments.biased_attention("none")
     changes = {
         bias_name: [
             not torch.allclose(changed_tensor, plain_tensor, atol=1e-5)
             for changed_tensor, plain_tensor in zip(results, (weights, mixtures), strict=True)
         ]
         for bias_name, results in (
-            (bias_name, experiments.biased(bias_name)) for bias_name in ("query", "key", "value")
+            (bias_name, experiments.biased_attention(bias_name)) for bias_name in ("query", "key", "value")
         )
     }
     assert changes == {"query": [True, True], "key": [False, False], "value": [False, True]}
@@ -92,30 +92,30 @@ def test_each_head_of_full_width_adds_parameters_and_heads_that_share_the_width_
     layers = [nn.Linear(3, 9, bias=False) for _ in range(heads)] + [nn.Linear(3 * heads, 3, bias=False)]
     assert full_count == sum(p.numel() for layer in layers for p in layer.parameters())
     assert shared_count == sum(p.numel() for p in nn.MultiheadAttention(3, 1, bias=False).parameters())
-    assert dict(experiments.full_heads(heads=heads))["W_msa"] == (3, 3 * heads)
+    assert dict(experiments.full_head_shapes(heads=heads))["W_msa"] == (3, 3 * heads)
 
 
 @pytest.mark.parametrize(("side", "cut"), [(128, 16), (64, 32), (224, 8)])
 def test_the_table_of_a_picture_has_a_row_for_each_patch(side, cut):
-    *_, (_, tokens) = experiments.patches(side, cut)
+    *_, (_, tokens) = experiments.patch_shapes(side, cut)
     assert tokens == ((side // cut) ** 2, 32)
     text = " ".join(part.text for part in parts_of_kind("shapes", "walk", Words, side=side, cut=cut))
     assert f"(**{tokens[0]}, 32**)" in text
 
 
 def test_a_parameter_is_found_kept_and_trained_and_a_tensor_is_not():
-    assert listing.try_module("parameter") == listing.Tried(["gamma"], ["gamma"], ["gamma"], "2 × 3 numbers")
+    assert listing.try_module("parameter") == listing.ModuleTrial(["gamma"], ["gamma"], ["gamma"], "2 × 3 numbers")
     tensor_trial = listing.try_module("tensor")
-    assert (tensor_trial.found, tensor_trial.kept, tensor_trial.changed) == ([], [], [])
+    assert (tensor_trial.parameter_names, tensor_trial.state_names, tensor_trial.changed_names) == ([], [], [])
 
 
 def test_sequential_calls_what_it_holds_and_a_module_list_does_not():
-    module, x = listing.MODULES["sequential"](), torch.ones(2, 3)
+    module, x = listing.MODULE_MAKERS["sequential"](), torch.ones(2, 3)
     torch.testing.assert_close(module(x), module[1](module[0](x)))
-    assert "module[1](module[0](x))" in listing.try_module("sequential").called
-    assert "no `forward`" in listing.try_module("list").called
+    assert "module[1](module[0](x))" in listing.try_module("sequential").call_words
+    assert "no `forward`" in listing.try_module("list").call_words
     with pytest.raises(NotImplementedError):
-        listing.MODULES["list"]()(x)
+        listing.MODULE_MAKERS["list"]()(x)
 
 
 def test_the_line_beside_julia_gives_these_numbers():

@@ -10,7 +10,7 @@ from lessons.playing import RIGHT, SILLY, exercises_of, meadow, settings_as_text
 from playground.assets import TAUGHT_CURVES
 from playground.errors import PlaygroundError
 from playground.lessons import training, training_now
-from playground.lessons.training_now import layer_of
+from playground.lessons.training_now import one_layer_pack
 from playground.models import zoo
 from playground.numbers import percent
 from playground.pack import unpack
@@ -29,8 +29,8 @@ TINY_RECIPES = {
 
 def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
     run = timelapse.read()
-    sharp_moment, bits = training.first_sharp(run), training.sharp_bits(run)
-    assert bits == run.moments[0].habits.entropy.min() - training.SHARPER
+    sharp_moment, bits = training.first_sharp_moment(run), training.sharp_bits(run)
+    assert bits == run.moments[0].habits.entropy.min() - training.SHARPER_BITS
     for moment in run.moments:
         assert (moment.habits.entropy.min() <= bits) <= (moment.step >= sharp_moment.step)
     total = run.curve[:, 1:].sum(1)
@@ -45,7 +45,7 @@ def test_heads_are_named_layer_by_layer():
 
 def test_every_loss_of_the_run_is_explained():
     assert timelapse.read().losses == LOSSES
-    assert tuple(training.LOSSES) == LOSSES
+    assert tuple(training.LOSS_TEXTS) == LOSSES
 
 
 def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
@@ -59,7 +59,7 @@ def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
 
 def test_the_folder_has_the_layer_in_which_heads_first_have_a_habit():
     step, habits = timelapse.first_habits(timelapse.read())
-    assert training.FIRST_HABITS in {layer for heads in habits.values() for layer, _ in heads}
+    assert training.FIRST_HABIT_LAYER in {layer for heads in habits.values() for layer, _ in heads}
     exercise = exercises_of("training", "timelapse")["training_first"]
     case = {"exercise": exercise, "settings": {"moment": str(step), "layer": "1", "head": "0"}, "reports": {}}
     assert verdicts_of([case]) == [{"done": True, "why": ""}]
@@ -88,7 +88,7 @@ def test_the_drawing_gets_one_unchanged_layer_of_each_moment():
     assert layer_header["held"] == [1]
     for name in ("q", "k", "q_low", "q_step", "k_low", "k_step"):
         np.testing.assert_array_equal(layer_arrays[name], whole_arrays[name][1:2])
-    assert layer_of(moments[4].trace, 1) == arrays["pack4"].tobytes()
+    assert one_layer_pack(moments[4].trace, 1) == arrays["pack4"].tobytes()
 
 
 # Two models -----------------------------------------------------------------------------------------------------------
@@ -97,19 +97,19 @@ def test_the_drawing_gets_one_unchanged_layer_of_each_moment():
 @pytest.fixture(scope="module")
 def trial():
     (*_, learned) = quick.train_now(TINY_RECIPES)
-    return training_now.Trial(0, learned=learned)
+    return training_now.Trial(0, learners=learned)
 
 
 @pytest.fixture
 def trained(trial, monkeypatch):
     """The sample `meadow`, for a user whose two models have been trained for a few steps."""
     subject = meadow()
-    monkeypatch.setattr(type(subject), "come_to", lambda self, run: trial)
+    monkeypatch.setattr(type(subject), "result_of", lambda self, run: trial)
     return subject
 
 
 def test_the_words_about_each_model_state_its_own_numbers(trial):
-    learner = trial.learned[ALONE]
+    learner = trial.learners[ALONE]
     assert "from step" not in training_now.best_head_words(ALONE, learner)  # after 20 steps no head looks at the twin
     mass, layer, head = learner.best
     assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.best_head_words(
@@ -118,14 +118,14 @@ def test_the_words_about_each_model_state_its_own_numbers(trial):
 
 
 def test_the_drawing_gets_the_habits_the_masses_and_the_told_head(trial):
-    learner = trial.learned[TOLD]
-    header, arrays = unpack(training_now.reel(trial, TOLD, growing=True))
+    learner = trial.learners[TOLD]
+    header, arrays = unpack(training_now.packed_reel(trial, TOLD, growing=True))
     assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
     assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TASK]]
     assert (header["chance"], header["growing"], header["first"]) == (quick.EVEN_SHARE, True, [*quick.TOLD_HEAD])
     assert arrays["mass"].shape == (3, 2, 3)
     np.testing.assert_allclose(arrays["entropy"][2], learner.lapse.moments[2].habits.entropy, rtol=1e-6)
-    other_header, _ = unpack(training_now.reel(trial, ALONE, growing=True))
+    other_header, _ = unpack(training_now.packed_reel(trial, ALONE, growing=True))
     assert other_header["told"] == []
     assert [each_header["run"].partition("-")[0] for each_header in (header, other_header)] == [
         trial.id
@@ -133,13 +133,13 @@ def test_the_drawing_gets_the_habits_the_masses_and_the_told_head(trial):
 
 
 def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
-    learner = trial.learned[ALONE]
+    learner = trial.learners[ALONE]
     mass = learner.lapse.moments[-1].mass.copy()
-    mass[0, 2] = 2 * training_now.LARGE
+    mass[0, 2] = 2 * training_now.LARGE_SHARE
     moments = (*learner.lapse.moments[:-1], dataclasses.replace(learner.lapse.moments[-1], mass=mass))
     better_learner = dataclasses.replace(learner, lapse=dataclasses.replace(learner.lapse, moments=moments))
     better_header, _ = unpack(
-        training_now.reel(training_now.Trial(0, learned={ALONE: better_learner}), ALONE, growing=False)
+        training_now.packed_reel(training_now.Trial(0, learners={ALONE: better_learner}), ALONE, growing=False)
     )
     assert better_header["first"] == [0, 2]
 
@@ -159,7 +159,7 @@ def test_after_the_training_the_exercise_can_be_done(trained):
 
 
 def test_the_words_say_after_how_many_steps_the_training_was_stopped(trained):
-    words, *_ = training_now.now(trained, training.LESSON.defaults())
+    words, *_ = training_now.train_two_now(trained, training.LESSON.defaults())
     assert "Stopped after 20 steps" in words.text  # the whole trial has 240
 
 
@@ -180,14 +180,14 @@ def begins(runs):
 
 def test_before_the_guess_no_head_stands_out(runs):
     for run in runs:
-        figure = training.drawn(run, "", ())
+        figure = training.mass_figure(run, "", ())
         assert len(figure.data) == run.moments[0].mass.size
-        assert {line.line.color for line in figure.data} == {training.QUIET}
+        assert {line.line.color for line in figure.data} == {training.UNTOLD_COLOUR}
 
 
 def test_after_the_guess_the_told_heads_stand_out(runs, begins):
-    figure = training.drawn(runs[1], "", begins)
-    coloured = [line for line in figure.data if line.line.color == training.TOLD]
+    figure = training.mass_figure(runs[1], "", begins)
+    coloured = [line for line in figure.data if line.line.color == training.TOLD_COLOUR]
     assert len(coloured) == len(Recipe().gathering)
     for line in coloured:  # each line has a gap at step 4,860, where the loss began and no moment was saved
         gap = line.x.index(None)
@@ -242,7 +242,7 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
     )
     assert float(held_out[other_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
     for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
-        assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.drawn(run, "", ()).layout.shapes)
+        assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.mass_figure(run, "", ()).layout.shapes)
 
 
 def test_the_file_of_the_taught_run_has_no_pictures():

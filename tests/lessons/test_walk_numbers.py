@@ -11,11 +11,11 @@ import pytest
 import torch
 from test_javascript import ROOT, node
 
-from playground.lessons.shapes import NUMBERS, SIZES
+from playground.lessons.shapes import EXAMPLE_SIZES, NUMBER_FIELDS
 from playground.lessons.walk import TeachingAttention, teaching_steps, vit_steps
 from playground.vit import Block, Config
 
-EXAMPLES = {name: dict(zip(NUMBERS, sizes, strict=True)) for name, sizes in SIZES.items()}
+EXAMPLES = {name: dict(zip(NUMBER_FIELDS, sizes, strict=True)) for name, sizes in EXAMPLE_SIZES.items()}
 EXAMPLES["wider"] = {"batch": 2, "tokens": 5, "dim": 7, "chan": 12, "heads": 3}
 each_example = pytest.mark.parametrize("name", EXAMPLES)
 RESULT_NAMES = ("x", "Q", "K", "V", "scores", "weights", "A V", "answer", "sum")
@@ -126,7 +126,10 @@ SHAPES = {  # an example's name -> the shapes of the tokens, of Q, K and V, of Q
 
 
 def browser_walk(name: str) -> dict:
-    steps = {"vit": [step.plain() for step in vit_steps()], "teaching": [step.plain() for step in teaching_steps()]}
+    steps = {
+        "vit": [step.as_record() for step in vit_steps()],
+        "teaching": [step.as_record() for step in teaching_steps()],
+    }
     return json.loads(run_script(WALK_SCRIPT, name, json.dumps(steps)))
 
 

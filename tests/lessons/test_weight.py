@@ -82,7 +82,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
         habits.to_one[1, 2] = 0.97
         return habits
 
-    monkeypatch.setattr(weight_locked, "measuring", measuring)
+    monkeypatch.setattr(weight_locked, "measure_habits", measuring)
     (question,) = (part.question for part in parts_of("weight", "locked") if isinstance(part, Ask))
     assert question.asks.startswith("Head 2 of layer 1 agrees most")
     assert question.truth == pytest.approx(97)
@@ -106,7 +106,7 @@ class SubjectWithLengths:
     """Stands for a subject whose tokens have these lengths."""
 
     def __init__(self, small_trace, lengths: token_norms.Lengths):
-        self.trace, self.kept = lambda: small_trace, lambda key, make: lengths
+        self.trace, self.cached = lambda: small_trace, lambda key, make: lengths
 
 
 def test_the_words_about_lengths_say_whether_a_model_has_outliers(small_trace):
@@ -124,7 +124,7 @@ def test_the_words_about_lengths_say_whether_a_model_has_outliers(small_trace):
 def test_if_both_models_of_a_pair_are_here_both_are_measured_on_the_picture(monkeypatch, small):
     """The pair has random weights: a model without registers, and one with two."""
     registerless = scramble(VisionTransformer(replace(SMALL, registers=0)))
-    pair, real_trace, is_here, load = weight_locked.PAIRS[2], traces.trace, models.is_here, models.load
+    pair, real_trace, is_here, load = weight_locked.REGISTER_PAIRS[2], traces.trace, models.is_here, models.load
     vits = dict(zip(pair, (registerless, small), strict=True))
 
     def trace(picture, setup, cache):
@@ -151,7 +151,7 @@ def test_if_both_models_of_a_pair_are_here_both_are_measured_on_the_picture(monk
 def test_with_many_tokens_the_picture_is_blanked_only_on_request(monkeypatch):
     from playground.analysis import occlusion
 
-    monkeypatch.setattr(weight, "AT_ONCE", 100)  # so that 196 patches count as too many
+    monkeypatch.setattr(weight, "MOST_TOKENS_AT_ONCE", 100)  # so that 196 patches count as too many
     monkeypatch.setattr(occlusion, "sides_of", lambda grid: [7])  # few blocks
     monkeypatch.setattr(occlusion, "FEWEST_BLOCKS", 3)
     *_, question, choice = parts_of("weight", "explain")
@@ -174,7 +174,7 @@ def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_ho
     )
     subject = Here({"sample": "meadow", "model": "bundled"})
     empty_cache = Cache(60 * MB, size=worked.size)
-    monkeypatch.setattr(worked, "worked_for_all", lambda: empty_cache)  # an empty cache
+    monkeypatch.setattr(worked, "shared_results", lambda: empty_cache)  # an empty cache
     part_stream = weight.explain(subject, weight.LESSON.defaults())
     first_part, second_part = next(part_stream), next(part_stream)
     assert isinstance(first_part.meanwhile[0], Picture)

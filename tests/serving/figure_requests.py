@@ -27,7 +27,7 @@ def ask(client, kind: str, words: dict, method: str = "GET", **options):
 def figure_bytes(client, kind: str, words: dict, method: str = "GET") -> bytes:
     answer = ask(client, kind, words, method)
     assert answer.status_code == 200, answer.text
-    assert answer.headers["content-type"] == figure_files.TYPES[kind]
+    assert answer.headers["content-type"] == figure_files.MEDIA_TYPES[kind]
     return answer.content
 
 

@@ -24,7 +24,7 @@ def line(monkeypatch):
     """A queue with one place at work, which a test takes with `with line.take(): …`."""
     line = Queue(1)
     monkeypatch.setattr(queue, "passes", lambda: line)
-    monkeypatch.setattr(answering, "HEARD_AFTER", 0.05)
+    monkeypatch.setattr(answering, "TICKET_AFTER", 0.05)
     monkeypatch.setattr(queue, "TELL_EVERY", 0.01)
     yield line
     until(lambda: not answering._open_jobs, "no request is at work")
@@ -112,7 +112,7 @@ def test_an_image_of_a_page_that_has_no_key_waits_for_its_answer(line):
             with line.take():
                 request_task = asyncio.create_task(http.get("/"))
                 await till(lambda: in_line(line, 2))
-                await asyncio.sleep(4 * answering.HEARD_AFTER)
+                await asyncio.sleep(4 * answering.TICKET_AFTER)
                 assert not request_task.done()
             return await request_task
 
@@ -183,7 +183,7 @@ def test_the_work_ends_when_the_browser_leaves(line):
 
     asyncio.run(visit())
     assert served_keys == []
-    assert [message.get("status") for message in messages[:1]] == [answering.GONE]
+    assert [message.get("status") for message in messages[:1]] == [answering.BROWSER_LEFT]
 
 
 def test_long_work_ends_between_two_pieces_when_the_browser_leaves(line):
@@ -297,8 +297,8 @@ def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
 
 def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
     """The queue counts a person's questions over all tabs and pages."""
-    statuses = together(line, *[ANNA] * (queue.OF_KEY + 3))
-    assert (statuses.count(202), statuses.count(503)) == (queue.OF_KEY, 3)
+    statuses = together(line, *[ANNA] * (queue.MOST_OF_KEY + 3))
+    assert (statuses.count(202), statuses.count(503)) == (queue.MOST_OF_KEY, 3)
 
 
 def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):

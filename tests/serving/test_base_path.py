@@ -17,9 +17,9 @@ async def say(request) -> JSONResponse:
 
 @pytest.mark.parametrize("option", ["attention", "/attention", "attention/", "/attention/"])
 def test_it_is_read_as_streamlit_reads_it(option):
-    assert hosts.read(option) == "/attention"
-    assert hosts.read("") == hosts.read("/") == hosts.read(None) == ""
-    assert hosts.read("tools/attention") == "/tools/attention"
+    assert hosts.base_path(option) == "/attention"
+    assert hosts.base_path("") == hosts.base_path("/") == hosts.base_path(None) == ""
+    assert hosts.base_path("tools/attention") == "/tools/attention"
 
 
 @pytest.mark.parametrize("base", ["", "/attention", "/tools/attention"])

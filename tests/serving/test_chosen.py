@@ -39,7 +39,7 @@ def refused(words: dict, person=None) -> Refused:
         ({"model": "untrained"}, "meadow", Setup("untrained")),
         ({"sample": "flock", "scale": "off"}, "flock", Setup("bundled", scale=1.0)),
         ({"sample": "flock", "scale": "0.25", "detail": "2"}, "flock", Setup("bundled", 2, 0.25)),
-        ({"sample": "flock", "first": ""}, "flock", Setup("bundled", first=True)),
+        ({"sample": "flock", "first": ""}, "flock", Setup("bundled", is_first_look=True)),
     ],
     ids=str,
 )
@@ -91,12 +91,12 @@ def test_one_s_own_picture_is_read_by_its_owner_alone(anna):
     picture, setup = chosen.read({"mine": picture_id}, anna)
     assert (picture.name, setup.model) == ("mine.jpg", models.default())
     for stranger in (None, people.Person("bert" * 6)):
-        assert refused({"mine": picture_id}, stranger).more == {"forgotten": picture_id}
+        assert refused({"mine": picture_id}, stranger).fields == {"forgotten": picture_id}
 
 
 def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
     (picture_id,) = anna.pictures
-    assert not chosen.read({"mine": picture_id, "sample": "flock"}, anna)[0].sample
+    assert not chosen.read({"mine": picture_id, "sample": "flock"}, anna)[0].is_sample
     assert refused({"mine": "0" * 16, "sample": "flock"}, anna).status == 404
 
 
@@ -104,7 +104,7 @@ def test_a_model_that_is_not_here_is_named_with_what_its_fetching_takes(monkeypa
     """The refusal holds what the page needs to offer a download of the model."""
     monkeypatch.setattr(models, "may_fetch", lambda name: True)
     error = refused({"model": "dinov2-small"})
-    assert error.more["missing"] == {
+    assert error.fields["missing"] == {
         "model": "dinov2-small", "title": "DINOv2 S/14", "megabytes": models.megabytes("dinov2-small"),
         "may_fetch": True,
     }  # fmt: skip
@@ -115,7 +115,11 @@ def test_a_model_of_the_server_s_own_is_named_to_who_leaves_its_prefix_out(monke
     (tmp_path / "leaves.safetensors").touch()
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(tmp_path)))
     error = refused({"model": "leaves"})
-    assert (error.status, error.more["missing"]["model"], error.more["missing"]["here"]) == (404, "own/leaves", True)
+    assert (error.status, error.fields["missing"]["model"], error.fields["missing"]["here"]) == (
+        404,
+        "own/leaves",
+        True,
+    )
     assert "own/leaves" in str(error)
     assert refused({"model": "roots"}).more.get("missing", {}).get("here") is None
 
@@ -131,16 +135,16 @@ def test_a_server_that_offers_a_list_refuses_others(monkeypatch):
 )
 def test_what_cannot_be_compared_is_refused(with_):
     with pytest.raises(Refused, match=r"\.$"):
-        chosen.compared({"sample": "flock", "with": with_}, None)
+        chosen.compared_pair({"sample": "flock", "with": with_}, None)
 
 
 def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
     words = {"sample": "flock", "model": "bundled", "detail": "2"}
-    assert chosen.compared(words, None) is None
-    picture, setup = chosen.compared(words | {"with": "sample:meadow"}, None)
+    assert chosen.compared_pair(words, None) is None
+    picture, setup = chosen.compared_pair(words | {"with": "sample:meadow"}, None)
     assert (picture.name, setup) == ("meadow", Setup("bundled", 2))
-    assert chosen.compared(words | {"with": "model:bundled"}, None)[1] == Setup("bundled", 2)
-    assert chosen.compared(words | {"with": "model:untrained"}, None)[1] == Setup("untrained")
+    assert chosen.compared_pair(words | {"with": "model:bundled"}, None)[1] == Setup("bundled", 2)
+    assert chosen.compared_pair(words | {"with": "model:untrained"}, None)[1] == Setup("untrained")
 
 
 # The digest of a trace
@@ -178,7 +182,7 @@ def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_p
 def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
     """The last digits differ between processors, so digests of results would differ between replicas."""
     former_digest = chosen.digest(FLOCK, Setup("untrained"))
-    for name in ("trace", "_run", "layers"):
+    for name in ("trace", "_run", "pack_of_layers"):
         monkeypatch.setattr(traces, name, lambda *_, **__: pytest.fail("something was computed"))
     assert chosen.digest(FLOCK, Setup("untrained")) == former_digest
 

@@ -50,7 +50,7 @@ def new_question(group, question=None) -> Question:
 
 def test_a_code_is_five_letters_that_nobody_confuses(group):
     assert len(group.code) == 5
-    assert not set("BGIOSZLU") & set(classes.LETTERS)
+    assert not set("BGIOSZLU") & set(classes.CODE_LETTERS)
     assert classes.find_class(group.code.lower()) is group
 
 
@@ -58,7 +58,7 @@ def test_one_browser_has_one_guess_and_may_change_it(group):
     question = new_question(group)
     for key, guess in (("a", 3), ("a", 5), ("b", 5.0)):
         group.enter(key)
-        group.take(key, question.number, 1, guess)
+        group.take_guess(key, question.number, 1, guess)
     assert question.counts() == [{"5": 2}]
 
 
@@ -66,7 +66,7 @@ def test_one_browser_has_one_guess_and_may_change_it(group):
 def test_what_is_no_guess_is_refused_and_nothing_is_kept(group, guess):
     question = new_question(group)
     with pytest.raises(Refused) as refused:
-        group.take("a", question.number, 1, guess)
+        group.take_guess("a", question.number, 1, guess)
     assert str(refused.value).endswith(".")
     assert question.counts() == [{}]
 
@@ -75,35 +75,35 @@ def test_a_place_is_on_the_picture_and_a_choice_is_offered(group):
     place = new_question(group, Question(0, 1, "place", 0, 47, (), {}))
     for value in (48, -1, "3"):
         with pytest.raises(Refused):
-            group.take("a", place.number, 1, value)
+            group.take_guess("a", place.number, 1, value)
     choice = new_question(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
     for value in ("maybe", 0, None, ["yes"]):
         with pytest.raises(Refused):
-            group.take("a", choice.number, 1, value)
-    assert group.take("a", choice.number, 1, "no") == "no"
+            group.take_guess("a", choice.number, 1, value)
+    assert group.take_guess("a", choice.number, 1, "no") == "no"
 
 
 def test_for_another_question_and_after_reveal_nothing_is_kept(group):
     question = new_question(group)
     with pytest.raises(Refused, match="another question"):
-        group.take("a", question.number + 1, 1, 5)
+        group.take_guess("a", question.number + 1, 1, 5)
     group.show()
     with pytest.raises(Refused, match="shown already"):
-        group.take("a", question.number, 1, 5)
+        group.take_guess("a", question.number, 1, 5)
     group.go_to({"n": 2})
     with pytest.raises(Refused, match="another question"):
-        group.take("a", question.number, 1, 5)
+        group.take_guess("a", question.number, 1, 5)
     assert question.counts() == [{}]
 
 
 def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(group):
     question = new_question(group)
-    group.take("a", question.number, 1, 3)
+    group.take_guess("a", question.number, 1, 3)
     group.show()
     group.ask_again()
     with pytest.raises(Refused):
-        group.take("a", question.number, 1, 4)  # a late guess, for the first vote
-    group.take("a", question.number, 2, 8)
+        group.take_guess("a", question.number, 1, 4)  # a late guess, for the first vote
+    group.take_guess("a", question.number, 2, 8)
     group.show()
     assert question.counts() == [{"3": 1}, {"8": 1}]
     with pytest.raises(Refused, match="twice"):
@@ -114,7 +114,7 @@ def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(group):
 
 def test_hands_of_the_room_are_added(group):
     question = new_question(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
-    group.take("a", question.number, 1, "no")
+    group.take_guess("a", question.number, 1, "no")
     group.count_hands({"yes": 4, "no": 2})
     group.count_hands({"yes": 5, "no": 2})
     assert question.counts() == [{"yes": 5, "no": 3}]
@@ -148,7 +148,7 @@ def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, mon
     other_group = classes.start("another", "10.0.0.2")
     with pytest.raises(Refused, match="room"):
         classes.start("third", "10.0.0.3")
-    clock.now += classes.LEFT_AFTER + 1
+    clock.now += classes.ABANDONED_AFTER + 1
     other_group.heard_at = clock.now
     classes.start("third", "10.0.0.3")
     assert group.ended
@@ -164,7 +164,7 @@ def test_a_key_has_two_classes_and_a_third_ends_the_first(group):
 def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(group, monkeypatch):
     monkeypatch.setattr(ledger, "costs", costs := Ledger())
     second = classes.start("lecturer", "10.0.0.1")
-    assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.START, rel=0.01)
+    assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.CLASS_START_SECONDS, rel=0.01)
     for phone in ("a", "b"):
         second.enter(phone)
     assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", f"class {second.code}")
@@ -196,7 +196,7 @@ def test_after_four_hours_it_is_over(group, clock):
 
 def test_a_flood_of_one_phone_is_stopped_and_passes(group, clock):
     phone = group.enter("a")
-    assert sum(phone.take_request() for _ in range(1000)) == classes.BURST
+    assert sum(phone.take_request() for _ in range(1000)) == classes.REQUEST_BURST
     clock.now += 1
     assert phone.take_request()
 
@@ -212,18 +212,18 @@ def test_tries_are_forgotten_after_a_minute(clock):
 
 def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_ends(group):
     async def waiting():
-        first = group.enter("a").waits()
-        second = group.enter("a").waits()
-        other_wait = group.enter("b").waits()
+        first = group.enter("a").next_news()
+        second = group.enter("a").next_news()
+        other_wait = group.enter("b").next_news()
         assert (first.done(), second.done(), other_wait.done()) == (True, False, False)
-        group.take("a", new_question(group).number, 1, 5)
+        group.take_guess("a", new_question(group).number, 1, 5)
         assert second.done()
         assert other_wait.done()
-        third = group.enter("b").waits()
-        group.take("a", group.question.number, 1, 6)
+        third = group.enter("b").next_news()
+        group.take_guess("a", group.question.number, 1, 6)
         assert not third.done(), "a guess is no news for the others"
-        screen = group.screen_waits()
-        group.take("a", group.question.number, 1, 7)
+        screen = group.next_lecturer_news()
+        group.take_guess("a", group.question.number, 1, 7)
         assert screen.done()
 
     asyncio.run(waiting())

@@ -41,7 +41,7 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
 
 
 def _forget() -> None:
-    for cached in (prepared.sample_digest, pictures.sample, routes_samples.edition, routes_samples.listed):
+    for cached in (prepared.sample_digest, pictures.sample, routes_samples.edition, routes_samples.sample_list_json):
         cached.cache_clear()
 
 
@@ -55,7 +55,7 @@ def damage(cache: Path, kind: str) -> str:
 
 @pytest.fixture
 def client():
-    all_routes = [*routes_samples.ROUTES, *routes_traces.ROUTES, *routes.HEALTH]
+    all_routes = [*routes_samples.ROUTES, *routes_traces.ROUTES, *routes.HEALTH_ROUTES]
     return TestClient(Starlette(routes=all_routes), raise_server_exceptions=False)
 
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
-    monkeypatch.setattr(pictures, "_ready", ready := deque())
+    monkeypatch.setattr(pictures, "_ready_workers", ready := deque())
     yield ready
     for worker in ready:
         worker.end()
@@ -36,7 +36,7 @@ class Asker(queue.Nobody):
     """An asker that calls `act` whenever the queue asks whether the asker stays."""
 
     def __init__(self, act):
-        self.stays = act
+        self.raise_if_left = act
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF"])
@@ -142,7 +142,7 @@ import time
 from playground.serving import pictures
 
 pictures.warm_up()
-print(*(worker.pid for worker in pictures._ready), flush=True)
+print(*(worker.pid for worker in pictures._ready_workers), flush=True)
 time.sleep(600)
 """
 

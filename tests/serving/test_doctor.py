@@ -15,7 +15,7 @@ from playground.models import borrowed, catalogue
 from playground.models.whole import digest_of
 from playground.pictures import decoder
 from playground.serving import doctor, prepared, settings
-from playground.serving.doctor import FINE, LESS, WRONG, examine, lies_within, repair
+from playground.serving.doctor import FINE, LACKING, WRONG, examine, lies_within, repair
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -110,7 +110,7 @@ def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypat
     out = capsys.readouterr().out
     assert "There is no network." in out
     assert prepared.what_is_wrong_with(pack) is None
-    assert "not on this machine: chelsea.png." in sentences_of(LESS)
+    assert "not on this machine: chelsea.png." in sentences_of(LACKING)
 
 
 def test_a_damaged_file_in_front_of_a_whole_one_is_no_harm_and_goes(cache, tmp_path, monkeypatch):
@@ -119,7 +119,7 @@ def test_a_damaged_file_in_front_of_a_whole_one_is_no_harm_and_goes(cache, tmp_p
     borrowed.cache_folder().mkdir(parents=True)
     file = borrowed.cache_folder() / "chelsea.png"
     file.write_bytes(b"")
-    assert f"{file} is damaged (it is empty); another copy is used" in sentences_of(LESS)
+    assert f"{file} is damaged (it is empty); another copy is used" in sentences_of(LACKING)
     assert sentences_of(WRONG) == ""
     assert f"removed {file}" in list(repair(examine()))
     assert borrowed.find("chelsea.png") == cache / "chelsea.png"
@@ -231,4 +231,4 @@ def test_it_says_to_which_names_a_server_answers(monkeypatch):
     assert "localhost" in names
     assert "PLAYGROUND_HOSTS or --allow-host" in names
     monkeypatch.setenv(doctor.STREAMLITS_HOSTS, "hall.example")
-    assert [finding.state for finding in doctor._settings()][-1] == LESS
+    assert [finding.state for finding in doctor._settings()][-1] == LACKING

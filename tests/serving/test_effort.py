@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from playground.serving.effort import UNKNOWN_SECONDS, seconds_to_decode
-from playground.serving.queue import LONG
+from playground.serving.queue import LONG_SECONDS
 
 
 def saved(kind: str, size: tuple[int, int], **options) -> bytes:
@@ -22,13 +22,13 @@ def header_of_png(width: int, height: int, bits: int, colours: int) -> bytes:
 
 def test_a_legal_png_of_half_a_megabyte_is_known_to_take_seconds():
     """The PNG has 62 megapixels of 16 bits in four channels. Once, forty of these kept others waiting for a minute."""
-    assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)) > 4 * LONG
+    assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)) > 4 * LONG_SECONDS
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
 def test_a_photograph_of_four_megapixels_is_small_and_a_larger_one_costs_more(kind):
     small_seconds, large_seconds = (seconds_to_decode(saved(kind, size)) for size in ((2000, 2000), (4000, 4000)))
-    assert 0 < small_seconds < LONG
+    assert 0 < small_seconds < LONG_SECONDS
     assert large_seconds == pytest.approx(4 * small_seconds, rel=0.01)
 
 
@@ -54,7 +54,7 @@ def test_of_new_formats_the_size_is_found(kind):
     "data", [b"", b"BM" + bytes(80), b"II*\0", b"%PDF", b"\x89PNG\r\n", b"GIF89a", b"\xff\xd8\xff"]
 )
 def test_what_can_t_be_read_is_taken_for_costly(data):
-    assert seconds_to_decode(data) == UNKNOWN_SECONDS > LONG
+    assert seconds_to_decode(data) == UNKNOWN_SECONDS > LONG_SECONDS
 
 
 def test_half_a_header_is_costly():

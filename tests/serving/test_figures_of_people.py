@@ -46,11 +46,11 @@ def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
 
 def test_what_is_made_of_two_pictures_stays_with_the_person_whose_own_one_of_them_is(client, mine):
     words = FLOCK | TINY | {"layout": "compare", "with": f"mine:{mine}"}
-    worked.worked_for_all.cache_clear()
+    worked.shared_results.cache_clear()
     assert "asked for by POST" in refused(client, "png", words, status=403)
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
     assert ask(client, "png", words, "POST").status_code == 200
-    assert worked.worked_for_all().bytes == 0 < people.find_person(KEY["X-Playground-Key"]).worked.bytes
+    assert worked.shared_results().bytes == 0 < people.find_person(KEY["X-Playground-Key"]).results.bytes
 
 
 def test_a_file_of_ones_own_picture_has_its_name(client, mine):
@@ -85,11 +85,11 @@ def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, 
     line = queue.Queue(1)
     monkeypatch.setattr(queue, "figures", lambda: line)
     answers = []
-    worked.worked_for_all.cache_clear()
+    worked.shared_results.cache_clear()
     with line.take():
         page_thread = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
         page_thread.start()
-        until(lambda: line.waiting, "the picture of a page waits")
+        until(lambda: line.waiting_count, "the picture of a page waits")
         own_response = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
         # The <img> sent no key from the same address. It may belong to the same page, so it counts as no other person.
         assert (own_response.status_code, own_response.json()["before"]) == (202, 1)
@@ -104,8 +104,8 @@ def test_another_figure_has_another_tag(client):
 
 
 def test_a_class_that_looks_at_one_figure_has_it_drawn_once(client, monkeypatch):
-    worked.worked_for_all.cache_clear()
+    worked.shared_results.cache_clear()
     drawings = []
-    monkeypatch.setattr(figure_files, "_picture", lambda *arguments: drawings.append(arguments) or b"a picture")
+    monkeypatch.setattr(figure_files, "_picture_file", lambda *arguments: drawings.append(arguments) or b"a picture")
     assert [ask(client, "png", FLOCK | TINY).content for _ in range(3)] == [b"a picture"] * 3
     assert len(drawings) == 1

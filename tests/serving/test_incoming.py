@@ -43,7 +43,7 @@ def upload_of(person: int, length: int = 100) -> Upload:
 
 
 def on_their_way() -> int:
-    return sum(delivery.bytes for delivery in routes_pictures.under_way)
+    return sum(delivery.bytes for delivery in routes_pictures.deliveries)
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +51,11 @@ def nothing_stays(monkeypatch):
     monkeypatch.setattr(routes_pictures, "PIECE_SECONDS", PATIENCE)
     yield
     gc.collect()
-    assert (routes_pictures.under_way, routes_pictures._beyond, dict(routes_pictures._turns)) == (set(), None, {})
+    assert (routes_pictures.deliveries, routes_pictures._delivery_beyond, dict(routes_pictures._person_locks)) == (
+        set(),
+        None,
+        {},
+    )
     assert (ledger.files.taken, ledger.uploads.taken) == (0, 0)
 
 
@@ -154,7 +158,7 @@ def test_a_file_that_takes_too_long_ends(monkeypatch):
 
 
 def test_what_is_too_large_is_refused_when_it_is_announced_and_when_it_comes_unannounced(monkeypatch):
-    monkeypatch.setattr(routes_pictures, "LARGEST", MB)
+    monkeypatch.setattr(routes_pictures, "LARGEST_FILE", MB)
     assert asyncio.run(Upload(0, b"", ends=True, length=MB + 1).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 5, ends=True).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 4, ends=True).arrives()) == MB
@@ -182,7 +186,7 @@ def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monk
     """Otherwise, two networks that send a byte now and then would keep out everybody else's photographs."""
     monkeypatch.setattr(ledger, "files", Room("files", 3))
     monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.0)
-    monkeypatch.setattr(routes_pictures, "_looked", 0.0)
+    monkeypatch.setattr(routes_pictures, "_looked_at", 0.0)
 
     async def tries_twice() -> list[int]:
         stalled_tasks = [asyncio.create_task(Upload(key, b"x").arrives()) for key in (1, 2)]
@@ -207,9 +211,9 @@ def test_of_all_who_wait_for_room_one_looks_for_who_stalls(monkeypatch):
             searches.append(self)
             return super().__iter__()
 
-    monkeypatch.setattr(routes_pictures, "under_way", Looked())
-    monkeypatch.setattr(routes_pictures, "_looked", 0.0)
-    monkeypatch.setattr(routes_pictures, "LOOK_AGAIN", PATIENCE)
+    monkeypatch.setattr(routes_pictures, "deliveries", Looked())
+    monkeypatch.setattr(routes_pictures, "_looked_at", 0.0)
+    monkeypatch.setattr(routes_pictures, "LOOK_EVERY", PATIENCE)
     for _ in range(400):
         routes_pictures._end_the_slowest(ledger.uploads.by)
     assert len(searches) == 1

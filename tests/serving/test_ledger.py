@@ -3,7 +3,7 @@
 import pytest
 
 from playground.serving import ledger
-from playground.serving.ledger import HALF_LIFE, IDLE, Holdings, Ledger, Room, Seats, Visitor, path
+from playground.serving.ledger import HALF_LIFE, IDLE_SECONDS, Holdings, Ledger, Room, Seats, Visitor, networks_of
 from playground.serving.queue import Queue, Ticket
 
 
@@ -30,19 +30,19 @@ def at(address: str, person: str = "") -> Visitor:
 
 def order(costs: Ledger, *visitors: Visitor) -> list[Visitor]:
     """The order in which these visitors are served if all ask at the same moment for almost no work."""
-    line = Queue(at_once=0, charged=costs)
+    line = Queue(at_once=0, costs=costs)
     for visitor in visitors:
         line.join(Ticket(visitor, seconds=1e-9))
     return [ticket.payer for ticket in line.line]
 
 
 def test_an_address_is_part_of_wider_networks():
-    assert [name for name, _ in path("10.1.2.3")] == ["10.1.2.3/32", "10.1.2.0/24", "10.1.0.0/16"]
-    assert [name for name, _ in path("2001:db8:1:203::/64")] == [
+    assert [name for name, _ in networks_of("10.1.2.3")] == ["10.1.2.3/32", "10.1.2.0/24", "10.1.0.0/16"]
+    assert [name for name, _ in networks_of("2001:db8:1:203::/64")] == [
         "2001:db8:1:203::/64", "2001:db8:1:200::/56", "2001:db8:1::/48", "2001:db8::/32",
     ]  # fmt: skip
-    assert path("login ann") == (("login ann", 1),)
-    assert path("") == ()
+    assert networks_of("login ann") == (("login ann", 1),)
+    assert networks_of("") == ()
 
 
 def test_half_of_a_cost_is_forgotten_in_two_minutes_and_the_order_stays(costs, clock):
@@ -80,7 +80,7 @@ def test_what_is_known_of_many_does_not_grow_without_end(costs, monkeypatch):
     monkeypatch.setattr(ledger, "MOST_KNOWN", 100)
     for number in range(500):
         costs.charge(at(f"10.{number // 250}.{number % 250}.1"), 1 + number)
-    assert len(costs._grown) <= 100
+    assert len(costs._scaled_costs) <= 100
 
 
 # Rooms, which limit a resource
@@ -118,7 +118,7 @@ def test_a_key_holds_a_part_of_it(room):
 def test_what_was_taken_is_given_back(room):
     with room.holding(at("10.0.0.1", "ann"), 5) as trouble:
         assert (trouble, room.taken) == ("", 5)
-    assert (room.taken, room.by.by_address, room.by._by_network, room._of_key) == (0, {}, {}, {})
+    assert (room.taken, room.holdings.by_address, room.holdings._by_network, room._taken_by_key) == (0, {}, {}, {})
 
 
 def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
@@ -126,7 +126,7 @@ def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
     holdings = Holdings()
     for address, amount in (house | {"10.0.0.1": 20}).items():
         holdings.add(address, amount)
-    assert holdings.furthest() == "2001:db8:1:2aa::/64"
+    assert holdings.fullest_address() == "2001:db8:1:2aa::/64"
 
 
 # Seats
@@ -161,7 +161,7 @@ def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(ended, costs, cl
     refusal_count = 0
     for minute in range(20):
         for name in [seat.session for seat in seats.open]:
-            seats.asks(name, f"key {name}")
+            seats.note_request(name, f"key {name}")
         for number in range(6):
             newcomer = ended.enter(seats, f"new {minute} {number}", f"172.{minute}.{number}.1", "newcomer")
             refusal_count += newcomer is None
@@ -185,9 +185,9 @@ def test_a_hall_is_not_thrown_out_by_itself(seats, ended, clock):
     for number in range(10):
         ended.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
     assert ended.enter(seats, "one more", "10.0.0.1") is None
-    clock.now += IDLE + 1
+    clock.now += IDLE_SECONDS + 1
     for number in range(1, 10):
-        seats.asks(f"{number}", f"key {number}")
+        seats.note_request(f"{number}", f"key {number}")
     assert ended.enter(seats, "one more", "10.0.0.1")
     assert ended == ["0"]
 
@@ -195,9 +195,9 @@ def test_a_hall_is_not_thrown_out_by_itself(seats, ended, clock):
 def test_a_heartbeat_is_not_a_person(seats, ended, clock):
     for number in range(10):
         ended.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
-    clock.now += IDLE + 1
+    clock.now += IDLE_SECONDS + 1
     for number in range(10):
-        seats.asks(f"{number}", f"key {number}", person=False)
+        seats.note_request(f"{number}", f"key {number}", by_person=False)
     assert ended.enter(seats, "one more", "10.0.0.1")
 
 
@@ -212,10 +212,10 @@ def test_nobody_takes_a_seat_from_who_has_fewer(seats, ended, clock):
 
 def test_one_browser_has_so_many_pages_and_no_more(costs, ended, clock):
     seats = Seats(costs)
-    for number in range(ledger.OF_BROWSER + 2):
+    for number in range(ledger.MOST_SEATS_OF_BROWSER + 2):
         ended.enter(seats, f"tab {number}", "10.0.0.1")
         clock.now += 1
-        seats.asks(f"tab {number}", "one key")
+        seats.note_request(f"tab {number}", "one key")
     assert ended == ["tab 0", "tab 1"]
 
 
@@ -232,7 +232,7 @@ def test_pages_cost_and_who_has_none_pays_with_their_network(seats, ended, costs
     ended.enter(seats, "session", "10.0.0.1", "ann")
     clock.now += 60
     seats.charge()
-    assert costs.cost(at("10.0.0.1", "ann")) == pytest.approx(60 * ledger.SEAT)
+    assert costs.cost(at("10.0.0.1", "ann")) == pytest.approx(60 * ledger.SEAT_RATE)
     accounts = [seats.account(at("10.0.0.1", person)) for person in ("ann", "session", "minted")]
     assert accounts == [at("10.0.0.1", "ann"), at("10.0.0.1", "session"), at("10.0.0.1")]
 
@@ -255,7 +255,7 @@ def test_a_class_pays_for_its_phones_and_its_network_does_not(costs):
 
 def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
     hostile_phone, quiet_phone = in_class(costs, "hostile"), in_class(costs, "other")
-    costs.charge(costs.payer(hostile_phone), ledger.OF_PHONE + 1)
+    costs.charge(costs.payer(hostile_phone), ledger.MOST_PHONE_COST + 1)
     assert costs.payer(hostile_phone) == hostile_phone
     assert costs.payer(quiet_phone).address == "class ACDEF"
     clock.now += HALF_LIFE
@@ -265,8 +265,8 @@ def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
 def test_what_a_class_costs_beyond_its_bound_is_charged_to_who_started_it(costs):
     phones = [in_class(costs, f"phone {number}") for number in range(60)]
     for phone in phones:
-        costs.charge(costs.payer(phone), ledger.OF_PHONE)
-    assert ledger.OF_CLASS < costs.cost("class ACDEF") <= ledger.OF_CLASS + ledger.OF_PHONE
+        costs.charge(costs.payer(phone), ledger.MOST_PHONE_COST)
+    assert ledger.MOST_CLASS_COST < costs.cost("class ACDEF") <= ledger.MOST_CLASS_COST + ledger.MOST_PHONE_COST
     assert costs.cost(at("10.0.0.1", "lecturer")) > 0
     assert costs.payer(phones[-1]) == at("10.0.0.1", "lecturer")
 
@@ -284,7 +284,7 @@ def test_a_hall_s_class_keeps_its_seats_and_a_hostile_network_gives_way(costs, e
     seats = Seats(costs, capacity=100)
     for number in range(60):
         ended.enter(seats, f"student {number}", "10.0.0.1")
-        seats.asks(f"student {number}", in_class(costs, f"phone {number}").person)
+        seats.note_request(f"student {number}", in_class(costs, f"phone {number}").person)
     for number in range(40):
         ended.enter(seats, f"many {number}", "10.9.0.1", f"many {number}")
     ended.enter(seats, "somebody", "10.7.0.1")

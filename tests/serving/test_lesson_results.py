@@ -30,9 +30,9 @@ class Found:
 @pytest.fixture(autouse=True)
 def nothing_kept():
     gc.collect()
-    worked.worked_for_all.cache_clear()
+    worked.shared_results.cache_clear()
     yield
-    worked.worked_for_all.cache_clear()
+    worked.shared_results.cache_clear()
 
 
 def picture(shade: int, sample: bool = False) -> Picture:
@@ -69,16 +69,16 @@ def test_what_things_hold_is_counted_with_all_that_is_in_them(value, megabytes):
 def test_what_can_t_be_counted_is_not_kept():
     session_cache = worked.lesson_cache()
     with pytest.raises(TypeError, match="Cache"):
-        worked.worked_out(picture(1), WISH, session_cache, "x", lambda: (Cache(1),))
+        worked.cached_result(picture(1), WISH, session_cache, "x", lambda: (Cache(1),))
     assert session_cache.bytes == 0
 
 
 def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_gives_first(monkeypatch):
-    monkeypatch.setattr(worked, "OWN", 10 * MB)
+    monkeypatch.setattr(worked, "ALL_OWN_BYTES", 10 * MB)
     session_caches = [worked.lesson_cache() for _ in range(100)]
     for n, session_cache in enumerate(session_caches):
         for name in "ab":
-            worked.worked_out(picture(n), WISH, session_cache, name, lambda: numbers(0.99))
+            worked.cached_result(picture(n), WISH, session_cache, name, lambda: numbers(0.99))
             assert held_by_all() <= 10 * MB
     assert [session_cache.bytes > 0 for session_cache in session_caches] == [False] * 95 + [True] * 5
 
@@ -86,37 +86,37 @@ def test_a_hundred_sessions_stay_below_their_bound_and_who_was_away_longest_give
 def test_one_person_alone_keeps_no_more_than_their_share():
     session_cache = worked.lesson_cache()
     for name in range(40):
-        worked.worked_out(picture(1), WISH, session_cache, name, lambda: numbers(1))
-        assert session_cache.bytes <= worked.OF_ONE < worked.OWN
+        worked.cached_result(picture(1), WISH, session_cache, name, lambda: numbers(1))
+        assert session_cache.bytes <= worked.ONE_OWN_BYTES < worked.ALL_OWN_BYTES
 
 
 def test_what_is_about_a_sample_is_made_once_for_everybody_and_bounded_as_well(monkeypatch):
-    monkeypatch.setattr(worked, "OF_ALL", 3 * MB)
+    monkeypatch.setattr(worked, "SHARED_BYTES", 3 * MB)
     first_cache, second_cache = worked.lesson_cache(), worked.lesson_cache()
-    result = worked.worked_out(picture(1, sample=True), WISH, first_cache, "x", lambda: numbers(1))
-    second_result = worked.worked_out(
+    result = worked.cached_result(picture(1, sample=True), WISH, first_cache, "x", lambda: numbers(1))
+    second_result = worked.cached_result(
         picture(1, sample=True), WISH, second_cache, "x", lambda: pytest.fail("it is there")
     )
     assert second_result is result
     for name in range(10):
-        worked.worked_out(picture(1, sample=True), WISH, first_cache, name, lambda: numbers(1))
-        assert worked.worked_for_all().bytes <= 3 * MB
+        worked.cached_result(picture(1, sample=True), WISH, first_cache, name, lambda: numbers(1))
+        assert worked.shared_results().bytes <= 3 * MB
     assert first_cache.bytes == second_cache.bytes == 0
 
 
 def test_another_picture_model_or_question_has_its_own():
     session_cache, made_values = worked.lesson_cache(), []
     for shade, setup, name in ((1, WISH, "x"), (2, WISH, "x"), (1, Setup("bundled", 2), "x"), (1, WISH, "y")) * 2:
-        worked.worked_out(picture(shade), setup, session_cache, name, lambda: made_values.append(1))
+        worked.cached_result(picture(shade), setup, session_cache, name, lambda: made_values.append(1))
     assert len(made_values) == 4
 
 
 def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
     first_cache, second_cache = worked.lesson_cache(), worked.lesson_cache()
-    worked.worked_out(picture(1), WISH, first_cache, "x", lambda: numbers(1))
-    second_result = worked.worked_out(picture(1), WISH, second_cache, "x", lambda: numbers(2))
+    worked.cached_result(picture(1), WISH, first_cache, "x", lambda: numbers(1))
+    second_result = worked.cached_result(picture(1), WISH, second_cache, "x", lambda: numbers(2))
     assert len(second_result) == 2 * MB
-    assert worked.worked_for_all().bytes == 0
+    assert worked.shared_results().bytes == 0
     del first_cache
     gc.collect()
     assert held_by_all() / MB == pytest.approx(2, abs=0.01)
@@ -124,4 +124,4 @@ def test_what_is_about_an_upload_is_its_person_s_and_goes_with_them():
 
 def test_the_table_of_what_a_process_holds_counts_on_the_same_number():
     match = re.search(r"^\| what lessons worked out.* \| (\d+) MB \|", (ROOT / "deploy/README.md").read_text(), re.M)
-    assert int(match[1]) * MB == worked.OF_ALL + worked.OWN
+    assert int(match[1]) * MB == worked.SHARED_BYTES + worked.ALL_OWN_BYTES

@@ -91,7 +91,7 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
     assert model() is None, gc.get_referrers(model())
     assert not [
         key
-        for trace_cache in (own_cache, traces.of_samples())
+        for trace_cache in (own_cache, traces.sample_traces())
         for key in trace_cache._entries
         if key[1].model == "ViT-S/32"
     ]
@@ -101,7 +101,7 @@ def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
     def per_second(device: str) -> float:
         return speed
 
-    monkeypatch.setattr(effort, "per_second", per_second)
+    monkeypatch.setattr(effort, "multiplications_per_second", per_second)
     vit, new_picture = models.load("untrained"), pictures.sample("odd-tile")  # a picture that no other test has traced
     all_patches = effort.multiplications(vit, 196)
     speed = all_patches  # the usual work takes one second

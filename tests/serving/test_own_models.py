@@ -47,7 +47,7 @@ def flock_trace():
 
 
 def test_what_was_assumed_stands_in_the_card_and_with_the_numbers(folder):
-    traces.of_samples().drop_where(lambda key: True)
+    traces.sample_traces().drop_where(lambda key: True)
     assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
     header, _ = unpack(flock_trace().to_bytes([1]))
     assert header["assumed"] == assumed

@@ -58,19 +58,19 @@ def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(
     person = people.enter(A)
     person.take(picture())
     (reference,) = (weakref.ref(kept_picture) for kept_picture in person.pictures.values())
-    person.worked.get((next(iter(person.pictures)), "what a lesson found"), lambda: b"x" * 1000)
+    person.results.get((next(iter(person.pictures)), "what a lesson found"), lambda: b"x" * 1000)
     clock[0] += 601
     people.forget_the_gone()
     gc.collect()
     assert reference() is None
-    assert (person.pictures, person.worked.bytes, person.traces.bytes) == ({}, 0, 0)
+    assert (person.pictures, person.results.bytes, person.traces.bytes) == ({}, 0, 0)
 
 
 @pytest.mark.parametrize("way", ["told to", "by too many others", "of one picture"])
 def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monkeypatch, way):
     person, portrait = people.enter(A), picture()
     person.take(portrait)
-    for cache in (person.worked, person.names):
+    for cache in (person.results, person.head_names):
         cache.get((portrait.id, "made of it"), lambda: b"x")
     if way == "told to":
         people.forget(A)
@@ -82,7 +82,7 @@ def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monk
         for number in range(3):
             people.enter(f"{number}" * 22)
         assert people.find_person(A) is None
-    assert (portrait.id in person.pictures, person.worked.bytes, person.names.bytes) == (False, 0, 0)
+    assert (portrait.id in person.pictures, person.results.bytes, person.head_names.bytes) == (False, 0, 0)
 
 
 def test_of_very_many_people_who_asked_longest_ago_goes_first(clock, monkeypatch):

@@ -23,7 +23,7 @@ from playground.pack import unpack
 from playground.pictures.images import fit
 from playground.samples import PHOTOGRAPHS, SAMPLES, named, samples, start_patch
 from playground.serving import chosen, models, pictures, prepared, queue, routes_traces, traces
-from playground.serving.prepared import Ahead, all_packs, fresh_pack, prepare
+from playground.serving.prepared import SamplePack, all_packs, fresh_pack, prepare
 from playground.serving.traces import Setup
 from playground.tracing import Trace, trace
 
@@ -50,19 +50,19 @@ def cat_alone(really_here, tmp_path, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_BORROWED", str(fetched_folder))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(prepared, "SAMPLES", ())  # without the drawings: other tests prepare them
-    monkeypatch.setattr(prepared, "FINER", {})
+    monkeypatch.setattr(prepared, "FINER_GRIDS", {})
     return named("chelsea")
 
 
 def layers(name: str, numbers: list[int] | None = None, detail: int = 1) -> bytes | None:
     """The prepared layers of a sample, or None if they are not prepared."""
-    return prepared.layers(name, Ahead(named(name)).model, detail, numbers, None)
+    return prepared.pack_of_layers(name, SamplePack(named(name)).model, detail, numbers, None)
 
 
 def shown(name: str, numbers: list[int] | None = None) -> dict:
     """The header of the layers that a person gets for this sample, prepared or not."""
     picture = pictures.sample(name)
-    return unpack(traces.layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
+    return unpack(traces.pack_of_layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
 
 
 def compared(pack: bytes, other_pack: bytes) -> None:
@@ -129,7 +129,7 @@ def test_each_drawing_is_prepared_once_and_says_what_a_fresh_trace_says(cache):
 
 
 def test_what_a_pack_depends_on_is_in_its_name(monkeypatch):
-    former_file = Ahead(named("flock")).file
+    former_file = SamplePack(named("flock")).file
     file_names = {former_file}
     for module, name, value in (
         (prepared, "__version__", "another"),
@@ -138,9 +138,9 @@ def test_what_a_pack_depends_on_is_in_its_name(monkeypatch):
     ):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, value)
-            file_names.add(Ahead(named("flock")).file)
+            file_names.add(SamplePack(named("flock")).file)
     assert len(file_names) == 4, file_names
-    assert Ahead(named("flock")).file == former_file
+    assert SamplePack(named("flock")).file == former_file
     assert len({sample_pack.file.rpartition("-")[0] for sample_pack in all_packs()}) == len(all_packs())
 
 
@@ -174,7 +174,7 @@ def flock():
 
 @pytest.fixture
 def flock_alone(cache, flock, monkeypatch):
-    monkeypatch.setattr(prepared, "all_packs", lambda: [Ahead(named("flock"))])
+    monkeypatch.setattr(prepared, "all_packs", lambda: [SamplePack(named("flock"))])
     monkeypatch.setattr(prepared, "fresh_pack", lambda *arguments: flock)
     assert prepare() == ["flock"]
     return cache
@@ -183,7 +183,7 @@ def flock_alone(cache, flock, monkeypatch):
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_damaged_pack_counts_as_absent(flock_alone, damage):
     cache = flock_alone
-    file = cache / Ahead(named("flock")).file
+    file = cache / SamplePack(named("flock")).file
     content = file.read_bytes()
     assert len(content) > 900_000
     assert layers("flock", [2]) is not None
@@ -200,7 +200,7 @@ def test_a_damaged_pack_in_the_cache_does_not_hide_a_whole_one_that_was_built_in
     monkeypatch.setenv("PLAYGROUND_BORROWED", str(tmp_path / "built-in"))
     assert prepare() == []
     cache.mkdir()
-    (cache / Ahead(named("flock")).file).write_bytes(b"half a pack")
+    (cache / SamplePack(named("flock")).file).write_bytes(b"half a pack")
     assert layers("flock", [2]) is not None
 
 
@@ -216,7 +216,7 @@ def test_where_nothing_can_be_written_a_drawing_is_traced_once_and_kept_in_memor
     assert "can't be written" in caplog.text
     passes, real_run = [], traces._run
     monkeypatch.setattr(traces, "_run", lambda *arguments: passes.append(arguments) or real_run(*arguments))
-    traces.of_samples().drop_where(lambda key: True)
+    traces.sample_traces().drop_where(lambda key: True)
     for layer in (0, 1, 0):
         assert shown("twins", [layer])["held"] == [layer]
     assert len(passes) == 1, passes
@@ -230,7 +230,7 @@ def test_a_cache_that_can_not_be_written_is_said_to_who_prepares(unwritable):
 def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepared(cache, monkeypatch):
     passes, made_names, headers = queue.Queue(), [], []
     monkeypatch.setattr(queue, "passes", lambda: passes)
-    traces.of_samples().drop_where(lambda key: True)
+    traces.sample_traces().drop_where(lambda key: True)
     background_thread = threading.Thread(target=lambda: made_names.extend(prepare()))
     person_thread = threading.Thread(target=lambda: headers.append(shown("portrait", [1])))
     with queue.turn():  # takes the queue's only turn, so that whoever comes next waits
@@ -270,8 +270,9 @@ def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torc
     assert prepare() == ["chelsea"]
     assert prepare() == []
     code = (
-        "import sys; from playground.serving.prepared import layers;"
-        "sys.stdout.buffer.write(layers('chelsea', 'dinov2-small', 1, [6], None)); assert 'torch' not in sys.modules"
+        "import sys; from playground.serving.prepared import pack_of_layers;"
+        "sys.stdout.buffer.write(pack_of_layers('chelsea', 'dinov2-small', 1, [6], None));"
+        "assert 'torch' not in sys.modules"
     )
     first_layer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert unpack(first_layer)[0]["held"] == [cat_alone.look.layer]
@@ -296,13 +297,13 @@ def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_al
 
 def test_a_photograph_is_not_prepared_on_a_server_that_does_not_offer_its_model(cat_alone, monkeypatch):
     assert [sample_pack.name for sample_pack in all_packs()] == ["chelsea"]
-    monkeypatch.setattr(models, "has_real", lambda: False)
+    monkeypatch.setattr(models, "has_photographs", lambda: False)
     assert all_packs() == []
 
 
 @pytest.mark.parametrize("sample", PHOTOGRAPHS, ids=lambda sample: sample.name)
 def test_a_photograph_opens_as_finely_as_any_picture_in_its_model(sample):
-    patch, usual_size = models.cut(sample.look.model)
+    patch, usual_size = models.patch_and_input(sample.look.model)
     with Image.open(sample.path) as image:
         assert fit(image.size, patch, usual_size) == tuple(side * patch for side in sample.look.grid)
 

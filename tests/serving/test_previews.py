@@ -22,7 +22,7 @@ def test_a_link_to_a_moment_shows_the_figure_of_that_very_view():
     words = {"sample": "flock", "model": "bundled", "layer": "4", "head": "2", "query": "9,3", "face": "see"}
     preview = preview_properties(words)
     assert preview["og:title"] == "A flock of equal birds · our small ViT, layer 4, head 2"
-    assert preview["og:description"] == routes_figures.ANY
+    assert preview["og:description"] == routes_figures.HINT_OF_ANY_VIEW
     address = preview["og:image"].removeprefix(ROOT)
     assert "layer=4&head=2&query=9%2C3" in address
     with client() as http:
@@ -58,4 +58,4 @@ def test_no_word_of_an_address_becomes_markup():
 def test_the_hint_is_told_of_the_view_it_speaks_of_alone():
     hint = preview_properties({"sample": "flock"})["og:description"]
     assert hint.startswith("Point at one bird")
-    assert preview_properties({"sample": "flock", "layer": "1"})["og:description"] == routes_figures.ANY
+    assert preview_properties({"sample": "flock", "layer": "1"})["og:description"] == routes_figures.HINT_OF_ANY_VIEW

@@ -24,7 +24,7 @@ def read(rows: list[str]) -> str:
     assert format_bits >> 13 == 0b01
     mask = qr.MASKS[format_bits >> 10 & 7]
     version = (side - 17) // 4
-    fixed_cells = qr._fixed(version)
+    fixed_cells = qr._fixed_cells(version)
     bits, is_upward = [], True
     for right in [c for c in range(side - 1, 0, -1) if (c > 6 and (side - 1 - c) % 2 == 0) or c in (5, 3, 1)]:
         for row in range(side - 1, -1, -1) if is_upward else range(side):
@@ -33,14 +33,14 @@ def read(rows: list[str]) -> str:
                     bits.append(grid[row][column] ^ mask(row, column))
         is_upward = not is_upward
     words = [int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits) - 7, 8)]
-    for power in range(qr.CORRECTION[version]):  # the message is divisible by each factor of the generator
+    for power in range(qr.CORRECTION_BYTES[version]):  # the message is divisible by each factor of the generator
         root, remainder = 1, 0
         for _ in range(power):
-            root = qr._times(root, 2)
+            root = qr._product(root, 2)
         for word in words:
-            remainder = qr._times(remainder, root) ^ word
+            remainder = qr._product(remainder, root) ^ word
         assert remainder == 0, power
-    bit_text = "".join(f"{word:08b}" for word in words[: qr.DATA[version]])
+    bit_text = "".join(f"{word:08b}" for word in words[: qr.DATA_BYTES[version]])
     assert bit_text[:4] == "0100"
     length = int(bit_text[4:12], 2)
     return bytes(int(bit_text[position : position + 8], 2) for position in range(12, 12 + 8 * length, 8)).decode()

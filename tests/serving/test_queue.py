@@ -6,7 +6,7 @@ from waiting import PATIENCE, until
 from playground.errors import Busy, PlaygroundError
 from playground.serving import ledger
 from playground.serving.ledger import NOBODY, Ledger, Visitor
-from playground.serving.queue import FEW, OF_KEY, Queue, Ticket
+from playground.serving.queue import MOST_OF_KEY, SHORT_LINE, Queue, Ticket
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
@@ -35,7 +35,7 @@ def test_never_more_at_once_than_allowed_and_all_get_their_turn():
 @pytest.fixture
 def busy():
     """A queue whose only place at work is taken until the test sets `release`."""
-    queue, release, has_begun = Queue(1, charged=Ledger()), threading.Event(), threading.Event()
+    queue, release, has_begun = Queue(1, costs=Ledger()), threading.Event(), threading.Event()
 
     def hold():
         with queue.take():
@@ -112,7 +112,7 @@ def test_what_goes_wrong_in_a_turn_does_not_keep_it():
 
 def test_who_is_at_work_for_longer_than_counts_keeps_nobody_waiting():
     now = 0.0
-    queue = Queue(charged=Ledger(lambda: now), counts_for=1.0)
+    queue = Queue(costs=Ledger(lambda: now), counts_for=1.0)
     first, second, third = (joined(queue, NOBODY) for _ in range(3))
     assert (queue.at_work, queue.line) == ([first], [second, third])
     now = 0.9
@@ -147,7 +147,7 @@ def served(queue: Queue) -> list[Visitor]:
 @pytest.fixture
 def line(no_seats):
     """A queue with somebody at work, and a clock that stands still."""
-    queue = Queue(charged=Ledger(lambda: 0.0))
+    queue = Queue(costs=Ledger(lambda: 0.0))
     joined(queue, NOBODY)
     return queue
 
@@ -161,7 +161,7 @@ def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(line):
 
 
 def test_who_waits_behind_their_own_question_is_not_told_of_somebody_whose_long_one_is_at_work(no_seats):
-    queue = Queue(extra_long=1, charged=Ledger(lambda: 0.0))
+    queue = Queue(extra_long=1, costs=Ledger(lambda: 0.0))
     joined(queue, Visitor("me"))
     joined(queue, Visitor("stranger"), seconds=5.0)
     assert queue.ahead(joined(queue, Visitor("me"))) == (1, 0)
@@ -169,7 +169,7 @@ def test_who_waits_behind_their_own_question_is_not_told_of_somebody_whose_long_
 
 def test_a_page_that_waits_for_others_is_charged_for_no_more_than_counts(no_seats):
     now = 0.0
-    queue = Queue(kind="pages", charged=(costs := Ledger(lambda: now)), counts_for=1.0)
+    queue = Queue(kind="pages", costs=(costs := Ledger(lambda: now)), counts_for=1.0)
     page = joined(queue, Visitor("me", "10.0.0.1"))
     now = 30.0
     queue.leave(page)
@@ -183,11 +183,11 @@ def test_people_take_turns_also_when_one_comes_later(line):
 
 
 def test_a_person_may_fill_the_line_only_so_far(line):
-    for _ in range(OF_KEY):
+    for _ in range(MOST_OF_KEY):
         joined(line, Visitor("me"))
     with pytest.raises(PlaygroundError, match="12 of your questions wait already"):
         joined(line, Visitor("me"))
-    assert len(line.line) == OF_KEY
+    assert len(line.line) == MOST_OF_KEY
 
 
 def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(busy, no_seats):
@@ -277,7 +277,7 @@ def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
 
 def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
     """Once, all waiting threads woke when one was served and searched the line: 400 of them took half a core."""
-    queue = Queue(charged=Ledger(lambda: 0.0))
+    queue = Queue(costs=Ledger(lambda: 0.0))
     tickets = [joined(queue, Visitor("", f"10.0.{number}.1")) for number in range(200)]
     assert [ticket for ticket in tickets if ticket.turn.is_set()] == queue.at_work == tickets[:1]
     queue.leave(tickets[0])
@@ -288,11 +288,11 @@ def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
 def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, no_seats):
     """Ordering a line of 600 takes five milliseconds: at 200 questions a second, more than one core."""
     now, sorted_queues = 0.0, []
-    queue = Queue(charged=Ledger(lambda: now))
+    queue = Queue(costs=Ledger(lambda: now))
     monkeypatch.setattr(Queue, "_order", lambda queue, order=Queue._order: (sorted_queues.append(queue), order(queue)))
     for number in range(300):
         joined(queue, Visitor("", f"10.{number % 30}.0.1"))
-    assert len(sorted_queues) <= FEW + 2
+    assert len(sorted_queues) <= SHORT_LINE + 2
     stranger = joined(queue, Visitor("ann", "10.99.0.1"))
     now = 0.2
     queue.ahead(stranger)
@@ -301,7 +301,7 @@ def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, 
 
 def test_where_no_more_may_wait_who_has_cost_least_of_a_network_finds_a_place(no_seats):
     now = 0.0
-    queue = Queue(charged=Ledger(lambda: now), capacity=60)
+    queue = Queue(costs=Ledger(lambda: now), capacity=60)
     joined(queue, NOBODY)
     keys = [Visitor(f"key {number}", "10.0.0.1") for number in range(7)]
     for key in keys:

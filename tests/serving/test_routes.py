@@ -1,4 +1,4 @@
-"""The table WORDS names every address and its parameters: it matches the routes and the requests of the scripts."""
+"""The table WORDS_OF_ROUTE names every address and its words: it matches the routes and the scripts' requests."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ from starlette.datastructures import QueryParams
 from starlette.testclient import TestClient
 
 from playground.serving import chosen, ledger, people, pictures, routes_samples, scripts, settings
-from playground.serving.routes import ROUTES, WORDS
+from playground.serving.routes import ROUTES, WORDS_OF_ROUTE
 from playground.serving.traces import Setup
 from serving.visits import ANNA, bring, client, refused
 
@@ -22,12 +22,12 @@ SCRIPTS = {
     file.relative_to(MICROSCOPE).as_posix(): file.read_text(encoding="utf-8") for file in MICROSCOPE.rglob("*.js")
 }
 ASKED = re.compile(r"""[`"'](/?(?:api/|figure\.|healthz|readyz)[^`"'\s]*)""")
-FIGURES = [route for route in WORDS if "figure" in route or "exports" in route]
+FIGURES = [route for route in WORDS_OF_ROUTE if "figure" in route or "exports" in route]
 
 
 def test_the_table_has_every_route_and_no_other():
     routes = {f"{method} {route.path}" for route in ROUTES for method in route.methods - {"HEAD"}}
-    assert routes == WORDS.keys()
+    assert routes == WORDS_OF_ROUTE.keys()
 
 
 def test_what_draws_figures_is_loaded_for_those_who_ask_for_one():
@@ -60,7 +60,7 @@ def fits(address: str, path: str) -> bool:
 def test_the_browser_s_scripts_ask_for_addresses_that_there_are():
     script_of_address = addresses()
     assert len(script_of_address) >= 8, script_of_address
-    paths = [route.partition(" ")[2] for route in WORDS]
+    paths = [route.partition(" ")[2] for route in WORDS_OF_ROUTE]
     unknown_addresses = {
         address: name for address, name in script_of_address.items() if not any(fits(address, path) for path in paths)
     }
@@ -68,8 +68,8 @@ def test_the_browser_s_scripts_ask_for_addresses_that_there_are():
 
 
 def test_an_address_without_a_route_fits_none():
-    assert not any(fits("api/traces", route.partition(" ")[2]) for route in WORDS)
-    assert not any(fits("api/trace/*/*/more", route.partition(" ")[2]) for route in WORDS)
+    assert not any(fits("api/traces", route.partition(" ")[2]) for route in WORDS_OF_ROUTE)
+    assert not any(fits("api/trace/*/*/more", route.partition(" ")[2]) for route in WORDS_OF_ROUTE)
     assert fits("api/trace/*/*?*", "/api/trace/{digest}/names")
 
 
@@ -81,7 +81,7 @@ def test_a_word_that_a_script_spells_out_is_one_of_the_address_s():
     }  # fmt: skip
     assert script_of_word
     for (address, word), name in script_of_word.items():
-        word_lists = [words for route, words in WORDS.items() if fits(address, route.partition(" ")[2])]
+        word_lists = [words for route, words in WORDS_OF_ROUTE.items() if fits(address, route.partition(" ")[2])]
         assert any(word in words for words in word_lists), (name, address, word)
 
 
@@ -89,11 +89,11 @@ def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words()
     """httpsource.js builds all addresses of a trace's parts and their parameters."""
     text = SCRIPTS["shell/httpsource.js"]
     asked_parts = set(re.findall(r'(?:partAddress|fetchMatrix|fetchWithHeader)\((?:trace|changedTrace), "(\w+)"', text))
-    known_parts = {path.rpartition("/")[2] for path in WORDS if path.startswith("GET /api/trace/")}
+    known_parts = {path.rpartition("/")[2] for path in WORDS_OF_ROUTE if path.startswith("GET /api/trace/")}
     assert asked_parts == known_parts
     for word, route in (("layers", "layers"), ("heads", "layers"), ("query", "flows"), ("layer", "features")):
         assert re.search(rf"[{{ (]{word}\b", text), word
-        assert word in WORDS[f"GET /api/trace/{{digest}}/{route}"]
+        assert word in WORDS_OF_ROUTE[f"GET /api/trace/{{digest}}/{route}"]
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def read(monkeypatch):
 
 
 @pytest.mark.usefixtures("nothing_fetched")
-@pytest.mark.parametrize("route", [route for route in WORDS if route not in FIGURES])
+@pytest.mark.parametrize("route", [route for route in WORDS_OF_ROUTE if route not in FIGURES])
 def test_a_route_reads_its_words_and_no_others(route, read):
     """The route is asked for a sample and for a person's own picture."""
     method, path = route.split(" ")
@@ -142,13 +142,13 @@ def test_a_route_reads_its_words_and_no_others(route, read):
             filled = path.replace("{digest}", digest)
             for name, part in parts.items():
                 filled = filled.replace(f"{{{name}}}", part)
-            extra_words = {word: "0" for word in WORDS[route] if word in ("layers", "heads", "layer", "head")}
+            extra_words = {word: "0" for word in WORDS_OF_ROUTE[route] if word in ("layers", "heads", "layer", "head")}
             if path.endswith(("occluded", "patched")):
                 extra_words |= {"query": "3,3", "there": "3,3", "with": "sample:portrait"}
             http.request(method, filled, params={**base_words, **extra_words}, headers=ANNA)
         people.forget(ANNA["X-Playground-Key"])
-    assert read <= set(WORDS[route]), read - set(WORDS[route])
-    unread_words = set(WORDS[route]) - read - {"sample"}  # no route reads `sample` for a person's own picture
+    assert read <= set(WORDS_OF_ROUTE[route]), read - set(WORDS_OF_ROUTE[route])
+    unread_words = set(WORDS_OF_ROUTE[route]) - read - {"sample"}  # no route reads `sample` for a person's own picture
     assert not unread_words, unread_words
 
 
@@ -156,7 +156,7 @@ def test_a_route_reads_its_words_and_no_others(route, read):
 def test_a_figure_knows_the_words_of_the_table_and_refuses_others(route):
     method, path = route.split(" ")
     with client() as http:
-        for word in (*WORDS[route], "nonsense"):
+        for word in (*WORDS_OF_ROUTE[route], "nonsense"):
             answer = http.request(method, path.format(kind="csv"), params={word: "\x00"}, headers=ANNA)
             is_unknown = "knows no word" in answer.text
             assert is_unknown == (word == "nonsense"), (word, answer.text[:300])
@@ -181,15 +181,15 @@ HOSTILE = ("\x00", "../../etc/passwd", "<script>" + "é" * 300, "NaN", "1e309", 
 
 
 @pytest.mark.usefixtures("nothing_fetched")
-@pytest.mark.parametrize("route", [route for route in WORDS if WORDS[route] and "app" not in route])
+@pytest.mark.parametrize("route", [route for route in WORDS_OF_ROUTE if WORDS_OF_ROUTE[route] and "app" not in route])
 def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route):
     method, path = route.split(" ")
     digest = chosen.digest(pictures.sample("flock"), Setup("bundled"))
     path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16, code="ACDEF")
     with client() as http:
-        for word, hostile in product(WORDS[route], HOSTILE):
+        for word, hostile in product(WORDS_OF_ROUTE[route], HOSTILE):
             base_words = {"sample": "flock", "model": "bundled", "layer": "0", "layers": "0", "query": "1,1"}
-            words = {key: value for key, value in base_words.items() if key in WORDS[route]} | {word: hostile}
+            words = {key: value for key, value in base_words.items() if key in WORDS_OF_ROUTE[route]} | {word: hostile}
             answer = http.request(method, path, params=words, headers=ANNA)
             assert answer.status_code < 500, (word, hostile[:20], answer.text[:300])
             if answer.status_code >= 400:
@@ -220,7 +220,7 @@ def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(seats, a
         seat = seats.enter("203.0.113.7", lambda: None)
         seat.session, seat.key = f"session {place}", key
     ledger.costs.charge(seat.visitor(), 1.5, "passes")
-    ledger.refused["seats"] += 1
+    ledger.refusals["seats"] += 1
     answer = from_where(address).get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"

@@ -43,8 +43,8 @@ class Lecturer:
 
 @pytest.fixture
 def http(monkeypatch):
-    monkeypatch.setattr(classes, "of_keys", classes.Tries(classes.TRIES_OF_A_KEY))
-    monkeypatch.setattr(classes, "of_networks", classes.Tries(classes.TRIES_OF_A_NETWORK))
+    monkeypatch.setattr(classes, "tries_of_keys", classes.Tries(classes.TRIES_OF_A_KEY))
+    monkeypatch.setattr(classes, "tries_of_networks", classes.Tries(classes.TRIES_OF_A_NETWORK))
     with client() as http:
         yield http
     classes.end_all()
@@ -70,7 +70,7 @@ def test_a_class_has_a_code_an_address_and_a_square_code_of_it(group):
 def test_bound_to_this_machine_alone_it_says_which_command_opens_it(http, monkeypatch):
     for root in ("http://localhost:8501/", "http://127.0.0.1:8501/", "http://[::1]:8501/"):
         reply = http.post("/api/classes", json={"root": root}, headers=LECTURER).json()
-        assert reply["trouble"] == routes_classes.OPENS
+        assert reply["trouble"] == routes_classes.REACHABLE_COMMAND
     monkeypatch.setattr(routes_classes, "_own_address", lambda: "192.0.2.7")
     monkeypatch.setattr(routes_classes, "_listens", lambda address, port: True)
     reply = http.post("/api/classes", json={"root": "http://localhost:8501/base/"}, headers=LECTURER).json()
@@ -175,7 +175,7 @@ def test_a_code_that_nobody_has_is_a_sentence_and_tries_are_few(group):
 
 
 def test_a_network_s_tries_slow_down_who_comes_and_shut_nobody_out(group, monkeypatch):
-    monkeypatch.setattr(routes_classes, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(routes_classes, "TRY_DELAY_SECONDS", 0.01)
     for number in range(classes.TRIES_OF_A_NETWORK):
         group.http.get("/api/classes/AAAAA", headers={"X-Playground-Key": f"{number:024}"})
     delays = []

@@ -11,9 +11,9 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
 @pytest.fixture(autouse=True)
 def nothing_made():
-    scripts._made_once.cache_clear()
+    scripts._made_index_and_files.cache_clear()
     yield
-    scripts._made_once.cache_clear()
+    scripts._made_index_and_files.cache_clear()
 
 
 def test_a_server_that_computes_by_itself_says_so():

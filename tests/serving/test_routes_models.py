@@ -61,7 +61,7 @@ def hub(server, monkeypatch):
     monkeypatch.setattr(models, "load", lambda name: None)
     yield Hub
     Hub.let_go.set()
-    until(lambda: not routes_models._under_way, "a download goes on")
+    until(lambda: not routes_models._downloads, "a download goes on")
     routes_models._waiters.clear()
 
 
@@ -75,7 +75,7 @@ def says(response) -> tuple[int, str]:
 def test_the_cards_say_what_is_here_and_through_which_a_quick_look_may_be_had(client, server, monkeypatch):
     facts = {CLIP: {"megabytes": 345, "licence": "mit", "good_for": "learned from captions"}}
     monkeypatch.setattr(models, "_offer_table", lambda: facts)
-    monkeypatch.setattr(models, "is_here", lambda name: name in models.OURS)
+    monkeypatch.setattr(models, "is_here", lambda name: name in models.OUR_MODELS)
     reply = client.get("/api/models").json()
     assert reply["open"] is True
     cards = {card["name"]: card for card in reply["cards"]}
@@ -170,7 +170,7 @@ def test_what_goes_wrong_is_said(client, hub):
 def test_who_leaves_waits_no_more_and_the_download_ends(client, hub):
     client.post(COMING, headers=ANNA)
     assert client.delete(COMING, headers=ANNA).status_code == 204
-    until(lambda: not routes_models._under_way, "it goes on, though nobody waits")
+    until(lambda: not routes_models._downloads, "it goes on, though nobody waits")
     assert says(client.get(COMING, headers=ANNA)) == (404, "CLIP B/16 is not being fetched for you: ask for it again.")
 
 
@@ -188,12 +188,12 @@ def test_only_one_of_a_person_comes_at_a_time(client, hub):
     assert client.post(other_model, headers=ANNA).status_code == 200
     assert client.get(COMING, headers=ANNA).status_code == 404
     assert client.get(other_model, headers=ANNA).status_code == 200
-    until(lambda: list(routes_models._under_way) == [("vit_base_patch16_224.mae",)], "the first goes on")
+    until(lambda: list(routes_models._downloads) == [("vit_base_patch16_224.mae",)], "the first goes on")
 
 
 def test_without_a_key_nothing_is_begun(client, hub):
     assert client.post(COMING).status_code == 403
-    assert not routes_models._under_way
+    assert not routes_models._downloads
 
 
 def test_another_site_begins_and_ends_nothing(client, hub):
@@ -210,14 +210,14 @@ def test_another_site_begins_and_ends_nothing(client, hub):
 def test_what_is_here_needs_no_fetching(client, server):
     reply = client.post("/api/fetching?model=bundled", headers=ANNA).json()
     assert (reply["over"], reply["arrived"], reply["trouble"]) == (True, True, None)
-    assert not routes_models._under_way
+    assert not routes_models._downloads
 
 
 def test_a_server_that_fetches_nothing_says_so(client, hub, server):
     server(offline=True)
     sentence = "CLIP B/16 is not on this machine, and this server fetches nothing."
     assert says(client.post(COMING, headers=ANNA)) == (403, sentence)
-    assert not routes_models._under_way
+    assert not routes_models._downloads
 
 
 @pytest.mark.parametrize("name", ["vit_base_patch16_224.dino", "", "x" * 5000, "../secret.safetensors", "own/secret"])
@@ -225,4 +225,4 @@ def test_what_is_not_offered_is_refused_with_a_sentence(client, hub, server, nam
     server(open=False)
     status, sentence = says(client.post("/api/fetching", params={"model": name}, headers=ANNA))
     assert (status, sentence[-1]) == (400, "."), sentence
-    assert not routes_models._under_way
+    assert not routes_models._downloads

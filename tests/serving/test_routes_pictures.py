@@ -127,7 +127,7 @@ def test_one_s_own_page_may(http):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_CIFAR", str(tmp_path))
-    pictures._count.cache_clear()
+    pictures._picture_count.cache_clear()
     return tmp_path
 
 
@@ -154,7 +154,7 @@ def test_a_wrong_folder_says_what_it_should_hold(http, folder):
     assert "batches" in refused(http.post("/api/labelled?number=0", headers=ANNA), 400)
     assert pictures.labelled_set()["count"] == 0
     with pytest.raises(PlaygroundError, match=r"data_batch_1\.bin"):
-        pictures.labelled(0)
+        pictures.labelled_picture(0)
 
 
 def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_are_cifar_s(http, monkeypatch):
@@ -175,7 +175,7 @@ def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_
 
 
 def limit_pictures(monkeypatch, limit: int) -> None:
-    monkeypatch.setattr(ledger, "PICTURES", limit)
+    monkeypatch.setattr(ledger, "PICTURE_BYTES", limit)
 
 
 def own_picture(number: int, side: int = 1600):
@@ -210,7 +210,7 @@ def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgot
     """New keys do not help: the pictures of the network that mints keys are forgotten."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
+    monkeypatch.setattr(pictures, "_pictures_of_people", type(pictures._pictures_of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
 
     stranger = bring_one(0, "elsewhere")
@@ -229,7 +229,7 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
     """Once, a person who waited for a large model lost their picture to 300 uploads from the same hall."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    monkeypatch.setattr(pictures, "_of_people", type(pictures._of_people)())
+    monkeypatch.setattr(pictures, "_pictures_of_people", type(pictures._pictures_of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
     person = people.find_person(bring_one(0, "hall"))
     (picture_id,) = person.pictures
@@ -252,7 +252,7 @@ def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch
 
 
 def test_a_file_that_says_it_is_too_large_is_refused_before_it_comes(http):
-    headers_sent = ANNA | {"Content-Length": str(routes_pictures.LARGEST + 1)}
+    headers_sent = ANNA | {"Content-Length": str(routes_pictures.LARGEST_FILE + 1)}
     assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=headers_sent), 413)
 
 

@@ -30,7 +30,7 @@ def test_the_list_has_every_sample_with_its_look_and_where_it_opens(http):
         assert (sample["opens"]["model"], sample["opens"]["detail"]) == (setup.model, setup.detail)
         head, _, data = sample["thumb"].partition(",")
         assert head == "data:image/jpeg;base64"
-        assert Image.open(io.BytesIO(base64.b64decode(data))).height == pictures.THUMB
+        assert Image.open(io.BytesIO(base64.b64decode(data))).height == pictures.THUMB_SIDE
         assert sample["title"]
         assert sample["hint"]
     assert reply["own"] == {"model": models.default(), "detail": 1}
@@ -76,6 +76,6 @@ def test_the_list_has_another_address_when_something_else_is_here(monkeypatch):
 def test_for_the_list_nothing_is_computed(http, monkeypatch):
     from playground.serving import traces
 
-    routes_samples.listed.cache_clear()
+    routes_samples.sample_list_json.cache_clear()
     monkeypatch.setattr(traces, "_run", lambda *_: pytest.fail("a pass was made"))
     assert http.get(f"/{routes_samples.address()}").status_code == 200

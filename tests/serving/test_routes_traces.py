@@ -136,13 +136,15 @@ def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
     reply = part(http, FLOCK, "names", layer="2").json()["heads"]
     trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
-    assert [tuple(head) for head in reply] == traces.measure(trace, 2)
+    assert [tuple(head) for head in reply] == traces.names_of_heads(trace, 2)
 
 
 def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(http, monkeypatch):
     traces.names_of_samples.cache_clear()
-    calls, real_measure = [], traces.measure
-    monkeypatch.setattr(traces, "measure", lambda *arguments: (calls.append(arguments), real_measure(*arguments))[1])
+    calls, real_measure = [], traces.names_of_heads
+    monkeypatch.setattr(
+        traces, "names_of_heads", lambda *arguments: (calls.append(arguments), real_measure(*arguments))[1]
+    )
     for _ in range(3):
         part(http, FLOCK, "names", layer="2")
     described(http, FLOCK)
@@ -237,9 +239,9 @@ def test_a_trace_of_one_s_own_picture_is_read_by_nobody_else(http, mine, name, w
 
 
 def test_a_trace_of_one_s_own_lies_among_nobody_else_s(http, mine):
-    former_bytes = traces.of_samples().bytes
+    former_bytes = traces.sample_traces().bytes
     part(http, mine, "layers", ANNA, layers="0")
-    assert traces.of_samples().bytes == former_bytes
+    assert traces.sample_traces().bytes == former_bytes
     assert people.find_person(ANNA["X-Playground-Key"]).traces.bytes > 0
 
 
@@ -272,7 +274,7 @@ def test_what_there_is_not_is_refused_with_a_sentence(http, name, asked, model):
 
 
 def test_more_than_one_answer_holds_is_refused_and_a_layer_alone_is_not(http, monkeypatch):
-    monkeypatch.setattr(traces, "MOST_PACKED", 10**5)
+    monkeypatch.setattr(traces, "MOST_PACKED_BYTES", 10**5)
     digest = described(http, FLOCK)["digest"]
     pack = http.get(f"/api/trace/{digest}/layers", params=FLOCK | {"layers": "0,1,2"})
     assert "ask for fewer" in refused(pack, 400)
@@ -293,7 +295,7 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
     monkeypatch.setattr(Trace, "to_bytes", counted)
     with ThreadPoolExecutor(8) as executor:
         picture = pictures.sample("flock")
-        list(executor.map(lambda _: traces.layers(picture, Setup("untrained"), None, [0]), range(24)))
+        list(executor.map(lambda _: traces.pack_of_layers(picture, Setup("untrained"), None, [0]), range(24)))
     assert counts == [1] * 24
     assert queue._packings().at_work == []
 
@@ -307,7 +309,7 @@ def test_all_flows_of_very_many_tokens_are_too_much_and_one_is_not(http, monkeyp
 
 def test_two_people_who_open_one_sample_cost_one_pass(http, monkeypatch):
     real_run, calls = traces._run, []
-    traces.of_samples.cache_clear()
+    traces.sample_traces.cache_clear()
     monkeypatch.setattr(traces, "_run", lambda *work: (calls.append(work), real_run(*work))[1])
     packs = [part(http, FLOCK, "layers", who, layers="1").content for who in (ANNA, BERT, None)]
     assert len(calls) == 1
@@ -315,7 +317,7 @@ def test_two_people_who_open_one_sample_cost_one_pass(http, monkeypatch):
 
 
 def test_a_costly_model_has_a_coarse_first_look_at_one_s_own_picture_and_then_the_real_one(http, mine, monkeypatch):
-    monkeypatch.setattr(traces, "FIRST_LOOK", 7)
+    monkeypatch.setattr(traces, "FIRST_LOOK_SIDE", 7)
     monkeypatch.setattr(traces, "FIRST_LOOK_ABOVE", 0)
     full_reply = described(http, mine, ANNA)
     coarse_reply = described(http, mine | {"first": "1"}, ANNA)

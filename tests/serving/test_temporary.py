@@ -33,17 +33,17 @@ def nobody(monkeypatch):
 
 
 def test_where_no_disk_can_be_written_temporary_files_lie_in_memory(nothing_can_be_written, monkeypatch, tmp_path):
-    monkeypatch.setattr(settings, "IN_MEMORY", str(tmp_path))
+    monkeypatch.setattr(settings, "MEMORY_FOLDER", str(tmp_path))
     assert settings.find_a_folder()
     assert Path(tempfile.mkdtemp()).parent == tmp_path
-    assert list(doctor._temporary()) == []
+    assert list(doctor._temporary_folder()) == []
 
 
 def test_where_there_is_no_such_folder_either_it_is_said_to_the_operator(nothing_can_be_written, monkeypatch, tmp_path):
-    monkeypatch.setattr(settings, "IN_MEMORY", str(tmp_path / "none"))
+    monkeypatch.setattr(settings, "MEMORY_FOLDER", str(tmp_path / "none"))
     assert not settings.find_a_folder()
-    (finding,) = doctor._temporary()
-    assert (finding.state, finding.says) == (doctor.WRONG, settings.NOWHERE)
+    (finding,) = doctor._temporary_folder()
+    assert (finding.state, finding.says) == (doctor.WRONG, settings.NO_FOLDER_SENTENCE)
 
 
 def test_a_user_without_a_home_gets_one_that_nobody_could_fill_before(nobody, monkeypatch, tmp_path):
@@ -56,7 +56,7 @@ def test_a_user_without_a_home_gets_one_that_nobody_could_fill_before(nobody, mo
 
 
 def test_a_user_without_a_home_and_without_a_folder_lives_at_the_root(nobody, nothing_can_be_written, monkeypatch):
-    monkeypatch.setattr(settings, "IN_MEMORY", "/none")
+    monkeypatch.setattr(settings, "MEMORY_FOLDER", "/none")
     settings.find_a_home()
     assert os.environ["HOME"] == "/"
 

@@ -34,9 +34,9 @@ MANY = {
 @pytest.fixture
 def one_queue(monkeypatch):
     """A queue in which long work gives way as soon as somebody waits."""
-    line = Queue(1, charged=Ledger())  # a new ledger, without the costs of earlier tests
+    line = Queue(1, costs=Ledger())  # a new ledger, without the costs of earlier tests
     monkeypatch.setattr(queue, "passes", lambda: line)
-    monkeypatch.setattr(queue, "SLICE", 0.0)
+    monkeypatch.setattr(queue, "SLICE_SECONDS", 0.0)
     return line
 
 
@@ -52,7 +52,7 @@ class Stranger:
         self.done.append("a pass")
         if len(self.done) == 1:
             self.asks.start()
-            until(lambda: self.line.waiting, "the stranger does not wait")
+            until(lambda: self.line.waiting_count, "the stranger does not wait")
 
     def _ask(self) -> None:
         with self.line.take(visitor=ledger.Visitor("stranger", "192.0.2.9")):  # a visitor without costs comes first
@@ -73,7 +73,7 @@ def test_somebody_else_is_served_between_two_passes(one_queue, small_trace):
 
 
 def test_a_short_piece_is_not_cut_up(one_queue, small_trace, monkeypatch):
-    monkeypatch.setattr(queue, "SLICE", float("inf"))
+    monkeypatch.setattr(queue, "SLICE_SECONDS", float("inf"))
     stranger = Stranger(one_queue, small_trace.vit)
     with queue.turns() as give_way:
         addition(small_trace, small_trace.layers - 1, give_way)
@@ -107,7 +107,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
 
     short_thread = threading.Thread(target=ask)
     short_thread.start()
-    until(lambda: one_queue.waiting, "nobody waits")
+    until(lambda: one_queue.waiting_count, "nobody waits")
     release.set()
     for thread in (*threads, short_thread):
         thread.join(PATIENCE)
@@ -121,7 +121,7 @@ class Leaving(queue.Nobody):
 
     looked = 0
 
-    def stays(self) -> None:
+    def raise_if_left(self) -> None:
         self.looked += 1
         if self.looked == 3:
             raise queue.Left
@@ -130,7 +130,7 @@ class Leaving(queue.Nobody):
 @pytest.mark.parametrize("work", MANY.values(), ids=MANY)
 def test_it_ends_when_the_asker_has_left(one_queue, small_trace, monkeypatch, work):
     person = Leaving()
-    monkeypatch.setattr(queue, "find", lambda: person)
+    monkeypatch.setattr(queue, "find_asker", lambda: person)
     with pytest.raises(queue.Left), queue.turns() as give_way:
         work(small_trace, give_way)
     assert person.looked == 3
@@ -139,7 +139,7 @@ def test_it_ends_when_the_asker_has_left(one_queue, small_trace, monkeypatch, wo
 
 def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
     """The lesson's page, which the server computes, lets the stranger go first between two passes."""
-    traces.of_samples.cache_clear()  # a cached trace may belong to another model object, without the hook
+    traces.sample_traces.cache_clear()  # a cached trace may belong to another model object, without the hook
     stranger = Stranger(one_queue, models.load("untrained"))
     open_the_sum()
     assert stranger.leave()[:3] == ["a pass", "the stranger", "a pass"]
@@ -148,7 +148,7 @@ def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
 def test_what_would_take_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatch):
     vit = models.load("untrained")
     speed = effort.multiplications(vit, 196) / 5  # one pass takes five seconds
-    monkeypatch.setattr(effort, "per_second", lambda device: speed)
+    monkeypatch.setattr(effort, "multiplications_per_second", lambda device: speed)
     effort.check(vit, (14, 14), passes=1.9)
     passes = passes_of_addition(vit.config.depth, vit.config.heads, 0)
     with pytest.raises(PlaygroundError, match=r"14 × 14 patches, \d times, would take about \d+ seconds") as error:
@@ -174,9 +174,9 @@ class Ann(queue.Nobody):
 
 
 def started(monkeypatch, work) -> here.Work:
-    monkeypatch.setattr(queue, "find", Ann)
+    monkeypatch.setattr(queue, "find_asker", Ann)
     run = here.Work(Run("two", "Train now", work, ""))
-    monkeypatch.setattr(queue, "find", queue.Nobody)  # the run's thread belongs to no page
+    monkeypatch.setattr(queue, "find_asker", queue.Nobody)  # the run's thread belongs to no page
     return run
 
 
@@ -187,12 +187,12 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
 
     def work(ahead):
         with queue.turns() as give_way:
-            yield Wait("", come_to=[ticket.visitor.person for ticket in one_queue.at_work])
+            yield Wait("", result=[ticket.visitor.person for ticket in one_queue.at_work])
             give_way()
 
     run = started(monkeypatch, work)
-    until(lambda: run.look() == 0 and run.over, "it has not ended")
-    assert (run.trouble, run.come_to) == (None, ["ann"])
+    until(lambda: run.look() == 0 and run.is_over, "it has not ended")
+    assert (run.trouble, run.result) == (None, ["ann"])
     assert costs.cost("10.0.0.1/32") > 0
 
 
@@ -204,9 +204,9 @@ def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
 
     with one_queue.take():
         run = started(monkeypatch, work)
-        until(lambda: one_queue.waiting, "it does not wait")
+        until(lambda: one_queue.waiting_count, "it does not wait")
         run.stop()
-        until(lambda: run.over, "it goes on")
+        until(lambda: run.is_over, "it goes on")
     assert run.trouble is None
     assert one_queue.line == []
 
@@ -215,7 +215,7 @@ def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
 
 
 def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(monkeypatch):
-    line = Queue(kind="pages", charged=Ledger())
+    line = Queue(kind="pages", costs=Ledger())
     monkeypatch.setattr(queue, "pages", lambda: line)
     pages = []
 
@@ -236,7 +236,7 @@ def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(mon
 
 
 def test_a_page_is_drawn_in_one_turn_with_its_parts_and_charged(monkeypatch):
-    line = Queue(kind="pages", charged=(costs := Ledger()))
+    line = Queue(kind="pages", costs=(costs := Ledger()))
     monkeypatch.setattr(queue, "pages", lambda: line)
     turns, join = [], line.join
     monkeypatch.setattr(line, "join", lambda ticket: (turns.append(ticket.visitor), join(ticket)))

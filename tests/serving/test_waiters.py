@@ -9,7 +9,7 @@ from waiting import until
 from playground.errors import PlaygroundError
 from playground.models import hub
 from playground.serving import models, routes_models
-from playground.serving.ledger import MODELS
+from playground.serving.ledger import MOST_DOWNLOADS
 
 ANNA, BERT = "anna" * 6, "bert" * 6
 
@@ -37,19 +37,19 @@ def coming(monkeypatch):
 def test_who_does_not_ask_for_five_seconds_has_left_and_the_download_ends(coming):
     download = routes_models.wait_for(ANNA, "model")
     coming[0] = 5
-    assert routes_models.asks(ANNA, "model") is download
+    assert routes_models.download_for(ANNA, "model") is download
     coming[0] = 10
     routes_models._drop_silent()
-    assert routes_models.asks(ANNA, "model") is download
+    assert routes_models.download_for(ANNA, "model") is download
     coming[0] = 15.1
     routes_models._drop_silent()
-    assert routes_models.asks(ANNA, "model") is None
+    assert routes_models.download_for(ANNA, "model") is None
     until(lambda: download.over, "it goes on, though nobody waits")
     assert (download.arrived, download.trouble) == (False, None)
 
 
 def test_the_watch_finds_by_itself_who_has_left(coming, monkeypatch):
-    monkeypatch.setattr(routes_models, "STILL_WAITS", 0.05)
+    monkeypatch.setattr(routes_models, "PATIENCE", 0.05)
     download = routes_models.wait_for(ANNA, "model")
     coming[0] = 1
     until(lambda: download.over, "it goes on, though nobody waits")
@@ -61,14 +61,14 @@ def test_one_who_leaves_does_not_stop_it_for_the_other(coming):
     routes_models.stop_waiting(ANNA, "model")
     former_bytes = download.bytes
     until(lambda: download.bytes > former_bytes, "it does not go on for the other")
-    assert (routes_models.asks(ANNA, "model"), routes_models.asks(BERT, "model")) == (None, download)
+    assert (routes_models.download_for(ANNA, "model"), routes_models.download_for(BERT, "model")) == (None, download)
 
 
 def test_a_person_who_asks_for_another_model_has_left_the_first(coming):
     first = routes_models.wait_for(ANNA, "model")
     second = routes_models.wait_for(ANNA, "another")
     until(lambda: first.over, "the first goes on")
-    assert (routes_models.asks(ANNA, "model"), routes_models.asks(ANNA, "another")) == (None, second)
+    assert (routes_models.download_for(ANNA, "model"), routes_models.download_for(ANNA, "another")) == (None, second)
     assert not second.over
 
 
@@ -80,7 +80,7 @@ def test_who_asks_twice_waits_once(coming):
 
 
 def test_only_so_many_models_come_at_the_same_time(coming):
-    for number in range(MODELS):
+    for number in range(MOST_DOWNLOADS):
         routes_models.wait_for(f"{number}" * 22, f"model {number}")
     with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
         routes_models.wait_for(ANNA, "one more")
@@ -90,7 +90,7 @@ def test_only_so_many_models_come_at_the_same_time(coming):
 
 
 def test_one_network_leaves_a_model_s_place_to_others(coming):
-    for number in range(MODELS - 1):
+    for number in range(MOST_DOWNLOADS - 1):
         routes_models.wait_for(f"{number}" * 22, f"model {number}", "greedy")
     with pytest.raises(PlaygroundError, match="on their way to this server already"):
         routes_models.wait_for(ANNA, "one more", "greedy")
@@ -170,7 +170,7 @@ def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypa
 
 def test_what_is_on_this_machine_stands_first_among_the_cards_under_a_plain_name(monkeypatch):
     name = "vit_base_patch16_224.mae"
-    present_names = {name, *models.OURS}
+    present_names = {name, *models.OUR_MODELS}
     monkeypatch.setattr(models, "is_here", lambda name: name in present_names)
     cards = models.cards()
     assert {card.name for card in cards[: len(present_names)]} == present_names

@@ -70,5 +70,5 @@ def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():
 
 
 def test_without_dinov2_the_drawings_are_left(monkeypatch):
-    monkeypatch.setattr(models, "has_real", lambda: False)
+    monkeypatch.setattr(models, "has_photographs", lambda: False)
     assert {moment.shown_sample.kind for moment in wall.on_this_machine()} == {"drawing"}

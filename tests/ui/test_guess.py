@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from playground.lessons.questions import Bars, Choice, Number, Question, plain
+from playground.lessons.questions import Bars, Choice, Number, Question, plain_value
 from playground.lessons.registry import QUESTIONS
 from playground.ui import lesson
 from playground.ui.pages import LESSONS, PARTS
 
 ROOT = Path(__file__).parent.parent.parent
-ASKED = re.compile(r"(?:Question|of_choice)\(\s*\"(\w+)\"")
+ASKED = re.compile(r"(?:Question|choice_question)\(\s*\"(\w+)\"")
 
 
 def test_every_question_is_asked_and_every_lesson_has_one():
@@ -64,7 +64,7 @@ def test_a_choice_says_why_each_wrong_answer_is_tempting():
 
 def test_a_question_is_plain_data_that_says_its_kinds():
     question = Question("x", "▢?", Number(0, 9), 3, "So.", Bars(("A", "B"), (1.0, 3.0), 9, at=1))
-    record = json.loads(json.dumps(plain(question)))
+    record = json.loads(json.dumps(plain_value(question)))
     assert (record["guess"]["kind"], record["picture"]["kind"], record["truth"]) == ("Number", "Bars", 3)
 
 

@@ -27,7 +27,7 @@ def mine():
 def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
     people.forget(KEY)  # another test may have entered this person
     here = Here({"sample": "flock"}, {"layer": "2"}, KEY)
-    assert (here.picture.name, here.setup, here.own) == ("flock", Setup("bundled"), None)
+    assert (here.picture.name, here.setup, here.own_traces) == ("flock", Setup("bundled"), None)
     assert people.find_person(KEY) is None
     assert here.words() == {"model": "bundled", "sample": "flock"}
     assert here.words(view=True) == {"model": "bundled", "sample": "flock", "layer": "2"}
@@ -44,22 +44,22 @@ def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
     here = Here({"mine": mine, "model": "untrained"}, {}, KEY)
     assert here.picture.name == "mine.jpg"
     assert here.words() == {"model": "untrained", "mine": mine}
-    former_bytes = worked.worked_for_all().bytes, traces.of_samples().bytes
-    traces.trace(here.picture, here.setup, here.own)
-    here.kept("what was found", lambda: "a result")
+    former_bytes = worked.shared_results().bytes, traces.sample_traces().bytes
+    traces.trace(here.picture, here.setup, here.own_traces)
+    here.cached("what was found", lambda: "a result")
     person = people.find_person(KEY)
     assert person.traces.bytes > 0
-    assert person.worked.bytes > 0
-    assert (worked.worked_for_all().bytes, traces.of_samples().bytes) == former_bytes
+    assert person.results.bytes > 0
+    assert (worked.shared_results().bytes, traces.sample_traces().bytes) == former_bytes
     assert person.drop(mine)
-    assert (person.traces.bytes, person.worked.bytes) == (0, 0)
+    assert (person.traces.bytes, person.results.bytes) == (0, 0)
 
 
 def test_what_a_lesson_works_out_about_a_sample_is_everybody_s():
     made_values = []
     for key in (KEY, OTHER, None):
         here = Here({"sample": "flock", "model": "untrained"}, {}, key)
-        here.kept(("once", "for all"), lambda: made_values.append(1) or "found")
+        here.cached(("once", "for all"), lambda: made_values.append(1) or "found")
     assert made_values == [1]
 
 

@@ -63,7 +63,7 @@ def trained(page: AppTest) -> here.Work:
     page.switch_page("pages/training.py").run()
     next(button for button in page.button if button.label == "Train now").click().run()
     work = page.session_state.works["two"]
-    until(lambda: work.look() == 0 and work.over, "the two have not learned")  # looking keeps the run alive
+    until(lambda: work.look() == 0 and work.is_over, "the two have not learned")  # looking keeps the run alive
     page.run()
     assert work.trouble is None
     return work
@@ -77,7 +77,7 @@ def labels(page: AppTest) -> list[str]:
 def test_both_are_trained_and_either_is_shown():
     page = AppTest.from_file(str(APP), default_timeout=120).run()
     work = trained(page)
-    assert work.come_to.step == 20
+    assert work.result.step == 20
     assert "Train again" in labels(page)
     page.session_state.learner = quick.TOLD
     page.run()
@@ -88,21 +88,21 @@ def test_both_are_trained_and_either_is_shown():
 @pytest.mark.usefixtures("short")
 def test_a_second_run_gets_what_the_first_has_come_to():
     page = AppTest.from_file(str(APP), default_timeout=120).run()
-    first_result = trained(page).come_to
+    first_result = trained(page).result
     next(button for button in page.button if button.label == "Train again").click().run()
     work = page.session_state.works["two"]
-    until(lambda: work.look() == 0 and work.over, "the two have not learned again")
-    assert work.come_to.seed == first_result.seed + 1
+    until(lambda: work.look() == 0 and work.is_over, "the two have not learned again")
+    assert work.result.seed == first_result.seed + 1
 
 
 @pytest.mark.usefixtures("short")
 def test_what_runs_have_come_to_has_a_bound_in_common_and_the_oldest_goes_in_a_sentence(monkeypatch):
     first_page, second_page = (AppTest.from_file(str(APP), default_timeout=120).run() for _ in range(2))
     older_work = trained(first_page)
-    monkeypatch.setattr(here, "MOST_KEPT", here.worked.bytes_of(older_work.come_to))
+    monkeypatch.setattr(here, "MOST_RESULT_BYTES", here.worked.bytes_of(older_work.result))
     newer_work = trained(second_page)
-    assert (older_work.come_to, older_work.let_go) == (None, True)
-    assert newer_work.come_to.learned
+    assert (older_work.result, older_work.was_dropped) == (None, True)
+    assert newer_work.result.learners
     first_page.run()
     assert any("Your result was dropped" in words.value for words in first_page.markdown)
     assert "Train now" in labels(first_page)
@@ -116,7 +116,7 @@ def test_a_run_that_breaks_off_says_why(monkeypatch):
     page.switch_page("pages/training.py").run()
     next(button for button in page.button if button.label == "Train now").click().run()
     work = page.session_state.works["two"]
-    until(lambda: work.look() == 0 and work.over, "the run has not ended")
+    until(lambda: work.look() == 0 and work.is_over, "the run has not ended")
     page.run()
     assert any("It broke off" in words.value for words in page.markdown)
     assert "Train now" in labels(page)

@@ -85,11 +85,11 @@ def test_the_refusal_names_the_setting_and_nothing_else_is_asked():
         return PlainTextResponse("inside")
 
     http = TestClient(Starlette(routes=[Route("/{path:path}", answer_request)], middleware=[Middleware(KnownHosts)]))
-    former_count = ledger.refused["foreign names"]
+    former_count = ledger.refusals["foreign names"]
     response = http.get("/api/models", headers={"Host": "evil.example:80"})
     assert (response.status_code, responses) == (403, [])
     for words in ("not known as evil.example:80", "--allow-host NAME", "PLAYGROUND_HOSTS=NAME"):
         assert words in response.text
     assert response.headers["Content-Security-Policy"].startswith(POLICY)
-    assert ledger.refused["foreign names"] == former_count + 1
+    assert ledger.refusals["foreign names"] == former_count + 1
     assert http.get("/api/models", headers={"Host": "hall.example:80"}).text == "inside"

@@ -106,7 +106,7 @@ def test_an_old_link_opens_as_it_was(words, expected):
 )
 def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_sentence(words):
     app = opened("cost", **({"sample": "flock"} | words))
-    assert here(app).picture.sample
+    assert here(app).picture.is_sample
     assert address(app) == here(app).words()
     toasts = [toast.value for toast in app.toast]
     is_refused = words.keys() & {"model", "detail"} and words.get("detail") != "99"  # detail 99 is dropped silently
@@ -242,7 +242,7 @@ def test_who_chooses_what_cannot_be_had_while_their_picture_is_forgotten_sees_a_
     app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
     people.forget(KEY)
     tells(app, {"sample": "flock", "model": "vit_nonsense_patch3"}, KEY)
-    assert here(app).picture.sample
+    assert here(app).picture.is_sample
     assert app.session_state["answer"]["instead"] == here(app).words()
 
 

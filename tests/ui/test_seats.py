@@ -78,7 +78,7 @@ def test_no_more_sockets_are_open_than_there_is_room_for(places, monkeypatch):
 
 
 def test_a_socket_that_asks_for_no_page_is_closed_and_one_that_does_stays(places, monkeypatch):
-    monkeypatch.setattr(ledger, "NEW_PAGE", 0.0)
+    monkeypatch.setattr(ledger, "NEW_PAGE_SECONDS", 0.0)
 
     async def messages_of_both() -> tuple[list, list]:
         sockets = Door(streamlit)

@@ -111,17 +111,17 @@ def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
     (file,) = folder.glob("samples/portrait-names-*.json")
     entry = json.loads(file.read_text(encoding="utf-8"))
-    prepared_model = Trace.from_bytes(prepared.all_layers(prepared.Ahead(named("portrait"))))
+    prepared_model = Trace.from_bytes(prepared.all_layers(prepared.SamplePack(named("portrait"))))
     image = playground.open_image(named("portrait").path)
     trace = playground.trace(models.load("bundled"), image, size=prepared_model.size)  # from the pixels, as in the app
     for layer in range(trace.layers):
-        assert [tuple(head) for head in entry[layer]] == traces.measure(trace, layer)
+        assert [tuple(head) for head in entry[layer]] == traces.names_of_heads(trace, layer)
 
 
 def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
-    monkeypatch.setattr(models, "has_real", lambda: False)
+    monkeypatch.setattr(models, "has_photographs", lambda: False)
     site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
     first_sample, *_ = listed(site_folder)
     assert (first_sample["name"], first_sample["title"]) == ("mine-my-two-faces", "My Two Faces")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from playground.lessons.by_hand import at_first
-from playground.lessons.lesson import Setting, Steps
+from playground.lessons.by_hand import first_arrows
+from playground.lessons.lesson import Setting, StepSetting
 from playground.lessons.registry import LESSONS, QUESTIONS
 from playground.ui import teach
 
@@ -50,7 +50,7 @@ def test_what_was_chosen_in_one_step_is_still_there_after_another():
 
 
 OLD = {
-    "by_hand": {"mask": "causal", "hidden": "AQ", "arrows": at_first()},
+    "by_hand": {"mask": "causal", "hidden": "AQ", "arrows": first_arrows()},
     "block": {"box": "MLP", "layer": "3", "supposed": "2"},
     "patches": {"patch": "32", "filter": "14", "table": "sinusoidal", "positions": "on"},
     "scale": {"dk": "512", "instead": "-1.0"},
@@ -71,13 +71,13 @@ SHOWN = {
 def test_an_address_without_a_step_opens_the_one_that_its_words_belong_to(page):
     steps = LESSONS[page].settings["step"]
     for (word, text), step in zip(OLD[page].items(), SHOWN[page], strict=True):
-        assert steps.found("step", {word: text}) == step
+        assert steps.value_in("step", {word: text}) == step
 
 
 @pytest.mark.parametrize("page", LESSONS)
 def test_the_words_of_steps_are_settings_of_the_page_and_step_is_the_last(page):
     settings: dict[str, Setting] = LESSONS[page].settings
-    if isinstance(steps := settings["step"], Steps):
+    if isinstance(steps := settings["step"], StepSetting):
         assert {word for words in steps.words.values() for word in words} < settings.keys()
         assert set(steps.words) <= {*LESSONS[page].steps}
         assert list(settings)[-1] == "step"

@@ -125,13 +125,16 @@ def write(
     _check_place(out, base)
     prepared.prepare()
     folder = Folder(out)
-    best = models.REAL if models.has_real() else models.default()
+    best = models.PHOTOGRAPH_MODEL if models.has_photographs() else models.default()
     catalogue = site_files.write_samples(folder, photographs, best, named)
-    samples_file = folder.packed("samples", json.dumps(catalogue, ensure_ascii=False).encode())
+    samples_file = folder.put_packed("samples", json.dumps(catalogue, ensure_ascii=False).encode())
     weights = site_files.write_weights(folder, names)
     used = {key.split()[0] for sample in catalogue["samples"] for key in sample["prepared"]}
     code = bundle("shell/site.js").encode()
-    begin = {"styles": folder.packed("styles", stylesheet(*STYLES).encode()), "script": folder.packed("app", code)}
+    begin = {
+        "styles": folder.put_packed("styles", stylesheet(*STYLES).encode()),
+        "script": folder.put_packed("app", code),
+    }
     begin["font"] = _font(folder)
     script = folder.put("begin.js", bundle("shell/begin.js").encode())
     styles = folder.put("page.css", stylesheet("shell/site.css").encode())
@@ -157,21 +160,21 @@ def write(
         begin=_attribute(begin), foot=_foot(),
         told=_attribute(_same_for_all(samples_file) | {"shared": shared}),
     )  # fmt: skip
-    folder.plain("index.html", page.encode())
+    folder.put_plain("index.html", page.encode())
     about = ABOUT.format(
         icon=icon, styles=styles, description=escape(DESCRIPTION), cite=escape(cite()), foot=_foot(),
         embedded=escape(EMBEDDED.format(base=base, model=next((header["file"] for header in weights.values()), "…"))),
     )  # fmt: skip
-    folder.plain("about.html", about.encode())
+    folder.put_plain("about.html", about.encode())
     _write_embedded(folder)
     lost = folder.put("lost.js", bundle("shell/lost.js").encode())
-    folder.plain("404.html", _lost(base, lost).encode())
-    folder.plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
-    folder.plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
-    folder.plain("LICENCES.md", _licences(names).encode())
+    folder.put_plain("404.html", _lost(base, lost).encode())
+    folder.put_plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
+    folder.put_plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
+    folder.put_plain("LICENCES.md", _licences(names).encode())
     first = [script, styles, icon, begin["script"], begin["styles"], samples_file, ready, picture]
     core = ["./", *first, *filter(None, [begin["font"]]), "about.html", *parts.values()]
-    folder.plain("sw.js", _service_worker(core, folder.names).encode())
+    folder.put_plain("sw.js", _service_worker(core, folder.names).encode())
     _drop_old(folder)
     return out
 
@@ -219,7 +222,7 @@ def _preview(folder: Folder, base: str) -> str:
 
 
 def _wall(folder: Folder) -> str:
-    moments = wall.listed(
+    moments = wall.moment_records(
         lambda address: folder.put(f"moments/{wall.MOMENTS.index(address)}.jpg", wall.picture(address))
     )
     return folder.put("moments.json", json.dumps(moments, ensure_ascii=False).encode())
@@ -263,10 +266,10 @@ def _write_embedded(folder: Folder) -> None:
         **({"repository": repository()} if repository() else {}),
     }  # fmt: skip
     types = (MICROSCOPE / "shell" / "attention-lens.d.ts").read_bytes()
-    folder.plain("embed/attention-lens.js", embedded().encode())
-    folder.plain("embed/attention-lens.d.ts", types)
-    folder.plain("embed/package.json", json.dumps(package, indent=2).encode())
-    folder.plain("embed/README.md", EMBED_README.encode())
+    folder.put_plain("embed/attention-lens.js", embedded().encode())
+    folder.put_plain("embed/attention-lens.d.ts", types)
+    folder.put_plain("embed/package.json", json.dumps(package, indent=2).encode())
+    folder.put_plain("embed/README.md", EMBED_README.encode())
 
 
 def _lost(base: str, script: str) -> str:

@@ -24,8 +24,8 @@ def open_page(monkeypatch):
         vit = scramble(VisionTransformer(config))
         monkeypatch.setattr(models, "load", lambda name: vit)
         monkeypatch.setattr(traces, "_made_ahead", lambda *which: None)
-        traces.of_samples.cache_clear()
-        worked.worked_for_all.cache_clear()
+        traces.sample_traces.cache_clear()
+        worked.shared_results.cache_clear()
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.session_state["guessed"] = set(QUESTIONS)
         for key, value in words.items():
@@ -35,8 +35,8 @@ def open_page(monkeypatch):
         return app
 
     yield open_
-    traces.of_samples.cache_clear()
-    worked.worked_for_all.cache_clear()
+    traces.sample_traces.cache_clear()
+    worked.shared_results.cache_clear()
 
 
 def offered(app) -> list[str]:
@@ -49,7 +49,7 @@ def captions(app) -> str:
 
 def test_all_columns_are_there_where_the_model_has_all(open_page):
     app = open_page(SMALL, step="atlas")
-    assert len(offered(app)) == len(heads.MEASURES)
+    assert len(offered(app)) == len(heads.MEASURE_NAMES)
     assert "has no" not in captions(app)
 
 

@@ -69,7 +69,7 @@ def shown(app: AppTest) -> list[str | bytes]:
 
 def mb(value: object, trace: set[int]) -> float:
     """The MB that `value` keeps in memory, without caches' contents and without samples, which all people share."""
-    if id(value) in trace or isinstance(value, Cache) or (isinstance(value, Picture) and value.sample):
+    if id(value) in trace or isinstance(value, Cache) or (isinstance(value, Picture) and value.is_sample):
         return 0
     trace.add(id(value))
     if isinstance(value, str | bytes):
@@ -95,9 +95,9 @@ def in_session(app: AppTest) -> dict[str, float]:
 
 @pytest.fixture(autouse=True)
 def nothing_kept():
-    worked.worked_for_all.cache_clear()
+    worked.shared_results.cache_clear()
     yield
-    worked.worked_for_all.cache_clear()
+    worked.shared_results.cache_clear()
 
 
 @pytest.mark.slow
@@ -119,9 +119,9 @@ def test_what_is_measured_here_is_measured():
 def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
     app = opened(page, words)
     shown_before, here = shown(app), app.session_state.here
-    assert worked.worked_for_all().bytes + here.worked.bytes > 0
-    worked.worked_for_all().drop_where(lambda key: True)
-    here.worked.drop_where(lambda key: True)
+    assert worked.shared_results().bytes + here.results.bytes > 0
+    worked.shared_results().drop_where(lambda key: True)
+    here.results.drop_where(lambda key: True)
     app.run()
     assert not app.exception
     assert shown(app) == shown_before

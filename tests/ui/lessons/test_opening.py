@@ -26,7 +26,7 @@ def test_every_step_shows_the_picture_before_the_model_is_asked_anything(monkeyp
 
     monkeypatch.setattr(models, "load", ask_model)
     monkeypatch.setattr(traces, "trace", ask_model)
-    monkeypatch.setattr(Here, "has", lambda *_: False)
+    monkeypatch.setattr(Here, "has_cached", lambda *_: False)
     lesson, here = LESSONS[name], looking()
     first_part = next(opened(step, lesson.steps[step].parts(here, lesson.defaults()), here))
     assert isinstance(first_part, Wait)
@@ -35,8 +35,8 @@ def test_every_step_shows_the_picture_before_the_model_is_asked_anything(monkeyp
 
 def test_words_wait_for_what_is_seen_and_other_waits_keep_the_picture(monkeypatch):
     stored = set()
-    monkeypatch.setattr(Here, "has", lambda _, what: what in stored)
-    monkeypatch.setattr(Here, "kept", lambda _, what, make: stored.add(what))
+    monkeypatch.setattr(Here, "has_cached", lambda _, what: what in stored)
+    monkeypatch.setattr(Here, "cached", lambda _, what, make: stored.add(what))
     parts = [Words("one"), Wait("two"), Drawing("three", {}), Words("four")]
     first_part, second_part, *others = opened("step", iter(parts), looking())
     assert isinstance(second_part, Wait)

@@ -7,7 +7,7 @@ import pytest
 from conftest import SMALL, scramble
 from streamlit.testing.v1 import AppTest
 
-from playground.lessons.patches_places import like_the_start
+from playground.lessons.patches_places import cosine_with_start
 from playground.serving import models
 from playground.training.recipe import waves
 from playground.vit import VisionTransformer
@@ -46,7 +46,7 @@ def test_where_the_positions_come_from_is_said_of_each_model(model, says):
 
 def test_positions_that_have_not_moved_are_like_their_beginning():
     grid = (4, 6)
-    assert like_the_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
+    assert cosine_with_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
 
 
 def test_as_many_patches_are_asked_for_as_the_control_below_shows(monkeypatch):

@@ -55,7 +55,7 @@ def taught(**words: str) -> AppTest:
 def test_each_slide_holds_its_living_scene():
     deck, page = deck_of(taught(minutes="90"))
     scenes, slides = teaching.plan(90), deck["slides"]
-    assert [slide["story"] for slide in slides if slide["story"]] == list(range(1, teaching.STORY + 1))
+    assert [slide["story"] for slide in slides if slide["story"]] == list(range(1, teaching.STORY_SCENES + 1))
     assert "createStory" in deck["story"]
     assert all(slide["notes"] for slide in slides)
     for scene in scenes:
