@@ -204,7 +204,7 @@ def main() -> None:
     arguments = parser.parse_args()
     names = [name for name in ("bundled", models.REAL) if models.is_here(name)]
     with tempfile.TemporaryDirectory() as folder_name:
-        folder = site.write(Path(folder_name) / "site", "/", names, named=())
+        folder = site.write(Path(folder_name) / "site", "/", names, named_samples=())
         with plain_server(folder) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
             first_pictures(browser, url, folder, arguments.times)

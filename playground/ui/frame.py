@@ -10,7 +10,7 @@ import streamlit as st
 from playground.ui import lesson
 from playground.ui.lifespan import once_per_server
 from playground.ui.pages import ICON, TITLE
-from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
+from playground.ui.streamlit_private import SELECTORS, drawn_by_the_next_server
 
 STYLE = """
 CONTENT { max-width: 110rem; padding: 0.7rem 1.6rem 0.5rem; }
@@ -40,7 +40,7 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 .tour-goes-on :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */
   pointer-events: none !important;
 }
-"""  # each word in capitals is replaced by the selector of that name in PARTS
+"""  # each word in capitals is replaced by the selector of that name in SELECTORS
 
 
 def frame() -> None:
@@ -54,5 +54,5 @@ def frame() -> None:
 def _style():
     """Mounts the styles as a component, which arrives before the microscope. By st.html the styles would arrive later,
     and the page would jump."""
-    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back()
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: SELECTORS[word[0]], STYLE) + lesson.hiding_css()
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

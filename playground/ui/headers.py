@@ -22,7 +22,7 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 # Addresses that are refused: Streamlit's metrics, and parts of Streamlit that our pages don't use
-NOBODYS_BUSINESS = (
+REFUSED_PATHS = (
     "/_stcore/metrics", "/_stcore/agent", "/_stcore/upload_file", "/_stcore/bidi-components", "/component/", "/auth/",
     "/oauth2callback",
 )  # fmt: skip
@@ -37,7 +37,7 @@ def headers() -> dict[str, str]:
 
 
 class Headers:
-    """ASGI middleware: adds the headers, and answers 404 for NOBODYS_BUSINESS."""
+    """ASGI middleware: adds the headers, and answers 404 for REFUSED_PATHS."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -52,8 +52,8 @@ class Headers:
                 MutableHeaders(scope=message).update(self.headers)
             await send(message)
 
-        is_closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
-        app = PlainTextResponse("Not found", status_code=404) if is_closed else self.app
+        is_refused = any(part in f"{scope['path']}/" for part in REFUSED_PATHS)
+        app = PlainTextResponse("Not found", status_code=404) if is_refused else self.app
         return await app(scope, receive, with_headers)
 
 

@@ -15,14 +15,14 @@ from starlette.testclient import TestClient
 
 from playground.serving.routes import ROUTES
 from playground.ui import components, toolbar
-from playground.ui.toolbar import Ahead
+from playground.ui.toolbar import EarlyScript
 
 PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
 
 
 def titled(page: str) -> str:
     """The page with Streamlit's title and icon replaced by ours."""
-    for their_bytes, our_bytes in toolbar.OURS.items():
+    for their_bytes, our_bytes in toolbar.OUR_TEXTS.items():
         assert their_bytes.decode() in page
         page = page.replace(their_bytes.decode(), our_bytes.decode())
     return page
@@ -42,7 +42,7 @@ def http():
         return HTMLResponse(PAGE, status, headers={"ETag": "theirs", "Last-Modified": "yesterday"})
 
     return TestClient(
-        Starlette(routes=[*ROUTES, Route("/{path:path}", answer_request)], middleware=[Middleware(Ahead)])
+        Starlette(routes=[*ROUTES, Route("/{path:path}", answer_request)], middleware=[Middleware(EarlyScript)])
     )
 
 

@@ -41,22 +41,22 @@ def test_who_talks_without_a_pause_is_heard_more_slowly(monkeypatch):
     monkeypatch.setattr(door, "MESSAGES_A_SECOND", 1e-6)
 
     async def count_heard() -> int:
-        chatter = Chatter(10 * door.MESSAGES)
+        chatter = Chatter(10 * door.MESSAGES_AT_ONCE)
         task = asyncio.create_task(chatter.talks())
-        for _ in range(100 * door.MESSAGES):
+        for _ in range(100 * door.MESSAGES_AT_ONCE):
             await asyncio.sleep(0)
         task.cancel()
         return chatter.heard
 
-    assert asyncio.run(count_heard()) == door.MESSAGES
+    assert asyncio.run(count_heard()) == door.MESSAGES_AT_ONCE
     monkeypatch.setattr(door, "MESSAGES_A_SECOND", 1e6)
 
     async def count_all() -> int:
-        chatter = Chatter(10 * door.MESSAGES)
+        chatter = Chatter(10 * door.MESSAGES_AT_ONCE)
         await chatter.talks()
         return chatter.heard
 
-    assert asyncio.run(count_all()) == 10 * door.MESSAGES
+    assert asyncio.run(count_all()) == 10 * door.MESSAGES_AT_ONCE
 
 
 def heard_of(*messages: dict) -> tuple[list[str], list[dict]]:
@@ -114,7 +114,7 @@ def test_what_is_dropped_costs_as_much_patience_as_what_is_heard(monkeypatch):
     async def record_talk(talk) -> None:
         slowed_talks.append(talk)
 
-    monkeypatch.setattr(door.Talk, "_slowly", record_talk)
+    monkeypatch.setattr(door.Talk, "_slow_down", record_talk)
     heard_of(*[binary(BackMsg(clear_cache=True))] * 30)
     assert len(slowed_talks) == 30
 

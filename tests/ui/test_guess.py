@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from playground.lessons.questions import Bars, Choice, Number, Question, plain
 from playground.lessons.registry import QUESTIONS
 from playground.ui import lesson
-from playground.ui.pages import LESSONS, PARTS
+from playground.ui.pages import LESSONS, MODEL_PARTS
 
 ROOT = Path(__file__).parent.parent.parent
 ASKED = re.compile(r"(?:Question|of_choice)\(\s*\"(\w+)\"")
@@ -50,7 +50,7 @@ def test_a_guess_is_no_business_of_the_server_s():
 
 
 def test_what_is_held_back_is_hidden_for_every_question():
-    style = lesson.held_back()
+    style = lesson.hiding_css()
     assert all(f'[data-guessed~="{id}"]) .st-key-after_{id}' in style for id in QUESTIONS)
 
 
@@ -70,5 +70,5 @@ def test_a_question_is_plain_data_that_says_its_kinds():
 
 def test_every_lesson_lights_a_part_of_the_model():
     for page in LESSONS:
-        assert any(page.name in lit_pages for _, lit_pages in PARTS.values()), page.name
-    assert {page_name for page_name, _ in PARTS.values()} <= {page.name for page in LESSONS}
+        assert any(page.name in lit_pages for _, lit_pages in MODEL_PARTS.values()), page.name
+    assert {page_name for page_name, _ in MODEL_PARTS.values()} <= {page.name for page in LESSONS}

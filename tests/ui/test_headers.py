@@ -8,7 +8,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from playground.serving.routes import WORDS
-from playground.ui.headers import NOBODYS_BUSINESS, POLICY, Headers
+from playground.ui.headers import POLICY, REFUSED_PATHS, Headers
 
 CLOSED = (
     "/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/x/_stcore/metrics", "/_stcore/agent/interact",
@@ -53,5 +53,5 @@ def test_what_pages_use_is_there_with_our_headers(http, path):
 
 
 def test_no_route_of_ours_is_closed():
-    closed_routes = [route for route in WORDS if any(part in f"{route.split(' ')[1]}/" for part in NOBODYS_BUSINESS)]
+    closed_routes = [route for route in WORDS if any(part in f"{route.split(' ')[1]}/" for part in REFUSED_PATHS)]
     assert closed_routes == []

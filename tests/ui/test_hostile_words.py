@@ -8,7 +8,7 @@ from playground.lessons import heads
 from playground.lessons.parts import Drawing
 from playground.lessons.scale import LESSON
 from playground.ui import host
-from playground.ui.components import spot, words
+from playground.ui.components import as_dict, spot
 
 NONSENSE = [
     None, 0, 1.5, float("inf"), float("nan"), "", "x", [], [1], {}, {"layer": float("inf"), "head": 0},
@@ -20,7 +20,7 @@ NONSENSE = [
 @pytest.mark.parametrize("text", NONSENSE, ids=repr)
 def test_what_names_no_head_names_none(text):
     assert spot(text, 6, 6) is None
-    assert isinstance(words(text), dict)
+    assert isinstance(as_dict(text), dict)
 
 
 def test_a_head_is_named():

@@ -62,8 +62,8 @@ def test_who_lets_others_in_reads_in_one_sentence_what_is_not_defended(host, ope
     monkeypatch.setattr(launch.run, "serve", lambda sockets: [sock.close() for sock in sockets])
     assert main(["--host", host, "--no-browser"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if "only the image is protected" in line] == ([launch.OPEN] if opens else [])
-    assert launch.OPEN.count(".") == 2  # one in the file's name, one at the end of the sentence
+    assert [line for line in lines if "only the image is protected" in line] == ([launch.OPEN_WARNING] if opens else [])
+    assert launch.OPEN_WARNING.count(".") == 2  # one in the file's name, one at the end of the sentence
 
 
 def test_what_is_no_name_is_refused_before_the_server_starts(monkeypatch, capsys):

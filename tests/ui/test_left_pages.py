@@ -5,7 +5,7 @@ import asyncio
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from playground.ui.lifespan import Line
+from playground.ui.lifespan import PageTracker
 
 
 def rerun_message(page: str, part: str = "") -> dict:
@@ -42,7 +42,7 @@ def talk(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
             sent.append(forward.new_session.page_script_hash)
 
     async def go() -> None:
-        line = Line(receive, send)
+        line = PageTracker(receive, send)
         for message in messages:
             if message["type"] == "websocket.send":
                 await line.send(message)

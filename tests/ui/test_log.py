@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from playground.ui.lifespan import InJson
+from playground.ui.lifespan import JsonFormatter
 
 
 def event(error: Exception | None = None) -> dict:
@@ -16,7 +16,7 @@ def event(error: Exception | None = None) -> dict:
         pass
     error_info = (type(error), error, error.__traceback__) if error else None
     record = logging.LogRecord("playground", logging.WARNING, "here.py", 1, "a model of %d MB", (28,), error_info)
-    line = InJson().format(record)
+    line = JsonFormatter().format(record)
     assert "\n" not in line
     return json.loads(line)
 
@@ -35,4 +35,4 @@ def test_what_went_wrong_stands_in_a_field():
 @pytest.mark.parametrize("words", ["ünïcode", '"quoted"'])
 def test_words_come_as_they_are(words):
     record = logging.LogRecord("playground", logging.INFO, "here.py", 1, words, (), None)
-    assert json.loads(InJson().format(record))["message"] == words
+    assert json.loads(JsonFormatter().format(record))["message"] == words

@@ -3,12 +3,12 @@ from streamlit.testing.v1 import AppTest
 
 from playground.serving import ledger
 from playground.ui import streamlit_private
-from playground.ui.messages import plain
+from playground.ui.messages import escaped
 
 
 @pytest.mark.parametrize("sentence", ["The weights of vit_small_patch16_224.dino can't be had.", "3 × 4: no.", "Ende?"])
 def test_a_sentence_stays_as_it_is(sentence):
-    assert plain(sentence) == sentence
+    assert escaped(sentence) == sentence
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_sentence_stays_as_it_is(sentence):
     ],
 )
 def test_other_people_s_words_are_no_markdown(words, shown):
-    assert plain(words) == shown
+    assert escaped(words) == shown
 
 
 def who_runs() -> str:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from playground.lessons.lesson import Setting
 from playground.serving import people, pictures
 from playground.ui import streamlit_private
-from playground.ui.toolbar import heard
+from playground.ui.toolbar import read_message
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
@@ -256,7 +256,7 @@ def test_who_chooses_what_cannot_be_had_while_their_picture_is_forgotten_sees_a_
     ids=str,
 )  # fmt: skip
 def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(message):
-    words = heard(message)
+    words = read_message(message)
     assert words.keys() == {"choice", "settings", "view", "key", "run"}
     assert all(words[name] is None or isinstance(words[name], str) for name in ("key", "run"))
     for part in ("choice", "view"):

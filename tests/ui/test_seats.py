@@ -207,7 +207,7 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket(places, origin, fore
 
 def test_streamlit_hears_of_the_next_run_when_the_one_before_has_ended(places, monkeypatch):
     """Once, sockets that asked for a page without a pause kept Streamlit's event loop busy."""
-    monkeypatch.setattr(door, "RUN_WAITS", PATIENCE)
+    monkeypatch.setattr(door, "RUN_WAIT_SECONDS", PATIENCE)
 
     async def run_counts() -> list[int]:
         runs, counts, run_ended = [], [], asyncio.Event()
@@ -236,7 +236,7 @@ def test_streamlit_hears_of_the_next_run_when_the_one_before_has_ended(places, m
 
 
 def test_a_run_that_takes_long_holds_up_the_next_for_a_moment_alone(places, monkeypatch):
-    monkeypatch.setattr(door, "RUN_WAITS", 0.01)
+    monkeypatch.setattr(door, "RUN_WAIT_SECONDS", 0.01)
 
     async def asks_again() -> list[dict]:
         messages = []
@@ -277,9 +277,9 @@ def test_an_answer_on_its_way_is_counted_until_all_of_it_has_gone(places):
     scope = {"type": "http", "method": "GET", "path": "/api/x", "headers": [], "client": ("10.0.0.1", 5)}
     asyncio.run(Door(app)(scope, None, send))
     assert sum(pieces) == 300_000
-    assert max(pieces) == door.PIECE
+    assert max(pieces) == door.PIECE_BYTES
     assert bytes_held == [300_000] * len(pieces)
-    assert not door.Fetched.on_the_way
+    assert not door.AnswerInPieces.on_the_way
     assert ledger.answers.taken == 0
 
 
@@ -290,12 +290,12 @@ def test_where_memory_is_full_the_oldest_of_the_greediest_network_gives_way(monk
         pass
 
     old_answer, stranger_answer, new_answer = (
-        door.Fetched(Visitor("", f"10.{n}.0.1"), drop_message) for n in (1, 2, 1)
+        door.AnswerInPieces(Visitor("", f"10.{n}.0.1"), drop_message) for n in (1, 2, 1)
     )
     old_answer._find_room(400)
     stranger_answer._find_room(300)
     new_answer._find_room(300)
-    assert (old_answer.over, stranger_answer.over) == (True, False)
+    assert (old_answer.is_dropped, stranger_answer.is_dropped) == (True, False)
     for answer in (stranger_answer, new_answer):
         answer.give_back()
     assert ledger.answers.taken == 0

@@ -26,7 +26,7 @@ PLAIN = {"index.html", "about.html", "404.html", "sw.js", "manifest.webmanifest"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("site") / "out"
-    return site.write(out, "/playground/", ["bundled"], named=("portrait",), taught=("code",))
+    return site.write(out, "/playground/", ["bundled"], named_samples=("portrait",), lessons=("code",))
 
 
 def listed(folder) -> list[dict]:
@@ -73,7 +73,7 @@ def test_the_policy_names_the_script_that_is_put_into_the_page_and_no_other(fold
 @pytest.mark.parametrize("address", ["", "https://example.org/the-project"])
 def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, monkeypatch, address):
     monkeypatch.setattr(site, "repository", lambda: address)
-    site_folder = site.write(tmp_path / "out", "/here/", [], named=(), taught=())
+    site_folder = site.write(tmp_path / "out", "/here/", [], named_samples=(), lessons=())
     for name in ("index.html", "about.html", "404.html"):
         page = (site_folder / name).read_text(encoding="utf-8")
         (foot,) = re.findall("<footer.*?</footer>", page, re.DOTALL)
@@ -122,7 +122,7 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     (tmp_path / "mine").mkdir()
     Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
     monkeypatch.setattr(models, "has_real", lambda: False)
-    site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
+    site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named_samples=(), lessons=())
     first_sample, *_ = listed(site_folder)
     assert (first_sample["name"], first_sample["title"]) == ("mine-my-two-faces", "My Two Faces")
     best_moment = moments.best_moments(
@@ -140,11 +140,11 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
 
 
 def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
-    site_folder = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",), taught=())
+    site_folder = site.write(tmp_path / "out", "/", ["bundled"], named_samples=("portrait",), lessons=())
     former_files = {file.name for file in site_folder.glob("samples/*")}
     (site_folder / "app-0123456789ab.js").write_text("an older version's")
     (site_folder / "my-own.js").write_text("mine")
-    site.write(site_folder, "/", [], named=("portrait",), taught=())
+    site.write(site_folder, "/", [], named_samples=("portrait",), lessons=())
     assert list(site_folder.glob("app-*.js")) == []
     assert len(list(site_folder.glob("app-*.packed"))) == 1
     assert (site_folder / "my-own.js").is_file(), "what this command has not written stays"

@@ -100,7 +100,7 @@ def test_the_scripts_name_streamlit_s_parts_in_one_file_alone():
     assert names == {SCRIPT.name}
 
 
-@pytest.mark.parametrize("selector", streamlit_private.PARTS.values())
+@pytest.mark.parametrize("selector", streamlit_private.SELECTORS.values())
 def test_the_page_s_parts_are_called_as_the_styles_say(selector):
     attribute, _, value = selector.strip("[]").replace('"', "").partition("=")
     word = value if attribute == "data-testid" else attribute
@@ -156,9 +156,9 @@ def test_at_most_ten_names_of_streamlit_are_inner_ones():
 
 
 def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
-    selectors = {*(f'[data-testid="{part}"]' for part in PARTS), *streamlit_private.PARTS.values()}
+    selectors = {*(f'[data-testid="{part}"]' for part in PARTS), *streamlit_private.SELECTORS.values()}
     assert len(selectors) <= 8, selectors
-    for name in streamlit_private.PARTS:
+    for name in streamlit_private.SELECTORS:
         assert re.search(rf"\b{name}\b", frame.STYLE), f"no style names {name}"
     assert not re.findall(r"\.(?:st[A-Z]|block-container|stApp)", frame.STYLE)
 
@@ -191,9 +191,9 @@ def test_a_run_says_whose_it_is_and_when_it_has_ended():
     assert streamlit_private.kind_and_session(message.SerializeToString()) == ("new_session", "one")
     message = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
     assert streamlit_private.kind_and_session(message.SerializeToString()) == (streamlit_private.FINISHED, "")
-    assert len(message.SerializeToString()) < door.SMALL_MESSAGE
+    assert len(message.SerializeToString()) < door.SMALL_MESSAGE_BYTES
 
 
 def test_streamlit_reads_the_messages_that_we_let_through():
     kinds = {field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields}
-    assert set(streamlit_private.HEARD) <= kinds
+    assert set(streamlit_private.NEEDED_KINDS) <= kinds

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent.parent.parent
     ],
 )
 def test_the_line_says_how_many_are_there_and_how_many_wait(people, waiting, sentence):
-    assert teach.sentence(people, waiting) == sentence
+    assert teach.people_sentence(people, waiting) == sentence
 
 
 def test_two_tabs_of_one_browser_are_one_person():
