@@ -13,7 +13,7 @@ from playground.serving.here import Here
 from playground.serving.traces import Setup
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-KEY, OTHER = "anna" * 6, "bert" * 6
+KEY, OTHER_KEY = "anna" * 6, "bert" * 6
 
 
 @pytest.fixture
@@ -33,14 +33,14 @@ def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
     assert here.words(view=True) == {"model": "bundled", "sample": "flock", "layer": "2"}
 
 
-@pytest.mark.parametrize("key", [None, "", OTHER, "x", KEY + "x"])
+@pytest.mark.parametrize("key", [None, "", OTHER_KEY, "x", KEY + "x"])
 def test_a_picture_of_one_s_own_is_not_shown_without_its_key(mine, key):
     with pytest.raises(Refused) as error:
         Here({"mine": mine}, {}, key)
     assert (error.value.status, error.value.more) == (404, {"forgotten": mine})
 
 
-def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
+def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_person_s(mine):
     here = Here({"mine": mine, "model": "untrained"}, {}, KEY)
     assert here.picture.name == "mine.jpg"
     assert here.words() == {"model": "untrained", "mine": mine}
@@ -57,7 +57,7 @@ def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
 
 def test_what_a_lesson_works_out_about_a_sample_is_everybody_s():
     made_values = []
-    for key in (KEY, OTHER, None):
+    for key in (KEY, OTHER_KEY, None):
         here = Here({"sample": "flock", "model": "untrained"}, {}, key)
         here.kept(("once", "for all"), lambda: made_values.append(1) or "found")
     assert made_values == [1]
@@ -74,7 +74,7 @@ def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine
     assert here.words()["mine"] == mine, "which the address goes on saying, so that it can be brought again"
 
 
-def test_what_is_compared_and_the_grid_go_along():
+def test_the_address_keeps_the_grid_and_the_comparison():
     words = {"sample": "flock", "model": "bundled", "detail": "2", "with": "sample:meadow"}
     assert Here(words).words() == words
 
@@ -82,6 +82,6 @@ def test_what_is_compared_and_the_grid_go_along():
 @pytest.mark.parametrize(
     "words", [{"sample": "nobody"}, {"model": "../x"}, {"sample": "flock", "detail": "9"}, {"scale": "nan"}], ids=str
 )
-def test_what_cannot_be_had_is_refused(words):
+def test_a_choice_that_does_not_exist_is_refused(words):
     with pytest.raises(PlaygroundError, match=r"\.$"):
         Here(words)

@@ -8,7 +8,7 @@ import pytest
 from playground.ui.lifespan import JsonFormatter
 
 
-def event(error: Exception | None = None) -> dict:
+def logged_event(error: Exception | None = None) -> dict:
     try:
         if error:
             raise error
@@ -22,14 +22,14 @@ def event(error: Exception | None = None) -> dict:
 
 
 def test_each_event_is_one_line_with_fields():
-    record = event()
+    record = logged_event()
     assert (record["level"], record["message"]) == ("warning", "a model of 28 MB")
     assert record["time"].endswith("+00:00")
     assert "trace" not in record
 
 
-def test_what_went_wrong_stands_in_a_field():
-    assert "ValueError: no memory" in event(ValueError("no memory"))["trace"]
+def test_an_error_s_trace_stands_in_a_field():
+    assert "ValueError: no memory" in logged_event(ValueError("no memory"))["trace"]
 
 
 @pytest.mark.parametrize("words", ["ünïcode", '"quoted"'])

@@ -20,7 +20,7 @@ from playground.tracing import Trace
 from playground.ui import site
 from playground.version import cite
 
-PLAIN = {"index.html", "about.html", "404.html", "sw.js", "manifest.webmanifest", ".nojekyll", "LICENCES.md"}
+FIXED_NAMES = {"index.html", "about.html", "404.html", "sw.js", "manifest.webmanifest", ".nojekyll", "LICENCES.md"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def folder(tmp_path_factory):
     return site.write(out, "/playground/", ["bundled"], named_samples=("portrait",), lessons=("code",))
 
 
-def listed(folder) -> list[dict]:
+def listed_samples(folder) -> list[dict]:
     """The list of samples that the static page reads."""
     (file,) = folder.glob("samples-*.packed")
     return json.loads(gzip.decompress(file.read_bytes()))["samples"]
@@ -42,14 +42,14 @@ def worker_settings(folder) -> dict:
 
 def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
-    samples = listed(folder)
+    samples = listed_samples(folder)
     file_names = re.findall(r'(?:href|src)="([^"]+)"', page) + worker_settings(folder)["names"]
     for sample in samples:
         assert sample["prepared"], sample["name"]
         for prepared_model in sample["prepared"].values():
             file_names += [sample["picture"], prepared_model["opening"]["file"], *prepared_model["layers"]]
     file_names = {name for name in file_names if not name.startswith("about.html#")}
-    for name in file_names - PLAIN:
+    for name in file_names - FIXED_NAMES:
         assert re.search(r"-[0-9a-f]{12}\.\w+$", name), name
         assert (folder / name).is_file(), name
         assert (folder / name).stat().st_size < 25 * 2**20, f"{name} is more than some hosts take"
@@ -123,7 +123,7 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
     monkeypatch.setattr(models, "has_real", lambda: False)
     site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named_samples=(), lessons=())
-    first_sample, *_ = listed(site_folder)
+    first_sample, *_ = listed_samples(site_folder)
     assert (first_sample["name"], first_sample["title"]) == ("mine-my-two-faces", "My Two Faces")
     best_moment = moments.best_moments(
         playground.trace(models.load("bundled"), playground.open_image(named("twins").path))
@@ -139,7 +139,7 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     )
 
 
-def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
+def test_a_site_written_again_without_weights_keeps_unchanged_files_and_drops_the_rest(folder, tmp_path):
     site_folder = site.write(tmp_path / "out", "/", ["bundled"], named_samples=("portrait",), lessons=())
     former_files = {file.name for file in site_folder.glob("samples/*")}
     (site_folder / "app-0123456789ab.js").write_text("an older version's")
@@ -161,7 +161,7 @@ def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_r
         ([], "holds something else"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_written(arguments, sentence, tmp_path, capsys):
+def test_a_wrong_argument_is_refused_before_anything_is_written(arguments, sentence, tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["site", str(tmp_path), *arguments]) == 2
     assert sentence in capsys.readouterr().err

@@ -22,9 +22,9 @@ from streamlit.testing.v1 import AppTest
 from playground.ui import door, frame, streamlit_private
 
 ROOT = Path(__file__).parent.parent.parent
-SCRIPT = ROOT / "playground" / "microscope" / "shell" / "early.js"
+EARLY_SCRIPT = ROOT / "playground" / "microscope" / "shell" / "early.js"
 FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
-WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
+TOAST_WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
 
 
 def test_nobody_is_asked_for_our_address():
@@ -64,8 +64,8 @@ def test_a_run_knows_whether_the_browser_went_back():
 
 
 def test_a_toast_within_a_callback_leaves_no_warning():
-    assert WARNING in inspect.getsource(delta_generator)
-    record = logging.LogRecord("streamlit", logging.WARNING, "", 0, WARNING, (), None)
+    assert TOAST_WARNING in inspect.getsource(delta_generator)
+    record = logging.LogRecord("streamlit", logging.WARNING, "", 0, TOAST_WARNING, (), None)
     log = logger.get_logger("root")  # the logger that delta_generator uses
     former_filters = list(log.filters)
     streamlit_private.hush_toasts()
@@ -85,19 +85,19 @@ def test_no_session_s_id_stands_in_the_log():
     log.filters[:] = former_filters
 
 
-PARTS = re.findall(r'^export const \w+ = "(.+?)";', SCRIPT.read_text("utf-8"), re.MULTILINE)
+SCRIPT_PARTS = re.findall(r'^export const \w+ = "(.+?)";', EARLY_SCRIPT.read_text("utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("word", PARTS)
+@pytest.mark.parametrize("word", SCRIPT_PARTS)
 def test_the_page_s_parts_are_called_as_the_scripts_say(word):
     assert any(word in file.read_text(encoding="utf-8") for file in FRONTEND.glob("*.js")), word
 
 
 def test_the_scripts_name_streamlit_s_parts_in_one_file_alone():
     private_word = re.compile(r"data-testid|data-test-|data-stale|\bst[A-Z]\w+")
-    files = [file for kind in ("js", "css") for file in SCRIPT.parent.parent.rglob(f"*.{kind}")]
+    files = [file for kind in ("js", "css") for file in EARLY_SCRIPT.parent.parent.rglob(f"*.{kind}")]
     names = {file.name for file in files if private_word.search(file.read_text(encoding="utf-8"))}
-    assert names == {SCRIPT.name}
+    assert names == {EARLY_SCRIPT.name}
 
 
 @pytest.mark.parametrize("selector", streamlit_private.SELECTORS.values())
@@ -110,12 +110,12 @@ def test_the_page_s_parts_are_called_as_the_styles_say(selector):
 
 # How many private parts the app uses ----------------------------------------------------------------------------------
 
-OURS = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "playground").rglob("*.py")]
+OUR_FILES = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "playground").rglob("*.py")]
 
-PRIVATE = "streamlit_private.py"
+PRIVATE_FILE = "streamlit_private.py"
 
 
-def inner(file: Path) -> set[str]:
+def submodule_names(file: Path) -> set[str]:
     """The names that a file imports from Streamlit's submodules."""
     imported = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -126,7 +126,7 @@ def inner(file: Path) -> set[str]:
     return imported
 
 
-def underscored(file: Path) -> set[str]:
+def private_attributes(file: Path) -> set[str]:
     """The names of private attributes that a file reads from other objects than `self` and `cls`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     attributes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_"))
@@ -136,10 +136,10 @@ def underscored(file: Path) -> set[str]:
     return {name for name in private_names if not name.endswith("__")}
 
 
-def replaced(file: Path) -> set[str]:
+def replaced_parts(file: Path) -> set[str]:
     """The parts of Streamlit's modules that a file replaces: `module.part = …`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    streamlit_names = {name.rpartition(".")[2] for name in inner(file)}
+    streamlit_names = {name.rpartition(".")[2] for name in submodule_names(file)}
     targets = (part for node in ast.walk(tree) if isinstance(node, ast.Assign) for part in node.targets)
     return {
         f"{part.value.id}.{part.attr}"
@@ -148,15 +148,21 @@ def replaced(file: Path) -> set[str]:
     }
 
 
-def test_at_most_ten_names_of_streamlit_are_inner_ones():
-    streamlit_files = [file for file in OURS if "streamlit" in file.read_text(encoding="utf-8")]
-    names = {file.name: inner_names for file in streamlit_files if (inner_names := inner(file) | underscored(file))}
+def test_at_most_ten_private_names_of_streamlit_are_used():
+    streamlit_files = [file for file in OUR_FILES if "streamlit" in file.read_text(encoding="utf-8")]
+    names = {
+        file.name: inner_names
+        for file in streamlit_files
+        if (inner_names := submodule_names(file) | private_attributes(file))
+    }
     assert sum(map(len, names.values())) <= 10, names
-    assert set(names) <= {PRIVATE, "launch.py"}, names  # launch.py starts Streamlit as Streamlit's own command does
+    assert set(names) <= {PRIVATE_FILE, "launch.py"}, (
+        names
+    )  # launch.py starts Streamlit as Streamlit's own command does
 
 
 def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
-    selectors = {*(f'[data-testid="{part}"]' for part in PARTS), *streamlit_private.SELECTORS.values()}
+    selectors = {*(f'[data-testid="{part}"]' for part in SCRIPT_PARTS), *streamlit_private.SELECTORS.values()}
     assert len(selectors) <= 8, selectors
     for name in streamlit_private.SELECTORS:
         assert re.search(rf"\b{name}\b", frame.STYLE), f"no style names {name}"
@@ -164,8 +170,8 @@ def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
 
 
 def test_at_most_two_of_its_parts_are_replaced_and_each_says_which_attack_it_ends():
-    replaced_names = {file.name: names for file in OURS if (names := replaced(file))}
-    assert replaced_names == {PRIVATE: {"net_util.get_external_ip", "PagesManager.uses_pages_directory"}}
+    replaced_names = {file.name: names for file in OUR_FILES if (names := replaced_parts(file))}
+    assert replaced_names == {PRIVATE_FILE: {"net_util.get_external_ip", "PagesManager.uses_pages_directory"}}
     for function in (streamlit_private.ask_nobody_for_our_address, streamlit_private.use_our_pages):
         assert "attack" in function.__doc__, function.__name__
         assert re.search("route.*middleware", function.__doc__, re.DOTALL), function.__name__

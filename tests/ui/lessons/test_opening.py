@@ -12,7 +12,7 @@ from playground.ui.host import with_opening_picture
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
 
-def looking() -> Here:
+def fresh_here() -> Here:
     """A `Here` for the sample `meadow` with an empty cache of results."""
     here = Here({"sample": "meadow", "model": "bundled"})
     here._worked = Cache(100, size=lambda _: 1)
@@ -27,7 +27,7 @@ def test_every_step_shows_the_picture_before_the_model_is_asked_anything(monkeyp
     monkeypatch.setattr(models, "load", ask_model)
     monkeypatch.setattr(traces, "trace", ask_model)
     monkeypatch.setattr(Here, "has", lambda *_: False)
-    lesson, here = LESSONS[name], looking()
+    lesson, here = LESSONS[name], fresh_here()
     first_part = next(with_opening_picture(step, lesson.steps[step].parts(here, lesson.defaults()), here))
     assert isinstance(first_part, Wait)
     assert isinstance(first_part.meanwhile, Picture)
@@ -38,8 +38,8 @@ def test_words_wait_for_what_is_seen_and_other_waits_keep_the_picture(monkeypatc
     monkeypatch.setattr(Here, "has", lambda _, what: what in stored)
     monkeypatch.setattr(Here, "kept", lambda _, what, make: stored.add(what))
     parts = [Words("one"), Wait("two"), Drawing("three", {}), Words("four")]
-    first_part, second_part, *others = with_opening_picture("step", iter(parts), looking())
+    first_part, second_part, *others = with_opening_picture("step", iter(parts), fresh_here())
     assert isinstance(second_part, Wait)
     assert (second_part.words, second_part.meanwhile) == ("two", first_part.meanwhile)
     assert others == [parts[0], parts[2], parts[3]]
-    assert [*with_opening_picture("step", iter(parts), looking())] == parts, "the second time all is quick"
+    assert [*with_opening_picture("step", iter(parts), fresh_here())] == parts, "the second time all is quick"

@@ -49,7 +49,7 @@ def test_positions_that_have_not_moved_are_like_their_beginning():
     assert like_the_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
 
 
-def test_as_many_patches_are_asked_for_as_the_control_below_shows(monkeypatch):
+def test_the_question_is_about_as_many_patches_as_the_control_below_shows(monkeypatch):
     """Once, the question asked about the model's 28 × 28 patches, and the picture below it showed 14 × 14."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params["model"], app.query_params["sample"] = "bundled", "meadow"
