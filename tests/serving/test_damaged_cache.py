@@ -14,7 +14,7 @@ from playground.serving import chosen, models, pictures, prepared, routes, route
 from playground.ui import lifespan
 
 ROOT = Path(__file__).parent.parent.parent
-FIRST, *OTHERS = PHOTOGRAPHS
+FIRST_PHOTOGRAPH, *OTHER_PHOTOGRAPHS = PHOTOGRAPHS
 DAMAGES = {
     "an empty photograph": ("chelsea.png", lambda data: b""),
     "half of a photograph": ("chelsea.png", lambda data: data[: len(data) // 2]),
@@ -60,12 +60,12 @@ def client():
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_all_else_is_shown(kind, cache, client):
-    name = damage(cache, kind)
+def test_all_but_the_damaged_file_is_shown(kind, cache, client):
+    damaged_file = damage(cache, kind)
     sample_list = client.get(f"/{routes_samples.address()}").json()
-    sound_samples = [*PHOTOGRAPHS, *SAMPLES] if name == borrowed.DINOV2.file else [*OTHERS, *SAMPLES]
+    sound_samples = [*PHOTOGRAPHS, *SAMPLES] if damaged_file == borrowed.DINOV2.file else [*OTHER_PHOTOGRAPHS, *SAMPLES]
     assert [item["name"] for item in sample_list["samples"]] == [sample.name for sample in sound_samples]
-    assert sample_list["real"]["here"] == (name != borrowed.DINOV2.file)
+    assert sample_list["real"]["here"] == (damaged_file != borrowed.DINOV2.file)
     assert client.get("/readyz").json()["ready"]
     description = client.get("/api/trace").json()
     assert description["picture"]["sample"] == chosen.first_sample() != "chelsea"
@@ -87,16 +87,16 @@ def test_every_page_is_drawn(kind, page, cache, monkeypatch):
     assert not app.exception, app.exception
 
 
-def test_it_is_said_once_to_whoever_runs_the_server(cache, caplog):
+def test_the_log_says_once_that_a_file_is_damaged(cache, caplog):
     damage(cache, "an empty photograph")
     for _ in range(3):
-        assert FIRST not in samples()
+        assert FIRST_PHOTOGRAPH not in samples()
     (message,) = [record.getMessage() for record in caplog.records if "counts as absent" in record.getMessage()]
     assert str(cache / "chelsea.png") in message
     assert "doctor --repair" in message
 
 
-def test_weights_whose_numbers_are_none_are_refused_without_their_folder(cache, caplog):
+def test_weights_with_nan_are_refused_without_naming_their_folder(cache, caplog):
     """NaN weights in a file of the right length: only the doctor reads the whole file. No sentence names a folder."""
     file = cache / borrowed.DINOV2.file
     data = file.read_bytes()

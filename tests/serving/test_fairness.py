@@ -22,7 +22,7 @@ def seats(monkeypatch):
     classes.end_all()
 
 
-def waits_beside(enemies: list[Player], seconds: float = 150) -> tuple[float, float]:
+def calm_and_attacked_wait(enemies: list[Player], seconds: float = 150) -> tuple[float, float]:
     """The 95th percentile of the waits of ten people: alone, and beside these enemies."""
     calm_people, attacked_people = people(10, []), people(10, [])
     World().play(calm_people, seconds)
@@ -31,7 +31,7 @@ def waits_beside(enemies: list[Player], seconds: float = 150) -> tuple[float, fl
     return p95(calm_people), p95(attacked_people)
 
 
-def test_the_smallest_play_of_many_adversaries():
+def test_beside_a_few_adversaries_nobody_waits_long():
     waits = play(10, 60, 8, 20, 100)
     assert waits["attacked"] <= 3 * waits["calm"] + 1, waits
     assert waits["class"] <= 3 * waits["calm"] + 1, waits
@@ -46,21 +46,21 @@ def test_forty_costly_pictures_from_one_house_keep_nobody_waiting():
         Player(Visitor("", f"2001:db8:1:2{number:02x}::/64"), seconds=5.0, every=30.0, hostile=True)
         for number in range(40)
     ]
-    calm_wait, attacked_wait = waits_beside(house)
+    calm_wait, attacked_wait = calm_and_attacked_wait(house)
     assert attacked_wait <= 2 * calm_wait + 1, (calm_wait, attacked_wait)
 
 
 def test_costly_figures_from_forty_networks_keep_nobody_waiting():
     """Figures of seven seconds each, without a pause. Once, newcomers waited for twenty seconds."""
     networks = [Player(Visitor("", f"10.{n}.0.1"), seconds=COSTLY, every=10.0, hostile=True) for n in range(40)]
-    calm_wait, attacked_wait = waits_beside(networks)
+    calm_wait, attacked_wait = calm_and_attacked_wait(networks)
     assert attacked_wait <= 3 * calm_wait + 1, (calm_wait, attacked_wait)
 
 
 @pytest.mark.slow
 def test_many_cheap_questions_from_forty_networks_keep_nobody_waiting():
     networks = [Player(Visitor("", f"10.{n}.0.1"), every=3.0, at_once=4, hostile=True) for n in range(40)]
-    calm_wait, attacked_wait = waits_beside(networks)
+    calm_wait, attacked_wait = calm_and_attacked_wait(networks)
     assert attacked_wait <= 3 * calm_wait + 1, (calm_wait, attacked_wait)
 
 
