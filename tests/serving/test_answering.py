@@ -16,7 +16,7 @@ from playground.serving import answering, ledger, queue
 from playground.serving.answering import Refused, answer
 from playground.serving.ledger import Room
 from playground.serving.queue import Queue
-from serving.visits import ANNA, BERT, refused
+from serving.visits import ANNA, BERT, assert_refused
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_a_refusal_says_more_where_the_browser_needs_it(line):
 
     response = asyncio.run(visit())
     assert response.json() == {"says": "It is not here.", "forgotten": "its id"}
-    refused(response, 404)
+    assert_refused(response, 404)
 
 
 def test_a_sentence_that_the_work_says_comes_with_its_answer(line):

@@ -45,8 +45,8 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C
 
 
 def memory_of_uploads(kind: str, side: int, people: int) -> dict[str, float]:
-    """Runs MEASURE_CODE in a new process. Returns, in MB, the largest growth of that process, the size of the kept pictures,
-    and the size of the decoder's process."""
+    """Runs MEASURE_CODE in a new process. Returns, in MB, the largest growth of that process, the size of the kept
+    pictures, and the size of the decoder's process."""
     command = [sys.executable, "-c", MEASURE_CODE, kind, f"{side}", f"{people}"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stderr[-2000:]
