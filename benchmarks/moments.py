@@ -71,12 +71,12 @@ def partners(name: str, trace, moment: Moment) -> str:
     row = trace.matrix(moment.layer, moment.head)[len(trace.prefix) :, len(trace.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():
-        regions = [eyes.inside(box, trace.grid) for box in boxes]
+        regions = [eyes.patches_inside(box, trace.grid) for box in boxes]
         for region, partner in (regions, regions[::-1]):
             if region.flatten()[moment.patches[0]]:
                 patches = region.new_zeros(region.shape).flatten()
                 patches[moment.patches[0]] = True
-                share = eyes.asked(row, patches.unflatten(0, trace.grid), partner)[0]
+                share = eyes.partner_share_and_finds(row, patches.unflatten(0, trace.grid), partner)[0]
                 shares.append(f"{pair_name}: the partner takes {float(share[0]):.0%}")
     return "; ".join(shares) or "no marked pair"
 

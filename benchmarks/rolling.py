@@ -52,7 +52,7 @@ async def rolling(url: str, servers: list[Server], people: int, seconds: float) 
 
     async def come() -> Person:
         person = Person(url, "model=bundled")
-        person.from_where = {"Cookie": f"playground_seat={secrets.token_hex(16)}"}
+        person.network_header = {"Cookie": f"playground_seat={secrets.token_hex(16)}"}
         await person.open()
         return person
 

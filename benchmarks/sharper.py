@@ -35,13 +35,15 @@ def main() -> None:
     parser.add_argument("--photographs", type=Path, required=True, metavar="DIR")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    pictures, grids = bundled.things(albums(options.photographs)[1])
+    pictures, grids = bundled.pasted_things(albums(options.photographs)[1])
     print(f"| | scale | {' | '.join(KINDS)} | pairs |\n|{'---|' * (len(KINDS) + 3)}")
-    line("the filter", "", bundled.on_things(pictures, grids, evaluate.of_filter, "filter"), eyes.of_filter())
+    line(
+        "the filter", "", bundled.shares_on_things(pictures, grids, evaluate.of_filter, "filter"), eyes.filter_answers()
+    )
     for name in options.models:
         vit = zoo.load(name, device="cpu")
         for factor in TIMES:
-            table = bundled.on_things(pictures, grids, of_heads(vit, factor), name)
+            table = bundled.shares_on_things(pictures, grids, of_heads(vit, factor), name)
             line(f"`{name}`", f"× {factor}", table, eyes.answers(vit, factor))
 
 
@@ -52,11 +54,11 @@ def of_heads(vit, scale: float) -> Callable:
 
 
 def line(name: str, scale: str, shares: tuple, tables: list[torch.Tensor]) -> None:
-    choice_shares, measured_shares = shares  # see bundled.on_things
+    choice_shares, measured_shares = shares  # see bundled.shares_on_things
     numbers = {
         kind: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))[1] for kind in KINDS
     }
-    numbers["pairs"] = eyes.elsewhere(tables)[0][:, 0]
+    numbers["pairs"] = eyes.best_on_other_photographs(tables)[0][:, 0]
     print(f"| {name} | {scale} | {' | '.join(shown(kind, values) for kind, values in numbers.items())} |", flush=True)
 
 

@@ -36,12 +36,12 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     held_album = albums(options.photographs)[1]
-    pictures, grids = bundled.things(held_album)
+    pictures, grids = bundled.pasted_things(held_album)
     scenes = [generate.scene(generate.HELD_OUT + i) for i in range(options.scenes)]
     print(f"| | steps | {' | '.join(COLUMNS)} | F1 | class token |\n|{'---|' * (len(COLUMNS) + 4)}")
     first_result = None
     for folder in options.runs:
-        vit, read_out, step = bundled.from_run(folder)
+        vit, read_out, step = bundled.load_run(folder)
         result = per_picture(vit, pictures, grids)
         result["cosine"] = torch.tensor(bundled.cosines(held_album, options.views, read_out))
         f1, attention_ratio = names(vit, scenes)
@@ -54,12 +54,12 @@ def main() -> None:
 
 
 def per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
-    choice_shares, measured_shares = bundled.on_things(pictures, grids, evaluate.of_heads(vit), "this model")
+    choice_shares, measured_shares = bundled.shares_on_things(pictures, grids, evaluate.of_heads(vit), "this model")
     kinds = {
         kind: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))[1]
         for kind in COLUMNS[:3]
     }
-    return {**kinds, "pairs": eyes.elsewhere(eyes.answers(vit))[0][:, 0]}
+    return {**kinds, "pairs": eyes.best_on_other_photographs(eyes.answers(vit))[0][:, 0]}
 
 
 def names(vit, scenes: list) -> tuple[float, float]:
