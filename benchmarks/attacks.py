@@ -258,7 +258,7 @@ def _attack_on_newcomers(
     def run(server: Server) -> Outcome:
         watch = Watch(server)
         calm_waits, attacked_waits = attack(server)
-        is_held = newcomers.holds(calm_waits, attacked_waits)
+        is_held = newcomers.meets_bars(calm_waits, attacked_waits)
         return watch.end(f"newcomers waited {calm_waits} in peace; {attacked_waits} meanwhile", is_held, ALLOWED_MB)
 
     return run

@@ -35,7 +35,8 @@ from playground.tracing import trace  # noqa: E402
 
 OUT = ROOT / "build" / "blind"
 SIDE, CELL = 14, 6  # patches along a picture's side; pixels along a patch's side on a sheet
-MAP_SIDE, GAP, MAPS_ACROSS, STRIPS_PER_SHEET = SIDE * CELL, 2, 10, 6
+MAP_SIDE, GAP = SIDE * CELL, 2  # pixels of a map's side, and between two maps
+MAPS_ACROSS, STRIPS_PER_SHEET = 10, 6
 DARKEST, BRIGHT_QUANTILE = 0.12, 0.98  # brightness of a patch with weight 0; quantile of weights that is fully bright
 FILTER_STRIPS, RANDOM_STRIPS = 4, 4  # number of strips of the filter, and of the random network
 SAMPLE_QUERIES = {  # sample -> the query's place, as shares of height and width of the photograph's middle square

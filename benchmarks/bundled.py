@@ -22,18 +22,13 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 CARD_FILE, NUMBERS_FILE = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
-BEGIN_MARK, END_MARK = (
-    "<!-- numbers: benchmarks/bundled.py --write-card -->",
-    "<!-- end of numbers -->",
-)  # marks in both files
+BEGIN_MARK = "<!-- numbers: benchmarks/bundled.py --write-card -->"  # the marks stand in both files
+END_MARK = "<!-- end of numbers -->"
 CHOICE_SCENES = 200  # number of scenes for choosing heads and the filter's settings
 NAMED_SCENES = 60  # number of scenes for measuring the class token's attention on the objects that it names
 VIEW_COUNT, VIEW_SEED = 480, 2**16  # number and random seed of the views of held-out photographs
-PASTED, PASTED_FOR_CHOICE, SIDE = (
-    200,
-    100,
-    14,
-)  # pictures for measuring; pictures for choosing heads; patches along a side
+PASTED, PASTED_FOR_CHOICE = 200, 100  # photographs with pasted things: for measuring, and for choosing heads
+SIDE = 14  # patches along a side
 COMPARED_MODELS = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
 MARGIN = 0.02  # the model's share must exceed the filter's by this
 

@@ -194,9 +194,8 @@ def partner_share_and_finds(weights: torch.Tensor, region: torch.Tensor, partner
     region_with_border = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
     rows = weights[region.flatten()].clone()  # (patches of `region`, patches)
     rows[:, (region_with_border & ~partner | region).flatten()] = 0
-    partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(
-        min=1e-9
-    )  # a narrow filter may give no weight outside the region
+    # A narrow filter may give no weight outside the region
+    partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(min=1e-9)
     largest_weights = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
     return torch.stack([partner_share, (partner.flatten()[largest_weights].sum(dim=-1) >= 3).float()])
 

@@ -42,9 +42,8 @@ MOST_MEGABYTES = 6000  # most memory of one process: the container's limit
 MOST_GROWTH = 1.05  # factor by which memory may grow from the middle third of a soak test to the last third
 MOST_WAIT_GROWTH = 2.0  # factor by which innocents' waits may grow beside hostile clients
 PEOPLE, UPLOADERS, DINO_UPLOADERS = 300, 30, 10
-BUNDLED_WORDS = (
-    f"model=bundled&sample={samples()[0].name}"  # with the model in the address, no photograph opens in DINOv2
-)
+# With the model in the address, no photograph opens in DINOv2
+BUNDLED_WORDS = f"model=bundled&sample={samples()[0].name}"
 
 troubles: list[str] = []
 

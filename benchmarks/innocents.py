@@ -29,12 +29,8 @@ from websockets.asyncio.client import connect
 from playground.samples import SAMPLES
 
 PEOPLE, WITH_PHOTOS = 200, 10
-INNOCENT_NETWORKS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")  # networks of innocents
-HOSTILE_NETWORKS = (
-    "198.51.100.1",
-    "203.0.113.5",
-    "2a41:4af8:4c17:4b90::",
-)  # networks of hostile clients; the last is a /64
+INNOCENT_NETWORKS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")
+HOSTILE_NETWORKS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # the last is a /64
 CALM_SHARE = 0.25  # share of the time before the attacks begin
 
 
@@ -190,9 +186,8 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
     clicking_count, hostile_count = round(share * PEOPLE / 2), max(len(ATTACKS), round(share * PEOPLE / 10))
     uploader_count = max(1, round(share * WITH_PHOTOS))
     idle_count = max(0, round(share * PEOPLE) - clicking_count - hostile_count)
-    words_of_people = ["model=bundled"] * uploader_count + [""] * (
-        clicking_count + idle_count - uploader_count
-    )  # the bundled model, because two cores are too slow for larger ones
+    # The bundled model, because two cores are too slow for larger ones
+    words_of_people = ["model=bundled"] * uploader_count + [""] * (clicking_count + idle_count - uploader_count)
     people = [
         Person(server.url, words, network=INNOCENT_NETWORKS[i % len(INNOCENT_NETWORKS)])
         for i, words in enumerate(words_of_people)

@@ -31,7 +31,7 @@ def run(*command: str | Path, cwd: Path) -> float:
     return time.perf_counter() - began
 
 
-def built(folder: Path) -> Iterator[tuple[str, str]]:
+def build_rows(folder: Path) -> Iterator[tuple[str, str]]:
     """Rows of the table: the source archive of the checkout, and the wheel built from it."""
     seconds = run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
     (archive,) = folder.glob("*.tar.gz")
@@ -44,7 +44,7 @@ def built(folder: Path) -> Iterator[tuple[str, str]]:
     yield "wheel, made of it", f"{wheel.stat().st_size / 1e6:.1f} MB in {seconds:.1f} s"
 
 
-def installed(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
+def installation_rows(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
     """Rows of the table: installing the wheel, and the first commands of a user."""
     environment = folder / "environment"
     venv.create(environment, with_pip=False)
@@ -99,7 +99,7 @@ def main() -> None:
     options = parser.parse_args()
     print("| what | |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for title, value in (*built(Path(folder)), *installed(Path(folder), options.index)):
+        for title, value in (*build_rows(Path(folder)), *installation_rows(Path(folder), options.index)):
             print(f"| {title} | {value} |", flush=True)
     print(f"| what it needs, without torch | {bytes_of_packages() / 1e6:.0f} MB |")
 

@@ -156,9 +156,8 @@ def test_at_most_ten_private_names_of_streamlit_are_used():
         if (inner_names := submodule_names(file) | private_attributes(file))
     }
     assert sum(map(len, names.values())) <= 10, names
-    assert set(names) <= {PRIVATE_FILE, "launch.py"}, (
-        names
-    )  # launch.py starts Streamlit as Streamlit's own command does
+    # launch.py starts Streamlit as Streamlit's own command does
+    assert set(names) <= {PRIVATE_FILE, "launch.py"}, names
 
 
 def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
