@@ -234,7 +234,7 @@ def pipelined_requests(server: Server) -> Outcome:
 
 
 def long_work(server: Server) -> Outcome:
-    """The flood of `pipelined`, with requests that take many passes each."""
+    """The flood of `pipelined_requests`, with requests that take many passes each."""
     watch = Watch(server)
     return _judge_flood(watch, *floods.requests(server, floods.numbers_address(server, "relevance", query="3,3")))
 

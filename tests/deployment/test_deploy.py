@@ -275,7 +275,7 @@ def test_proxies_let_through_what_the_app_takes_and_say_no_other_limit_twice():
     assert ingress["proxy_request_buffering"] == "off"
     assert not {name for name in ingress if name.startswith("limit_")}  # the image's own nginx sets the limits
     (timeout,) = set(re.findall(r"proxy_read_timeout (\d+)s;", conf)) | {ingress["proxy_read_timeout"]}
-    assert int(timeout) > 3 * run.PING
+    assert int(timeout) > 3 * run.PING_SECONDS
     assert ingress["affinity"] == "cookie"
 
 

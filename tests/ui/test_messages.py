@@ -43,6 +43,6 @@ def test_a_page_is_run_for_the_network_of_its_socket(monkeypatch):
     """Streamlit gives no address for browsers on the server's machine, so the address comes from the socket's seat."""
     seats = ledger.Seats(ledger.Ledger())
     monkeypatch.setattr(ledger, "seats", seats)
-    monkeypatch.setattr(streamlit_private, "session", lambda: "this page's")
+    monkeypatch.setattr(streamlit_private, "session_id", lambda: "this page's")
     seats.enter("127.0.0.1", lambda: None).session = "this page's"
     assert address_of_run() == "127.0.0.1"

@@ -111,7 +111,7 @@ def test_a_page_s_session_keeps_next_to_nothing_beside_the_cache(page, words):
 
 
 def test_an_array_in_a_session_s_state_is_measured():
-    """Shows that `mb` finds an array in a session's state, however deeply it is nested."""
+    """Shows that `mb_of` finds an array in a session's state, however deeply it is nested."""
     app = open_page("block", {"step": "stream"}, found=(("key",), {"all": [torch.zeros(2**20)]}))
     assert session_mb(app)["found"] == pytest.approx(4, abs=0.01)
 
