@@ -36,7 +36,7 @@ else:  # the server imports this file once and runs its `app`
 
     streamlit_private.use_our_pages()
     base = hosts.read(st.get_option("server.baseUrlPath"))
-    parts = (Headers, Door, EarlyScript, LeftPages)
-    middleware = [Middleware(KnownHosts), Middleware(hosts.BasePath, base=base), *map(Middleware, parts)]
+    inner_middleware = (Headers, Door, EarlyScript, LeftPages)
+    middleware = [Middleware(KnownHosts), Middleware(hosts.BasePath, base=base), *map(Middleware, inner_middleware)]
     routes = hosts.below_base(base, [*ROUTES, *ELSEWHERE])
     app = st.App(__file__, middleware=middleware, routes=routes, lifespan=lifespan)

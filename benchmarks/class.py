@@ -30,7 +30,7 @@ QUESTION = {
     "asks": {"en": "How many layers of 3×3 until our square hears the other eye?", "de": "Wie viele Schichten?"},
     **{"low": 1, "high": 34, "of": "cat"},
 }
-MOST_MS, MOST_KB = 300, 30
+MOST_MS, MOST_KB = 300, 30  # bars: until the last phone shows the answer; the server's memory for a phone
 
 
 class Connection:

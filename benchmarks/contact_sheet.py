@@ -135,11 +135,11 @@ def draw_row(photo: np.ndarray, trace, row, query, former_light: ModuleType | No
         "even": light.is_even(entropy, tokens),
         "clipped": float((weights > ceiling).mean()),
         "apart": difference(heat, dense_pixels),
-        "apart in grey": difference(in_grey(heat), dense_pixels),
+        "apart in grey": difference(to_grey(heat), dense_pixels),
         "projected": difference(255 * VEIL + (1 - VEIL) * heat, dense_pixels),
         "contrast": share_left(lightness, np.std, heat, photo, faint_pixels),
         "chroma": share_left(chroma, np.mean, heat, photo, faint_pixels),
-        "inside": recognisable(heat, photo, weights),
+        "inside": contrast_kept(heat, photo, weights),
         "islands": islands(light.outlines(dense_patches)),
     }
     lines = with_outlines(light.light(photo, light_shares), light.contours(dense_patches), cell)
@@ -180,7 +180,7 @@ def chroma(picture: np.ndarray) -> np.ndarray:
     return np.hypot(*np.moveaxis(lab(picture)[..., 1:], -1, 0))
 
 
-def in_grey(picture: np.ndarray) -> np.ndarray:
+def to_grey(picture: np.ndarray) -> np.ndarray:
     return np.repeat((np.asarray(picture, float) @ light.LUMA)[..., None], 3, axis=-1)
 
 
@@ -192,15 +192,16 @@ def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area:
     )  # NaN: the photograph itself has no contrast there
 
 
-def recognisable(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
+def contrast_kept(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
     """The share of the photograph's contrast that the drawing keeps within the patch with the largest weight."""
     contrasts = [
-        of_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()] for x in (picture, photo)
+        split_into_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()]
+        for x in (picture, photo)
     ]
     return float(contrasts[0] / contrasts[1]) if contrasts[1] > 1 else np.nan
 
 
-def of_patches(pixels: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
+def split_into_patches(pixels: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     return pixels.reshape(grid[0], -1, grid[1], pixels.shape[1] // grid[1])
 
 

@@ -52,7 +52,7 @@ class Person:
         self.session = ""
         self.url, self.words = url, dict(parse_qsl(words))
         self.key = key or secrets.token_urlsafe(24)
-        self.whole: list[float] = []  # seconds until each answer was whole
+        self.whole_seconds: list[float] = []  # seconds until each answer was whole
         self._connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def open(self) -> None:
@@ -113,7 +113,7 @@ class Person:
         for layer in range(header["layers"]):
             if layer not in header["held"]:
                 await self._layers(trace, layers=str(layer))
-        self.whole.append(time.perf_counter() - began)
+        self.whole_seconds.append(time.perf_counter() - began)
         return seconds
 
     async def _trace(self, words: dict[str, str]) -> dict:
@@ -200,7 +200,7 @@ async def crowd(
         await asyncio.gather(*(person.open() for person in persons[first_person : first_person + 20]))
     await _click(persons[0], 0, photos, random.Random(-1))  # makes the server load torch and the model
     for person in persons:
-        person.whole.clear()
+        person.whole_seconds.clear()
     waits, errors, memory = [], [], [megabytes(servers)]
     until = time.perf_counter() + seconds
 
@@ -213,7 +213,7 @@ async def crowd(
             except Exception as error:
                 errors.append(f"{type(error).__name__}: {error}")
                 return
-            await asyncio.sleep(max(0.0, CLICK_SECONDS - person.whole[-1]))
+            await asyncio.sleep(max(0.0, CLICK_SECONDS - person.whole_seconds[-1]))
 
     async def watch() -> None:
         while time.perf_counter() < until:
@@ -222,7 +222,7 @@ async def crowd(
 
     await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(persons)))
     await asyncio.gather(*(person.close() for person in persons), return_exceptions=True)
-    whole_seconds = [seconds for person in persons for seconds in person.whole]
+    whole_seconds = [seconds for person in persons for seconds in person.whole_seconds]
     return {"waits": waits, "whole": whole_seconds, "errors": errors, "memory": memory}
 
 

@@ -33,7 +33,7 @@ IN_BROWSER = {  # title -> (our name of the model, timm's name, pixels along a s
 }
 
 
-def clock(task) -> float:
+def seconds_of(task) -> float:
     began = time.perf_counter()
     task()
     return time.perf_counter() - began
@@ -66,7 +66,7 @@ def against_timm(name: str) -> dict:
         return playground.trace(vit, image)
 
     run_ours(), run_peer()
-    pairs = [(clock(run_ours), clock(run_peer)) for _ in range(RUNS)]
+    pairs = [(seconds_of(run_ours), seconds_of(run_peer)) for _ in range(RUNS)]
     return {
         "ours": statistics.median(ours for ours, _ in pairs),
         "theirs": statistics.median(theirs for _, theirs in pairs),
@@ -103,7 +103,7 @@ def one_large_image(engine: str, side: str = str(LARGE_SIDE)) -> dict:
     seconds = time.perf_counter() - began
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bytes_before) * 1024
     del result
-    seconds = min(seconds, clock(run_once))  # the first run also warms up
+    seconds = min(seconds, seconds_of(run_once))  # the first run also warms up
     return {"seconds": seconds, "peak": peak}
 
 
@@ -114,7 +114,7 @@ def one_row(name: str) -> float:
     trace = playground.trace(playground.load(name, device="cpu"), noise(LARGE_SIDE), size=(LARGE_SIDE, LARGE_SIDE))
     queries = [(i % 64, i * 7 % 64) for i in range(200)]
     trace.rows(5, queries[0])
-    return statistics.median(clock(lambda q=q: trace.rows(5, q)) for q in queries)
+    return statistics.median(seconds_of(lambda q=q: trace.rows(5, q)) for q in queries)
 
 
 def fetch_peer() -> Path:
@@ -170,8 +170,8 @@ def print_browser_rows(title: str) -> None:
         files = {"weights": "weights.bin", "image": "image.f32", "out": "out.f32"}
         job = {kind: str(folder / file) for kind, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
 
-        def median(timings: dict, clock: str) -> float:
-            return statistics.median(timings[clock][1:])
+        def median(timings: dict, timer: str) -> float:
+            return statistics.median(timings[timer][1:])
 
         medians = [[median(run(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
         one_thread, two_threads = (statistics.median(column) for column in zip(*medians, strict=True))

@@ -64,7 +64,7 @@ class ImageServer(Server):
 @contextmanager
 def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, list[Server]]]:
     """(url, servers) of one server, or of several behind the proxy."""
-    deployed = {
+    environment = {
         "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
         "PLAYGROUND_CACHE_MB": "1300 250 480",  # as in compose.yaml
         "STREAMLIT_SERVER_COOKIE_SECRET": "the same",
@@ -73,7 +73,7 @@ def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, 
         homes = [Path(folder) / f"{number}" for number in range(count)]
         for home in homes:
             home.mkdir()
-        servers, proxy = [kind(home, **deployed).start() for home in homes], None
+        servers, proxy = [kind(home, **environment).start() for home in homes], None
         try:
             for server in servers:
                 server.wait()
@@ -131,11 +131,11 @@ def load(seconds: float, share: float = 1) -> None:
         rows.append((title, in_dino, "model=dinov2-small", real_pictures, 1))
     if NGINX:
         rows.append((f"{people} people on the samples, two replicas behind nginx", people, "", None, 2))
-    for title, count, words, photos_in, processes in rows:
-        attempt(title, lambda: one_load(title, count, words, photos_in, processes, seconds))  # noqa: B023  # runs now
+    for title, count, words, own_photos, processes in rows:
+        attempt(title, lambda: run_load(title, count, words, own_photos, processes, seconds))  # noqa: B023  # runs now
 
 
-def one_load(
+def run_load(
     title: str, people: int, words: str, own_photos: list[bytes] | None, processes: int, seconds: float
 ) -> None:
     with serving(processes) as (url, servers):
@@ -162,10 +162,10 @@ def soak(minutes: float, share: float = 1) -> None:
     people = max(1, round(share * UPLOADERS))
     real_pictures = real_photos(round(share * 400))
     for words in (BUNDLED_WORDS, "model=dinov2-small") if real_pictures else (BUNDLED_WORDS,):
-        one_soak(words, people, minutes, real_pictures or drawn_photos(round(share * 400)))
+        run_soak(words, people, minutes, real_pictures or drawn_photos(round(share * 400)))
 
 
-def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> None:
+def run_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> None:
     with serving() as (url, servers):
         report = asyncio.run(crowd(url, servers, people, 60 * minutes, photos, words))
     memory = report["memory"]

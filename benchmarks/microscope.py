@@ -26,7 +26,7 @@ from browser.visitor import LAUNCH, Visitor  # noqa: E402
 from playground.figures.bundle import bundle, stylesheet  # noqa: E402
 from playground.pack import pack  # noqa: E402
 
-WIDTH = 384  # length of a feature vector
+FEATURE_WIDTH = 384  # length of a feature vector
 
 
 def random_pack(layers: int, heads: int, side: int, layers_held: list[int], dim: int = 64) -> bytes:
@@ -73,7 +73,7 @@ lens.show({{ main: {{ id: "noise", title: "", picture: {{ id: "none", title: "",
 @contextmanager
 def lens_page(data: bytes, panel: str, tokens: int = 0):
     """A page with only the microscope, like an exported file. `tokens`: the number of tokens whose features it has."""
-    fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
+    fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": FEATURE_WIDTH, "tokens": tokens}
     page = PAGE.format(beside=panel, **fields).encode()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -190,7 +190,7 @@ def print_features(chromium: Browser, moves: int) -> None:
             visitor = Visitor(chromium, page).open()
             for way, words in (("similarity", "similarity"), ("components", "colours of components")):
                 visitor.page.evaluate(SHOW_WAY, way)
-                print_line(f"{words}, {tokens} tokens × {WIDTH}", hover(visitor, moves), bar)
+                print_line(f"{words}, {tokens} tokens × {FEATURE_WIDTH}", hover(visitor, moves), bar)
             visitor.page.evaluate("theLens().update({view: {layer: 8}})")
             visitor.lock((2, 3))
             print_line(f"line of a locked patch, {tokens} tokens × 6 heads", hover_locked(visitor, moves), bar)

@@ -140,11 +140,11 @@ def print_photographs(browser: Browser, url: str, model: str, times: int) -> Non
     first_layer_times, all_layer_times = (
         [times_of_one[moment] for times_of_one in later_timings] for moment in ("shown", "all")
     )
-    cpu = statistics.median(cpu_times[1:])
+    median_cpu = statistics.median(cpu_times[1:])
     print(
         f"{model}: photograph → first drawn layer {_median_seconds(first_layer_times)}, "
         f"all layers of its last grid {_median_seconds(all_layer_times)}, "
-        f"{cpu:.2f} s CPU; the very first one {first_timings['shown'] / 1000:.2f} s, "
+        f"{median_cpu:.2f} s CPU; the very first one {first_timings['shown'] / 1000:.2f} s, "
         f"{first_timings['all'] / 1000:.2f} s"
     )
     visitor.close()
@@ -158,8 +158,10 @@ def print_live(browser: Browser, url: str, seconds: float = 5) -> None:
     number_before, cpu_before, began = visitor.page.evaluate(read_number), visitor.cpu_seconds(), time.perf_counter()
     time.sleep(seconds)
     frames = visitor.page.evaluate(read_number) - number_before
-    wall, cpu = time.perf_counter() - began, visitor.cpu_seconds() - cpu_before
-    print(f"live, ours: {frames / wall:.1f} pictures a second (8), {cpu / max(1, frames):.3f} s CPU each")
+    wall_seconds, cpu_seconds = time.perf_counter() - began, visitor.cpu_seconds() - cpu_before
+    print(
+        f"live, ours: {frames / wall_seconds:.1f} pictures a second (8), {cpu_seconds / max(1, frames):.3f} s CPU each"
+    )
     visitor.close()
 
 

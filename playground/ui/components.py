@@ -28,24 +28,24 @@ class Script:
         return f'<div class="{" ".join(filter(None, (self.box, self.look)))}" data-{self.box}></div>'
 
 
-def _drawing(file: str, look: str, mounts: str = "") -> Script:
+def _drawing_script(file: str, look: str, mounts: str = "") -> Script:
     return Script(f"lessons/{file}.js", "drawing", "lessons/drawings.css", look, mounts)
 
 
 LISTING_STYLES, HEAD_STYLES, QUESTION_STYLES = "lessons/listings.css", "lessons/heads.css", "lessons/questions.css"
 SCRIPTS = {
-    "arrows": _drawing("arrows", "by-hand"),
-    "friends": _drawing("friends", "by-hand"),
-    "masks": _drawing("nine", "by-hand", "masks"),
-    "received": _drawing("nine", "by-hand", "received"),
-    "carried": _drawing("mixture", "mixture", "carried"),
-    "scores": _drawing("mixture", "mixture", "scores"),
-    "patches": _drawing("patches", "patches"),
-    "filters": _drawing("filters", "patches"),
-    "positions": _drawing("positions", "patches", "positions"),
-    "shuffle": _drawing("positions", "patches", "shuffle"),
-    "push": _drawing("push", "push"),
-    "case": _drawing("case", "cost"),
+    "arrows": _drawing_script("arrows", "by-hand"),
+    "friends": _drawing_script("friends", "by-hand"),
+    "masks": _drawing_script("nine", "by-hand", "masks"),
+    "received": _drawing_script("nine", "by-hand", "received"),
+    "carried": _drawing_script("mixture", "mixture", "carried"),
+    "scores": _drawing_script("mixture", "mixture", "scores"),
+    "patches": _drawing_script("patches", "patches"),
+    "filters": _drawing_script("filters", "patches"),
+    "positions": _drawing_script("positions", "patches", "positions"),
+    "shuffle": _drawing_script("positions", "patches", "shuffle"),
+    "push": _drawing_script("push", "push"),
+    "case": _drawing_script("case", "cost"),
     "reel": Script("lessons/reel.js", "drawing", "lessons/reel.css", settles=True),
     "atlas": Script("lessons/heads.js", "atlas", HEAD_STYLES, mounts="atlas"),
     "board": Script("lessons/heads.js", "board", HEAD_STYLES, mounts="board"),

@@ -135,7 +135,7 @@ class AnswerInPieces:
             ledger.answers.give_back(self.visitor, self._held_bytes)
 
 
-PROBE_PATHS = ("/healthz", "/readyz", "/_stcore/health")
+PROBE_PATHS = ("/healthz", "/readyz", "/_stcore/health")  # a request for one does not count as a person's
 
 
 def _page_name(scope: Scope) -> str | None:

@@ -25,7 +25,7 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 [class*=st-key-settings_] { display: none; }
 .st-key-lesson { max-width: 84rem; padding-top: 0.2rem; gap: 0.1rem; }
 .st-key-lesson h2 { font-size: 1.45rem; padding: 0; line-height: 1.1; }
-.st-key-lesson div:has(> div > h2) { margin: 0; } /* Streamlit pulls up what stands below prose, a title's too */
+.st-key-lesson div:has(> div > h2) { margin: 0; } /* Streamlit moves up what is below a text or a title */
 @media (min-width: 641px) { .st-key-lesson div:has(> div > h2) { margin-bottom: -0.5rem; } }
 @media (max-width: 640px) { /* on a phone a lesson's picture stands within reach of its title */
   .st-key-overview { order: 1; }
@@ -37,7 +37,7 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 }
 .tour-goes-on :is(.attention-notice, TOASTS) { inset: auto auto 1rem 1rem; }
 .tour-goes-on .attention-notice { transform: none; }
-.tour-goes-on :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */
+.tour-goes-on :is(TOASTS, TOASTS *) { /* a toast stays while the cursor is over it, and would cover the card */
   pointer-events: none !important;
 }
 """  # each word in capitals is replaced by the selector of that name in SELECTORS

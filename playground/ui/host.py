@@ -121,7 +121,7 @@ class _Message:
 
     digest: bytes
     sent_settings: dict[str, object]  # the values of the settings in the message
-    settings_now: dict[str, object]
+    settings_now: dict[str, object]  # their present values, as the drawing has reported
 
     @staticmethod
     def of(data: bytes, settings: dict[str, object]) -> _Message:

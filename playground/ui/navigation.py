@@ -31,7 +31,7 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
     address = _address_of(page, has_moved)
     if reads_address := has_moved or address != state.get("address") or "here" not in state:
         state.page, state.settings, state.address = page, settings, address
-        _set(address)
+        _set_settings(address)
     # True until `tell_settings` has reported the page's settings
     state.arriving = state.get("arriving", False) or reads_address
     _update_choice(address if reads_address else None)
@@ -48,7 +48,7 @@ def bring_back_settings() -> None:
             state[name] = value
 
 
-def _set(address: Mapping[str, str]) -> None:
+def _set_settings(address: Mapping[str, str]) -> None:
     state = st.session_state
     for name, setting in state.settings.items():
         state[name] = setting.found(name, address)
@@ -60,12 +60,12 @@ def _update_choice(address: dict[str, str] | None) -> None:
     state = st.session_state
     message = state.pop("came_with", None) or _from_toolbar()
     if message and message["settings"] is not None:  # the page was opened before the server was restarted
-        _set(message["settings"])
+        _set_settings(message["settings"])
     state.arriving = state.arriving or bool(message)
     if message and "here" not in state and message["run"] == streamlit_private.session_id():
         address = None  # opened before the server was restarted: the choice is newer than the address
     if address is None and message is None:
-        return _stay()
+        return _keep_choice()
     words, view = chosen.read_address(address) if address is not None else ({}, {})
     message = message or {"choice": {}, "view": {}, "key": None}
     key = message["key"] or state.get("key")
@@ -75,7 +75,7 @@ def _update_choice(address: dict[str, str] | None) -> None:
     state.key = key
     if key and people.KEY.fullmatch(key):
         ledger.seats.asks(streamlit_private.session_id(), key)
-    _open(words, view, key)
+    _open_choice(words, view, key)
 
 
 def _from_toolbar() -> dict | None:
@@ -88,17 +88,17 @@ def _from_toolbar() -> dict | None:
     return read_message(choice)
 
 
-def _stay() -> None:
+def _keep_choice() -> None:
     """Keeps the picture and model of the former run, and counts this run as a request of the person. The server may
     have forgotten the picture meanwhile."""
     here = st.session_state.here
     if trouble := st.session_state.pop("trouble", None):
         messages.error(trouble)
     if here.mine:
-        _open(here.words(), here.view, here.key, here)
+        _open_choice(here.words(), here.view, here.key, here)
 
 
-def _open(words: dict[str, str], view: dict[str, str], key: str | None, former_here: Here | None = None) -> None:
+def _open_choice(words: dict[str, str], view: dict[str, str], key: str | None, former_here: Here | None = None) -> None:
     state = st.session_state
     try:
         new_here = Here(words, view, key)

@@ -30,7 +30,7 @@ state = st.session_state
 
 def draw(page: Page) -> None:
     if (target := state.pop("go", None)) and str(target.get("page")) in PAGES:
-        _leave(target)
+        _open_page(target)
     data = {
         "page": page.name,
         "arrived": state.get("arrived", 0),
@@ -71,7 +71,7 @@ def _on_go() -> None:
     state.go = target if isinstance(target, dict) else None
 
 
-def _leave(target: dict) -> None:
+def _open_page(target: dict) -> None:
     state.came_with = read_message(target)
     state.read_again = True
     state.arrived = state.get("arrived", 0) + 1

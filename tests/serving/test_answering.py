@@ -158,7 +158,7 @@ def test_the_work_ends_when_the_browser_leaves(line):
     served_keys, messages = [], []
 
     async def visit() -> None:
-        async def asked(request: Request) -> Response:
+        async def endpoint(request: Request) -> Response:
             return await answer(request, lambda: compute_in_turn(served_keys))
 
         has_left = asyncio.Event()
@@ -174,11 +174,11 @@ def test_the_work_ends_when_the_browser_leaves(line):
             "type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], "client": ("10.0.0.1", 1),
         }  # fmt: skip
         with line.take():
-            visit = asyncio.create_task(Route("/", asked).app(scope, receive, send))
+            request_task = asyncio.create_task(Route("/", endpoint).app(scope, receive, send))
             await wait_until(lambda: has_length(line, 2))
             has_left.set()
             await wait_until(lambda: has_length(line, 1))
-            await visit
+            await request_task
         await wait_until(lambda: not answering._open_jobs)
 
     asyncio.run(visit())

@@ -10,18 +10,18 @@ from playground.serving.cache import Cache, Caches
 
 def results_at_once(work, thread_count: int = 2) -> list:
     """Calls `work` in so many threads, all at the same moment, and returns their results."""
-    answers, barrier = [], threading.Barrier(thread_count)
+    results, barrier = [], threading.Barrier(thread_count)
 
     def call() -> None:
         barrier.wait()
-        answers.append(work())
+        results.append(work())
 
     threads = [threading.Thread(target=call) for _ in range(thread_count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return answers
+    return results
 
 
 def test_a_cache_keeps_at_most_its_bytes_and_the_longest_unused_goes_first():
@@ -91,12 +91,12 @@ def test_many_caches_share_one_bound_and_the_longest_unread_one_gives_first():
 
 def test_a_cache_that_is_added_during_a_loop_over_all_does_not_disturb_it():
     caches = Caches()
-    cache_list = [caches.add(Cache(1)) for _ in range(3)]
+    former_caches = [caches.add(Cache(1)) for _ in range(3)]
     iterator = iter(caches)
-    first = next(iterator)
+    first_cache = next(iterator)
     newcomer = caches.add(Cache(1))  # a plain loop over the WeakSet would raise "Set changed size during iteration"
-    assert {first, *iterator} == set(cache_list)
-    assert set(caches) == {*cache_list, newcomer}
+    assert {first_cache, *iterator} == set(former_caches)
+    assert set(caches) == {*former_caches, newcomer}
 
 
 def test_a_cache_that_nobody_holds_is_forgotten():

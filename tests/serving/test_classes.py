@@ -65,9 +65,9 @@ def test_one_browser_has_one_guess_and_may_change_it(group):
 @pytest.mark.parametrize("guess", [math.nan, math.inf, -1, 101, 1.5, "5", None, True, [5], {}, 10**400], ids=str)
 def test_a_value_that_is_no_guess_is_refused_and_not_counted(group, guess):
     question = new_question(group)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused) as refusal:
         group.take("a", question.number, 1, guess)
-    assert str(refused.value).endswith(".")
+    assert str(refusal.value).endswith(".")
     assert question.counts() == [{}]
 
 
@@ -212,19 +212,19 @@ def test_tries_are_forgotten_after_a_minute(clock):
 
 def test_a_waiting_phone_hears_of_a_change_and_its_earlier_wait_ends(group):
     async def waiting():
-        first = group.enter("a").waits()
-        second = group.enter("a").waits()
+        first_wait = group.enter("a").waits()
+        second_wait = group.enter("a").waits()
         other_wait = group.enter("b").waits()
-        assert (first.done(), second.done(), other_wait.done()) == (True, False, False)
+        assert (first_wait.done(), second_wait.done(), other_wait.done()) == (True, False, False)
         group.take("a", new_question(group).number, 1, 5)
-        assert second.done()
+        assert second_wait.done()
         assert other_wait.done()
-        third = group.enter("b").waits()
+        third_wait = group.enter("b").waits()
         group.take("a", group.question.number, 1, 6)
-        assert not third.done(), "a guess is no news for the others"
-        screen = group.screen_waits()
+        assert not third_wait.done(), "a guess is no news for the others"
+        screen_wait = group.screen_waits()
         group.take("a", group.question.number, 1, 7)
-        assert screen.done()
+        assert screen_wait.done()
 
     asyncio.run(waiting())
 

@@ -41,8 +41,8 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
 
 
 def _forget() -> None:
-    for cached in (prepared.sample_digest, pictures.sample, routes_samples.edition, routes_samples.listed):
-        cached.cache_clear()
+    for cached_function in (prepared.sample_digest, pictures.sample, routes_samples.edition, routes_samples.listed):
+        cached_function.cache_clear()
 
 
 def damage(cache: Path, kind: str) -> str:

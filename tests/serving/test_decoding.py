@@ -124,15 +124,15 @@ def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, t
             except queue.Left:
                 outcomes.append("left")
 
-    first = threading.Thread(target=bring, args=[left_job], kwargs={"icc_profile": profile})
-    first.start()
+    first_thread = threading.Thread(target=bring, args=[left_job], kwargs={"icc_profile": profile})
+    first_thread.start()
     until(lambda: worker not in workers, "it was given no picture")
-    second = threading.Thread(target=bring, args=[next_job])
-    second.start()
+    second_thread = threading.Thread(target=bring, args=[next_job])
+    second_thread.start()
     until(lambda: next_job.ahead == 1, "the next one does not wait")
     left_job.has_left = True
-    first.join()
-    second.join()
+    first_thread.join()
+    second_thread.join()
     assert outcomes == ["left", (64, 48)]
     assert not worker.goes_on()
 

@@ -10,7 +10,7 @@ from playground.serving.effort import UNKNOWN_SECONDS, seconds_to_decode
 from playground.serving.queue import LONG
 
 
-def saved(kind: str, size: tuple[int, int], **options) -> bytes:
+def encode_picture(kind: str, size: tuple[int, int], **options) -> bytes:
     file = io.BytesIO()
     Image.new("RGB", size, "teal").save(file, kind, **options)
     return file.getvalue()
@@ -27,19 +27,21 @@ def test_a_small_png_with_many_pixels_is_known_to_take_seconds():
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
 def test_a_photograph_of_four_megapixels_is_small_and_a_larger_one_costs_more(kind):
-    small_seconds, large_seconds = (seconds_to_decode(saved(kind, size)) for size in ((2000, 2000), (4000, 4000)))
+    small_seconds, large_seconds = (
+        seconds_to_decode(encode_picture(kind, size)) for size in ((2000, 2000), (4000, 4000))
+    )
     assert 0 < small_seconds < LONG
     assert large_seconds == pytest.approx(4 * small_seconds, rel=0.01)
 
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 80}, {"exif": b"Exif\0\0II*\0\x08\0\0\0\0\0"}])
 def test_each_kind_of_webp_is_read(options):
-    assert seconds_to_decode(saved("WEBP", (1000, 500), **options)) == pytest.approx(0.5e6 / 20e6)
+    assert seconds_to_decode(encode_picture("WEBP", (1000, 500), **options)) == pytest.approx(0.5e6 / 20e6)
 
 
 def test_a_progressive_jpeg_costs_as_much_as_its_number_of_scans():
     plain_jpeg, progressive_jpeg = (
-        saved("JPEG", (800, 800), progressive=is_progressive) for is_progressive in (False, True)
+        encode_picture("JPEG", (800, 800), progressive=is_progressive) for is_progressive in (False, True)
     )
     assert seconds_to_decode(progressive_jpeg) == progressive_jpeg.count(b"\xff\xda") * seconds_to_decode(plain_jpeg)
 
@@ -47,7 +49,7 @@ def test_a_progressive_jpeg_costs_as_much_as_its_number_of_scans():
 @pytest.mark.parametrize("kind", ["AVIF", "HEIF"])
 def test_the_size_of_avif_and_heif_is_found(kind):
     pytest.importorskip("pillow_heif").register_heif_opener()
-    assert seconds_to_decode(saved(kind, (1000, 1000))) == pytest.approx(1e6 / 20e6, rel=0.2)
+    assert seconds_to_decode(encode_picture(kind, (1000, 1000))) == pytest.approx(1e6 / 20e6, rel=0.2)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ def client():
 
 
 @pytest.fixture
-def mine():
+def mine_id():
     """The id of a photograph that belongs to `KEY`."""
     picture = pictures.upload(PORTRAIT.read_bytes(), "my cat.jpg")
     people.enter(KEY["X-Playground-Key"]).take(picture)
@@ -29,8 +29,8 @@ def mine():
 # A person's own picture -----------------------------------------------------------------------------------------------
 
 
-def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
-    words = {"mine": mine, "model": "bundled", "layer": "3"} | TINY
+def test_a_figure_of_ones_own_picture_needs_its_key(client, mine_id):
+    words = {"mine": mine_id, "model": "bundled", "layer": "3"} | TINY
     response = ask(client, "png", words, "POST")
     assert response.status_code == 200, response.text[:200]
     assert response.headers["cache-control"] == "no-store"
@@ -44,8 +44,8 @@ def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
     assert client.get("/api/exports", params=words).status_code in (400, 404)
 
 
-def test_a_comparison_with_a_person_s_own_picture_needs_their_key(client, mine):
-    words = FLOCK | TINY | {"layout": "compare", "with": f"mine:{mine}"}
+def test_a_comparison_with_a_person_s_own_picture_needs_their_key(client, mine_id):
+    words = FLOCK | TINY | {"layout": "compare", "with": f"mine:{mine_id}"}
     worked.worked_for_all.cache_clear()
     assert "asked for by POST" in refusal_of(client, "png", words, status=403)
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
@@ -53,11 +53,11 @@ def test_a_comparison_with_a_person_s_own_picture_needs_their_key(client, mine):
     assert worked.worked_for_all().bytes == 0 < people.find_person(KEY["X-Playground-Key"]).worked.bytes
 
 
-def test_a_file_of_ones_own_picture_has_its_name(client, mine):
-    data = client.get("/api/exports", params={"mine": mine, "model": "bundled", "layer": "3"}, headers=KEY).json()
+def test_a_file_of_ones_own_picture_has_its_name(client, mine_id):
+    data = client.get("/api/exports", params={"mine": mine_id, "model": "bundled", "layer": "3"}, headers=KEY).json()
     assert data["file"]["name"] == "my cat-convolution.png"
     assert data["file"]["method"] == data["preview"]["method"] == "POST"
-    assert f"mine={mine}" in data["file"]["address"]
+    assert f"mine={mine_id}" in data["file"]["address"]
 
 
 # In somebody else's page ----------------------------------------------------------------------------------------------
@@ -73,11 +73,11 @@ def test_a_figure_can_be_embedded_in_a_page_and_downloaded(client):
 
 
 def test_a_figure_that_a_browser_has_is_not_drawn_again(client, monkeypatch):
-    first = ask(client, "svg", FLOCK | TINY)
-    assert first.headers["cache-control"] == "public, max-age=3600"
+    first_answer = ask(client, "svg", FLOCK | TINY)
+    assert first_answer.headers["cache-control"] == "public, max-age=3600"
     monkeypatch.setattr(figure_files, "file", lambda *_: pytest.fail("it was drawn again"))
-    second = ask(client, "svg", FLOCK | TINY, headers={"If-None-Match": first.headers["etag"]})
-    assert (second.status_code, second.content) == (304, b"")
+    second_answer = ask(client, "svg", FLOCK | TINY, headers={"If-None-Match": first_answer.headers["etag"]})
+    assert (second_answer.status_code, second_answer.content) == (304, b"")
 
 
 def test_a_figure_in_a_page_waits_for_its_turn_and_our_own_script_is_told_to(client, monkeypatch):
@@ -91,7 +91,7 @@ def test_a_figure_in_a_page_waits_for_its_turn_and_our_own_script_is_told_to(cli
         page_thread.start()
         until(lambda: line.waiting, "the picture of a page waits")
         own_response = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
-        # The <img> sent no key from the same address. It may belong to the same page, so it counts as no other person.
+        # The <img> came from this address without a key. It may belong to this page, so it is no other person.
         assert (own_response.status_code, own_response.json()["before"]) == (202, 1)
         assert not answers
     page_thread.join(60)

@@ -75,7 +75,7 @@ def test_an_upload_that_breaks_off_leaves_nothing_behind():
 
 
 def test_a_person_brings_one_file_after_the_other():
-    async def second() -> bool:
+    async def ends_before_the_first() -> bool:
         stalled_task = asyncio.create_task(Upload(0, bytes(1000)).arrives())
         while not bytes_under_way():
             await asyncio.sleep(0)
@@ -86,13 +86,13 @@ def test_a_person_brings_one_file_after_the_other():
         assert await first_task == 100
         return is_done
 
-    assert asyncio.run(second()) is False
+    assert asyncio.run(ends_before_the_first()) is False
 
 
 def test_uploads_that_trickle_take_no_place_from_others():
     """A hundred uploads that have sent little fill no room: only bytes that have arrived are counted."""
 
-    async def another() -> int:
+    async def bytes_of_another() -> int:
         slow_tasks = [asyncio.create_task(Upload(i, bytes(1000)).arrives()) for i in range(100)]
         while bytes_under_way() < 100 * 1000:
             await asyncio.sleep(0)
@@ -102,14 +102,14 @@ def test_uploads_that_trickle_take_no_place_from_others():
         await asyncio.gather(*slow_tasks, return_exceptions=True)
         return byte_count
 
-    assert asyncio.run(another()) == MB
+    assert asyncio.run(bytes_of_another()) == MB
 
 
 def test_where_there_is_no_room_stalled_uploads_end_first(monkeypatch):
     monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.1)
     monkeypatch.setattr(ledger, "uploads", Room("uploads", 4 * MB))
 
-    async def all_of_them() -> tuple[list[int], list[int]]:
+    async def results_of_both_groups() -> tuple[list[int], list[int]]:
         stalled_tasks = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
         while bytes_under_way() < 4 * MB:  # the last upload may exceed the bound
             await asyncio.sleep(0)
@@ -120,7 +120,7 @@ def test_where_there_is_no_room_stalled_uploads_end_first(monkeypatch):
         await asyncio.gather(*stalled_tasks, return_exceptions=True)
         return byte_counts, statuses
 
-    results, end_statuses = asyncio.run(all_of_them())
+    results, end_statuses = asyncio.run(results_of_both_groups())
     assert results == [2 * MB] * 4
     assert end_statuses
     assert set(end_statuses) == {-408}
@@ -130,7 +130,7 @@ def test_pictures_of_a_class_that_do_not_fit_all_at_once_all_arrive(monkeypatch)
     """The room is full when half of each file has come. Then one file after the other is read to its end."""
     monkeypatch.setattr(ledger, "uploads", Room("uploads", 6 * MB))
 
-    async def everybody() -> tuple[list[int], int]:
+    async def results_of_all() -> tuple[list[int], int]:
         uploads = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
         tasks, most_at_once = [asyncio.create_task(upload.arrives()) for upload in uploads], 0
         while not all(task.done() for task in tasks):
@@ -138,7 +138,7 @@ def test_pictures_of_a_class_that_do_not_fit_all_at_once_all_arrive(monkeypatch)
             await asyncio.sleep(0)
         return [task.result() for task in tasks], most_at_once
 
-    byte_counts, most_at_once = asyncio.run(everybody())
+    byte_counts, most_at_once = asyncio.run(results_of_all())
     assert byte_counts == [2 * MB + 3] * 12
     assert most_at_once <= 6 * MB + 2 * MB + 1000  # one upload may exceed the bound
 
@@ -165,7 +165,7 @@ def test_more_uploads_than_there_is_room_for_are_refused_however_few_bytes_have_
     """Once, each of 1,500 stalled uploads looked through all others, and the server answered nobody else."""
     monkeypatch.setattr(ledger, "files", bound)
 
-    async def one_more() -> int:
+    async def result_of_one_more() -> int:
         stalled_tasks = [asyncio.create_task(Upload(key, b"x").arrives()) for key in keys[:-1]]
         while bytes_under_way() < 1:
             await asyncio.sleep(0)
@@ -175,7 +175,7 @@ def test_more_uploads_than_there_is_room_for_are_refused_however_few_bytes_have_
         await asyncio.gather(*stalled_tasks, return_exceptions=True)
         return byte_count
 
-    assert asyncio.run(one_more()) == -503
+    assert asyncio.run(result_of_one_more()) == -503
 
 
 def test_where_there_is_no_place_for_another_file_a_stalled_one_gives_way(monkeypatch):
@@ -202,12 +202,12 @@ def test_where_there_is_no_place_for_another_file_a_stalled_one_gives_way(monkey
 def test_of_all_uploads_that_wait_for_room_one_looks_for_stalled_ones(monkeypatch):
     searches = []
 
-    class Looked(set):
+    class CountingSet(set):
         def __iter__(self):
             searches.append(self)
             return super().__iter__()
 
-    monkeypatch.setattr(routes_pictures, "under_way", Looked())
+    monkeypatch.setattr(routes_pictures, "under_way", CountingSet())
     monkeypatch.setattr(routes_pictures, "_looked", 0.0)
     monkeypatch.setattr(routes_pictures, "LOOK_AGAIN", PATIENCE)
     for _ in range(400):

@@ -173,8 +173,8 @@ def test_with_the_person_s_key_their_picture_and_trace_are_there(http):
 
 
 def test_two_people_with_one_photograph_each_have_their_own_copy(http):
-    first, second = bring(http, ANNA, name="a.jpg"), bring(http, BERT, name="b.jpg")
-    assert first["id"] == second["id"]
-    assert http.delete(f"/api/pictures/{first['id']}", headers=ANNA).status_code == 204
-    assert http.get(f"/api/pictures/{first['id']}.jpg", headers=BERT).status_code == 200
-    assert_refused(http.get(f"/api/pictures/{first['id']}.jpg", headers=ANNA), 404)
+    first_reply, second_reply = bring(http, ANNA, name="a.jpg"), bring(http, BERT, name="b.jpg")
+    assert first_reply["id"] == second_reply["id"]
+    assert http.delete(f"/api/pictures/{first_reply['id']}", headers=ANNA).status_code == 204
+    assert http.get(f"/api/pictures/{first_reply['id']}.jpg", headers=BERT).status_code == 200
+    assert_refused(http.get(f"/api/pictures/{first_reply['id']}.jpg", headers=ANNA), 404)

@@ -213,9 +213,9 @@ def ask_in_threads(queue, visitors: list[Visitor], finer: bool = False) -> tuple
 
     for asker in visitors:
         threads.append(threading.Thread(target=ask, args=(asker,)))
-        before = len(queue.line)
+        former_length = len(queue.line)
         threads[-1].start()
-        until(lambda before=before: len(queue.line) > before, "nobody joined the queue")
+        until(lambda former_length=former_length: len(queue.line) > former_length, "nobody joined the queue")
     return threads, served_visitors
 
 
@@ -233,8 +233,8 @@ def test_a_stranger_comes_before_a_script_with_many_keys_at_one_address(busy):
 
 def test_two_networks_take_turns(busy):
     queue, release = busy
-    first, second = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
-    threads, served_visitors = ask_in_threads(queue, [*first, *second])
+    first_visitors, second_visitors = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
+    threads, served_visitors = ask_in_threads(queue, [*first_visitors, *second_visitors])
     release.set()
     for thread in threads:
         thread.join(PATIENCE)

@@ -230,11 +230,11 @@ def test_an_unknown_or_incomplete_action_is_refused(group, action):
 
 
 def test_each_scene_keeps_its_question(group):
-    first = group.ask(NUMBER, n=1)
+    first_number = group.ask(NUMBER, n=1)
     group.act(do="go", scene={"n": 2})
     assert group.phone().json()["question"] is None
     group.act(do="go", scene={"n": 1})
-    assert group.phone().json()["question"]["number"] == first
+    assert group.phone().json()["question"]["number"] == first_number
 
 
 def test_an_own_photograph_is_sent_to_phones_only_after_a_yes_and_ends_with_the_class(group):

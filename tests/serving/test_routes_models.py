@@ -29,31 +29,31 @@ def client():
 def server(monkeypatch):
     """A function that changes the server's settings: server(open=False, …)."""
 
-    def with_settings(**changes):
+    def change_settings(**changes):
         new_settings = replace(settings.Settings(), **changes)
         monkeypatch.setattr(settings, "now", lambda: new_settings)
 
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.delenv("PLAYGROUND_OFFLINE", raising=False)
-    with_settings()
-    return with_settings
+    change_settings()
+    return change_settings
 
 
 @pytest.fixture
 def hub(server, monkeypatch):
-    """A hub whose download stops at 3 of 8 MB until `let_go` is set, and then raises what `trouble` holds."""
+    """A hub whose download stops at 3 of 8 MB until `let_go` is set, and then raises the first of `errors`."""
 
     class Hub:
-        half, let_go, trouble = threading.Event(), threading.Event(), []
+        is_half_way, let_go, errors = threading.Event(), threading.Event(), []
 
     def fetch(name, report):
         with report(total=8e6, desc=name) as bar:
             bar.update(3e6)
-            Hub.half.set()
+            Hub.is_half_way.set()
             while not Hub.let_go.wait(0.005):
                 bar.update(0)
-            if Hub.trouble:
-                raise Hub.trouble[0]
+            if Hub.errors:
+                raise Hub.errors[0]
             bar.update(5e6)
 
     monkeypatch.setattr(models, "is_here", lambda name: False)
@@ -149,7 +149,7 @@ def test_a_preview_of_an_unknown_picture_or_model_is_refused_with_a_sentence(cli
 
 def test_a_download_says_how_far_it_is_and_arrives(client, hub):
     assert client.post(DOWNLOAD, headers=ANNA).status_code == 200
-    hub.half.wait()
+    hub.is_half_way.wait()
     reply = client.get(DOWNLOAD, headers=ANNA).json()
     assert reply == {"bytes": 3_000_000, "total": 8_000_000, "arrived": False, "over": False, "trouble": None}
     hub.let_go.set()
@@ -159,7 +159,7 @@ def test_a_download_says_how_far_it_is_and_arrives(client, hub):
 
 
 def test_a_failed_download_says_why(client, hub):
-    hub.trouble.append(PlaygroundError("The disk is full."))
+    hub.errors.append(PlaygroundError("The disk is full."))
     client.post(DOWNLOAD, headers=ANNA)
     hub.let_go.set()
     until(lambda: client.get(DOWNLOAD, headers=ANNA).json()["over"], "it does not end")

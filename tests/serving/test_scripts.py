@@ -86,5 +86,5 @@ def test_only_so_many_scripts_are_kept(http):
     for n in range(len(names)):
         styles = ",".join([*names[n:], *names[:n]])
         assert_refused(http.get(f"/api/app/{'0' * 16}/{APP_SCRIPT}", params={"styles": styles}), 410)
-    for cached in (scripts.script, scripts.address):
-        assert cached.cache_info().maxsize == scripts.KEPT
+    for cached_function in (scripts.script, scripts.address):
+        assert cached_function.cache_info().maxsize == scripts.KEPT

@@ -17,7 +17,7 @@ KEY, OTHER_KEY = "anna" * 6, "bert" * 6
 
 
 @pytest.fixture
-def mine():
+def mine_id():
     """The id of a photograph that belongs to `KEY`."""
     people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
     yield next(iter(people.find_person(KEY).pictures))
@@ -34,16 +34,16 @@ def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
 
 
 @pytest.mark.parametrize("key", [None, "", OTHER_KEY, "x", KEY + "x"])
-def test_a_picture_of_one_s_own_is_not_shown_without_its_key(mine, key):
+def test_a_picture_of_one_s_own_is_not_shown_without_its_key(mine_id, key):
     with pytest.raises(Refused) as error:
-        Here({"mine": mine}, {}, key)
-    assert (error.value.status, error.value.more) == (404, {"forgotten": mine})
+        Here({"mine": mine_id}, {}, key)
+    assert (error.value.status, error.value.more) == (404, {"forgotten": mine_id})
 
 
-def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_person_s(mine):
-    here = Here({"mine": mine, "model": "untrained"}, {}, KEY)
+def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_person_s(mine_id):
+    here = Here({"mine": mine_id, "model": "untrained"}, {}, KEY)
     assert here.picture.name == "mine.jpg"
-    assert here.words() == {"model": "untrained", "mine": mine}
+    assert here.words() == {"model": "untrained", "mine": mine_id}
     former_bytes = worked.worked_for_all().bytes, traces.of_samples().bytes
     traces.trace(here.picture, here.setup, here.own)
     here.kept("what was found", lambda: "a result")
@@ -51,7 +51,7 @@ def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_pers
     assert person.traces.bytes > 0
     assert person.worked.bytes > 0
     assert (worked.worked_for_all().bytes, traces.of_samples().bytes) == former_bytes
-    assert person.drop(mine)
+    assert person.drop(mine_id)
     assert (person.traces.bytes, person.worked.bytes) == (0, 0)
 
 
@@ -63,15 +63,15 @@ def test_what_a_lesson_works_out_about_a_sample_is_everybody_s():
     assert made_values == [1]
 
 
-def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine):
-    here = Here({"mine": mine}, {}, KEY)
+def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine_id):
+    here = Here({"mine": mine_id}, {}, KEY)
     picture_ref = weakref.ref(here.picture)
     people.forget(KEY)
     gc.collect()
     assert picture_ref() is None
     with pytest.raises(PlaygroundError, match="sent again"):
         _ = here.picture
-    assert here.words()["mine"] == mine, "which the address goes on saying, so that it can be brought again"
+    assert here.words()["mine"] == mine_id, "which the address goes on saying, so that it can be brought again"
 
 
 def test_the_address_keeps_the_grid_and_the_comparison():

@@ -37,11 +37,11 @@ def box(monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "Box")
     monkeypatch.setattr(socket, "getfqdn", lambda: "box.example.org")
     monkeypatch.setattr(settings, "now", lambda: Settings(hosts=("hall.example", "attention.hall.example")))
-    for cached in (hosts.names, hosts._full_name):
-        cached.cache_clear()
+    for cached_function in (hosts.names, hosts._full_name):
+        cached_function.cache_clear()
     yield
-    for cached in (hosts.names, hosts._full_name):
-        cached.cache_clear()
+    for cached_function in (hosts.names, hosts._full_name):
+        cached_function.cache_clear()
 
 
 def is_answered(*host_names: str) -> bool:

@@ -38,8 +38,8 @@ def exchange(*messages: dict) -> tuple[list[tuple[str, str]], list[str]]:
         return pending.pop() if pending else END
 
     async def send(message: dict) -> None:
-        if (forward := ForwardMsg.FromString(message["bytes"])).WhichOneof("type") == "new_session":
-            sent.append(forward.new_session.page_script_hash)
+        if (forward_message := ForwardMsg.FromString(message["bytes"])).WhichOneof("type") == "new_session":
+            sent.append(forward_message.new_session.page_script_hash)
 
     async def go() -> None:
         tracker = PageTracker(receive, send)

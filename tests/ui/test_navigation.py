@@ -18,7 +18,7 @@ STAMPS = iter(range(10**6))
 
 
 @pytest.fixture
-def mine():
+def mine_id():
     """The id of a photograph that belongs to `KEY`."""
     picture = pictures.upload(photograph(), "mine.jpg")
     people.enter(KEY).take(picture)
@@ -185,49 +185,49 @@ def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view(
 # A person's own picture
 
 
-def test_an_own_picture_is_shown_with_the_key_that_the_toolbar_tells(mine):
-    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+def test_an_own_picture_is_shown_with_the_key_that_the_toolbar_tells(mine_id):
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, KEY)
     assert here(app).picture.name == "mine.jpg"
-    assert address(app)["mine"] == mine
+    assert address(app)["mine"] == mine_id
     assert KEY not in str(address(app))
 
 
 @pytest.mark.parametrize("key", [None, OTHER_KEY, "short"])
-def test_an_own_picture_is_not_shown_without_its_key(mine, key):
-    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine, "model": "bundled"}, key)
+def test_an_own_picture_is_not_shown_without_its_key(mine_id, key):
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, key)
     assert "mine.jpg" not in str([element.value for element in (*app.markdown, *app.caption)])
     assert here(app).picture.name == "flock", "what was there before"
     answer = app.session_state["answer"]
-    assert answer["words"]["mine"] == mine
+    assert answer["words"]["mine"] == mine_id
     assert answer.keys() == ({"forgotten", "words"} if key else {"needs", "words"})
 
 
-def test_a_link_with_an_own_picture_asks_the_browser_for_the_key_before_anything_is_shown(mine):
-    app = open_page("cost", mine=mine, model="bundled")
-    assert app.session_state["answer"] == {"needs": "key", "words": {"mine": mine, "model": "bundled"}}
+def test_a_link_with_an_own_picture_asks_the_browser_for_the_key_before_anything_is_shown(mine_id):
+    app = open_page("cost", mine=mine_id, model="bundled")
+    assert app.session_state["answer"] == {"needs": "key", "words": {"mine": mine_id, "model": "bundled"}}
     assert "here" not in app.session_state
     assert "on its way" in app.caption[0].value
-    tell_choice(app, {"mine": mine, "model": "bundled"}, KEY)
+    tell_choice(app, {"mine": mine_id, "model": "bundled"}, KEY)
     assert here(app).picture.name == "mine.jpg"
     assert "answer" not in app.session_state
 
 
-def test_a_picture_that_the_server_has_forgotten_is_asked_for_and_shown_when_it_is_there_again(mine):
-    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+def test_a_picture_that_the_server_has_forgotten_is_asked_for_and_shown_when_it_is_there_again(mine_id):
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, KEY)
     people.forget(KEY)
     app.run()
     assert not app.exception
-    assert app.session_state["answer"]["forgotten"] == mine
+    assert app.session_state["answer"]["forgotten"] == mine_id
     assert "on its way" in app.caption[0].value
     people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
-    tell_choice(app, {"mine": mine, "model": "bundled"}, KEY)
+    tell_choice(app, {"mine": mine_id, "model": "bundled"}, KEY)
     assert here(app).picture.name == "mine.jpg"
     assert "answer" not in app.session_state
 
 
-def test_a_run_of_a_lesson_counts_as_a_request_of_the_picture_s_owner(mine, monkeypatch):
+def test_a_run_of_a_lesson_counts_as_a_request_of_the_picture_s_owner(mine_id, monkeypatch):
     clock = [people.time.monotonic()]
-    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, KEY)
     monkeypatch.setattr(people.time, "monotonic", lambda: clock[0])
     for _ in range(3):
         clock[0] += people.FORGOTTEN_AFTER - 10
@@ -238,8 +238,8 @@ def test_a_run_of_a_lesson_counts_as_a_request_of_the_picture_s_owner(mine, monk
     assert here(app).picture.name == "mine.jpg"
 
 
-def test_if_the_picture_is_forgotten_and_the_chosen_model_unknown_a_sample_is_shown(mine):
-    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+def test_if_the_picture_is_forgotten_and_the_chosen_model_unknown_a_sample_is_shown(mine_id):
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, KEY)
     people.forget(KEY)
     tell_choice(app, {"sample": "flock", "model": "vit_nonsense_patch3"}, KEY)
     assert here(app).picture.sample

@@ -25,26 +25,26 @@ def seats(monkeypatch):
 
 
 class Browser:
-    """A browser that opens a socket and sends the messages that a test puts into `says`."""
+    """A browser that opens a socket and sends the messages that a test puts into `outbox`."""
 
     def __init__(self, sockets: Door, address: str = "10.0.0.1", **headers: str):
-        self.sockets, self.says, self.sent = sockets, asyncio.Queue(), []
+        self.sockets, self.outbox, self.sent = sockets, asyncio.Queue(), []
         header_pairs = [(name.encode(), word.encode()) for name, word in headers.items()]
         self.scope = {"type": "websocket", "headers": header_pairs, "client": (address, 5)}
 
     def open(self) -> asyncio.Task:
-        self.task = asyncio.create_task(self.sockets(self.scope, self.says.get, self._send))
+        self.task = asyncio.create_task(self.sockets(self.scope, self.outbox.get, self._send))
         return self.task
 
     async def _send(self, message: dict) -> None:
         self.sent.append(message)
 
-    def asks(self) -> None:
+    def ask_for_page(self) -> None:
         page = BackMsg(rerun_script=ClientState()).SerializeToString()
-        self.says.put_nowait({"type": "websocket.receive", "bytes": page})
+        self.outbox.put_nowait({"type": "websocket.receive", "bytes": page})
 
-    def leaves(self) -> None:
-        self.says.put_nowait({"type": "websocket.disconnect", "code": 1000})
+    def leave(self) -> None:
+        self.outbox.put_nowait({"type": "websocket.disconnect", "code": 1000})
 
 
 async def streamlit(scope, receive, send) -> None:
@@ -69,7 +69,7 @@ def test_no_more_sockets_are_open_than_there_is_room_for(seats, monkeypatch):
             browser.open()
         await settle()
         for browser in browsers:
-            browser.leaves()
+            browser.leave()
         await asyncio.gather(*(browser.task for browser in browsers))
         assert not seats.open
         return [browser.sent for browser in browsers]
@@ -83,13 +83,13 @@ def test_a_socket_that_asks_for_no_page_is_closed_and_one_that_does_stays(seats,
     async def messages_of_both() -> tuple[list, list]:
         sockets = Door(streamlit)
         silent_browser, asking_browser = Browser(sockets), Browser(sockets)
-        asking_browser.asks()
+        asking_browser.ask_for_page()
         asking_browser.open()
         await settle()
         await silent_browser.open()
         await settle()
         assert len(seats.open) == 1
-        asking_browser.leaves()
+        asking_browser.leave()
         await asking_browser.task
         return silent_browser.sent, asking_browser.sent
 
@@ -101,14 +101,14 @@ def test_a_socket_gives_way_to_a_newcomer_of_another_network(seats, monkeypatch)
         sockets = Door(streamlit)
         browsers = [Browser(sockets, address) for address in ("10.0.0.1", "10.0.0.1", "10.9.0.2")]
         for browser in browsers[:2]:
-            browser.asks()
+            browser.ask_for_page()
             browser.open()
         await settle()
         browsers[2].open()
         await settle()
         browsers[0].task.exception()  # reads the result, so that asyncio does not complain
         for browser in browsers[1:]:
-            browser.leaves()
+            browser.leave()
             await browser.task
         return [browser.sent for browser in browsers]
 
@@ -195,7 +195,7 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket(seats, origin, is_re
 
     async def open_browser() -> Browser:
         browser = Browser(Door(streamlit), **headers)
-        browser.leaves()
+        browser.leave()
         await browser.open()
         return browser
 
@@ -221,14 +221,14 @@ def test_streamlit_hears_of_the_next_run_when_the_one_before_has_ended(seats, mo
 
         greedy_browser = Browser(Door(streamlit))
         for _ in range(4):
-            greedy_browser.asks()
+            greedy_browser.ask_for_page()
         greedy_browser.open()
         for _ in range(4):
             await settle()
             counts.append(len(runs))
             run_ended.set()
         await settle()
-        greedy_browser.leaves()
+        greedy_browser.leave()
         await greedy_browser.task
         return counts
 
@@ -247,8 +247,8 @@ def test_a_run_that_takes_long_holds_up_the_next_only_for_a_moment(seats, monkey
 
         browser = Browser(Door(streamlit))
         for _ in range(2):
-            browser.asks()
-        browser.leaves()
+            browser.ask_for_page()
+        browser.leave()
         await browser.open()
         return messages
 

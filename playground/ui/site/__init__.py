@@ -122,7 +122,7 @@ def write(
     fetch a model that an address names."""
     site_files.check(names)
     from_origins = origins(models_from)
-    _check_place(out, base)
+    _check_target(out, base)
     prepared.prepare()
     folder = Folder(out)
     best_model = models.REAL if models.has_real() else models.default()
@@ -176,7 +176,7 @@ def write(
     return out
 
 
-def _check_place(out: Path, base: str) -> None:
+def _check_target(out: Path, base: str) -> None:
     if not re.fullmatch(r"(https?://[\w.:-]+)?/([\w.~-]+/)*", base):
         raise PlaygroundError(f"--base is /playground/ or https://example.org/playground/; given was {base!r}.")
     if out.exists() and not out.is_dir():

@@ -19,7 +19,7 @@ def fresh_here() -> Here:
     return here
 
 
-@pytest.mark.parametrize(("name", "step"), [(name, step) for name, one in LESSONS.items() for step in one.steps])
+@pytest.mark.parametrize(("name", "step"), [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps])
 def test_every_step_shows_the_picture_before_the_model_is_asked_anything(monkeypatch, name, step):
     def ask_model(*_, **__):
         raise AssertionError("the model is asked")
