@@ -187,9 +187,8 @@ def to_grey(picture: np.ndarray) -> np.ndarray:
 def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
     """The share of the photograph's contrast or colour that the drawing `picture` keeps in an area."""
     value_before = statistic(measure(photo)[area]) if area.any() else 0
-    return (
-        float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
-    )  # NaN: the photograph itself has no contrast there
+    # NaN: the photograph itself has no contrast there
+    return float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
 
 
 def contrast_kept(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:

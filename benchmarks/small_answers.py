@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.server import Server  # noqa: E402
 
-BAR_MS = 5.0  # ms
+BAR_MS = 5.0  # most milliseconds of an answer
 PATHS = ("/healthz", "/api/models", "/api/trace?sample=meadow&model=bundled")
 
 

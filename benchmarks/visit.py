@@ -104,7 +104,7 @@ class Wire:
 
 
 def wait_for_state(page: Page, is_reached: Callable[[int], bool]) -> float:
-    """Seconds until `fulfilled` is true of the stage's state: 1 with all layers, 0 with some, −1 without a picture."""
+    """Seconds until `is_reached` is true of the stage's state: 1 with all layers, 0 with some, −1 without a picture."""
     began = time.perf_counter()
     while time.perf_counter() - began < PATIENCE:
         try:

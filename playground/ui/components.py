@@ -104,7 +104,7 @@ SHELL_STYLES = (
 )  # fmt: skip
 APP_SCRIPT = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
-SHARED_PAGE = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # for pages that people share
+SHARED_PAGE_FILES = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # for pages that people share
 
 
 def app_component(name: str):

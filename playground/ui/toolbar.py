@@ -21,7 +21,7 @@ from playground.models.names import plain_name
 from playground.serving import models, pictures, routes_figures, routes_samples, scripts
 from playground.serving.hosts import path_of
 from playground.ui import streamlit_private
-from playground.ui.components import APP_SCRIPT, APP_STYLES, SHARED_PAGE, app_component
+from playground.ui.components import APP_SCRIPT, APP_STYLES, SHARED_PAGE_FILES, app_component
 from playground.ui.pages import ICON, LESSONS, MICROSCOPE, PAGES, TITLE, Page
 from playground.version import __version__, repository
 
@@ -60,7 +60,7 @@ def same_for_all() -> dict:
         "titles": {card.name: card.title for card in models.cards()} | {models.REAL: plain_name(models.REAL)},
         "computes": scripts.computed_by_browsers(),  # models that browsers run
         "version": __version__,
-        "shared": scripts.address(*SHARED_PAGE),
+        "shared": scripts.address(*SHARED_PAGE_FILES),
         "repository": repository(),
     }
 

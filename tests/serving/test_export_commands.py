@@ -51,8 +51,8 @@ def offered_layouts(client) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def compared_layouts(offered_layouts) -> dict[str, list[str]]:
-    """For each value of `what`, two layouts, if possible layouts that were chosen least so far. Addresses and commands
-    hold the layout and the `what` separately, so testing every pair would find nothing more."""
+    """For each value of `what`, the two offered layouts that the values before it have least often. Addresses and
+    commands name the layout and the `what` separately, so testing every pair would find nothing more."""
     drawn_layouts, chosen_layouts = [], {}
     for way, layouts in offered_layouts.items():
         chosen_layouts[way] = sorted(layouts, key=drawn_layouts.count)[:2]

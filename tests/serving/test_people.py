@@ -157,7 +157,7 @@ def test_nobody_reads_another_s_picture_by_any_address(http, route):
 
 
 def is_everybody_s(answer, route) -> bool:
-    """Whether this route answers everybody alike: lists, scripts, and what strangers do with their own pictures."""
+    """Whether this route answers everybody alike: lists, scripts, and what people do with their own pictures."""
     paths = {"/api/models", "/api/moments", "/api/pictures", "/api/fetching", "/healthz", "/readyz", "/c", "/c/{code}"}
     return route.path in paths or (route.path == "/api/app/{digest}/{entry:path}")
 

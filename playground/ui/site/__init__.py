@@ -25,7 +25,7 @@ from playground.serving import figure_files, models, prepared, routes_figures, s
 from playground.serving.here import Here
 from playground.serving.site_files import Folder
 from playground.ui import toolbar
-from playground.ui.components import SCRIPTS, SHARED_PAGE, SHELL_STYLES
+from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES, SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
 from playground.version import __version__, cite, repository
 
@@ -206,7 +206,7 @@ def _same_for_all(samples_file: str) -> dict:
 
 def _write_shared_script(folder: Folder) -> str:
     """Writes the script of the pages that people share."""
-    entry, *styles = SHARED_PAGE
+    entry, *styles = SHARED_PAGE_FILES
     return folder.put("shared.js", scripts.script(entry, tuple(styles)).encode())
 
 

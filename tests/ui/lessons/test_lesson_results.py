@@ -52,8 +52,8 @@ def open_page(page: str, words: dict[str, str], **state: object) -> AppTest:
 
 
 def sent_contents(app: AppTest) -> list[str | bytes]:
-    """The texts, charts and drawings that a lesson sends to the browser, without the strip of samples, which every page
-    has, and the settings, whose messages hold a counter."""
+    """The texts, charts and drawings that a lesson sends to the browser. Left out are the strip of samples, which every
+    page has, and the settings, whose messages hold a counter."""
     components = [component.proto for component in app.get("bidi_component")]
     drawings = [
         component.bytes or component.json
