@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from browser.server import Server  # noqa: E402
 from crowd import Person  # noqa: E402
-from innocents import HOSTILE_NETWORKS, coming_and_going, crumbs, stalling, without_a_pause  # noqa: E402
+from innocents import HOSTILE_NETWORKS, ask_without_pause, come_and_go, stall_upload, upload_in_crumbs  # noqa: E402
 from websockets.exceptions import WebSocketException  # noqa: E402
 
 from playground.samples import SAMPLES  # noqa: E402
@@ -73,26 +73,26 @@ def pages(server: Server) -> tuple[float, float]:
     """Waits while four sockets ask for page after page without a pause."""
 
     async def flood() -> None:
-        await asyncio.gather(*(without_a_pause(server.url, FLOODING_NETWORK) for _ in range(4)))
+        await asyncio.gather(*(ask_without_pause(server.url, FLOODING_NETWORK) for _ in range(4)))
 
     return asyncio.run(waits_of_others(server, flood))
 
 
 def visits(server: Server) -> tuple[float, float]:
     """Waits while twenty sockets repeatedly ask for a page and close."""
-    return asyncio.run(waits_of_others(server, lambda: _repeat(server, coming_and_going)))
+    return asyncio.run(waits_of_others(server, lambda: _repeat(server, come_and_go)))
 
 
 def bodies(server: Server) -> tuple[float, float]:
     """Waits while twenty connections upload a picture in pieces of one byte, and reconnect when they are cut off."""
-    return asyncio.run(waits_of_others(server, lambda: _repeat(server, crumbs)))
+    return asyncio.run(waits_of_others(server, lambda: _repeat(server, upload_in_crumbs)))
 
 
 def files(server: Server) -> tuple[float, float]:
     """Waits while 600 uploads, each with another key, stall half-way, and start again when they are refused."""
 
-    def stall(url: str, home: str) -> Awaitable[None]:
-        return stalling(url, home, sends=2**16)
+    def stall(url: str, network: str) -> Awaitable[None]:
+        return stall_upload(url, network, sends=2**16)
 
     return asyncio.run(waits_of_others(server, lambda: _repeat(server, stall, STALLED_FILES)))
 

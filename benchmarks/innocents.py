@@ -39,17 +39,17 @@ def hostile_address(number: int) -> str:
     return f"{home}{secrets.randbelow(60000) + 1:x}" if home.endswith("::") else home
 
 
-async def silent(url: str, home: str) -> None:
+async def stay_silent(url: str, network: str) -> None:
     """Opens a socket and sends nothing."""
-    async with _socket(url, home) as socket:
+    async with _socket(url, network) as socket:
         await socket.wait_closed()
 
 
-async def without_a_pause(url: str, home: str) -> None:
+async def ask_without_pause(url: str, network: str) -> None:
     """Asks for a page, and for the next one as soon as the page has come."""
     question = BackMsg()
     question.rerun_script.page_name = "shapes"
-    async with _socket(url, home) as socket:
+    async with _socket(url, network) as socket:
         while True:
             await socket.send(question.SerializeToString())
             while ForwardMsg.FromString(await socket.recv()).WhichOneof("type") != "script_finished":
@@ -62,20 +62,20 @@ def largest_file_address(url: str) -> str:
         return "/" + re.search(r"static/js/index\.[^\"]+\.js", page.read().decode())[0]
 
 
-async def coming_and_going(url: str, home: str) -> None:
+async def come_and_go(url: str, network: str) -> None:
     """Asks for a page and closes the socket before the page comes."""
     question = BackMsg()
     question.rerun_script.page_name = "shapes"
-    async with _socket(url, home) as socket:
+    async with _socket(url, network) as socket:
         await socket.send(question.SerializeToString())
 
 
-async def crumbs(url: str, home: str) -> None:
+async def upload_in_crumbs(url: str, network: str) -> None:
     """Uploads a picture in pieces of one byte."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
-        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
+        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {network}",
         f"X-Playground-Key: {secrets.token_urlsafe(24)}", "Transfer-Encoding: chunked", "", "",
     ]  # fmt: skip
     writer.write("\r\n".join(head).encode())
@@ -84,13 +84,13 @@ async def crumbs(url: str, home: str) -> None:
         await writer.drain()
 
 
-async def half_read(url: str, home: str) -> None:
+async def read_nothing(url: str, network: str) -> None:
     """Asks for a large file on ten connections and reads none of it."""
     address = urlsplit(url)
     file, connections = await asyncio.to_thread(largest_file_address, url), []
     for _ in range(10):
         reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=2**10)
-        request = f"GET {file} HTTP/1.1\r\nHost: {address.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n"
+        request = f"GET {file} HTTP/1.1\r\nHost: {address.netloc}\r\nX-Forwarded-For: {network}\r\n\r\n"
         writer.write(request.encode())
         connections.append((reader, writer))
     await asyncio.sleep(30)
@@ -98,10 +98,10 @@ async def half_read(url: str, home: str) -> None:
         writer.close()
 
 
-async def ahead(url: str, home: str) -> None:
+async def send_ahead(url: str, network: str) -> None:
     """Sends requests without a key and without waiting for answers."""
     address = urlsplit(url)
-    lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {address.netloc}", f"X-Forwarded-For: {home}"]
+    lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {address.netloc}", f"X-Forwarded-For: {network}"]
     requests = "\r\n".join([*lines, "", ""]) * 200 + "\r\n".join([*lines, "Connection: close", "", ""])
 
     async def line() -> None:
@@ -114,27 +114,27 @@ async def ahead(url: str, home: str) -> None:
     await asyncio.gather(*(line() for _ in range(10)), return_exceptions=True)
 
 
-async def minting(url: str, home: str) -> None:
+async def upload_with_new_key(url: str, network: str) -> None:
     """Uploads a photograph with a new key."""
-    person = Person(url, network=home)
+    person = Person(url, network=network)
     await person.ask("/api/pictures", "POST", random.choice(PHOTOS), {"X-Playground-Name": "mine.jpg"})
     person.hang_up()
 
 
-async def questions(url: str, home: str) -> None:
+async def ask_together(url: str, network: str) -> None:
     """Six people of one network ask at once."""
-    people = [Person(url, network=home) for _ in range(6)]
+    people = [Person(url, network=network) for _ in range(6)]
     await asyncio.gather(*(person.pick(random.choice(SAMPLES).name) for person in people), return_exceptions=True)
     for person in people:
         person.hang_up()
 
 
-async def stalling(url: str, home: str, sends: int = 2**20) -> None:
+async def stall_upload(url: str, network: str, sends: int = 2**20) -> None:
     """Announces an upload of 30 MB, but sends only the first `sends` bytes."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
-        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
+        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {network}",
         f"X-Playground-Key: {secrets.token_urlsafe(24)}", f"Content-Length: {30 * 2**20}", "", "",
     ]  # fmt: skip
     writer.write("\r\n".join(head).encode() + bytes(sends))
@@ -146,14 +146,15 @@ async def stalling(url: str, home: str, sends: int = 2**20) -> None:
 
 
 ATTACKS: tuple[Callable[[str, str], Awaitable[None]], ...] = (
-    silent, without_a_pause, coming_and_going, crumbs, half_read, ahead, minting, questions, stalling,
+    stay_silent, ask_without_pause, come_and_go, upload_in_crumbs, read_nothing, send_ahead, upload_with_new_key,
+    ask_together, stall_upload,
 )  # fmt: skip
 PHOTOS: list[bytes] = []
 
 
-def _socket(url: str, home: str):
+def _socket(url: str, network: str):
     stream = url.replace("http", "ws") + "/_stcore/stream"
-    return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": home})
+    return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": network})
 
 
 def be_hostile(url: str, seconds: float, count: int, results_pipe: Connection) -> None:

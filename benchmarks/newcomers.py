@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from browser.server import Server  # noqa: E402
 from crowd import Person, drawn_photos  # noqa: E402
-from innocents import without_a_pause  # noqa: E402
+from innocents import ask_without_pause  # noqa: E402
 
 NEWCOMERS, ARRIVAL_SECONDS = 12, 1.0  # number of newcomers; seconds between their arrivals
 LEAD_SECONDS = 8.0  # seconds from the attack's beginning to the first newcomer
@@ -126,22 +126,22 @@ def costly_figures(server: Server) -> tuple[Waits, Waits]:
     also ask for pages without a pause."""
 
     async def attack() -> None:
-        async def draw(home: str) -> None:
+        async def draw(network: str) -> None:
             while True:
-                person, ceiling = Person(server.url, network=home), 0.01 + 0.98 * random.random()
+                person, ceiling = Person(server.url, network=network), 0.01 + 0.98 * random.random()
                 with suppress(Exception):
                     await person.ask(f"/figure.svg?layout=wall&sample=meadow&model=bundled&ceiling={ceiling:.6f}")
                 person.hang_up()
                 await asyncio.sleep(0.2)
 
-        async def run(home: str) -> None:
+        async def run(network: str) -> None:
             while True:
                 with suppress(Exception):
-                    await without_a_pause(server.url, home)
+                    await ask_without_pause(server.url, network)
                 await asyncio.sleep(1)
 
-        homes = [f"10.{n}.{secrets.randbelow(200)}.1" for n in range(FIGURE_NETWORKS)]
-        await asyncio.gather(*map(draw, homes), *map(run, homes[::4]))
+        networks = [f"10.{n}.{secrets.randbelow(200)}.1" for n in range(FIGURE_NETWORKS)]
+        await asyncio.gather(*map(draw, networks), *map(run, networks[::4]))
 
     return asyncio.run(waits_before_and_during(server, attack))
 
