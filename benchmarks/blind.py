@@ -67,19 +67,19 @@ def main() -> None:
 def write_sheets(album: Path | None, model: str) -> None:
     pictures = list(squares_and_queries(album))
     rows = weights_of_heads(model, pictures)
-    order = list(rows)
-    secrets.SystemRandom().shuffle(order)
+    strip_names = list(rows)
+    secrets.SystemRandom().shuffle(strip_names)
     OUT.mkdir(parents=True, exist_ok=True)
     for old_sheet in OUT.glob("sheet-*.png"):
         old_sheet.unlink()
-    for first_strip in range(0, len(order), STRIPS_PER_SHEET):
+    for first_strip in range(0, len(strip_names), STRIPS_PER_SHEET):
         strips = [
-            draw_strip(n, rows[order[n]], pictures)
-            for n in range(first_strip, min(first_strip + STRIPS_PER_SHEET, len(order)))
+            draw_strip(n, rows[strip_names[n]], pictures)
+            for n in range(first_strip, min(first_strip + STRIPS_PER_SHEET, len(strip_names)))
         ]
         Image.fromarray(np.concatenate(strips)).save(OUT / f"sheet-{first_strip // STRIPS_PER_SHEET:02}.png")
-    (OUT / "key.json").write_text(json.dumps(order))
-    print(f"{len(order)} strips of {len(pictures)} photographs in {OUT}")
+    (OUT / "key.json").write_text(json.dumps(strip_names))
+    print(f"{len(strip_names)} strips of {len(pictures)} photographs in {OUT}")
 
 
 def squares_and_queries(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
@@ -160,13 +160,14 @@ def draw_strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
 
 
 def reveal(verdicts: Path) -> None:
-    order = json.loads((OUT / "key.json").read_text())
-    passing = {int(word) for word in verdicts.read_text().split()}
-    for model_name in sorted({name.split(",")[0] for name in order}):
-        strip_numbers = {n for n, name in enumerate(order) if name.split(",")[0] == model_name}
-        names = ", ".join(sorted(order[n].split(", ", 1)[1] for n in strip_numbers & passing))
+    strip_names = json.loads((OUT / "key.json").read_text())
+    passing_numbers = {int(word) for word in verdicts.read_text().split()}
+    for model_name in sorted({name.split(",")[0] for name in strip_names}):
+        strip_numbers = {n for n, name in enumerate(strip_names) if name.split(",")[0] == model_name}
+        names = ", ".join(sorted(strip_names[n].split(", ", 1)[1] for n in strip_numbers & passing_numbers))
         print(
-            f"{model_name}: {len(strip_numbers & passing)} of {len(strip_numbers)}" + (f" ({names})" if names else "")
+            f"{model_name}: {len(strip_numbers & passing_numbers)} of {len(strip_numbers)}"
+            + (f" ({names})" if names else "")
         )
 
 

@@ -30,7 +30,7 @@ from playground.figures.drawing import light  # noqa: E402
 from playground.samples import samples  # noqa: E402
 
 OUT = ROOT / "build" / "contact-sheet.png"
-PATCHES = 28 * 28
+PATCH_COUNT = 28 * 28
 HEIGHT = 210  # pixels of a picture on the sheet
 PLACES = ((0.42, 0.4), (0.62, 0.55), (0.2, 0.75))  # of the query patches, as shares of height and width
 VEIL = 0.25  # lightness that a projector in a bright room adds everywhere
@@ -106,9 +106,9 @@ def cases(files: list[str]):
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """The size of the model's input: about PATCHES patches, with the picture's aspect ratio."""
-    rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
-    return rows * patch, max(1, round(PATCHES / rows)) * patch
+    """The size of the model's input: about PATCH_COUNT patches, with the picture's aspect ratio."""
+    rows = max(1, round((PATCH_COUNT * picture.height / picture.width) ** 0.5))
+    return rows * patch, max(1, round(PATCH_COUNT / rows)) * patch
 
 
 def resized(picture: Image.Image, grid: tuple[int, int]) -> np.ndarray:

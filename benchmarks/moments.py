@@ -25,7 +25,7 @@ from playground.models import borrowed  # noqa: E402
 from playground.samples import named  # noqa: E402
 
 OUT = ROOT / "build" / "moments.png"
-PATCHES = 28 * 28  # patches of DINOv2's input, about as many as in the app
+PATCH_COUNT = 28 * 28  # patches of DINOv2's input, about as many as in the app
 TILE_WIDTH = 360  # pixels of a picture on the sheet
 TILE_HEIGHT = 240
 BLUE = (0, 114, 178)
@@ -60,15 +60,15 @@ def main() -> None:
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """The size of the model's input: about PATCHES patches, with the picture's aspect ratio."""
-    rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
-    return rows * patch, max(1, round(PATCHES / rows)) * patch
+    """The size of the model's input: about PATCH_COUNT patches, with the picture's aspect ratio."""
+    rows = max(1, round((PATCH_COUNT * picture.height / picture.width) ** 0.5))
+    return rows * patch, max(1, round(PATCH_COUNT / rows)) * patch
 
 
 def partner_words(name: str, trace, moment: Moment) -> str:
     """Text on each pair of marked regions if one of them holds the best moment's first patch: the share of this patch's
     attention that the other region gets."""
-    row = trace.matrix(moment.layer, moment.head)[len(trace.prefix) :, len(trace.prefix) :]
+    rows = trace.matrix(moment.layer, moment.head)[len(trace.prefix) :, len(trace.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():
         regions = [eyes.patches_inside(box, trace.grid) for box in boxes]
@@ -76,7 +76,7 @@ def partner_words(name: str, trace, moment: Moment) -> str:
             if region.flatten()[moment.patches[0]]:
                 patches = region.new_zeros(region.shape).flatten()
                 patches[moment.patches[0]] = True
-                share = eyes.partner_share_and_finds(row, patches.unflatten(0, trace.grid), partner)[0]
+                share = eyes.partner_share_and_finds(rows, patches.unflatten(0, trace.grid), partner)[0]
                 shares.append(f"{pair_name}: the partner takes {float(share[0]):.0%}")
     return "; ".join(shares) or "no marked pair"
 

@@ -50,8 +50,8 @@ SHOTS = {  # file -> (address, patch under the cursor, browser options)
     "phone": (CAT, EYE, PHONE),
 }
 PAGES = ["training"]
-SHEET = "see-sizes"  # the name of one picture that shows See in windows of all SIZES, light and dark
-SIZES = (
+SHEET = "see-sizes"  # the name of one picture that shows See in windows of all WINDOW_SIZES, light and dark
+WINDOW_SIZES = (
     (1920, 1080), (1440, 900), (1280, 720), (1024, 768), (834, 1112), (844, 390), (640, 360), (390, 844), (360, 740),
     (320, 568),
 )  # fmt: skip
@@ -91,12 +91,14 @@ def write_shot(
 def shoot_sizes(chromium: Browser, url: str, file: Path) -> None:
     """Writes one sheet with See in all window sizes."""
     with TemporaryDirectory() as folder:
-        for (width, height), colours in product(SIZES, ("light", "dark")):
+        for (width, height), colours in product(WINDOW_SIZES, ("light", "dark")):
             touch = {"has_touch": True, "is_mobile": True} if width in TOUCH_WIDTHS else {}
             options = {"viewport": {"width": width, "height": height}, "color_scheme": colours, **touch}
             shot_file = Path(folder) / f"{width}-{height}-{colours}.png"
             write_shot(chromium, url, shot_file, Newcomer, CAT, EYE, options)
-        pictures = [Image.open(Path(folder) / f"{w}-{h}-{c}.png") for (w, h), c in product(SIZES, ("light", "dark"))]
+        pictures = [
+            Image.open(Path(folder) / f"{w}-{h}-{c}.png") for (w, h), c in product(WINDOW_SIZES, ("light", "dark"))
+        ]
         sheet(pictures).save(file.with_suffix(".jpg"), quality=80)
 
 

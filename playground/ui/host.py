@@ -147,16 +147,16 @@ class _Player:
                 placeholder = placeholder or st.empty()
                 with placeholder.container():
                     if part.meanwhile:
-                        self.part(part.meanwhile)
+                        self.show_part(part.meanwhile)
                     with st.spinner(part.words):
                         part = next(part_iterator, None)
                 continue
             if placeholder:
                 placeholder.empty()
-            self.part(part)
+            self.show_part(part)
             placeholder, part = None, next(part_iterator, None)
 
-    def part(self, part: Part) -> None:
+    def show_part(self, part: Part) -> None:
         match part:
             case Words():
                 (st.caption if part.small else st.markdown)(page.mathematics(page.with_minus_signs(part.says)))
@@ -177,16 +177,16 @@ class _Player:
                     st.columns([share for _, share in visible_parts]), visible_parts, strict=True
                 ):
                     with column:
-                        self.part(inner_part)
+                        self.show_part(inner_part)
             case Fold():
                 with st.expander(page.mathematics(part.title)):
                     self.play(part)
             case Choice() if _is_settled(part):
                 pass
             case Choice():
-                self.choice(part)
+                self.show_choice(part)
             case Drawing():
-                self.drawing(part)
+                self.show_drawing(part)
             case Picture(data, caption, width, kind):
                 picture(data, kind, caption=caption or None, width=width or "content")
             case Chart(figure, name, height):
@@ -197,11 +197,11 @@ class _Player:
             case Code(text, language):
                 st.code(text, language=language, wrap_lines=True, height="stretch")  # as high as code beside it
             case Exercise():
-                self.exercise(part)
+                self.show_exercise(part)
             case Run():
                 offer_run(part)
 
-    def choice(self, choice: Choice) -> None:
+    def show_choice(self, choice: Choice) -> None:
         setting, options = choice.setting, choice.options
         self.bring_back(choice)
         widget_options = {"label": page.mathematics(choice.label), "options": list(options), "format_func": options.get}
@@ -221,7 +221,7 @@ class _Player:
             state[setting] = state[setting] if is_valid else self.lesson.choices[setting].default
         self.offered.add(setting)
 
-    def drawing(self, drawing: Drawing) -> None:
+    def show_drawing(self, drawing: Drawing) -> None:
         """Mounts a drawing. The settings that it reports go into session state, and from there into the address."""
         script = SCRIPTS[drawing.name]
         settings_now = {name: state[name] for name in drawing.settings}
@@ -259,7 +259,7 @@ class _Player:
             view_words = {"layer": str(head[0]), "head": str(head[1])}
             st.switch_page(PAGES["microscope"].file, query_params=self.here.words(view=True) | view_words)
 
-    def exercise(self, exercise: Exercise) -> None:
+    def show_exercise(self, exercise: Exercise) -> None:
         (record,) = plain_parts([replace(exercise, own={})], bytes.hex)  # `own` is for a site without a server
         settings = {name: str(state[name]) for name in self.lesson.choices}
         lesson_component("exercise")(

@@ -136,8 +136,8 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
     folder = borrowed.hub_cache() / "models--timm--vit_tiny"
     (folder / "blobs").mkdir(parents=True)
     (folder / "snapshots" / "0123").mkdir(parents=True)
-    save_file({"a": torch.arange(10_000.0)}, weights := folder / "made.safetensors")
-    blob = weights.rename(folder / "blobs" / digest_of(weights))
+    save_file({"a": torch.arange(10_000.0)}, weights_file := folder / "made.safetensors")
+    blob = weights_file.rename(folder / "blobs" / digest_of(weights_file))
     (link := folder / "snapshots" / "0123" / "model.safetensors").symlink_to(blob)
     assert sentences_of(WRONG) == ""
     blob.write_bytes(with_flipped_bit(blob.read_bytes()))

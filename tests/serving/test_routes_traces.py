@@ -90,7 +90,7 @@ MOST_TOTAL_VARIATION = 0.008  # largest mean for the rows of a layer; the 8-bit 
 
 
 @pytest.mark.parametrize("model", ["bundled", "untrained"])
-def test_rounded_layers_are_half_as_long_and_the_eye_cannot_tell(http, model):
+def test_rounded_layers_are_half_as_long_and_their_rows_hardly_differ(http, model):
     words = {"sample": "flock", "model": model}
     for layer in range(6):
         pack = get_part(http, words, "layers", layers=str(layer)).content

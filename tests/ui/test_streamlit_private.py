@@ -117,13 +117,13 @@ PRIVATE_FILE = "streamlit_private.py"
 
 def submodule_names(file: Path) -> set[str]:
     """The names that a file imports from Streamlit's submodules."""
-    imported = set()
+    imported_names = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            imported |= {alias.name for alias in node.names if alias.name.startswith("streamlit.")}
+            imported_names |= {alias.name for alias in node.names if alias.name.startswith("streamlit.")}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "streamlit":
-            imported |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return imported
+            imported_names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return imported_names
 
 
 def private_attributes(file: Path) -> set[str]:
