@@ -44,50 +44,54 @@ def load_seconds(file: Path) -> float:
     return statistics.median(run() for _ in range(3))
 
 
-def main_rows(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str]]:
+def main_rows(measures: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str]]:
     """The rows of the table: (quantity, value, bar)."""
-    groups = ", ".join(f"{group} {score:.2f}" for group, score in m["f1 by group"].items())
-    kinds = Counter(kind for layer in m["kinds"] for kind in layer).most_common()
-    on_objects, area = m["class token on objects"], m["area of objects"]
+    groups = ", ".join(f"{group} {score:.2f}" for group, score in measures["f1 by group"].items())
+    kinds = Counter(kind for layer in measures["kinds"] for kind in layer).most_common()
+    on_objects, area = measures["class token on objects"], measures["area of objects"]
     return [
         (
-            f"own object's share of an object patch's attention, {head_words(m['best head'])}",
-            f"{m['mass']:.3f}",
+            f"own object's share of an object patch's attention, {head_words(measures['best head'])}",
+            f"{measures['mass']:.3f}",
             f"≥ filter + {MARGIN}",
         ),
-        ("… with what prefix tokens take counted as lost", f"{m['mass, prefix counted']:.3f}", ""),
-        ("… of a row that is everywhere alike (area)", f"{m['area']:.3f}", ""),
-        ("… of nearness alone (the best Gaussian)", f"{m['gaussian']:.3f}", ""),
-        ("… of colour alone (the best kernel on mean colours)", f"{m['colour']:.3f}", ""),
-        ("… of the filter: colour × nearness, no network", f"{m['filter']:.3f}", ""),
-        ("… the head less the filter, mean and error over scenes", difference_words(m["beyond the filter"]), ""),
+        ("… with what prefix tokens take counted as lost", f"{measures['mass, prefix counted']:.3f}", ""),
+        ("… of a row that is everywhere alike (area)", f"{measures['area']:.3f}", ""),
+        ("… of nearness alone (the best Gaussian)", f"{measures['gaussian']:.3f}", ""),
+        ("… of colour alone (the best kernel on mean colours)", f"{measures['colour']:.3f}", ""),
+        ("… of the filter: colour × nearness, no network", f"{measures['filter']:.3f}", ""),
+        ("… the head less the filter, mean and error over scenes", difference_words(measures["beyond the filter"]), ""),
         (
-            f"the same without the eight neighbours, {head_words(m['far head'])}",
-            f"{m['far mass']:.3f}",
+            f"the same without the eight neighbours, {head_words(measures['far head'])}",
+            f"{measures['far mass']:.3f}",
             f"≥ filter + {MARGIN}",
         ),
-        ("… of area", f"{m['far area']:.3f}", ""),
-        ("… of nearness alone", f"{m['far gaussian']:.3f}", ""),
-        ("… of colour alone", f"{m['far colour']:.3f}", ""),
-        ("… of the filter", f"{m['far filter']:.3f}", ""),
-        ("… the head less the filter, mean and error over scenes", difference_words(m["far beyond the filter"]), ""),
-        ("heads above 0.5", str(m["heads above half"]), "report"),
-        ("best head of each layer", " ".join(f"{mass:.2f}" for mass in m["layers"]), ""),
+        ("… of area", f"{measures['far area']:.3f}", ""),
+        ("… of nearness alone", f"{measures['far gaussian']:.3f}", ""),
+        ("… of colour alone", f"{measures['far colour']:.3f}", ""),
+        ("… of the filter", f"{measures['far filter']:.3f}", ""),
         (
-            f"overlap of the 60 % set with the object (Jaccard), {head_words(m['overlap head'])}",
-            f"{m['overlap']:.3f}",
+            "… the head less the filter, mean and error over scenes",
+            difference_words(measures["far beyond the filter"]),
             "",
         ),
-        ("class token: macro-F1 over all labels, threshold 0.5", f"{m['f1']:.3f}", "≥ 0.85"),
+        ("heads above 0.5", str(measures["heads above half"]), "report"),
+        ("best head of each layer", " ".join(f"{mass:.2f}" for mass in measures["layers"]), ""),
+        (
+            f"overlap of the 60 % set with the object (Jaccard), {head_words(measures['overlap head'])}",
+            f"{measures['overlap']:.3f}",
+            "",
+        ),
+        ("class token: macro-F1 over all labels, threshold 0.5", f"{measures['f1']:.3f}", "≥ 0.85"),
         ("… by group of labels", groups, ""),
-        ("… of who says yes to every label", f"{m['f1 of yes']:.3f}", ""),
+        ("… of who says yes to every label", f"{measures['f1 of yes']:.3f}", ""),
         (
             "class token's attention on objects, last two layers",
             f"{on_objects:.3f}, {on_objects / area:.2f} × their area",
             "report",
         ),
         ("habits of the heads", ", ".join(f"{n} {kind}" for kind, n in kinds), "report"),
-        ("idle heads", f"{m['idle']:.0%}", "report"),
+        ("idle heads", f"{measures['idle']:.0%}", "report"),
         ("loading the file", f"{seconds * 1e3:.0f} ms", "≤ 500 ms"),
         ("its size", f"{megabytes:.1f} MB", "≤ 10 MB"),
     ]

@@ -97,11 +97,11 @@ def one_large_image(engine: str, side: str = str(LARGE_SIDE)) -> dict:
             with torch.inference_mode():
                 return peer(pixels, interpolate_pos_encoding=True, output_attentions=True)
 
-    bytes_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kb_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
     result = run_once()
     seconds = time.perf_counter() - began
-    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bytes_before) * 1024
+    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - kb_before) * 1024
     del result
     seconds = min(seconds, seconds_of(run_once))  # the first run also warms up
     return {"seconds": seconds, "peak": peak}

@@ -88,7 +88,7 @@ def _refused_or(parse: Callable[[], object]) -> str:
     return "read"
 
 
-KINDS = {  # title -> (function that calls `each` with every example that it makes, function that tries an example)
+TRIALS = {  # title -> (function that calls `each` with every example that it makes, function that tries an example)
     "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], try_picture),
     **{
         f"pictures of parts: {kind}": (partial(for_each, strategy), try_in_worker)
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     print("| what | outcomes | slowest | memory: a tenth in → end |\n|---|---|---|---|")
-    for title, (examples, try_one) in KINDS.items():
+    for title, (examples, try_one) in TRIALS.items():
         times, outcome_counts, early_memory = [], Counter(), [0.0]
 
         def each(example, try_one=try_one, times=times, counts=outcome_counts, memory=early_memory) -> None:

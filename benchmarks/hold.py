@@ -121,14 +121,14 @@ def load(seconds: float, share: float = 1) -> None:
         "|---|---|---|---|---|---|---|---|"
     )
     photos, real_pictures = drawn_photos(100), real_photos(60)
-    people, uploaders, in_dino = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, DINO_UPLOADERS))
+    people, uploaders, dino_uploaders = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, DINO_UPLOADERS))
     rows = [
         (f"{people} people on the samples", people, "", None, 1),
         (f"{uploaders} people on photos of their own, in ours", uploaders, BUNDLED_WORDS, photos, 1),
     ]
     if real_pictures:
-        title = f"{in_dino} people on photos of their own, in DINOv2"
-        rows.append((title, in_dino, "model=dinov2-small", real_pictures, 1))
+        title = f"{dino_uploaders} people on photos of their own, in DINOv2"
+        rows.append((title, dino_uploaders, "model=dinov2-small", real_pictures, 1))
     if NGINX:
         rows.append((f"{people} people on the samples, two replicas behind nginx", people, "", None, 2))
     for title, count, words, own_photos, processes in rows:

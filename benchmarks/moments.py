@@ -76,8 +76,8 @@ def partner_words(name: str, trace, moment: Moment) -> str:
             if region.flatten()[moment.patches[0]]:
                 patches = region.new_zeros(region.shape).flatten()
                 patches[moment.patches[0]] = True
-                share = eyes.partner_share_and_finds(rows, patches.unflatten(0, trace.grid), partner)[0]
-                shares.append(f"{pair_name}: the partner takes {float(share[0]):.0%}")
+                partner_shares = eyes.partner_share_and_finds(rows, patches.unflatten(0, trace.grid), partner)[0]
+                shares.append(f"{pair_name}: the partner takes {float(partner_shares[0]):.0%}")
     return "; ".join(shares) or "no marked pair"
 
 

@@ -72,7 +72,7 @@ DROP_PHOTOGRAPH = (
 )
 
 
-class Visit(AtTheSite):
+class SiteVisitor(AtTheSite):
     def processes(self) -> list[int]:
         """The ids of the browser's page processes. Only one page is open at a time."""
         cdp = self.context.browser.new_browser_cdp_session()
@@ -107,7 +107,7 @@ def _private_megabytes(pid: int) -> float:
 def print_first_pictures(browser: Browser, url: str, folder: Path, times: int) -> None:
     first_times, later_times, sizes = [], [], {}
     for _ in range(times):
-        visitor = Visit(browser, url)
+        visitor = SiteVisitor(browser, url)
         visitor.context.add_init_script(NOTE_FIRST_PICTURE + SPARING)
         visitor.arrive()
         first_times.append(visitor.page.evaluate(AWAIT_FIRST_PICTURE))
@@ -123,7 +123,9 @@ def print_first_pictures(browser: Browser, url: str, folder: Path, times: int) -
 
 
 def print_photographs(browser: Browser, url: str, model: str, times: int) -> None:
-    visitor = Visit(browser, url).arrive(f"#model={model}&sample={'chelsea' if model == models.REAL else 'portrait'}")
+    visitor = SiteVisitor(browser, url).arrive(
+        f"#model={model}&sample={'chelsea' if model == models.REAL else 'portrait'}"
+    )
     if model == models.REAL:
         visitor.page.evaluate("theLens().update({ view: { layer: 6, what: 'similarity' } })")
         visitor.page.locator(".attention-notice button", has_text="fetch it").click()
@@ -151,26 +153,26 @@ def print_photographs(browser: Browser, url: str, model: str, times: int) -> Non
 
 
 def print_live(browser: Browser, url: str, seconds: float = 5) -> None:
-    visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
+    visitor = SiteVisitor(browser, url).arrive("#model=bundled&sample=portrait")
     visitor.unfold("opening").get_by_role("button", name="Live").click()
     visitor.until("r => r.picture.startsWith('live')")
     read_number = "() => Number(theLens().read().picture.split(' ')[1])"
     number_before, cpu_before, began = visitor.page.evaluate(read_number), visitor.cpu_seconds(), time.perf_counter()
     time.sleep(seconds)
-    frames = visitor.page.evaluate(read_number) - number_before
+    picture_count = visitor.page.evaluate(read_number) - number_before
     wall_seconds, cpu_seconds = time.perf_counter() - began, visitor.cpu_seconds() - cpu_before
     print(
-        f"live, ours: {frames / wall_seconds:.1f} pictures a second (8), {cpu_seconds / max(1, frames):.3f} s CPU each"
+        f"live, ours: {picture_count / wall_seconds:.1f} pictures a second (8), {cpu_seconds / max(1, picture_count):.3f} s CPU each"
     )
     visitor.close()
 
 
 def print_memory(browser: Browser, url: str, count: int) -> None:
-    empty_visit = Visit(browser, url)
+    empty_visit = SiteVisitor(browser, url)
     empty_visit.page.goto(f"{url}/404.html")
     empty_memory = empty_visit.memory()
     empty_visit.close()
-    visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
+    visitor = SiteVisitor(browser, url).arrive("#model=bundled&sample=portrait")
     memories = {}
     for number, data in enumerate(_made_photographs(count), 1):
         visitor.page.evaluate(DROP_PHOTOGRAPH, ["drop", "image/jpeg", data, f"{number}.jpg", 6, 150])

@@ -146,12 +146,12 @@ def _page_name(scope: Scope) -> str | None:
 def _with_full_header(send: Send) -> Send:
     """Adds the header X-Playground-Full to a page without a seat. Only the microscope's page may open without one."""
 
-    async def with_header(message: Message) -> None:
+    async def send_with_header(message: Message) -> None:
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message)["X-Playground-Full"] = "yes"
         await send(message)
 
-    return with_header
+    return send_with_header
 
 
 class Talk:

@@ -47,14 +47,14 @@ class Headers:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
-        async def with_headers(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self.headers)
             await send(message)
 
         is_refused = any(part in f"{scope['path']}/" for part in REFUSED_PATHS)
         app = PlainTextResponse("Not found", status_code=404) if is_refused else self.app
-        return await app(scope, receive, with_headers)
+        return await app(scope, receive, send_with_headers)
 
 
 # A request to a host name that is not the server's own is refused before anything else reads the request.

@@ -131,8 +131,8 @@ class LeftPages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             return await self.app(scope, receive, send)
-        line = PageTracker(receive, send)
-        return await self.app(scope, line.receive, line.send)
+        tracker = PageTracker(receive, send)
+        return await self.app(scope, tracker.receive, tracker.send)
 
 
 class PageTracker:

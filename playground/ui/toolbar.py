@@ -75,19 +75,19 @@ def _open_page(target: dict) -> None:
     state.came_with = read_message(target)
     state.read_again = True
     state.arrived = state.get("arrived", 0) + 1
-    st.switch_page(PAGES[target["page"]].file, query_params=_strings(target.get("words")))
+    st.switch_page(PAGES[target["page"]].file, query_params=_as_strings(target.get("words")))
 
 
 def read_message(message: object) -> dict[str, dict | str | None]:
     """{choice, settings, view, key, run} from the toolbar's message, which is unchecked input from a browser."""
     message = message if isinstance(message, dict) else {}
-    fields = {part: _strings(message.get(part)) for part in ("choice", "view")}
+    fields = {part: _as_strings(message.get(part)) for part in ("choice", "view")}
     settings = message.get("settings")
-    fields["settings"] = _strings(settings) if isinstance(settings, dict) else None
+    fields["settings"] = _as_strings(settings) if isinstance(settings, dict) else None
     return fields | {name: message[name] if isinstance(message.get(name), str) else None for name in ("key", "run")}
 
 
-def _strings(words: object) -> dict[str, str]:
+def _as_strings(words: object) -> dict[str, str]:
     return {str(key): str(word) for key, word in words.items()} if isinstance(words, dict) else {}
 
 
@@ -126,7 +126,7 @@ class EarlyScript:
         start: Message = {}
         pieces: list[bytes] = []
 
-        async def with_script(message: Message) -> None:
+        async def send_with_script(message: Message) -> None:
             nonlocal start
             if message["type"] == "http.response.start":
                 is_page = MutableHeaders(scope=message).get("content-type", "").startswith("text/html")
@@ -138,7 +138,7 @@ class EarlyScript:
                 if not message.get("more_body"):
                     await _send_page(scope, start, b"".join(pieces), send)
 
-        return await self.app(plain_scope, receive, with_script)
+        return await self.app(plain_scope, receive, send_with_script)
 
 
 async def _send_page(scope: Scope, start_message: Message, html: bytes, send: Send) -> None:

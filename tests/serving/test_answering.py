@@ -269,13 +269,13 @@ def statuses_at_once(line: Queue, *visitors: dict) -> list[int]:
             with line.take():
                 tasks = [asyncio.create_task(http.get("/", headers=headers)) for headers in visitors]
                 await wait_until(lambda: all(task.done() for task in tasks))
-                answers = [task.result() for task in tasks]
-                tickets = [task.headers["X-Playground-Ticket"] for task in answers if task.status_code == 202]
+                replies = [task.result() for task in tasks]
+                tickets = [reply.headers["X-Playground-Ticket"] for reply in replies if reply.status_code == 202]
                 for ticket in tickets:
                     answering._waiting_jobs[ticket].has_left = True
         await wait_until(lambda: not answering._open_jobs)
-        assert all(task.json()["says"].endswith(".") for task in answers if task.status_code >= 400), answers
-        return [task.status_code for task in answers]
+        assert all(reply.json()["says"].endswith(".") for reply in replies if reply.status_code >= 400), replies
+        return [reply.status_code for reply in replies]
 
     return asyncio.run(visit())
 

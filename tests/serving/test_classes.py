@@ -235,7 +235,7 @@ console.log(JSON.stringify(REFUSED_IN));
 """
 
 
-def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
+def test_every_refusal_of_a_class_has_the_same_placeholders_in_every_language():
     result = subprocess.run(
         [node(), "--input-type=module", "-e", PRINT_REFUSALS], cwd=ROOT, capture_output=True, text=True
     )

@@ -68,10 +68,10 @@ def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
     """Eighty students, one who asks for work of seven seconds without a pause, and a flood from the same hall."""
     students = [Player(Visitor(f"student {n}", HALL), every=120.0) for n in range(80)]
     hostile = Player(Visitor("hostile student", HALL), COSTLY_WORK, 2.0, 12, hostile=True)
-    flood = [Player(Visitor(f"minted {n}", HALL), every=3.0, at_once=4, hostile=True) for n in range(20)]
+    flooders = [Player(Visitor(f"minted {n}", HALL), every=3.0, at_once=4, hostile=True) for n in range(20)]
     world = World()
     join([*students, hostile], Visitor("lecturer", "10.0.0.1"))
-    world.play([*students, hostile, *flood], 240)
+    world.play([*students, hostile, *flooders], 240)
     assert p95(students) <= 1, p95(students)
     assert not any(player.refusals for player in students)
 

@@ -36,10 +36,10 @@ def folder(monkeypatch, tmp_path):
 def write_description(folder, **fields) -> None:
     """Writes the description beside the model's file, with a later time than before."""
     file = folder / "leaves.json"
-    changed_at = file.stat().st_mtime_ns + 10**9 if file.exists() else None
+    next_time = file.stat().st_mtime_ns + 10**9 if file.exists() else None
     file.write_text(json.dumps(DESCRIPTION | fields))
-    if changed_at:
-        os.utime(file, ns=(changed_at, changed_at))
+    if next_time:
+        os.utime(file, ns=(next_time, next_time))
 
 
 def flock_trace():

@@ -283,14 +283,14 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
     """A layer may take 20 MB: 300 students who ask for it at once must not take 300 times as much."""
     running, counts, to_bytes = [], [], Trace.to_bytes
 
-    def counted(*arguments):
+    def count_and_pack(*arguments):
         running.append(1)
         counts.append(len(running))
         data = to_bytes(*arguments)
         running.pop()
         return data
 
-    monkeypatch.setattr(Trace, "to_bytes", counted)
+    monkeypatch.setattr(Trace, "to_bytes", count_and_pack)
     with ThreadPoolExecutor(8) as executor:
         picture = pictures.sample("flock")
         list(executor.map(lambda _: traces.layers(picture, Setup("untrained"), None, [0]), range(24)))

@@ -15,10 +15,10 @@ HALF_MESSAGE = BackMsg(rerun_script=ClientState(query_string="sample=meadow")).S
 
 
 class Chatter:
-    """A client that sends `count` messages at once, and reads answers only when `reads` is set."""
+    """A client that sends `count` messages at once, and reads answers only when `may_read` is set."""
 
     def __init__(self, count: int):
-        self.messages_left, self.heard_count, self.reads = count, 0, asyncio.Event()
+        self.messages_left, self.heard_count, self.may_read = count, 0, asyncio.Event()
 
     async def receive(self):
         if not self.messages_left:
@@ -27,7 +27,7 @@ class Chatter:
         return {"type": "websocket.receive", "bytes": STOP_MESSAGE}
 
     async def send(self, message):
-        await self.reads.wait()
+        await self.may_read.wait()
 
     async def app(self, scope, receive, send):
         while (await receive())["type"] == "websocket.receive":
