@@ -119,7 +119,7 @@ async def attack(server: Server, code: str) -> None:
     line = Connection(server, "evil" * 6)
     path = f"/api/classes/{code}"
     for round_number in range(10**9):
-        for action, message in (
+        for address, content in (
             (f"{path}/guesses", {"question": 99, "turn": 1, "guess": 3}),
             (f"{path}/guesses", {"question": 1, "turn": 1, "guess": 10**9}),
             (f"{path}/guesses", b'{"guess": "' + b"x" * 10**6),
@@ -127,7 +127,7 @@ async def attack(server: Server, code: str) -> None:
             (f"/api/classes/{'ACDEF'[round_number % 5] * 5}", None),
             (path, None),
         ):
-            await line.ask(action, message)
+            await line.ask(address, content)
             await asyncio.sleep(0)
 
 

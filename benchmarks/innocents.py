@@ -162,7 +162,7 @@ def be_hostile(url: str, seconds: float, count: int, results_pipe: Connection) -
     PHOTOS[:] = drawn_photos(10)
     until = time.perf_counter() + seconds
 
-    async def attack(number: int) -> list[str]:
+    async def keep_attacking(number: int) -> list[str]:
         names = []
         while time.perf_counter() < until:
             attack = ATTACKS[number % len(ATTACKS)]
@@ -174,7 +174,7 @@ def be_hostile(url: str, seconds: float, count: int, results_pipe: Connection) -
         return names
 
     async def all_of_them() -> list[list[str]]:
-        return await asyncio.gather(*map(attack, range(count)))
+        return await asyncio.gather(*map(keep_attacking, range(count)))
 
     results_pipe.send([name for names in asyncio.run(all_of_them()) for name in names])
 

@@ -81,13 +81,13 @@ def print_browser_times(folder: Path, times: int) -> None:
             somebody = Visiting(browser, url).arrive(name)
             timings = [somebody.give(picture) for _, picture in zip(range(times + 1), _cycle(), strict=False)]
             first_timings, later_timings = timings[0], timings[1:]
-            first_median, whole_median = (
+            first_median, all_layers_median = (
                 statistics.median(times_of_one[moment] for times_of_one in later_timings) / 1000
                 for moment in ("shown", "all")
             )
             print(
                 f"{name}, in Chromium: photograph → first drawn layer {first_median:.2f} s, "
-                f"all layers {whole_median:.2f} s; the "
+                f"all layers {all_layers_median:.2f} s; the "
                 f"first one, with fetching and reading the weights, {first_timings['shown'] / 1000:.2f} s"
             )
             somebody.close()

@@ -162,7 +162,8 @@ def print_live(browser: Browser, url: str, seconds: float = 5) -> None:
     picture_count = visitor.page.evaluate(read_number) - number_before
     wall_seconds, cpu_seconds = time.perf_counter() - began, visitor.cpu_seconds() - cpu_before
     print(
-        f"live, ours: {picture_count / wall_seconds:.1f} pictures a second (8), {cpu_seconds / max(1, picture_count):.3f} s CPU each"
+        f"live, ours: {picture_count / wall_seconds:.1f} pictures a second (8), "
+        f"{cpu_seconds / max(1, picture_count):.3f} s CPU each"
     )
     visitor.close()
 

@@ -54,7 +54,7 @@ CONTROL_WIDTH = 420  # pixels: the width of a slider or of a drop-down list
 
 def show(name: str) -> None:
     lesson = LESSONS[name]
-    subject = page.begin(lesson.name, lesson.idea, lesson.settings, first=next(iter(lesson.steps)))
+    subject = page.begin(lesson.name, lesson.idea, lesson.settings, first_step=next(iter(lesson.steps)))
     step = page.steps(lesson.titles)
     at_work = poll_runs(subject)
     st.fragment(_play, run_every=POLL_SECONDS if at_work else None)(lesson, step, subject, at_work)

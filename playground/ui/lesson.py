@@ -25,8 +25,8 @@ _MODEBAR = {
 }
 
 
-def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
-    """Shows the page's title and, above the `first` step only, its idea in one sentence. A widget whose `key` is
+def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first_step: str | None = None) -> Here:
+    """Shows the page's title and, above the `first_step` only, its idea in one sentence. A widget whose `key` is
     the name of a setting keeps its value in the address."""
     subject = arrive(page, settings)
     st.session_state.titles = {}
@@ -34,7 +34,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, f
         _overview(page)
     with st.container(key="lesson"):
         st.header(mathematics(PAGES[page].title), anchor=False)
-        if first is None or st.session_state.step == first:
+        if first_step is None or st.session_state.step == first_step:
             st.markdown(mathematics(idea))
     return subject
 

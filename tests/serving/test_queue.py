@@ -76,9 +76,9 @@ def test_a_request_that_may_come_from_the_same_page_is_no_person_who_comes_first
         first = queue.take(visitor=visitor)
         first.__enter__()
 
-        def tell(count, heard=counts, first=first):
-            heard.append(count)
-            if len(heard) == 1:
+        def tell(count, told_counts=counts, first=first):
+            told_counts.append(count)
+            if len(told_counts) == 1:
                 first.__exit__(None, None, None)
 
         with queue.take(tell, visitor=me):
