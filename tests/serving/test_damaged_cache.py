@@ -77,7 +77,7 @@ def test_all_but_the_damaged_file_is_shown(kind, cache, client):
 
 @pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
 @pytest.mark.parametrize("page", ["", "heads", "patches"])
-def test_every_page_is_drawn(kind, page, cache, monkeypatch):
+def test_every_page_is_drawn_despite_a_damaged_file(kind, page, cache, monkeypatch):
     monkeypatch.setattr(lifespan, "_warm_up", lambda: None)  # its thread would still run during other tests
     damage(cache, kind)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)

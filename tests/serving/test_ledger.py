@@ -66,7 +66,7 @@ def test_many_networks_of_one_house_share_a_cost_that_others_nearby_hardly_pay(c
     assert served_order(costs, newcomer, stranger, neighbour) == [neighbour, stranger, newcomer]
 
 
-def test_in_one_network_keys_are_told_apart(costs, monkeypatch):
+def test_keys_of_one_network_have_costs_of_their_own(costs, monkeypatch):
     monkeypatch.setattr(ledger, "seats", Seats(costs))
     visitors = [at("10.0.0.1", person) for person in ("greedy", "ann", "bea")]
     for visitor in visitors:

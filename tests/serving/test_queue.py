@@ -85,7 +85,7 @@ def test_a_request_that_may_come_from_the_same_page_is_no_person_who_comes_first
             assert counts == [expected, 0], (visitor, counts)
 
 
-def test_who_leaves_gives_the_place_back(busy):
+def test_a_waiter_who_leaves_gives_the_place_back(busy):
     queue, release = busy
 
     class Left(Exception):

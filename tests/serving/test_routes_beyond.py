@@ -54,7 +54,9 @@ def test_the_logit_lens_is_python_s(http, flock_trace):
     assert [label for label, _ in layers[-1]] == [label for label, _ in flock_trace.predictions[:3]]
 
 
-def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, flock_trace, monkeypatch):
+def test_each_step_of_an_occlusion_continues_the_last_and_says_how_well_relevance_foretells_it(
+    http, flock_trace, monkeypatch
+):
     pass_counts = []
     real_answers = occlusion.Measured._answer_vectors
     monkeypatch.setattr(

@@ -78,7 +78,7 @@ def test_a_class_on_a_server_for_this_machine_alone_says_which_command_opens_it(
     assert "/base/c/" in reply["address"]
 
 
-def test_a_phone_guesses_and_reads_of_all_guesses_and_of_the_truth_only_when_they_are_shown(group):
+def test_a_phone_sees_all_guesses_and_the_truth_only_when_they_are_shown(group):
     number = group.ask(NUMBER)
     first_state = group.phone().json()
     assert first_state["question"]["asks"] == {"en": "How many?"}
@@ -112,7 +112,7 @@ def test_a_waiting_phone_is_answered_when_something_has_changed(group):
     assert answers[0]["question"]["kind"] == "number"
 
 
-def test_a_wait_ends_by_itself(group, monkeypatch):
+def test_a_phone_s_wait_ends_after_a_while(group, monkeypatch):
     monkeypatch.setattr(routes_classes, "WAIT_SECONDS", 0.01)
     version = group.phone().json()["version"]
     assert group.phone(after=version).json()["version"] == version

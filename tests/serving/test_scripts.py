@@ -79,7 +79,7 @@ def test_no_script_stands_in_a_message_to_a_page():
     assert "import(" in components.STUB
 
 
-def test_only_so_many_scripts_are_kept(http):
+def test_the_number_of_cached_scripts_is_bounded(http):
     """A stranger may ask for the styles in every order, or repeat one of them a thousand times in one address."""
     names = sorted(scripts._names_of(".css"))
     assert_refused(http.get(f"/api/app/{'0' * 16}/{APP_SCRIPT}", params={"styles": ",".join(names * 3)}), 404)

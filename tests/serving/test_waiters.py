@@ -34,7 +34,7 @@ def clock(monkeypatch):
     until(lambda: not routes_models._drop_silent(), "somebody still waits")
 
 
-def test_who_does_not_ask_for_five_seconds_has_left_and_the_download_ends(clock):
+def test_a_person_who_has_not_asked_for_five_seconds_counts_as_gone(clock):
     download = routes_models.wait_for(ANNA, "model")
     clock[0] = 5
     assert routes_models.asks(ANNA, "model") is download
@@ -48,7 +48,7 @@ def test_who_does_not_ask_for_five_seconds_has_left_and_the_download_ends(clock)
     assert (download.arrived, download.trouble) == (False, None)
 
 
-def test_the_watch_finds_by_itself_who_has_left(clock, monkeypatch):
+def test_the_watch_ends_a_download_whose_waiter_has_left(clock, monkeypatch):
     monkeypatch.setattr(routes_models, "STILL_WAITS", 0.05)
     download = routes_models.wait_for(ANNA, "model")
     clock[0] = 1
@@ -72,14 +72,14 @@ def test_a_person_who_asks_for_another_model_has_left_the_first(clock):
     assert not second_download.over
 
 
-def test_who_asks_twice_waits_once(clock):
+def test_a_person_who_asks_twice_waits_once(clock):
     download = routes_models.wait_for(ANNA, "model")
     assert routes_models.wait_for(ANNA, "model") is download
     routes_models.stop_waiting(ANNA, "model")
     until(lambda: download.over, "it goes on, though nobody waits")
 
 
-def test_only_so_many_models_come_at_the_same_time(clock):
+def test_the_number_of_simultaneous_downloads_is_bounded(clock):
     for number in range(MODELS):
         routes_models.wait_for(f"{number}" * 22, f"model {number}")
     with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
@@ -171,7 +171,7 @@ def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypa
     hub.check("vit_base_patch16_clip_224.openai")
 
 
-def test_what_is_on_this_machine_stands_first_among_the_cards_under_a_plain_name(monkeypatch):
+def test_models_on_this_machine_come_first_and_have_plain_names(monkeypatch):
     name = "vit_base_patch16_224.mae"
     present_names = {name, *models.OURS}
     monkeypatch.setattr(models, "is_here", lambda name: name in present_names)

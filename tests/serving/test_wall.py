@@ -69,6 +69,6 @@ def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():
         assert http.get(f"/api/moments/{edition}/24.jpg").status_code == 400
 
 
-def test_without_dinov2_the_drawings_are_left(monkeypatch):
+def test_without_dinov2_the_wall_shows_drawings_only(monkeypatch):
     monkeypatch.setattr(models, "has_real", lambda: False)
     assert {moment.shown_sample.kind for moment in wall.on_this_machine()} == {"drawing"}

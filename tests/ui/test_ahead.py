@@ -83,7 +83,7 @@ def test_on_a_lesson_s_page_streamlit_s_scripts_begin_at_once(http):
     assert OUR_SCRIPT.sub("", http.get("/heads").text) == with_our_title(STREAMLIT_PAGE)
 
 
-def test_a_page_that_is_written_in_another_way_begins_at_once(http, monkeypatch):
+def test_if_streamlit_writes_its_page_in_another_way_its_scripts_begin_at_once(http, monkeypatch):
     page = STREAMLIT_PAGE.replace('<script type="module" crossorigin', "<script defer").replace(
         "modulepreload", "prefetch"
     )

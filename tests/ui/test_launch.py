@@ -44,7 +44,7 @@ def test_a_host_or_port_where_nothing_can_listen_is_refused_with_a_sentence(opti
         (["--allow-host", "a.example", "--allow-host", "b.example"], "a.example b.example"),
     ],
 )
-def test_names_by_which_browsers_call_it_go_to_the_server(options, expected, monkeypatch):
+def test_host_names_from_the_options_reach_the_server(options, expected, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
     monkeypatch.setattr(launch, "_is_free", lambda *_: True)
     monkeypatch.setattr(launch.settings, "find_a_home", lambda: None)
@@ -88,7 +88,7 @@ def test_a_port_that_may_not_be_opened_is_not_called_taken(monkeypatch, capsys):
     assert "Port 80 can't be opened: Permission denied" in capsys.readouterr().err
 
 
-def test_without_a_port_a_taken_one_is_passed_over(taken_port, monkeypatch):
+def test_without_the_option_port_a_taken_port_is_passed_over(taken_port, monkeypatch):
     monkeypatch.setattr(launch, "FIRST_PORT", taken_port)
     assert launch._free_port("127.0.0.1") > taken_port
 

@@ -33,6 +33,6 @@ def test_an_error_s_trace_stands_in_a_field():
 
 
 @pytest.mark.parametrize("words", ["ünïcode", '"quoted"'])
-def test_words_come_as_they_are(words):
+def test_words_stand_in_the_log_as_they_are(words):
     record = logging.LogRecord("playground", logging.INFO, "here.py", 1, words, (), None)
     assert json.loads(JsonFormatter().format(record))["message"] == words

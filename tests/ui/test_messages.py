@@ -22,7 +22,7 @@ def test_a_sentence_stays_as_it_is(sentence):
         ("\\", "\\\\"),
     ],
 )
-def test_other_people_s_words_are_no_markdown(words, expected):
+def test_texts_of_users_are_escaped_for_markdown(words, expected):
     assert escaped(words) == expected
 
 

@@ -173,7 +173,7 @@ def test_only_a_step_back_in_the_history_reads_the_address_again(monkeypatch):
     assert reopen() == "flock"
 
 
-def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view():
+def test_the_choice_and_the_microscope_s_view_go_along_to_the_next_page():
     app = open_page("cost", sample="flock", model="untrained", layer="3")
     app.query_params.clear()
     app.switch_page("pages/heads.py").run()
@@ -272,7 +272,7 @@ def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(message):
      {"view": {"layer": "x" * 999}}, {"choice": "abc"}, [1, 2], "abc"],
     ids=lambda one: str(one)[:40],
 )  # fmt: skip
-def test_hostile_words_of_a_toolbar_leave_a_page_that_stands(message):
+def test_hostile_messages_of_a_toolbar_cause_no_error_page(message):
     app = open_page("cost", sample="flock")
     app.session_state["toolbar"] = {"choice": message}
     app.run()

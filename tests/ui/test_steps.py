@@ -40,7 +40,7 @@ def test_next_leads_through_all_steps_and_each_stands_in_the_address(page):
     assert not [button for button in app.button if button.key == "next_step"]
 
 
-def test_what_was_chosen_in_one_step_is_still_there_after_another():
+def test_a_setting_of_one_step_is_still_there_after_another():
     app = open_page("by_hand", patch="32", step="colours")
     app.button(key="next_step").click().run()
     assert (app.session_state.step, word_of_address(app, "patch")) == ("masks", "32")

@@ -27,7 +27,7 @@ FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
 TOAST_WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
 
 
-def test_nobody_is_asked_for_our_address():
+def test_streamlit_asks_nobody_for_this_machine_s_address():
     from streamlit.web.server import server_util
 
     assert callable(net_util.get_external_ip)
@@ -160,7 +160,7 @@ def test_at_most_ten_private_names_of_streamlit_are_used():
     assert set(names) <= {PRIVATE_FILE, "launch.py"}, names
 
 
-def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
+def test_at_most_eight_selectors_reach_into_streamlit_s_page_and_each_is_used():
     selectors = {*(f'[data-testid="{part}"]' for part in SCRIPT_PARTS), *streamlit_private.SELECTORS.values()}
     assert len(selectors) <= 8, selectors
     for name in streamlit_private.SELECTORS:
@@ -168,7 +168,7 @@ def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
     assert not re.findall(r"\.(?:st[A-Z]|block-container|stApp)", frame.STYLE)
 
 
-def test_at_most_two_of_its_parts_are_replaced_and_each_says_which_attack_it_ends():
+def test_at_most_two_parts_of_streamlit_are_replaced_and_each_says_which_attack_it_ends():
     replaced_names = {file.name: names for file in OUR_FILES if (names := replaced_parts(file))}
     assert replaced_names == {PRIVATE_FILE: {"net_util.get_external_ip", "PagesManager.uses_pages_directory"}}
     for function in (streamlit_private.ask_nobody_for_our_address, streamlit_private.use_our_pages):
@@ -184,13 +184,13 @@ def test_nobody_empties_the_caches_of_everybody():
         streamlit_private.message_kind(b"\xff\xff")
 
 
-def test_a_redraw_by_the_clock_is_told_from_a_person_s():
+def test_a_redraw_by_a_timer_is_distinguished_from_a_person_s():
     for by_clock in (True, False):
         message = BackMsg(rerun_script=ClientState(is_auto_rerun=by_clock))
         assert streamlit_private.is_by_timer(message.SerializeToString()) is by_clock
 
 
-def test_a_run_says_whose_it_is_and_when_it_has_ended():
+def test_messages_of_a_run_name_its_session_and_its_end():
     message = ForwardMsg()
     message.new_session.initialize.session_id = "one"
     assert streamlit_private.kind_and_session(message.SerializeToString()) == ("new_session", "one")

@@ -33,7 +33,7 @@ def test_every_step_shows_the_picture_before_the_model_is_asked_anything(monkeyp
     assert isinstance(first_part.meanwhile, Picture)
 
 
-def test_words_wait_for_what_is_seen_and_other_waits_keep_the_picture(monkeypatch):
+def test_words_wait_for_the_first_drawing_and_other_waits_keep_the_picture(monkeypatch):
     stored = set()
     monkeypatch.setattr(Here, "has", lambda _, what: what in stored)
     monkeypatch.setattr(Here, "kept", lambda _, what, make: stored.add(what))
