@@ -171,16 +171,16 @@ def rounded(vit):
 
     from playground.models.engine_file import BLOCK, eight_bit_blocks
 
-    copy_ = copy.deepcopy(vit)
+    rounded_vit = copy.deepcopy(vit)
     with torch.no_grad():
-        for name, tensor in copy_.named_parameters():
+        for name, tensor in rounded_vit.named_parameters():
             if name == "pos_embed":
                 tensor.copy_(tensor.half().float())
             elif name.endswith(".weight") and tensor.dim() > 1:
                 codes, gains = eight_bit_blocks(tensor.flatten(1).numpy())
                 gains = np.repeat(gains.astype(np.float32), BLOCK, axis=1)[:, : codes.shape[1]]
                 tensor.copy_(torch.from_numpy(codes * gains).view_as(tensor))
-    return copy_
+    return rounded_vit
 
 
 def rows_on_pasted_things(vits: dict, held_album) -> list[tuple[str, str, str]]:

@@ -58,9 +58,9 @@ class Door:
                 headers.get("x-playground-run", ""), visitor.person, person=path_of(scope) not in PROBE_PATHS
             )
         send_answer = AnswerInPieces(visitor, send).send
-        if (page := _page_name(scope)) is not None and not self.seats.has_room(visitor.address):
+        if (page_name := _page_name(scope)) is not None and not self.seats.has_room(visitor.address):
             ledger.refused["pages"] += 1
-            if page != MICROSCOPE.name:
+            if page_name != MICROSCOPE.name:
                 full_page = HTMLResponse(FULL_HTML, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
                 return await full_page(scope, receive, send)
             send_answer = _with_full_header(send_answer)

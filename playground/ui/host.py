@@ -78,7 +78,7 @@ def _draw(lesson: Lesson, step: str, subject: Here) -> None:
         state.offered = player.offered
         state.messages = player.messages
     except PlaygroundError as error:
-        st.error(messages.escaped(str(error)))
+        st.error(messages.escape_markdown(str(error)))
     tell_settings("step")
 
 

@@ -13,13 +13,13 @@ from playground.ui import streamlit_private
 PROLONG_AFTER = 2.0  # seconds after which a toast about waiting is prolonged
 
 
-def escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escapes user text for Markdown: a file's name is shown as it is and can't fetch anything."""
     return re.sub(r"[\\`*$<>\[\]~]|_(?!\w)|(?<!\w)_|:(?=\w)", r"\\\g<0>", " ".join(text.split()))
 
 
 def error(sentence: str) -> None:
-    st.toast(escaped(sentence), icon=":material/error:", duration="long")
+    st.toast(escape_markdown(sentence), icon=":material/error:", duration="long")
 
 
 class OnPage:

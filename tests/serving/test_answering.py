@@ -232,7 +232,7 @@ def test_an_error_is_answered_with_a_sentence_and_never_a_traceback(line, kind):
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_a_refusal_says_more_where_the_browser_needs_it(line):
+def test_a_refusal_has_more_fields_where_the_browser_needs_them(line):
     def work() -> Response:
         raise Refused("It is not here.", 404, forgotten="its id")
 

@@ -64,17 +64,17 @@ def test_every_layout_is_tried():
 )
 def test_every_layout_is_the_file_of_the_command(client, layout, kind, tmp_path):
     words, flags = REQUESTS_BY_LAYOUT[layout]
-    look, as_flags = tiny_options(kind)
+    look, look_flags = tiny_options(kind)
     if (layout, kind) == ("heads", "svg"):
-        look, as_flags = look | {"colours": "own"}, f"{as_flags} --colours own"
+        look, look_flags = look | {"colours": "own"}, f"{look_flags} --colours own"
     file_bytes = figure_bytes(client, kind, words | look | {"layout": layout})
-    assert file_bytes == bytes_of_command(f"{flags} --layout {layout} {as_flags}", kind, tmp_path)
+    assert file_bytes == bytes_of_command(f"{flags} --layout {layout} {look_flags}", kind, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["pdf", "npz", "json"])
 def test_every_still_kind_is_the_file_of_the_command(client, kind, tmp_path):
-    look, as_flags = tiny_options(kind)
-    assert figure_bytes(client, kind, FLOCK | look) == bytes_of_command(f"{FLOCK_FLAGS} {as_flags}", kind, tmp_path)
+    look, look_flags = tiny_options(kind)
+    assert figure_bytes(client, kind, FLOCK | look) == bytes_of_command(f"{FLOCK_FLAGS} {look_flags}", kind, tmp_path)
 
 
 def test_options_that_a_file_of_numbers_ignores_are_refused(client):
@@ -265,10 +265,10 @@ def test_a_pass_with_a_cut_is_the_file_of_the_command(client, cut, compared, tmp
     flags = f"{FLOCK_FLAGS} --cut '{cut}'" + f" --with-image {compared}" * bool(compared)
     assert figure_bytes(client, "csv", words) == bytes_of_command(flags, "csv", tmp_path)
     grid = {"layout": "grid", "rows": "layers:3,4", "columns": "heads:0,1"}
-    as_flags = " --layout grid --rows layers:3,4 --columns heads:0,1"
+    grid_flags = " --layout grid --rows layers:3,4 --columns heads:0,1"
     shared_words = {key: word for key, word in words.items() if key not in ("layer", "head")}
     flags = re.sub(r"--(layer|head) \d", "", flags)
-    assert figure_bytes(client, "csv", shared_words | grid) == bytes_of_command(flags + as_flags, "csv", tmp_path)
+    assert figure_bytes(client, "csv", shared_words | grid) == bytes_of_command(flags + grid_flags, "csv", tmp_path)
 
 
 def test_a_cut_that_puts_values_needs_a_picture_and_refuses_another_model(client):

@@ -3,12 +3,12 @@ from streamlit.testing.v1 import AppTest
 
 from playground.serving import ledger
 from playground.ui import streamlit_private
-from playground.ui.messages import escaped
+from playground.ui.messages import escape_markdown
 
 
 @pytest.mark.parametrize("sentence", ["The weights of vit_small_patch16_224.dino can't be had.", "3 × 4: no.", "Ende?"])
 def test_a_sentence_stays_as_it_is(sentence):
-    assert escaped(sentence) == sentence
+    assert escape_markdown(sentence) == sentence
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_a_sentence_stays_as_it_is(sentence):
     ],
 )
 def test_texts_of_users_are_escaped_for_markdown(words, expected):
-    assert escaped(words) == expected
+    assert escape_markdown(words) == expected
 
 
 def address_of_run() -> str:

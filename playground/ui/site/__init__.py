@@ -163,7 +163,7 @@ def write(
         embedded=escape(EMBED_EXAMPLE.format(base=base, model=next((w["file"] for w in weights.values()), "…"))),
     )  # fmt: skip
     folder.plain("about.html", about.encode())
-    _write_embedded(folder)
+    _write_embed_package(folder)
     lost_script = folder.put("lost.js", bundle("shell/lost.js").encode())
     folder.plain("404.html", _lost_page(base, lost_script).encode())
     folder.plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
@@ -252,7 +252,7 @@ def _foot(base: str = "") -> str:
     return f"<span>{FOOT}</span> {' '.join(anchors)}"
 
 
-def _write_embedded(folder: Folder) -> None:
+def _write_embed_package(folder: Folder) -> None:
     """Writes <attention-lens> as a package under fixed names, because pages of other sites refer to these names."""
     package = {
         "name": "attention-lens", "version": __version__, "license": "MIT", "type": "module",
