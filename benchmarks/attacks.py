@@ -20,7 +20,7 @@ from browser.stranger import ask
 from crowd import Person, Refused, drawn_photos, megabytes
 from hostile import profiles
 from hostile.files import FILES
-from innocents import largest_file
+from innocents import largest_file_address
 from PIL import Image
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -29,13 +29,13 @@ from playground.errors import PlaygroundError
 from playground.serving.ledger import NEW_PAGE_SECONDS
 
 MOST_FILE_SECONDS = 1.0  # most seconds until a hostile file or folder is refused
-LONG = 12.0  # seconds that another person may wait during an attack, because a pass may take ten
-OWN = 2050  # MB that deploy/README.md allows for traces, people's pictures, messages and one decoding together
+LONGEST_WAIT = 12.0  # seconds that another person may wait during an attack, because a pass may take ten
+ALLOWED_MB = 2050  # MB that deploy/README.md allows for traces, people's pictures, messages and one decoding together
 
 
 @dataclass
 class Outcome:
-    said: str
+    sentence: str
     seconds: float
     memory: str
     holds: bool
@@ -45,35 +45,35 @@ class Watch:
     """Measures the server's memory and the time while an attack goes on."""
 
     def __init__(self, server: Server):
-        self.server, self.before = server, megabytes([server])
-        self.most, self._over, self.began = self.before, threading.Event(), time.perf_counter()
+        self.server, self.memory_before = server, megabytes([server])
+        self.most_memory, self._is_over, self.began = self.memory_before, threading.Event(), time.perf_counter()
         threading.Thread(target=self._look, daemon=True).start()
 
     def _look(self) -> None:
-        while not self._over.wait(0.05):
+        while not self._is_over.wait(0.05):
             with suppress(FileNotFoundError, ProcessLookupError):
-                self.most = max(self.most, megabytes([self.server]))
+                self.most_memory = max(self.most_memory, megabytes([self.server]))
 
     def end(self, summary: str, holds: bool, most_growth: float = 1500) -> Outcome:
-        self._over.set()
-        holds = holds and self.most - self.before <= most_growth and self.server.process.poll() is None
+        self._is_over.set()
+        holds = holds and self.most_memory - self.memory_before <= most_growth and self.server.process.poll() is None
         seconds = time.perf_counter() - self.began
-        return Outcome(summary, seconds, f"{self.before:.0f} → {self.most:.0f} MB", holds)
+        return Outcome(summary, seconds, f"{self.memory_before:.0f} → {self.most_memory:.0f} MB", holds)
 
 
-async def _opened(server: Server, words: str = "", key: str = "") -> Person:
+async def _open_person(server: Server, words: str = "", key: str = "") -> Person:
     person = Person(server.url, words, key)
     await person.open()
     return person
 
 
-def one_link(server: Server) -> Outcome:
+def links_to_large_models(server: Server) -> Outcome:
     watch = Watch(server)
 
     async def go() -> list[str]:
         sentences = []
         for model in ("ViT-H/100", "ViT-H/14", "ViT-L/14"):
-            person = await _opened(server, f"model={model}")
+            person = await _open_person(server, f"model={model}")
             try:
                 await person.pick("flock")
             except Refused as refusal:
@@ -81,8 +81,8 @@ def one_link(server: Server) -> Outcome:
             await person.close()
         return sentences
 
-    outcome = asyncio.run(go())
-    return watch.end(f"refused {len(outcome)} times", len(outcome) >= 3)
+    refusals = asyncio.run(go())
+    return watch.end(f"refused {len(refusals)} times", len(refusals) >= 3)
 
 
 def twenty_large_pictures(server: Server) -> Outcome:
@@ -91,12 +91,12 @@ def twenty_large_pictures(server: Server) -> Outcome:
     watch = Watch(server)
 
     async def go() -> None:
-        people = [await _opened(server, "model=bundled") for _ in range(20)]
+        people = [await _open_person(server, "model=bundled") for _ in range(20)]
         await asyncio.gather(*(person.drop(buffer.getvalue(), "large.webp") for person in people))
         await asyncio.gather(*(person.close() for person in people))
 
     asyncio.run(go())
-    return watch.end("all twenty were shown", True, OWN)
+    return watch.end("all twenty were shown", True, ALLOWED_MB)
 
 
 def greedy_profiles(server: Server) -> Outcome:
@@ -107,7 +107,7 @@ def greedy_profiles(server: Server) -> Outcome:
     watch = Watch(server)
 
     async def go() -> float:
-        people = [await _opened(server, "model=bundled") for _ in range(21)]
+        people = [await _open_person(server, "model=bundled") for _ in range(21)]
         uploads = [asyncio.create_task(person.drop(file.getvalue(), "a.png")) for person in people[1:]]
         began = time.perf_counter()
         await people[0].drop(_jpeg(), "photograph.jpg")
@@ -118,7 +118,7 @@ def greedy_profiles(server: Server) -> Outcome:
         return wait_seconds
 
     wait_seconds = asyncio.run(go())
-    return watch.end(f"an honest photograph waited {wait_seconds:.2f} s", wait_seconds < LONG)
+    return watch.end(f"an honest photograph waited {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT)
 
 
 def ten_tabs(server: Server) -> Outcome:
@@ -126,8 +126,8 @@ def ten_tabs(server: Server) -> Outcome:
     watch, key = Watch(server), "of-one-browser-with-ten-tabs"
 
     async def go() -> float:
-        tabs = [await _opened(server, "model=ViT-S/16&sample=meadow", key) for _ in range(10)]
-        stranger = await _opened(server, "model=untrained")
+        tabs = [await _open_person(server, "model=ViT-S/16&sample=meadow", key) for _ in range(10)]
+        stranger = await _open_person(server, "model=untrained")
         samples = ("flock", "portrait", "landscape", "still-life", "twins") * 2
         tasks = [asyncio.create_task(tab.pick(sample)) for tab, sample in zip(tabs, samples, strict=True)]
         await asyncio.sleep(0.2)
@@ -138,10 +138,10 @@ def ten_tabs(server: Server) -> Outcome:
         return wait_seconds
 
     wait_seconds = asyncio.run(go())
-    return watch.end(f"a stranger waited {wait_seconds:.1f} s", wait_seconds < LONG)
+    return watch.end(f"a stranger waited {wait_seconds:.1f} s", wait_seconds < LONGEST_WAIT)
 
 
-def stalled(server: Server) -> Outcome:
+def stalled_uploads(server: Server) -> Outcome:
     """Twenty uploads stall, while another person looks at pictures and uploads a photograph."""
     watch, connections = Watch(server), []
     for number in range(20):
@@ -155,7 +155,7 @@ def stalled(server: Server) -> Outcome:
             connections[-1].sendall(bytes(2**20))
 
     async def ordinary_visit() -> float:
-        person, began = await _opened(server), time.perf_counter()
+        person, began = await _open_person(server), time.perf_counter()
         await person.pick("flock")
         await person.drop(_jpeg(), "mine.jpg")
         await person.close()
@@ -165,7 +165,7 @@ def stalled(server: Server) -> Outcome:
     for line in connections:
         line.close()
     return watch.end(
-        f"somebody else was answered, and their file opened, in {wait_seconds:.2f} s", wait_seconds < LONG, 300
+        f"somebody else was answered, and their file opened, in {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT, 300
     )
 
 
@@ -182,13 +182,13 @@ def half_messages(server: Server) -> Outcome:
         connections.append(_open_socket(server))
         with suppress(OSError):
             connections[-1].sendall(b"\x82\xff" + (44 * 10**6).to_bytes(8, "big") + bytes(4) + bytes(40 * 10**6))
-    wait_seconds = _somebody_else_waits(server)
+    wait_seconds = _wait_of_somebody_else(server)
     for line in connections:
         line.close()
-    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONG, 300)
+    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT, 300)
 
 
-def without_a_pause(server: Server) -> Outcome:
+def endless_requests(server: Server) -> Outcome:
     """Ten sockets ask for the page again and again without a pause; ten others send only pings."""
     watch, is_over = Watch(server), threading.Event()
     ping, question = b"\x89\x80\0\0\0\0" * 1000, BackMsg(rerun_script=ClientState()).SerializeToString()
@@ -204,60 +204,62 @@ def without_a_pause(server: Server) -> Outcome:
     for thread in threads:
         thread.start()
     time.sleep(2)
-    wait_seconds = _somebody_else_waits(server)
+    wait_seconds = _wait_of_somebody_else(server)
     is_over.set()
-    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONG, 600)
+    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT, 600)
 
 
 def _open_socket(server: Server) -> socket.socket:
     line = socket.create_connection(("127.0.0.1", server.port), timeout=30)
-    line.sendall(_hello(server.url, server.address))
+    line.sendall(_handshake(server.url, server.address))
     line.recv(2000)
     return line
 
 
-def _somebody_else_waits(server: Server) -> float:
-    async def good() -> float:
+def _wait_of_somebody_else(server: Server) -> float:
+    async def visit() -> float:
         began = time.perf_counter()
-        person = await _opened(server)
+        person = await _open_person(server)
         await person.pick("flock")
         await person.close()
         return time.perf_counter() - began
 
-    return asyncio.run(good())
+    return asyncio.run(visit())
 
 
-def pipelined(server: Server) -> Outcome:
+def pipelined_requests(server: Server) -> Outcome:
     """Opens 300 connections that ask for a sample's numbers without a key, and ask again before the answer comes."""
     watch = Watch(server)
-    return _flooded(watch, *floods.requests(server, floods.numbers(server, "layers")))
+    return _judge_flood(watch, *floods.requests(server, floods.numbers_address(server, "layers")))
 
 
 def long_work(server: Server) -> Outcome:
-    """The flood of `pipelined`, with requests that take many passes each."""
+    """The flood of `pipelined_requests`, with requests that take many passes each."""
     watch = Watch(server)
-    return _flooded(watch, *floods.requests(server, floods.numbers(server, "relevance", query="3,3")))
+    return _judge_flood(watch, *floods.requests(server, floods.numbers_address(server, "relevance", query="3,3")))
 
 
-def _flooding(flood: Callable[[Server], tuple[float, float]]) -> Callable[[Server], Outcome]:
+def _attack_by_flood(flood: Callable[[Server], tuple[float, float]]) -> Callable[[Server], Outcome]:
     def run(server: Server) -> Outcome:
         watch = Watch(server)
-        return _flooded(watch, *flood(server))
+        return _judge_flood(watch, *flood(server))
 
     return run
 
 
-def _flooded(watch: Watch, calm_p95: float, flood_p95: float) -> Outcome:
+def _judge_flood(watch: Watch, calm_p95: float, flood_p95: float) -> Outcome:
     waits_in_words = f"p95 of ten others was {calm_p95 * 1e3:.0f} ms in peace, {flood_p95 * 1e3:.0f} ms meanwhile"
     return watch.end(waits_in_words, flood_p95 <= floods.MOST_P95, 600)
 
 
-def _crowded(attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]]) -> Callable[[Server], Outcome]:
+def _attack_on_newcomers(
+    attack: Callable[[Server], tuple[newcomers.Waits, newcomers.Waits]],
+) -> Callable[[Server], Outcome]:
     def run(server: Server) -> Outcome:
         watch = Watch(server)
         calm_waits, attacked_waits = attack(server)
-        is_held = newcomers.holds(calm_waits, attacked_waits)
-        return watch.end(f"newcomers waited {calm_waits} in peace; {attacked_waits} meanwhile", is_held, OWN)
+        is_held = newcomers.meets_bars(calm_waits, attacked_waits)
+        return watch.end(f"newcomers waited {calm_waits} in peace; {attacked_waits} meanwhile", is_held, ALLOWED_MB)
 
     return run
 
@@ -270,28 +272,29 @@ def silent_sockets(server: Server) -> Outcome:
             connections.append(_open_socket(server))
     time.sleep(NEW_PAGE_SECONDS + 1)
     status, _ = ask(server.url)
-    wait_seconds = _somebody_else_waits(server)
+    wait_seconds = _wait_of_somebody_else(server)
     for line in connections:
         line.close()
     return watch.end(
-        f"somebody else got in, after {wait_seconds:.2f} s; the page: {status}", wait_seconds < LONG and status == 200
+        f"somebody else got in, after {wait_seconds:.2f} s; the page: {status}",
+        wait_seconds < LONGEST_WAIT and status == 200,
     )
 
 
-def half_read(server: Server) -> Outcome:
+def unread_downloads(server: Server) -> Outcome:
     """Starts five hundred downloads of a large file and reads none of them."""
     watch, connections = Watch(server), []
-    request = f"GET {largest_file(server.url)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
+    request = f"GET {largest_file_address(server.url)} HTTP/1.1\r\nHost: {server.address}\r\n\r\n".encode()
     for _ in range(500):
         line = socket.socket()
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         line.connect(("127.0.0.1", server.port))
         line.sendall(request)
         connections.append(line)
-    wait_seconds = _somebody_else_waits(server)
+    wait_seconds = _wait_of_somebody_else(server)
     for line in connections:
         line.close()
-    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONG, 300)
+    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT, 300)
 
 
 def minted_keys(server: Server) -> Outcome:
@@ -316,15 +319,17 @@ def minted_keys(server: Server) -> Outcome:
         return time.perf_counter() - began
 
     wait_seconds = asyncio.run(go())
-    return watch.end(f"somebody else's photograph was shown after {wait_seconds:.2f} s", wait_seconds < LONG, OWN)
+    return watch.end(
+        f"somebody else's photograph was shown after {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT, ALLOWED_MB
+    )
 
 
 def strange_pages(server: Server) -> Outcome:
     watch = Watch(server)
     statuses = [
-        _socket(server, "https://other.example", server.address),
-        _socket(server, "http://x.y", "x.y"),
-        _socket(server, "http://127.0.0.1:9", server.address),
+        _socket_status(server, "https://other.example", server.address),
+        _socket_status(server, "http://x.y", "x.y"),
+        _socket_status(server, "http://127.0.0.1:9", server.address),
     ]
     metrics, _ = ask(f"{server.url}/_stcore/metrics")
     _, headers = ask(server.url)
@@ -332,13 +337,13 @@ def strange_pages(server: Server) -> Outcome:
     return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", is_held, 50)
 
 
-def _socket(server: Server, origin: str, host: str) -> str:
+def _socket_status(server: Server, origin: str, host: str) -> str:
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
-        line.sendall(_hello(origin, host))
+        line.sendall(_handshake(origin, host))
         return line.recv(100).split()[1].decode()
 
 
-def _hello(origin: str, host: str) -> bytes:
+def _handshake(origin: str, host: str) -> bytes:
     lines = [
         "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
         "Upgrade: websocket", "Sec-WebSocket-Protocol: streamlit", "Sec-WebSocket-Version: 13",
@@ -347,7 +352,7 @@ def _hello(origin: str, host: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
-def told_to_end(server: Server) -> Outcome:
+def end_by_signal(server: Server) -> Outcome:
     """Ends the server while it computes and while an upload stalls. This attack runs last."""
     watch = Watch(server)
     line = socket.create_connection(("127.0.0.1", server.port))
@@ -371,31 +376,31 @@ def told_to_end(server: Server) -> Outcome:
 
 
 ATTACKS: dict[str, Callable[[Server], Outcome]] = {
-    "links to models that are too large": one_link,
+    "links to models that are too large": links_to_large_models,
     "twenty people drop a picture of 4096²": twenty_large_pictures,
     "colour profiles of 100,000 stages": greedy_profiles,
     "ten tabs of one person, and a stranger": ten_tabs,
-    "twenty uploads of ten people that stall": stalled,
+    "twenty uploads of ten people that stall": stalled_uploads,
     "forty messages that stall": half_messages,
-    "questions and pings without a pause": without_a_pause,
-    "four sockets that ask for a page without a pause": _flooding(floods.pages),
-    "twenty sockets that ask for a page and go": _flooding(floods.visits),
-    "twenty pictures in pieces of one byte": _flooding(floods.bodies),
-    "six hundred files that stall, each of another key": _flooding(floods.files),
-    "300 connections that ask before they were answered": pipelined,
+    "questions and pings without a pause": endless_requests,
+    "four sockets that ask for a page without a pause": _attack_by_flood(floods.pages),
+    "twenty sockets that ask for a page and go": _attack_by_flood(floods.visits),
+    "twenty pictures in pieces of one byte": _attack_by_flood(floods.bodies),
+    "six hundred files that stall, each of another key": _attack_by_flood(floods.files),
+    "300 connections that ask before they were answered": pipelined_requests,
     "the same with what takes many passes": long_work,
-    "two addresses with 200 pages each": _crowded(newcomers.all_seats),
-    "40 pictures of 62 megapixels from one house": _crowded(newcomers.costly_pictures),
-    "costly figures and pages from 40 networks": _crowded(newcomers.costly_figures),
+    "two addresses with 200 pages each": _attack_on_newcomers(newcomers.all_seats),
+    "40 pictures of 62 megapixels from one house": _attack_on_newcomers(newcomers.costly_pictures),
+    "costly figures and pages from 40 networks": _attack_on_newcomers(newcomers.costly_figures),
     "450 sockets that say nothing": silent_sockets,
-    "500 downloads that nobody reads": half_read,
+    "500 downloads that nobody reads": unread_downloads,
     "photographs of 300 minted keys": minted_keys,
     "pages of other hosts, renamed hosts, measurements": strange_pages,
-    "SIGTERM while it computes and an upload stalls": told_to_end,
+    "SIGTERM while it computes and an upload stalls": end_by_signal,
 }
 
 
-def all_of_them(server: Server, name_part: str = "") -> Iterator[tuple[str, Outcome]]:
+def run_attacks(server: Server, name_part: str = "") -> Iterator[tuple[str, Outcome]]:
     """Runs the attacks whose names contain `name_part`, and yields the name and the outcome of each."""
     asyncio.run(_warm(server))
     for name, attack in ATTACKS.items():
@@ -411,7 +416,7 @@ def all_of_them(server: Server, name_part: str = "") -> Iterator[tuple[str, Outc
 
 async def _warm(server: Server) -> None:
     """Visits the server once, so that it loads torch and the bundled model."""
-    person = await _opened(server, "model=bundled")
+    person = await _open_person(server, "model=bundled")
     await person.pick("flock")
     await person.close()
 

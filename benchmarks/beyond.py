@@ -33,16 +33,16 @@ SIZES = {"dinov2-small": (23 * 14, 34 * 14), "bundled": None}
 BLOCK = 4  # patches along a block's side
 
 
-def seconds(task: Callable[[], object], times: int) -> float:
-    def once() -> float:
+def median_seconds(task: Callable[[], object], times: int) -> float:
+    def time_once() -> float:
         began = time.thread_time()
         task()
         return time.thread_time() - began
 
-    return statistics.median(once() for _ in range(times))
+    return statistics.median(time_once() for _ in range(times))
 
 
-def costs(name: str, times: int) -> None:
+def print_costs(name: str, times: int) -> None:
     vit = playground.load(name)
     image = playground.open_image(PHOTOGRAPHS[0].path)
     size = SIZES[name]
@@ -57,12 +57,12 @@ def costs(name: str, times: int) -> None:
     for title, (task, bar) in measurements.items():
         ratios = []
         for _ in range(times):
-            one_pass = seconds(lambda: tracing.trace(vit, image, size=size), 1)
-            ratios.append(seconds(task, 1) / one_pass)
+            one_pass = median_seconds(lambda: tracing.trace(vit, image, size=size), 1)
+            ratios.append(median_seconds(task, 1) / one_pass)
         print(f"| {name}, {trace.tokens} tokens | {title} | {statistics.median(ratios):.2f} × a pass | ≤ {bar} × |")
 
 
-def memory() -> None:
+def print_memory() -> None:
     """Prints the additional peak memory of a trace and of relevance, for DINOv2 S at 32 × 32 patches."""
     vit = playground.load("dinov2-small")
     image = playground.open_image(PHOTOGRAPHS[0].path)
@@ -76,9 +76,9 @@ def memory() -> None:
     for method in relevance.METHODS:  # the first calls fill caches
         model_trace.relevance((1, 1), method=method)
     model_trace = None
-    trace_bytes = more_memory(trace)
+    trace_bytes = peak_increase(trace)
     for method in relevance.METHODS:
-        relevance_bytes = more_memory(lambda method=method: model_trace.relevance((1, 1), method=method))
+        relevance_bytes = peak_increase(lambda method=method: model_trace.relevance((1, 1), method=method))
         print(
             f"| dinov2-small, {model_trace.tokens} tokens | memory of relevance: {method} | "
             f"{relevance_bytes / 2**20:.0f} MB, {relevance_bytes / trace_bytes:.2f} × a trace "
@@ -86,7 +86,7 @@ def memory() -> None:
         )
 
 
-def more_memory(task: Callable[[], object]) -> int:
+def peak_increase(task: Callable[[], object]) -> int:
     def status_bytes(name: str) -> int:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name))
@@ -99,7 +99,7 @@ def more_memory(task: Callable[[], object]) -> int:
     return status_bytes("VmHWM") - memory_before
 
 
-def foretells(times: int) -> None:
+def print_correlations(times: int) -> None:
     vit = playground.load("dinov2-small")
     correlations: dict[str, list[float]] = {}
     for sample in PHOTOGRAPHS[:times]:
@@ -136,14 +136,14 @@ def main() -> None:
     torch.set_num_threads(1)
     print("| where | what | time | bar |\n|---|---|---|---|")
     for name in SIZES:
-        costs(name, times)
-    memory()
+        print_costs(name, times)
+    print_memory()
     torch.set_num_threads(os.cpu_count() or 1)
     if options.costs_only:
         return
     print("\n| of DINOv2 S, 20 × 20 and the like | rank correlation with what blanking moves | each photograph |")
     print("|---|---|---|")
-    foretells(times)
+    print_correlations(times)
     print(f"\n{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB at most")
 
 

@@ -35,15 +35,16 @@ from playground.tracing import trace  # noqa: E402
 
 OUT = ROOT / "build" / "blind"
 SIDE, CELL = 14, 6  # patches along a picture's side; pixels along a patch's side on a sheet
-MAP, GAP, ACROSS, STRIPS = SIDE * CELL, 2, 10, 6
-DARK, BRIGHT = 0.12, 0.98  # brightness of a patch with weight 0; quantile of weights that is fully bright
-FILTERS, RANDOM = 4, 4  # number of strips of the filter, and of the random network
-OF_SAMPLES = {  # sample -> the query's place, as shares of height and width of the photograph's middle square
+MAP_SIDE, GAP = SIDE * CELL, 2  # pixels of a map's side, and between two maps
+MAPS_ACROSS, STRIPS_PER_SHEET = 10, 6
+DARKEST, BRIGHT_QUANTILE = 0.12, 0.98  # brightness of a patch with weight 0; quantile of weights that is fully bright
+FILTER_STRIPS, RANDOM_STRIPS = 4, 4  # number of strips of the filter, and of the random network
+SAMPLE_QUERIES = {  # sample -> the query's place, as shares of height and width of the photograph's middle square
     "chelsea": (0.39, 0.32), "coffee": (0.63, 0.65), "astronaut": (0.70, 0.59), "rocket": (0.63, 0.83),
     "camera": (0.87, 0.73),
 }  # fmt: skip
-OF_HOPPER = (0.40, 0.45)
-OF_ALBUM = {  # NAME of tuxpaint-templates-NAME.jpg, a photograph not used for training -> the query's place
+HOPPER_QUERY = (0.40, 0.45)
+ALBUM_QUERIES = {  # NAME of tuxpaint-templates-NAME.jpg, a photograph not used for training -> the query's place
     "burnt_bark": (0.30, 0.60), "cliff": (0.55, 0.50), "corn_maze": (0.30, 0.35), "jellyfish": (0.75, 0.52),
     "lighthouse": (0.70, 0.42), "mossy_log": (0.50, 0.50), "ocean_waves": (0.43, 0.25), "redwoods_above": (0.80, 0.50),
     "sheep": (0.53, 0.40), "sun_behind_clouds": (0.50, 0.60), "sun_behind_leaves": (0.83, 0.47),
@@ -60,31 +61,38 @@ def main() -> None:
     if options.verdicts:
         reveal(options.verdicts)
     else:
-        sheets(options.photographs, options.model)
+        write_sheets(options.photographs, options.model)
 
 
-def sheets(album: Path | None, model: str) -> None:
-    pictures = list(asked(album))
-    rows = every_head(model, pictures)
-    order = list(rows)
-    secrets.SystemRandom().shuffle(order)
+def write_sheets(album: Path | None, model: str) -> None:
+    pictures = list(squares_and_queries(album))
+    rows = weights_of_heads(model, pictures)
+    strip_names = list(rows)
+    secrets.SystemRandom().shuffle(strip_names)
     OUT.mkdir(parents=True, exist_ok=True)
     for old_sheet in OUT.glob("sheet-*.png"):
         old_sheet.unlink()
-    for first_strip in range(0, len(order), STRIPS):
-        strips = [strip(n, rows[order[n]], pictures) for n in range(first_strip, min(first_strip + STRIPS, len(order)))]
-        Image.fromarray(np.concatenate(strips)).save(OUT / f"sheet-{first_strip // STRIPS:02}.png")
-    (OUT / "key.json").write_text(json.dumps(order))
-    print(f"{len(order)} strips of {len(pictures)} photographs in {OUT}")
+    for first_strip in range(0, len(strip_names), STRIPS_PER_SHEET):
+        strips = [
+            draw_strip(n, rows[strip_names[n]], pictures)
+            for n in range(first_strip, min(first_strip + STRIPS_PER_SHEET, len(strip_names)))
+        ]
+        Image.fromarray(np.concatenate(strips)).save(OUT / f"sheet-{first_strip // STRIPS_PER_SHEET:02}.png")
+    (OUT / "key.json").write_text(json.dumps(strip_names))
+    print(f"{len(strip_names)} strips of {len(pictures)} photographs in {OUT}")
 
 
-def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
+def squares_and_queries(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
     """The middle square of each photograph, and the number of its query patch."""
     hopper = Path(matplotlib.get_data_path()) / "sample_data" / "grace_hopper.jpg"
-    files = {samples.named(name).path: query_place for name, query_place in OF_SAMPLES.items()} | {hopper: OF_HOPPER}
+    files = {samples.named(name).path: query_place for name, query_place in SAMPLE_QUERIES.items()} | {
+        hopper: HOPPER_QUERY
+    }
     if album is not None:
         album_apart = album / "apart"
-        files |= {album_apart / f"tuxpaint-templates-{name}.jpg": query_place for name, query_place in OF_ALBUM.items()}
+        files |= {
+            album_apart / f"tuxpaint-templates-{name}.jpg": query_place for name, query_place in ALBUM_QUERIES.items()
+        }
     for file, (top_share, left_share) in files.items():
         image = open_image(file)
         side = min(image.size)
@@ -93,7 +101,7 @@ def asked(album: Path | None) -> Iterator[tuple[Image.Image, int]]:
         yield square, int(top_share * SIDE) * SIDE + int(left_share * SIDE)
 
 
-def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
+def weights_of_heads(model: str, pictures: list) -> dict[str, np.ndarray]:
     """{name of a head or of a setting of the filter: its weights (pictures, patches)}"""
     random = np.random.default_rng()
     our_vit, dinov2 = zoo.load(model, device="cpu"), zoo.load("dinov2-small", device="cpu")
@@ -103,7 +111,7 @@ def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
     for model_name, vit, count in (
         (model, our_vit, heads),
         ("dinov2-small", dinov2, heads),
-        ("random", untrained, RANDOM),
+        ("random", untrained, RANDOM_STRIPS),
     ):
         patch, head_count = vit.config.patch_size, vit.config.depth * vit.config.heads
         picture_rows = []
@@ -119,7 +127,9 @@ def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
         for head in sorted(random.permutation(head_count)[:count]):
             layer, number = divmod(int(head), vit.config.heads)
             weights_by_name[f"{model_name}, layer {layer} head {number}"] = table[head]
-    for a, b in [colour_nearness.SETTINGS[i] for i in random.permutation(len(colour_nearness.SETTINGS))[:FILTERS]]:
+    for a, b in [
+        colour_nearness.SETTINGS[i] for i in random.permutation(len(colour_nearness.SETTINGS))[:FILTER_STRIPS]
+    ]:
         rows = []
         for image, query in pictures:
             differences = colour_nearness.differences(
@@ -130,18 +140,18 @@ def every_head(model: str, pictures: list) -> dict[str, np.ndarray]:
     return weights_by_name
 
 
-def strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
-    lines = -(-len(pictures) // ACROSS)
-    sheet = Image.new("RGB", (40 + ACROSS * (MAP + GAP), lines * (MAP + GAP) + 10), "white")
+def draw_strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
+    lines = -(-len(pictures) // MAPS_ACROSS)
+    sheet = Image.new("RGB", (40 + MAPS_ACROSS * (MAP_SIDE + GAP), lines * (MAP_SIDE + GAP) + 10), "white")
     pen = ImageDraw.Draw(sheet)
-    pen.text((4, MAP // 2), str(number), fill="black")
+    pen.text((4, MAP_SIDE // 2), str(number), fill="black")
     for i, (row, (image, query)) in enumerate(zip(rows, pictures, strict=True)):
-        x, y = 40 + i % ACROSS * (MAP + GAP), i // ACROSS * (MAP + GAP)
-        brightness = row / max(float(np.quantile(np.delete(row, query), BRIGHT)), 1e-9)
+        x, y = 40 + i % MAPS_ACROSS * (MAP_SIDE + GAP), i // MAPS_ACROSS * (MAP_SIDE + GAP)
+        brightness = row / max(float(np.quantile(np.delete(row, query), BRIGHT_QUANTILE)), 1e-9)
         brightness[query] = 1
-        brightness = DARK + (1 - DARK) * brightness.clip(0, 1).reshape(SIDE, SIDE)
+        brightness = DARKEST + (1 - DARKEST) * brightness.clip(0, 1).reshape(SIDE, SIDE)
         brightness = np.kron(brightness, np.ones((CELL, CELL)))[..., None]
-        photo = np.asarray(image.resize((MAP, MAP), Image.Resampling.BICUBIC)) * brightness
+        photo = np.asarray(image.resize((MAP_SIDE, MAP_SIDE), Image.Resampling.BICUBIC)) * brightness
         sheet.paste(Image.fromarray(photo.astype(np.uint8)), (x, y))
         top, left = divmod(query, SIDE)
         box = [x + left * CELL - 1, y + top * CELL - 1, x + (left + 1) * CELL, y + (top + 1) * CELL]
@@ -150,13 +160,14 @@ def strip(number: int, rows: np.ndarray, pictures: list) -> np.ndarray:
 
 
 def reveal(verdicts: Path) -> None:
-    order = json.loads((OUT / "key.json").read_text())
-    passing = {int(word) for word in verdicts.read_text().split()}
-    for model_name in sorted({name.split(",")[0] for name in order}):
-        strip_numbers = {n for n, name in enumerate(order) if name.split(",")[0] == model_name}
-        names = ", ".join(sorted(order[n].split(", ", 1)[1] for n in strip_numbers & passing))
+    strip_names = json.loads((OUT / "key.json").read_text())
+    passing_numbers = {int(word) for word in verdicts.read_text().split()}
+    for model_name in sorted({name.split(",")[0] for name in strip_names}):
+        strip_numbers = {n for n, name in enumerate(strip_names) if name.split(",")[0] == model_name}
+        names = ", ".join(sorted(strip_names[n].split(", ", 1)[1] for n in strip_numbers & passing_numbers))
         print(
-            f"{model_name}: {len(strip_numbers & passing)} of {len(strip_numbers)}" + (f" ({names})" if names else "")
+            f"{model_name}: {len(strip_numbers & passing_numbers)} of {len(strip_numbers)}"
+            + (f" ({names})" if names else "")
         )
 
 

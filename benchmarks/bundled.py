@@ -21,13 +21,15 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-CARD, NUMBERS = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
-BEGIN, END = "<!-- numbers: benchmarks/bundled.py --write-card -->", "<!-- end of numbers -->"  # marks in both files
-OTHERS = 200  # number of scenes for choosing heads and the filter's settings
-NAMED = 60  # number of scenes for measuring the class token's attention on the objects that it names
-APART, APART_SEED = 480, 2**16  # number and random seed of the views of held-out photographs
-BEFORE, BEFORE_OTHERS, SIDE = 200, 100, 14  # pictures for measuring; pictures for choosing heads; patches along a side
-BESIDE = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
+CARD_FILE, NUMBERS_FILE = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
+BEGIN_MARK = "<!-- numbers: benchmarks/bundled.py --write-card -->"  # the marks stand in both files
+END_MARK = "<!-- end of numbers -->"
+CHOICE_SCENES = 200  # number of scenes for choosing heads and the filter's settings
+NAMED_SCENES = 60  # number of scenes for measuring the class token's attention on the objects that it names
+VIEW_COUNT, VIEW_SEED = 480, 2**16  # number and random seed of the views of held-out photographs
+PASTED, PASTED_FOR_CHOICE = 200, 100  # photographs with pasted things: for measuring, and for choosing heads
+SIDE = 14  # patches along a side
+COMPARED_MODELS = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
 MARGIN = 0.02  # the model's share must exceed the filter's by this
 
 
@@ -42,56 +44,60 @@ def load_seconds(file: Path) -> float:
     return statistics.median(run() for _ in range(3))
 
 
-def lines(m: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str]]:
+def main_rows(measures: dict, seconds: float, megabytes: float) -> list[tuple[str, str, str]]:
     """The rows of the table: (quantity, value, bar)."""
-    groups = ", ".join(f"{group} {score:.2f}" for group, score in m["f1 by group"].items())
-    kinds = Counter(kind for layer in m["kinds"] for kind in layer).most_common()
-    on_objects, area = m["class token on objects"], m["area of objects"]
+    groups = ", ".join(f"{group} {score:.2f}" for group, score in measures["f1 by group"].items())
+    kinds = Counter(kind for layer in measures["kinds"] for kind in layer).most_common()
+    on_objects, area = measures["class token on objects"], measures["area of objects"]
     return [
         (
-            f"own object's share of an object patch's attention, {head(m['best head'])}",
-            f"{m['mass']:.3f}",
+            f"own object's share of an object patch's attention, {head_words(measures['best head'])}",
+            f"{measures['mass']:.3f}",
             f"≥ filter + {MARGIN}",
         ),
-        ("… with what prefix tokens take counted as lost", f"{m['mass, prefix counted']:.3f}", ""),
-        ("… of a row that is everywhere alike (area)", f"{m['area']:.3f}", ""),
-        ("… of nearness alone (the best Gaussian)", f"{m['gaussian']:.3f}", ""),
-        ("… of colour alone (the best kernel on mean colours)", f"{m['colour']:.3f}", ""),
-        ("… of the filter: colour × nearness, no network", f"{m['filter']:.3f}", ""),
-        ("… the head less the filter, mean and error over scenes", difference_words(m["beyond the filter"]), ""),
+        ("… with what prefix tokens take counted as lost", f"{measures['mass, prefix counted']:.3f}", ""),
+        ("… of a row that is everywhere alike (area)", f"{measures['area']:.3f}", ""),
+        ("… of nearness alone (the best Gaussian)", f"{measures['gaussian']:.3f}", ""),
+        ("… of colour alone (the best kernel on mean colours)", f"{measures['colour']:.3f}", ""),
+        ("… of the filter: colour × nearness, no network", f"{measures['filter']:.3f}", ""),
+        ("… the head less the filter, mean and error over scenes", difference_words(measures["beyond the filter"]), ""),
         (
-            f"the same without the eight neighbours, {head(m['far head'])}",
-            f"{m['far mass']:.3f}",
+            f"the same without the eight neighbours, {head_words(measures['far head'])}",
+            f"{measures['far mass']:.3f}",
             f"≥ filter + {MARGIN}",
         ),
-        ("… of area", f"{m['far area']:.3f}", ""),
-        ("… of nearness alone", f"{m['far gaussian']:.3f}", ""),
-        ("… of colour alone", f"{m['far colour']:.3f}", ""),
-        ("… of the filter", f"{m['far filter']:.3f}", ""),
-        ("… the head less the filter, mean and error over scenes", difference_words(m["far beyond the filter"]), ""),
-        ("heads above 0.5", str(m["heads above half"]), "report"),
-        ("best head of each layer", " ".join(f"{mass:.2f}" for mass in m["layers"]), ""),
+        ("… of area", f"{measures['far area']:.3f}", ""),
+        ("… of nearness alone", f"{measures['far gaussian']:.3f}", ""),
+        ("… of colour alone", f"{measures['far colour']:.3f}", ""),
+        ("… of the filter", f"{measures['far filter']:.3f}", ""),
         (
-            f"overlap of the 60 % set with the object (Jaccard), {head(m['overlap head'])}",
-            f"{m['overlap']:.3f}",
+            "… the head less the filter, mean and error over scenes",
+            difference_words(measures["far beyond the filter"]),
             "",
         ),
-        ("class token: macro-F1 over all labels, threshold 0.5", f"{m['f1']:.3f}", "≥ 0.85"),
+        ("heads above 0.5", str(measures["heads above half"]), "report"),
+        ("best head of each layer", " ".join(f"{mass:.2f}" for mass in measures["layers"]), ""),
+        (
+            f"overlap of the 60 % set with the object (Jaccard), {head_words(measures['overlap head'])}",
+            f"{measures['overlap']:.3f}",
+            "",
+        ),
+        ("class token: macro-F1 over all labels, threshold 0.5", f"{measures['f1']:.3f}", "≥ 0.85"),
         ("… by group of labels", groups, ""),
-        ("… of who says yes to every label", f"{m['f1 of yes']:.3f}", ""),
+        ("… of who says yes to every label", f"{measures['f1 of yes']:.3f}", ""),
         (
             "class token's attention on objects, last two layers",
             f"{on_objects:.3f}, {on_objects / area:.2f} × their area",
             "report",
         ),
         ("habits of the heads", ", ".join(f"{n} {kind}" for kind, n in kinds), "report"),
-        ("idle heads", f"{m['idle']:.0%}", "report"),
+        ("idle heads", f"{measures['idle']:.0%}", "report"),
         ("loading the file", f"{seconds * 1e3:.0f} ms", "≤ 500 ms"),
         ("its size", f"{megabytes:.1f} MB", "≤ 10 MB"),
     ]
 
 
-def head(place: tuple[int, int]) -> str:
+def head_words(place: tuple[int, int]) -> str:
     return f"layer {place[0]} head {place[1]}"
 
 
@@ -100,20 +106,20 @@ def difference_words(number: tuple[float, float]) -> str:
     return f"{number[0]:+.3f} ± {number[1]:.3f}".replace("-", "−")
 
 
-def on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
+def rows_on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
     """Rows of the table, measured on the held-out photographs. `read_out` compares features with DINOv2's."""
     from playground.models import zoo
     from workshop.photographs import albums
 
     held_album = albums(folder)[1]
-    vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in BESIDE.items()}
-    table_rows = [*before_photographs(vits, held_album), *pairs_of_parts(vits)]
+    vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in COMPARED_MODELS.items()}
+    table_rows = [*rows_on_pasted_things(vits, held_album), *rows_of_pairs(vits)]
     if read_out is not None:
-        table_rows.append(cosine(held_album, views_folder, read_out))
+        table_rows.append(cosine_row(held_album, views_folder, read_out))
     return table_rows
 
 
-def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
+def rows_of_named(vit, scenes: list) -> list[tuple[str, str, str]]:
     """Rows of the table: the share of the class token's attention on the objects that it names."""
     from playground.training.evaluate import share_on_named_things
 
@@ -130,7 +136,7 @@ def of_the_named(vit, scenes: list) -> list[tuple[str, str, str]]:
     ]
 
 
-def in_eight_bits(vit) -> list[tuple[str, str, str]]:
+def rows_in_eight_bits(vit) -> list[tuple[str, str, str]]:
     """Rows of the table: how far attention rows are off if the model's weights are rounded to 8 bits, as in the
     browser. Measured on the sample photographs, over all layers and heads."""
     from playground.pictures.images import fit, open_image
@@ -165,27 +171,27 @@ def rounded(vit):
 
     from playground.models.engine_file import BLOCK, eight_bit_blocks
 
-    copy_ = copy.deepcopy(vit)
+    rounded_vit = copy.deepcopy(vit)
     with torch.no_grad():
-        for name, tensor in copy_.named_parameters():
+        for name, tensor in rounded_vit.named_parameters():
             if name == "pos_embed":
                 tensor.copy_(tensor.half().float())
             elif name.endswith(".weight") and tensor.dim() > 1:
                 codes, gains = eight_bit_blocks(tensor.flatten(1).numpy())
                 gains = np.repeat(gains.astype(np.float32), BLOCK, axis=1)[:, : codes.shape[1]]
                 tensor.copy_(torch.from_numpy(codes * gains).view_as(tensor))
-    return copy_
+    return rounded_vit
 
 
-def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
+def rows_on_pasted_things(vits: dict, held_album) -> list[tuple[str, str, str]]:
     """Rows of the table for things pasted onto photographs. A third of the pictures is for choosing head and filter."""
     from playground.analysis import colour_nearness
     from playground.training import evaluate
 
-    pictures, grids = things(held_album)
+    pictures, grids = pasted_things(held_album)
 
     def measured(rows_of, title: str) -> tuple:
-        return on_things(pictures, grids, rows_of, title or "this model")
+        return shares_on_things(pictures, grids, rows_of, title or "this model")
 
     tables = {title: measured(evaluate.rows_of_heads(vit), title) for title, vit in vits.items()}
     tables |= {"filter": measured(evaluate.rows_of_filter, "filter"), "area": measured(evaluate.rows_of_area, "area")}
@@ -201,7 +207,7 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
             for title, (choice_shares, measured_shares) in tables.items()
         }
         shares = {title: share for title, (_, share) in best.items()}
-        places = {title: head(divmod(best[title][0], vit.config.heads)) for title, vit in vits.items()}
+        places = {title: head_words(divmod(best[title][0], vit.config.heads)) for title, vit in vits.items()}
         widths = "widths {:.2g}, {:.2g}".format(*colour_nearness.SETTINGS[best["filter"][0]])
         table_rows += [
             (f"{title_words}, {places['']}", mean_words(shares[""]), bar),
@@ -212,16 +218,16 @@ def before_photographs(vits: dict, held_album) -> list[tuple[str, str, str]]:
                 "",
             ),
             ("… … of area", mean_words(shares["area"]), ""),
-            *((f"… … of {title}, {places[title]}", mean_words(shares[title]), "") for title in BESIDE),
+            *((f"… … of {title}, {places[title]}", mean_words(shares[title]), "") for title in COMPARED_MODELS),
         ]
     heads_above_half = int((tables[""][1].near.nanmean(0) > 0.5).sum())
     distant = int((~tables[""][1].unlike[:, 0].isnan()).sum())
     table_rows.append(("… heads above 0.5", str(heads_above_half), "report"))
-    table_rows.append((f"… {BEFORE} pictures; of those with distant parts unlike in colour", str(distant), ""))
+    table_rows.append((f"… {PASTED} pictures; of those with distant parts unlike in colour", str(distant), ""))
     return table_rows
 
 
-def things(held_album) -> tuple[list, list]:
+def pasted_things(held_album) -> tuple[list, list]:
     """(photographs with pasted things, for each photograph the grid of the things' numbers)"""
     import numpy as np
 
@@ -229,20 +235,20 @@ def things(held_album) -> tuple[list, list]:
     from workshop.views import LARGE, most_of_each_patch
 
     pictures, grids = [], []
-    for number in range(BEFORE + BEFORE_OTHERS):
-        picture, objects = composite(held_album, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
+    for number in range(PASTED + PASTED_FOR_CHOICE):
+        picture, objects = composite(held_album, LARGE * SIDE, np.random.default_rng((VIEW_SEED, number)))
         pictures.append(np.asarray(picture))
         grids.append(most_of_each_patch(objects, SIDE))
     return pictures, grids
 
 
-def on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
+def shares_on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
     """(shares on the pictures for choosing a head, shares on the pictures for measuring the chosen head)"""
     from tqdm import tqdm
 
     from playground.training.evaluate import Shares
 
-    splits = slice(BEFORE, None), slice(None, BEFORE)
+    splits = slice(PASTED, None), slice(None, PASTED)
     return tuple(Shares.of(tqdm(pictures[split], desc=title), grids[split], rows_of) for split in splits)
 
 
@@ -253,16 +259,16 @@ def mean_words(shares) -> str:
     return "{:.3f} ± {:.3f}".format(*mean_and_error(shares))
 
 
-def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
+def rows_of_pairs(vits: dict) -> list[tuple[str, str, str]]:
     """Rows of the table for pairs of parts such as two eyes, measured as in benchmarks/eyes.py."""
     import eyes
 
-    tables = {title: eyes.answers(vit) for title, vit in vits.items()} | {"filter": eyes.of_filter()}
-    numbers = {title: eyes.elsewhere(table)[0][:, 0] for title, table in tables.items()}
+    tables = {title: eyes.answers(vit) for title, vit in vits.items()} | {"filter": eyes.filter_answers()}
+    numbers = {title: eyes.best_on_other_photographs(table)[0][:, 0] for title, table in tables.items()}
     shares, dinov2 = numbers.pop(""), numbers["DINOv2 S"]
     bar = "≥ 0.178, half of the way from the first bundled model's 0.127 to DINOv2 S's"
     margin = eyes.mean_and_error(shares - numbers["filter"])
-    best_mean = eyes.by_each_pair(tables[""])[0][:, 0].mean()
+    best_mean = eyes.best_for_each_pair(tables[""])[0][:, 0].mean()
     return [
         (
             f"{len(shares)} pairs of parts, partner's share, one head chosen on the other photographs",
@@ -277,7 +283,7 @@ def pairs_of_parts(vits: dict) -> list[tuple[str, str, str]]:
     ]
 
 
-def cosine(held_album, views_folder: Path, read_out) -> tuple[str, str, str]:
+def cosine_row(held_album, views_folder: Path, read_out) -> tuple[str, str, str]:
     similarities = cosines(held_album, views_folder, read_out)
     return (
         f"cosine of predicted and DINOv2's features, {len(similarities)} photographs",
@@ -293,8 +299,8 @@ def cosines(held_album, views_folder: Path, read_out) -> list[float]:
 
     from workshop import views
 
-    progress = views.prepare(views_folder, held_album, APART, SIDE, APART_SEED)
-    list(tqdm(progress, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
+    progress = views.prepare(views_folder, held_album, VIEW_COUNT, SIDE, VIEW_SEED)
+    list(tqdm(progress, desc="DINOv2 looks", total=-(-VIEW_COUNT // views.TOGETHER)))
     stored_views = views.read(views_folder)
     whole_photographs = [
         i for i in range(len(stored_views)) if not stored_views.things[i].any() and stored_views.present[i, 0] < 0
@@ -303,7 +309,7 @@ def cosines(held_album, views_folder: Path, read_out) -> list[float]:
         return [float(read_out(stored_views.pictures[i], stored_views.features[i, 1:])) for i in whole_photographs]
 
 
-def from_run(folder: Path):
+def load_run(folder: Path):
     """(the model with the running mean of a run's weights, the function `read_out` below, the run's step)"""
     import json
 
@@ -352,20 +358,20 @@ def main() -> None:
     file, read_out = (options.file or BUNDLED_MODEL).resolve(), None
     with tempfile.TemporaryDirectory() as work_folder:
         if file.is_dir():
-            vit, read_out, step = from_run(file)
+            vit, read_out, step = load_run(file)
             print(f"step {step}")
             file /= "model.safetensors"
             if not file.exists():  # no model file: FILE is the folder of an unfinished run
                 file = Path(work_folder) / "model.safetensors"
                 model_file.save(vit, file)
         vit = loading.load(str(file), device="cpu")
-        count = options.scenes + min(OTHERS, options.scenes)
+        count = options.scenes + min(CHOICE_SCENES, options.scenes)
         held_out = [generate.scene(generate.FIRST_HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
         measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
-        card_lines = lines(measures, load_seconds(file), file.stat().st_size / 1e6)
-        card_lines += [*of_the_named(vit, held_out[: min(NAMED, options.scenes)]), *in_eight_bits(vit)]
+        card_lines = main_rows(measures, load_seconds(file), file.stat().st_size / 1e6)
+        card_lines += [*rows_of_named(vit, held_out[: min(NAMED_SCENES, options.scenes)]), *rows_in_eight_bits(vit)]
         if options.photographs:
-            card_lines += on_photographs(
+            card_lines += rows_on_photographs(
                 vit, options.photographs, options.views or Path(work_folder) / "views", read_out
             )
     text = "\n".join(
@@ -377,15 +383,15 @@ def main() -> None:
     )
     print(f"{file.name}, {options.scenes} scenes\n\n{text}")
     if options.write_card:
-        title = f"Measured on {options.scenes} held-out scenes; heads and settings chosen on {OTHERS} others."
-        put(CARD, f"{title}\n\n{text}")
-        put(NUMBERS, evaluate.markdown())
+        title = f"Measured on {options.scenes} held-out scenes; heads and settings chosen on {CHOICE_SCENES} others."
+        write_between_marks(CARD_FILE, f"{title}\n\n{text}")
+        write_between_marks(NUMBERS_FILE, evaluate.markdown())
 
 
-def put(file: Path, numbers: str) -> None:
+def write_between_marks(file: Path, numbers: str) -> None:
     card_text = file.read_text(encoding="utf-8")
-    text_before, text_after = card_text.split(BEGIN)[0], card_text.split(END)[1]
-    file.write_text(f"{text_before}{BEGIN}\n{numbers}\n{END}{text_after}", encoding="utf-8")
+    text_before, text_after = card_text.split(BEGIN_MARK)[0], card_text.split(END_MARK)[1]
+    file.write_text(f"{text_before}{BEGIN_MARK}\n{numbers}\n{END_MARK}{text_after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

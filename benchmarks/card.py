@@ -18,29 +18,29 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import playground
 from playground.figures import sweeping
 
-BAR = 1e-4
+MOST_DIFFERENCE = 1e-4
 
 
-def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
+def tasks(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
     """{name: function that computes the numbers}"""
-    prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, pixels.shape[2:])
+    sweep = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, pixels.shape[2:])
     trace = playground.trace(vit, pixel_values=pixels)
     layer = vit.config.depth // 2
 
-    def swept() -> torch.Tensor:
-        most_variants = max(1, sweeping.TOKENS_AT_ONCE // prepared.tokens)
-        return torch.from_numpy(prepared.of_picture(pixels, None, most_variants)[1])
+    def sweep_heads() -> torch.Tensor:
+        most_variants = max(1, sweeping.TOKENS_AT_ONCE // sweep.tokens)
+        return torch.from_numpy(sweep.of_picture(pixels, None, most_variants)[1])
 
     return {
         "a trace": lambda: playground.trace(vit, pixel_values=pixels).features(),
         "a row of each head of a layer": lambda: trace.rows(layer, (1, 1)),
         "a trace with an edge cut": lambda: playground.trace(vit, pixel_values=pixels, cut="1,1>2,2").features(),
         "relevance": lambda: trace.relevance((1, 1)),
-        f"a sweep over {vit.config.depth * vit.config.heads} heads": swept,
+        f"a sweep over {vit.config.depth * vit.config.heads} heads": sweep_heads,
     }
 
 
-def measured(task: Callable[[], torch.Tensor], device: str, times: int) -> tuple[float, float, torch.Tensor]:
+def measure(task: Callable[[], torch.Tensor], device: str, times: int) -> tuple[float, float, torch.Tensor]:
     """(seconds, additional peak memory in MB, the numbers). Memory is measured on a card only."""
     on_card = device.startswith("cuda")
     numbers, best_seconds = task(), float("inf")  # the first call fills caches
@@ -74,15 +74,15 @@ def main() -> None:
     device_name = torch.cuda.get_device_name() if options.device.startswith("cuda") else options.device
     print(f"| model, tokens | what | processor | {device_name} | its memory | apart |\n|---|---|---|---|---|---|")
     for name in options.models:
-        on_cpu_vit = playground.load(name, device="cpu")
-        on_card_vit = copy.deepcopy(on_cpu_vit).to(options.device)
-        tokens = len(on_cpu_vit.config.prefix) + (options.side // on_cpu_vit.config.patch_size) ** 2
-        pairs = zip(works(on_cpu_vit, pixels).items(), works(on_card_vit, pixels).values(), strict=True)
-        for (title, on_cpu), on_card in pairs:
-            cpu_seconds, _, expected = measured(on_cpu, "cpu", 1)
-            card_seconds, memory, numbers = measured(on_card, options.device, options.times)
+        cpu_vit = playground.load(name, device="cpu")
+        card_vit = copy.deepcopy(cpu_vit).to(options.device)
+        tokens = len(cpu_vit.config.prefix) + (options.side // cpu_vit.config.patch_size) ** 2
+        pairs = zip(tasks(cpu_vit, pixels).items(), tasks(card_vit, pixels).values(), strict=True)
+        for (title, cpu_task), card_task in pairs:
+            cpu_seconds, _, expected = measure(cpu_task, "cpu", 1)
+            card_seconds, memory, numbers = measure(card_task, options.device, options.times)
             difference = float((numbers - expected).abs().max())
-            verdict = f"{difference:.0e}" + " (too far)" * (difference > BAR)
+            verdict = f"{difference:.0e}" + " (too far)" * (difference > MOST_DIFFERENCE)
             times = (f"{1e3 * seconds:.1f} ms" for seconds in (cpu_seconds, card_seconds))
             print("|", " | ".join([f"{name}, {tokens:,}", title, *times, f"{memory:.0f} MB", verdict]), "|")
 

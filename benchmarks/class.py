@@ -30,10 +30,10 @@ QUESTION = {
     "asks": {"en": "How many layers of 3×3 until our square hears the other eye?", "de": "Wie viele Schichten?"},
     **{"low": 1, "high": 34, "of": "cat"},
 }
-MOST_MS, MOST_KB = 300, 30
+MOST_MS, MOST_KB = 300, 30  # bars: until the last phone shows the answer; the server's memory for a phone
 
 
-class Line:
+class Connection:
     """One persistent connection, like a browser's."""
 
     def __init__(self, server: Server, key: str, **headers: str):
@@ -52,25 +52,25 @@ class Line:
     async def _ask(self, path: str, content: dict | bytes | None) -> tuple[int, dict]:
         if self.reader is None:
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.server.port)
-            self.talk = h11.Connection(h11.CLIENT)
+            self.protocol = h11.Connection(h11.CLIENT)
         body = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
         headers = [*self.headers.items(), ("Content-Length", str(len(body)))]
         method = "GET" if content is None else "POST"
         request = h11.Request(method=method, target=path, headers=headers)
-        self.writer.write(self.talk.send(request) + self.talk.send(h11.Data(data=body)))
-        self.writer.write(self.talk.send(h11.EndOfMessage()))
+        self.writer.write(self.protocol.send(request) + self.protocol.send(h11.Data(data=body)))
+        self.writer.write(self.protocol.send(h11.EndOfMessage()))
         status, text = 0, b""
-        while not isinstance(event := self.talk.next_event(), h11.EndOfMessage):
+        while not isinstance(event := self.protocol.next_event(), h11.EndOfMessage):
             if event is h11.NEED_DATA:
-                self.talk.receive_data(await self.reader.read(2**16))
+                self.protocol.receive_data(await self.reader.read(2**16))
             elif isinstance(event, h11.Response):
                 status = event.status_code
             elif isinstance(event, h11.Data):
                 text += event.data
             elif isinstance(event, h11.ConnectionClosed):
                 raise ConnectionError("the server has closed the connection")
-        if self.talk.their_state is h11.DONE and self.talk.our_state is h11.DONE:
-            self.talk.start_next_cycle()
+        if self.protocol.their_state is h11.DONE and self.protocol.our_state is h11.DONE:
+            self.protocol.start_next_cycle()
         else:
             self.close()
         return status, json.loads(text or b"{}")
@@ -84,23 +84,23 @@ class Line:
 class Phone:
     def __init__(self, server: Server, code: str, number: int):
         self.number, self.path = number, f"/api/classes/{code}"
-        self.listens, self.speaks = (Line(server, f"{number:024}") for _ in range(2))
-        self.phase, self.when = "", 0.0  # the phase that the phone shows, and the time at which this phase came
-        self.trouble = 0
+        self.listener, self.speaker = (Connection(server, f"{number:024}") for _ in range(2))
+        self.phase, self.phase_at = "", 0.0  # the phase that the phone shows, and the time at which this phase came
+        self.refusals = 0
 
     async def live(self) -> None:
         version, guessed_turn = "", None
         while True:
-            status, state = await self.listens.ask(f"{self.path}?after={version}")
+            status, state = await self.listener.ask(f"{self.path}?after={version}")
             if status != 200:
-                self.trouble += 1
+                self.refusals += 1
                 await asyncio.sleep(1)
                 continue
             if state["ended"]:
                 return
             version, question = state["version"], state["question"]
             if question and question["phase"] != self.phase:
-                self.phase, self.when = question["phase"], time.perf_counter()
+                self.phase, self.phase_at = question["phase"], time.perf_counter()
             turn = question and (question["number"], question["turn"])
             if question and question["phase"] == "asks" and guessed_turn != turn:
                 guessed_turn = turn
@@ -109,17 +109,17 @@ class Phone:
     async def guess(self, number: int, turn: int) -> None:
         await asyncio.sleep(self.number % 100 / 100)  # all phones guess within a second, faster than people
         guess = {"question": number, "turn": turn, "guess": 1 + self.number % 34}
-        while (await self.speaks.ask(f"{self.path}/guesses", guess))[0] in (0, 429, 503):
-            self.trouble += 1
+        while (await self.speaker.ask(f"{self.path}/guesses", guess))[0] in (0, 429, 503):
+            self.refusals += 1
             await asyncio.sleep(1)
 
 
-async def hostile(server: Server, code: str) -> None:
+async def attack(server: Server, code: str) -> None:
     """Sends hostile requests without a pause: guesses for other questions, a huge body, other codes, a flood."""
-    line = Line(server, "evil" * 6)
+    line = Connection(server, "evil" * 6)
     path = f"/api/classes/{code}"
     for round_number in range(10**9):
-        for action, message in (
+        for address, content in (
             (f"{path}/guesses", {"question": 99, "turn": 1, "guess": 3}),
             (f"{path}/guesses", {"question": 1, "turn": 1, "guess": 10**9}),
             (f"{path}/guesses", b'{"guess": "' + b"x" * 10**6),
@@ -127,7 +127,7 @@ async def hostile(server: Server, code: str) -> None:
             (f"/api/classes/{'ACDEF'[round_number % 5] * 5}", None),
             (path, None),
         ):
-            await line.ask(action, message)
+            await line.ask(address, content)
             await asyncio.sleep(0)
 
 
@@ -135,47 +135,47 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
     """Two lists with a number for each round, ms from Reveal to the last phone and CPU ms of the server; then kB of the
     server's memory per phone, and the number of guesses that the server refused at first."""
     key = "lecturer" * 3
-    _, class_record = await Line(server, key).ask("/api/classes", {"root": f"{server.url}/"})
-    lecturer = Line(server, key, **{"X-Playground-Lecturer": class_record["secret"]})
+    _, class_record = await Connection(server, key).ask("/api/classes", {"root": f"{server.url}/"})
+    lecturer = Connection(server, key, **{"X-Playground-Lecturer": class_record["secret"]})
     path = f"/api/classes/{class_record['code']}/lecturer"
 
-    async def answered(count: int) -> None:
+    async def wait_for_guesses(count: int) -> None:
         while (await lecturer.ask(path))[1]["question"]["answered"][-1] < count:
             await asyncio.sleep(0.1)
 
     await asyncio.sleep(3)  # the server still has work of its own after its start
-    memory_before = memory(server)
+    memory_before = memory_kb(server)
     phones_in_class = [Phone(server, class_record["code"], number) for number in range(phones - 1)]
     tasks = [asyncio.create_task(phone.live()) for phone in phones_in_class]
     while (await lecturer.ask(path))[1]["phones"] < len(phones_in_class):
         await asyncio.sleep(0.1)
     await asyncio.sleep(1)
-    bytes_per_phone = (memory(server) - memory_before) / len(phones_in_class)
-    hostile_task = asyncio.create_task(hostile(server, class_record["code"]))
-    waits, cpu_ms = [], []
+    kb_per_phone = (memory_kb(server) - memory_before) / len(phones_in_class)
+    hostile_task = asyncio.create_task(attack(server, class_record["code"]))
+    waits, cpu_times = [], []
     for scene in range(1, rounds + 1):
         await lecturer.ask(path, {"do": "ask", "scene": {"n": scene}, "question": QUESTION})
-        await answered(len(phones_in_class))
+        await wait_for_guesses(len(phones_in_class))
         await asyncio.sleep(0.5)
-        shown_at, cpu_before = time.perf_counter(), processor(server)
+        shown_at, cpu_before = time.perf_counter(), processor_ms(server)
         await lecturer.ask(path, {"do": "show"})
-        while not all(phone.phase == "shows" and phone.when > shown_at for phone in phones_in_class):
+        while not all(phone.phase == "shows" and phone.phase_at > shown_at for phone in phones_in_class):
             await asyncio.sleep(0.01)
-        waits.append(1000 * (max(phone.when for phone in phones_in_class) - shown_at))
-        cpu_ms.append(processor(server) - cpu_before)
+        waits.append(1000 * (max(phone.phase_at for phone in phones_in_class) - shown_at))
+        cpu_times.append(processor_ms(server) - cpu_before)
     hostile_task.cancel()
     await lecturer.ask(path, {"do": "end"})
     await asyncio.gather(*tasks, hostile_task, return_exceptions=True)
-    return waits, cpu_ms, bytes_per_phone, sum(phone.trouble for phone in phones_in_class)
+    return waits, cpu_times, kb_per_phone, sum(phone.refusals for phone in phones_in_class)
 
 
-def memory(server: Server) -> float:
+def memory_kb(server: Server) -> float:
     """The resident memory of the server's process in kB."""
     status = Path(f"/proc/{server.process.pid}/status").read_text()
     return float(status.partition("VmRSS:")[2].split()[0])
 
 
-def processor(server: Server) -> float:
+def processor_ms(server: Server) -> float:
     """The CPU time of the server so far in ms, which other programs on the machine do not change."""
     fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
     return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -187,7 +187,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args()
     with serving() as server:
-        waits, cpu_times, bytes_per_phone, refusal_count = asyncio.run(
+        waits, cpu_times, kb_per_phone, refusal_count = asyncio.run(
             measure(server, options.phones, min(12, options.rounds))
         )
     p95 = sorted(waits)[min(len(waits) - 1, int(0.95 * len(waits)))]
@@ -196,7 +196,7 @@ def main() -> int:
     print(
         f"the server's processor meanwhile: median {statistics.median(cpu_times):.0f} ms; load {os.getloadavg()[0]:.1f}"
     )
-    print(f"memory: {bytes_per_phone:.1f} kB a phone of {MOST_KB}; {refusal_count} answers of the others were refused")
+    print(f"memory: {kb_per_phone:.1f} kB a phone of {MOST_KB}; {refusal_count} answers of the others were refused")
     return 0
 
 

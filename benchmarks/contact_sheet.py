@@ -30,7 +30,7 @@ from playground.figures.drawing import light  # noqa: E402
 from playground.samples import samples  # noqa: E402
 
 OUT = ROOT / "build" / "contact-sheet.png"
-PATCHES = 28 * 28
+PATCH_COUNT = 28 * 28
 HEIGHT = 210  # pixels of a picture on the sheet
 PLACES = ((0.42, 0.4), (0.62, 0.55), (0.2, 0.75))  # of the query patches, as shares of height and width
 VEIL = 0.25  # lightness that a projector in a bright room adds everywhere
@@ -44,21 +44,23 @@ def main() -> None:
     former_light = light_of(options.against) if options.against else None
     strips, facts_of_rows = [], []
     for picture, seen, heads in cases(options.files):
-        photo = shown(picture, seen.grid)
+        photo = resized(picture, seen.grid)
         for place in PLACES:
             query = tuple(int(part * side) for part, side in zip(place, seen.grid, strict=True))
             for layer, head in heads:
                 row = seen.row(layer, head, query)
-                line, facts = drawn(photo, seen, row, query, former_light)
-                strips.append(line)
+                strip, facts = draw_row(photo, seen, row, query, former_light)
+                strips.append(strip)
                 facts_of_rows.append(facts)
     OUT.parent.mkdir(exist_ok=True)
-    widest = max(line.shape[1] for line in strips)
-    columns = [np.pad(line, ((0, 8), (0, widest - line.shape[1]), (0, 0)), constant_values=255) for line in strips]
-    row_length = -(-len(columns) // 2)
-    left_column, right_column = columns[:row_length], columns[row_length:]
-    right_column += [np.full_like(left_column[0], 255)] * (row_length - len(right_column))
-    sheet = [pair(a, b) for a, b in zip(left_column, right_column, strict=True)]
+    widest = max(strip.shape[1] for strip in strips)
+    padded_strips = [
+        np.pad(strip, ((0, 8), (0, widest - strip.shape[1]), (0, 0)), constant_values=255) for strip in strips
+    ]
+    strips_per_column = -(-len(padded_strips) // 2)
+    left_column, right_column = padded_strips[:strips_per_column], padded_strips[strips_per_column:]
+    right_column += [np.full_like(left_column[0], 255)] * (strips_per_column - len(right_column))
+    sheet = [side_by_side(a, b) for a, b in zip(left_column, right_column, strict=True)]
     Image.fromarray(np.concatenate(sheet)).save(OUT)
     print(f"{len(strips)} rows on {OUT}")
     report(facts_of_rows)
@@ -78,7 +80,7 @@ def light_of(commit: str) -> ModuleType:
     return module
 
 
-def pair(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def side_by_side(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     height = max(a.shape[0], b.shape[0])
     a, b = (np.pad(x, ((0, height - x.shape[0]), (0, 16), (0, 0)), constant_values=255) for x in (a, b))
     return np.concatenate([a, b], axis=1)
@@ -104,17 +106,17 @@ def cases(files: list[str]):
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """The size of the model's input: about PATCHES patches, with the picture's aspect ratio."""
-    rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
-    return rows * patch, max(1, round(PATCHES / rows)) * patch
+    """The size of the model's input: about PATCH_COUNT patches, with the picture's aspect ratio."""
+    rows = max(1, round((PATCH_COUNT * picture.height / picture.width) ** 0.5))
+    return rows * patch, max(1, round(PATCH_COUNT / rows)) * patch
 
 
-def shown(picture: Image.Image, grid: tuple[int, int]) -> np.ndarray:
+def resized(picture: Image.Image, grid: tuple[int, int]) -> np.ndarray:
     cell = max(1, HEIGHT // grid[0])
     return np.asarray(picture.resize((grid[1] * cell, grid[0] * cell), Image.Resampling.LANCZOS))
 
 
-def drawn(photo: np.ndarray, trace, row, query, former_light: ModuleType | None) -> tuple[np.ndarray, dict]:
+def draw_row(photo: np.ndarray, trace, row, query, former_light: ModuleType | None) -> tuple[np.ndarray, dict]:
     cell = photo.shape[0] // trace.grid[0]
     weights = trace.on_grid(row).numpy()
     tokens = row.numel()
@@ -122,9 +124,9 @@ def drawn(photo: np.ndarray, trace, row, query, former_light: ModuleType | None)
     shares = light.shares(weights, ceiling)
     entropy = float(-(row * row.clamp(min=1e-12).log2()).sum())
     dense_patches = light.densest(weights)
-    dense_pixels, faint_pixels = large(dense_patches, cell), large(weights < 1 / tokens, cell)
-    heat = light.heat(photo, large(shares, cell))
-    light_drawn = np.asarray(
+    dense_pixels, faint_pixels = enlarged(dense_patches, cell), enlarged(weights < 1 / tokens, cell)
+    heat = light.heat(photo, enlarged(shares, cell))
+    light_shares = np.asarray(
         Image.fromarray(light.lit(shares, dense_patches).astype(np.float32)).resize(
             photo.shape[1::-1], Image.Resampling.BILINEAR
         )
@@ -133,20 +135,20 @@ def drawn(photo: np.ndarray, trace, row, query, former_light: ModuleType | None)
         "even": light.is_even(entropy, tokens),
         "clipped": float((weights > ceiling).mean()),
         "apart": difference(heat, dense_pixels),
-        "apart in grey": difference(in_grey(heat), dense_pixels),
+        "apart in grey": difference(to_grey(heat), dense_pixels),
         "projected": difference(255 * VEIL + (1 - VEIL) * heat, dense_pixels),
         "contrast": share_left(lightness, np.std, heat, photo, faint_pixels),
         "chroma": share_left(chroma, np.mean, heat, photo, faint_pixels),
-        "inside": recognisable(heat, photo, weights),
+        "inside": contrast_kept(heat, photo, weights),
         "islands": islands(light.outlines(dense_patches)),
     }
-    lines = contour(light.light(photo, light_drawn), light.contours(dense_patches), cell)
-    former_heat = [former_light.heat(photo, large(shares, cell))] if former_light else []
-    line = [photo, *former_heat, heat, lines, convolution(photo, trace.grid, query)]
-    return np.concatenate([np.pad(x, ((0, 0), (0, 6), (0, 0)), constant_values=255) for x in line], axis=1), facts
+    lines = with_outlines(light.light(photo, light_shares), light.contours(dense_patches), cell)
+    former_heat = [former_light.heat(photo, enlarged(shares, cell))] if former_light else []
+    cells = [photo, *former_heat, heat, lines, convolution(photo, trace.grid, query)]
+    return np.concatenate([np.pad(x, ((0, 0), (0, 6), (0, 0)), constant_values=255) for x in cells], axis=1), facts
 
 
-def large(grid: np.ndarray, cell: int) -> np.ndarray:
+def enlarged(grid: np.ndarray, cell: int) -> np.ndarray:
     return np.kron(grid, np.ones((cell, cell), grid.dtype))
 
 
@@ -155,14 +157,14 @@ def convolution(photo: np.ndarray, grid: tuple[int, int], query: tuple[int, int]
     cells = np.zeros(grid, bool)
     r, c = query
     cells[max(0, r - 1) : r + 2, max(0, c - 1) : c + 2] = True
-    lightness = large(cells, photo.shape[0] // grid[0])
+    lightness = enlarged(cells, photo.shape[0] // grid[0])
     return np.where(lightness[..., None], photo, light.heat(photo, np.zeros(photo.shape[:2])))
 
 
-def contour(picture: np.ndarray, lines: list[np.ndarray], cell: int) -> np.ndarray:
+def with_outlines(picture: np.ndarray, lines: list[np.ndarray], cell: int) -> np.ndarray:
     image = Image.fromarray(picture)
-    for line in lines:
-        points = [(float(x) * cell, float(y) * cell) for y, x in line]
+    for outline in lines:
+        points = [(float(x) * cell, float(y) * cell) for y, x in outline]
         ImageDraw.Draw(image).line([*points, points[0]], fill=(255, 243, 200), width=2)
     return np.asarray(image)
 
@@ -178,33 +180,35 @@ def chroma(picture: np.ndarray) -> np.ndarray:
     return np.hypot(*np.moveaxis(lab(picture)[..., 1:], -1, 0))
 
 
-def in_grey(picture: np.ndarray) -> np.ndarray:
+def to_grey(picture: np.ndarray) -> np.ndarray:
     return np.repeat((np.asarray(picture, float) @ light.LUMA)[..., None], 3, axis=-1)
 
 
 def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:
     """The share of the photograph's contrast or colour that the drawing `picture` keeps in an area."""
     value_before = statistic(measure(photo)[area]) if area.any() else 0
-    return (
-        float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
-    )  # NaN: the photograph itself has no contrast there
+    # NaN: the photograph itself has no contrast there
+    return float(statistic(measure(picture)[area]) / value_before) if value_before > 1 else np.nan
 
 
-def recognisable(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
+def contrast_kept(picture: np.ndarray, photo: np.ndarray, weights: np.ndarray) -> float:
     """The share of the photograph's contrast that the drawing keeps within the patch with the largest weight."""
     contrasts = [
-        of_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()] for x in (picture, photo)
+        split_into_patches(lightness(x), weights.shape).std(axis=(1, 3)).ravel()[weights.argmax()]
+        for x in (picture, photo)
     ]
     return float(contrasts[0] / contrasts[1]) if contrasts[1] > 1 else np.nan
 
 
-def of_patches(pixels: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
+def split_into_patches(pixels: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     return pixels.reshape(grid[0], -1, grid[1], pixels.shape[1] // grid[1])
 
 
 def islands(lines: list[list[tuple[int, int]]]) -> int:
     """The number of contour lines that enclose at most one patch, if there are several lines."""
-    areas = [abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2) for y, x in (np.array(line).T for line in lines)]
+    areas = [
+        abs((x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2) for y, x in (np.array(outline).T for outline in lines)
+    ]
     return sum(area <= 1 for area in areas) if len(areas) > 1 else 0
 
 
@@ -224,18 +228,18 @@ def lab(picture: np.ndarray) -> np.ndarray:
 def report(facts_of_rows: list[dict]) -> None:
     uneven_rows = [facts for facts in facts_of_rows if not facts["even"]]
     print(f"{'what (of rows that are not even)':58} {'lowest':>8} {'median':>8} {'rows':>6}  bar")
-    line("outside, of the photograph's contrast", uneven_rows, "contrast", 0.75)
-    line("outside, of its chroma", uneven_rows, "chroma", 0.5)
-    line("in the patch with the largest weight, of its contrast", uneven_rows, "inside", 0.4)
-    line("60 % set against the rest, ΔE", uneven_rows, "apart", 25)
-    line("… in grey", uneven_rows, "apart in grey", 0)
-    line("… with a projector in a bright room", uneven_rows, "projected", 0)
+    print_measure("outside, of the photograph's contrast", uneven_rows, "contrast", 0.75)
+    print_measure("outside, of its chroma", uneven_rows, "chroma", 0.5)
+    print_measure("in the patch with the largest weight, of its contrast", uneven_rows, "inside", 0.4)
+    print_measure("60 % set against the rest, ΔE", uneven_rows, "apart", 25)
+    print_measure("… in grey", uneven_rows, "apart in grey", 0)
+    print_measure("… with a projector in a bright room", uneven_rows, "projected", 0)
     print(f"cells brighter than can be shown, at most {max(f['clipped'] for f in facts_of_rows):.2%}; bar: 1 %")
     print(f"lines of the light around one patch: {sum(f['islands'] for f in facts_of_rows)}; bar: 0")
     print(f"rows called even: {len(facts_of_rows) - len(uneven_rows)} of {len(facts_of_rows)}")
 
 
-def line(name: str, facts_of_rows: list[dict], fact: str, bar: float) -> None:
+def print_measure(name: str, facts_of_rows: list[dict], fact: str, bar: float) -> None:
     """Prints a measure's lowest value, its median, and the share of rows that reach the bar."""
     values = np.array([facts[fact] for facts in facts_of_rows])
     values = values[~np.isnan(values)]

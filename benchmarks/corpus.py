@@ -32,9 +32,9 @@ from playground.pictures.decoder import Killed, TookTooMuch, Worker  # noqa: E40
 
 SMALL_PNG = png(pixels=zlib.compress(bytes(80_000)))
 FOLDER = ROOT / "tests" / "hostile" / "kept"
-A_ROUND = 300  # files for each seed
-LARGEST = 2**15  # most bytes of a kept file
-SLOW = 2.0  # most seconds of CPU time for decoding a file
+FILES_PER_SEED = 300  # files for each seed
+LARGEST_FILE = 2**15  # most bytes of a kept file
+SLOW_SECONDS = 2.0  # most seconds of CPU time for decoding a file
 MOST_PIXELS = 2**22
 
 decoding.PATIENCE = 60.0  # so long that only CPU time decides about a file, even if the machine has other work
@@ -52,7 +52,7 @@ class Decoder:
         fields = Path(f"/proc/{self.worker.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def came(self, data: bytes) -> tuple[str, float]:
+    def try_file(self, data: bytes) -> tuple[str, float]:
         """(outcome of a file, CPU seconds of its decoding); infinite seconds if the file ended the process."""
         if not self.worker.can_go_on():
             self.worker.end()
@@ -71,23 +71,23 @@ class Decoder:
 
 class Corpus:
     def __init__(self, decoder: Decoder):
-        self.decoder, self.seen = decoder, Counter()
+        self.decoder, self.counts = decoder, Counter()
         self.smallest: dict[tuple[str, str], Path] = {}  # (kind, outcome) -> the smallest file
         self.troubles: list[str] = []
         self.slowest = 0.0
         FOLDER.mkdir(exist_ok=True)
         for file in sorted(FOLDER.iterdir()):  # files of earlier runs
-            self.keep(file.name.partition("-")[0], decoder.came(file.read_bytes())[0], file)
+            self.keep(file.name.partition("-")[0], decoder.try_file(file.read_bytes())[0], file)
 
     def try_one(self, kind: str, data: bytes) -> None:
-        outcome, seconds = self.decoder.came(data)
-        self.seen[kind] += 1
+        outcome, seconds = self.decoder.try_file(data)
+        self.counts[kind] += 1
         file = FOLDER / f"{kind}-{sha256(data).hexdigest()[:12]}"
         self.slowest = max(self.slowest, seconds)
-        if seconds > SLOW:
+        if seconds > SLOW_SECONDS:
             self.troubles.append(f"{file.name}: {outcome}, after {seconds:.1f} s of a core")
         smallest_file = self.smallest.get((kind, outcome))
-        if len(data) <= LARGEST and (smallest_file is None or smallest_file.stat().st_size > len(data)):
+        if len(data) <= LARGEST_FILE and (smallest_file is None or smallest_file.stat().st_size > len(data)):
             file.write_bytes(data)
             self.keep(kind, outcome, file)
 
@@ -107,9 +107,9 @@ def main() -> int:
     corpus, until, seed = Corpus(Decoder()), time.monotonic() + 60 * options.minutes, time.time_ns() % 10**9
     while time.monotonic() < until:
         for kind, strategy in fuzz_pictures.KINDS.items():
-            for_each(strategy, A_ROUND, seed, lambda data, kind=kind: corpus.try_one(kind, data))
+            for_each(strategy, FILES_PER_SEED, seed, lambda data, kind=kind: corpus.try_one(kind, data))
         seed += 1
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in corpus.seen.items())
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in corpus.counts.items())
     print(f"{options.minutes:g} minutes: {counts}; {len(corpus.smallest)} files are kept.")
     print(f"The slowest took {corpus.slowest:.2f} s of a core.")
     print("\n".join(corpus.troubles) or "Nothing ended the process, and nothing was slow.")

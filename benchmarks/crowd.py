@@ -34,9 +34,9 @@ from playground.pictures.images import open_image  # noqa: E402
 from playground.samples import PHOTOGRAPHS, SAMPLES  # noqa: E402
 from playground.scenes import generate  # noqa: E402
 
-EVERY = 5.0  # seconds between one person's clicks
+CLICK_SECONDS = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
-MOST = 2**28  # most bytes of a WebSocket's message
+MOST_MESSAGE_BYTES = 2**28  # most bytes of a WebSocket's message
 
 
 class Refused(RuntimeError):
@@ -48,15 +48,15 @@ class Person:
     other requests. Persons with the same key are tabs of one browser."""
 
     def __init__(self, url: str, words: str = "", key: str = "", network: str = ""):
-        self.from_where = {"X-Forwarded-For": network} if network else {}
+        self.network_header = {"X-Forwarded-For": network} if network else {}
         self.session = ""
         self.url, self.words = url, dict(parse_qsl(words))
         self.key = key or secrets.token_urlsafe(24)
-        self.whole: list[float] = []  # seconds until each answer was whole
-        self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.whole_seconds: list[float] = []  # seconds until each answer was whole
+        self._connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def open(self) -> None:
-        self.socket = await self._connected()
+        self.socket = await self._connect()
         message = BackMsg()
         message.rerun_script.query_string = urlencode(self.words)
         await self.socket.send(message.SerializeToString())
@@ -67,14 +67,14 @@ class Person:
                 if forward_message.WhichOneof("type") == "new_session":
                     self.session = forward_message.new_session.initialize.session_id
 
-    async def _connected(self):
+    async def _connect(self):
         """A new WebSocket. Tries again, like the page, if the network has too many open pages."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
                 return await connect(
-                    self.url.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"], max_size=MOST,
-                    open_timeout=PATIENCE, additional_headers=self.from_where,
+                    self.url.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"],
+                    max_size=MOST_MESSAGE_BYTES, open_timeout=PATIENCE, additional_headers=self.network_header,
                 )  # fmt: skip
             except InvalidStatus:
                 if time.monotonic() > until:
@@ -113,7 +113,7 @@ class Person:
         for layer in range(header["layers"]):
             if layer not in header["held"]:
                 await self._layers(trace, layers=str(layer))
-        self.whole.append(time.perf_counter() - began)
+        self.whole_seconds.append(time.perf_counter() - began)
         return seconds
 
     async def _trace(self, words: dict[str, str]) -> dict:
@@ -141,21 +141,23 @@ class Person:
     async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
         host = urlsplit(self.url).netloc
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
-        request_headers = {**self.from_where, **headers} | ({"X-Playground-Run": self.session} if self.session else {})
+        request_headers = {**self.network_header, **headers} | (
+            {"X-Playground-Run": self.session} if self.session else {}
+        )
         lines += [f"{name}: {value}" for name, value in request_headers.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
         for attempt in (1, 2):  # the server may have closed an idle connection
             try:
-                if self._line is None:
+                if self._connection is None:
                     name, _, port = host.partition(":")
-                    self._line = await asyncio.open_connection(name, int(port), limit=2**20)
-                reader, writer = self._line
+                    self._connection = await asyncio.open_connection(name, int(port), limit=2**20)
+                reader, writer = self._connection
                 writer.write("\r\n".join([*lines, "", ""]).encode() + body)
                 head = await reader.readuntil(b"\r\n\r\n")
                 break
             except (OSError, asyncio.IncompleteReadError):
-                self._line = None
+                self._connection = None
                 if attempt == 2:
                     raise
         status_line, *header_lines = head.decode().split("\r\n")
@@ -175,8 +177,8 @@ class Person:
         return b"".join(pieces)
 
     def hang_up(self) -> None:
-        if self._line:
-            self._line[1].close()
+        if self._connection:
+            self._connection[1].close()
 
     async def close(self) -> None:
         self.hang_up()
@@ -198,20 +200,20 @@ async def crowd(
         await asyncio.gather(*(person.open() for person in persons[first_person : first_person + 20]))
     await _click(persons[0], 0, photos, random.Random(-1))  # makes the server load torch and the model
     for person in persons:
-        person.whole.clear()
+        person.whole_seconds.clear()
     waits, errors, memory = [], [], [megabytes(servers)]
     until = time.perf_counter() + seconds
 
     async def live(number: int, person: Person) -> None:
         chance = random.Random(number)
-        await asyncio.sleep(chance.random() * EVERY)
+        await asyncio.sleep(chance.random() * CLICK_SECONDS)
         while time.perf_counter() < until:
             try:
                 waits.append(await _click(person, number, photos, chance))
             except Exception as error:
                 errors.append(f"{type(error).__name__}: {error}")
                 return
-            await asyncio.sleep(max(0.0, EVERY - person.whole[-1]))
+            await asyncio.sleep(max(0.0, CLICK_SECONDS - person.whole_seconds[-1]))
 
     async def watch() -> None:
         while time.perf_counter() < until:
@@ -220,8 +222,8 @@ async def crowd(
 
     await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(persons)))
     await asyncio.gather(*(person.close() for person in persons), return_exceptions=True)
-    page_seconds = [seconds for person in persons for seconds in person.whole]
-    return {"waits": waits, "whole": page_seconds, "errors": errors, "memory": memory}
+    whole_seconds = [seconds for person in persons for seconds in person.whole_seconds]
+    return {"waits": waits, "whole": whole_seconds, "errors": errors, "memory": memory}
 
 
 async def _click(person: Person, number: int, photos: list[bytes] | None, chance: random.Random) -> float:

@@ -34,14 +34,14 @@ Image.register_save("HEIF", _save_heif)
 def files() -> dict[str, bytes]:
     smooth_picture = Image.open(named("meadow").path).convert("RGB").resize(SIDES)
     noisy_picture = Image.effect_noise(SIDES, 40).convert("RGB")
-    kinds = {
+    pictures_and_kinds = {
         "JPEG, smooth": (smooth_picture, "JPEG"),
         "JPEG, noisy": (noisy_picture, "JPEG"),
         "PNG": (smooth_picture, "PNG"),
     }
-    kinds |= {"AVIF": (smooth_picture, "AVIF"), "HEIC": (smooth_picture, "HEIF")}
+    pictures_and_kinds |= {"AVIF": (smooth_picture, "AVIF"), "HEIC": (smooth_picture, "HEIF")}
     files = {}
-    for name, (picture, kind) in kinds.items():
+    for name, (picture, kind) in pictures_and_kinds.items():
         picture.save(out := io.BytesIO(), kind, **({"quality": 92} if kind == "JPEG" else {}))
         files[name] = out.getvalue()
     return files

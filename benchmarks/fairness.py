@@ -23,10 +23,10 @@ from playground.serving import classes, ledger
 from playground.serving.ledger import Ledger, Seat, Seats, Visitor, network
 from playground.serving.queue import Queue, Ticket
 
-EVERY = 60.0  # mean seconds between two questions of a person
+QUESTION_SECONDS = 60.0  # mean seconds between two questions of a person
 FAIR_AFTER = 5  # least minutes of a run that can be judged: at first no network has costs, so people wait, too
-EVERY_OF_CLASS = 600.0  # mean seconds between a student's questions; all honest people need 0.65 of the server's time
-SMALL, COSTLY = 0.3, 7.0  # seconds of work for a usual and for a costly question
+STUDENT_SECONDS = 600.0  # mean seconds between a student's questions; all honest people need 0.65 of the server's time
+SMALL_WORK, COSTLY_WORK = 0.3, 7.0  # seconds of work for a usual and for a costly question
 HALL = "192.0.2.77"
 
 
@@ -35,12 +35,12 @@ class Player:
     """Asks `at_once` questions every `every` seconds on average, each of which takes `seconds` of work."""
 
     visitor: Visitor
-    seconds: float = SMALL
-    every: float = EVERY
+    seconds: float = SMALL_WORK
+    every: float = QUESTION_SECONDS
     at_once: int = 1
     hostile: bool = False
     waits: list[float] = field(default_factory=list)
-    refused: int = 0
+    refusals: int = 0
     seat: Seat | None = None
 
 
@@ -52,52 +52,52 @@ class World:
         self.costs = ledger.costs = Ledger(lambda: self.now)
         self.seats = ledger.seats = Seats(self.costs)
         self.queue = Queue(1, extra_long=1, kind="passes", costs=self.costs)
-        self.asked: dict[Ticket, tuple[Player, float]] = {}
-        self._soon: list[tuple[float, int, Callable[[], None]]] = []
-        self._number = 0
+        self.waiting: dict[Ticket, tuple[Player, float]] = {}
+        self._events: list[tuple[float, int, Callable[[], None]]] = []
+        self._event_count = 0
 
-    def at(self, when: float, do: Callable[[], None]) -> None:
-        self._number += 1
-        heapq.heappush(self._soon, (when, self._number, do))
+    def schedule(self, when: float, do: Callable[[], None]) -> None:
+        self._event_count += 1
+        heapq.heappush(self._events, (when, self._event_count, do))
 
     def play(self, players: list[Player], seconds: float) -> None:
         for player in players:
-            self.at(self.random.random() * player.every, lambda player=player: self.asks(player))
-        while self._soon and self._soon[0][0] < seconds:
-            self.now, _, do = heapq.heappop(self._soon)
+            self.schedule(self.random.random() * player.every, lambda player=player: self.ask(player))
+        while self._events and self._events[0][0] < seconds:
+            self.now, _, do = heapq.heappop(self._events)
             do()
-        for player, began in self.asked.values():  # also counts waits that have not ended
+        for player, began in self.waiting.values():  # also counts waits that have not ended
             player.waits.append(seconds - began)
 
-    def asks(self, player: Player) -> None:
-        self.at(self.now + player.every * (0.5 + self.random.random()), lambda: self.asks(player))
+    def ask(self, player: Player) -> None:
+        self.schedule(self.now + player.every * (0.5 + self.random.random()), lambda: self.ask(player))
         if player.seat not in self.seats.open:
             player.seat = self.seats.enter(player.visitor.address, lambda: None)
         if seat := player.seat:
             seat.key, seat.used_at, seat.session = player.visitor.person, self.now, player.visitor.person
         elif not player.hostile:
-            player.refused += 1
+            player.refusals += 1
         for _ in range(player.at_once):
             ticket = Ticket(visitor=player.visitor, seconds=player.seconds)
             try:
                 self.queue.join(ticket)
             except Busy:
-                player.refused += not player.hostile
+                player.refusals += not player.hostile
                 continue
-            self.asked[ticket] = player, self.now
+            self.waiting[ticket] = player, self.now
         self.serve()
 
     def serve(self) -> None:
         """Serves the questions whose turn has come, and drops those that were sent away."""
-        for ticket in [ticket for ticket in self.asked if ticket.turn.is_set()]:
-            player, began = self.asked.pop(ticket)
+        for ticket in [ticket for ticket in self.waiting if ticket.turn.is_set()]:
+            player, began = self.waiting.pop(ticket)
             if ticket.sent_away:
-                player.refused += not player.hostile
+                player.refusals += not player.hostile
             else:
                 player.waits.append(self.now - began)
-                self.at(self.now + player.seconds, partial(self.done, ticket))
+                self.schedule(self.now + player.seconds, partial(self.finish, ticket))
 
-    def done(self, ticket: Ticket) -> None:
+    def finish(self, ticket: Ticket) -> None:
         self.queue.leave(ticket)
         self.serve()
 
@@ -126,7 +126,7 @@ def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
         players.append(
             Player(
                 Visitor(key, address),
-                COSTLY if is_costly else SMALL,
+                COSTLY_WORK if is_costly else SMALL_WORK,
                 30.0 if comes_in_bursts else 5.0,
                 12 if comes_in_bursts else 1,
                 hostile=True,
@@ -135,11 +135,11 @@ def adversaries(count: int, networks: int) -> tuple[list[Player], list[str]]:
     return players, hosts
 
 
-def a_class(count: int) -> list[Player]:
+def class_players(count: int) -> list[Player]:
     """A class behind one address; one student is hostile."""
-    players = [Player(Visitor(f"student {number}", HALL), every=EVERY_OF_CLASS) for number in range(count)]
+    players = [Player(Visitor(f"student {number}", HALL), every=STUDENT_SECONDS) for number in range(count)]
     if players:
-        players[0] = Player(Visitor("hostile student", HALL), COSTLY, 2.0, 12, hostile=True)
+        players[0] = Player(Visitor("hostile student", HALL), COSTLY_WORK, 2.0, 12, hostile=True)
     return players
 
 
@@ -161,15 +161,15 @@ def play(
     """The 95th percentiles of people's waits without an attack, of people's waits under attack, and of the class's
     waits; also how often a person found no place."""
     enemies, hosts = adversaries(hostile, networks)
-    calm_people, attacked_people, pupils = people(count, hosts), people(count, hosts), a_class(students)
+    calm_people, attacked_people, pupils = people(count, hosts), people(count, hosts), class_players(students)
     World().play(calm_people, seconds)
     world = World()
-    lecturer_ = join(pupils, Visitor("lecturer", HALL))
+    class_ = join(pupils, Visitor("lecturer", HALL))
     judged_people = [player for number, player in enumerate(attacked_people) if number % 10]
     for minutes in range(10, int(seconds / 60), 10) if prints else ():
-        world.at(60.0 * minutes, partial(print_waits, minutes, judged_people, pupils))
+        world.schedule(60.0 * minutes, partial(print_waits, minutes, judged_people, pupils))
     world.play([*attacked_people, *enemies, *pupils], seconds)
-    classes.end(lecturer_)
+    classes.end(class_)
     neighbours = [player for number, player in enumerate(attacked_people) if not number % 10]
     return {
         "calm": p95(calm_people),
@@ -177,7 +177,7 @@ def play(
         "longest": max(max(player.waits, default=seconds) for player in judged_people),
         "beside an attacker": max(max(player.waits, default=seconds) for player in neighbours),
         "class": p95(pupils[1:]),
-        "refused": sum(player.refused for player in judged_people),
+        "refused": sum(player.refusals for player in judged_people),
     }
 
 

@@ -49,14 +49,14 @@ def main() -> None:
             print(f"without {model}: {error}", file=sys.stderr)
             continue
         title = f"{model}, {trace.grid[0]} × {trace.grid[1]}"
-        columns.append((title, [measured(trace, *FILES[file_name], times) for file_name in FILES]))
+        columns.append((title, [size_and_time(trace, *FILES[file_name], times) for file_name in FILES]))
     print(f"| file | {' | '.join(title for title, _ in columns)} |")
     print(f"|---|{'---|' * len(columns)}")
     for row, (file_name, (suffix, _)) in enumerate(FILES.items()):
         print(f"| {file_name.strip()}, {suffix} | {' | '.join(cells[row] for _, cells in columns)} |")
 
 
-def measured(trace, suffix: str, options: dict, times: int) -> str:
+def size_and_time(trace, suffix: str, options: dict, times: int) -> str:
     times_taken = []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(times):

@@ -18,30 +18,30 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from browser.server import Server  # noqa: E402
 from crowd import Person  # noqa: E402
-from innocents import LAIRS, coming_and_going, crumbs, stalling, without_a_pause  # noqa: E402
+from innocents import HOSTILE_NETWORKS, ask_without_pause, come_and_go, stall_upload, upload_in_crumbs  # noqa: E402
 from websockets.exceptions import WebSocketException  # noqa: E402
 
 from playground.samples import SAMPLES  # noqa: E402
 
-TEN, TWENTY, SIX_HUNDRED = 10, 20, 600  # people; hostile connections; stalled files
-CALM, FLOOD = 5.0, 15.0  # seconds before the flood, and seconds of the flood
-FLOODING, ELSEWHERE = LAIRS[1], LAIRS[0]
-PIPELINED = 50  # requests that a connection sends at once, repeatedly
-LINES = 300
-ALONE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # the flooding process runs this
+PEOPLE, HOSTILE_CONNECTIONS, STALLED_FILES = 10, 20, 600  # people; hostile connections; stalled files
+CALM_SECONDS, FLOOD_SECONDS = 5.0, 15.0  # seconds before the flood, and seconds of the flood
+FLOODING_NETWORK, OTHER_NETWORK = HOSTILE_NETWORKS[1], HOSTILE_NETWORKS[0]
+REQUESTS_AT_ONCE = 50  # requests that a connection sends at once, repeatedly
+FLOOD_CONNECTIONS = 300
+FLOOD_CODE = "import asyncio, sys, floods; asyncio.run(floods.flood(*sys.argv[1:]))"  # the flooding process runs this
 MOST_P95 = 1.0  # seconds; so long because the flooding process shares the server's cores
 
 
-async def others_wait(server: Server, flood: Callable[[], Awaitable[None]]) -> tuple[float, float]:
+async def waits_of_others(server: Server, flood: Callable[[], Awaitable[None]]) -> tuple[float, float]:
     """The 95th percentiles of the waits of ten people who click once a second, before and during the flood."""
-    people = [Person(server.url, network=(FLOODING, ELSEWHERE)[number % 2]) for number in range(TEN)]
+    people = [Person(server.url, network=(FLOODING_NETWORK, OTHER_NETWORK)[number % 2]) for number in range(PEOPLE)]
     await asyncio.gather(*(person.open() for person in people))
     for sample in SAMPLES:
         await people[0].pick(sample.name)  # makes the server compute and keep the sample's trace
-    calm_waits = await _click(people, CALM)
+    calm_waits = await _click(people, CALM_SECONDS)
     flooding_task = asyncio.create_task(flood())
     await asyncio.sleep(1)
-    flood_waits = await _click(people, FLOOD)
+    flood_waits = await _click(people, FLOOD_SECONDS)
     flooding_task.cancel()
     await asyncio.gather(flooding_task, return_exceptions=True)
     await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
@@ -73,40 +73,40 @@ def pages(server: Server) -> tuple[float, float]:
     """Waits while four sockets ask for page after page without a pause."""
 
     async def flood() -> None:
-        await asyncio.gather(*(without_a_pause(server.url, FLOODING) for _ in range(4)))
+        await asyncio.gather(*(ask_without_pause(server.url, FLOODING_NETWORK) for _ in range(4)))
 
-    return asyncio.run(others_wait(server, flood))
+    return asyncio.run(waits_of_others(server, flood))
 
 
 def visits(server: Server) -> tuple[float, float]:
     """Waits while twenty sockets repeatedly ask for a page and close."""
-    return asyncio.run(others_wait(server, lambda: _again_and_again(server, coming_and_going)))
+    return asyncio.run(waits_of_others(server, lambda: _repeat(server, come_and_go)))
 
 
 def bodies(server: Server) -> tuple[float, float]:
     """Waits while twenty connections upload a picture in pieces of one byte, and reconnect when they are cut off."""
-    return asyncio.run(others_wait(server, lambda: _again_and_again(server, crumbs)))
+    return asyncio.run(waits_of_others(server, lambda: _repeat(server, upload_in_crumbs)))
 
 
 def files(server: Server) -> tuple[float, float]:
     """Waits while 600 uploads, each with another key, stall half-way, and start again when they are refused."""
 
-    def stall(url: str, home: str) -> Awaitable[None]:
-        return stalling(url, home, sends=2**16)
+    def stall(url: str, network: str) -> Awaitable[None]:
+        return stall_upload(url, network, sends=2**16)
 
-    return asyncio.run(others_wait(server, lambda: _again_and_again(server, stall, SIX_HUNDRED)))
+    return asyncio.run(waits_of_others(server, lambda: _repeat(server, stall, STALLED_FILES)))
 
 
-async def _again_and_again(
-    server: Server, request: Callable[[str, str], Awaitable[None]], at_once: int = TWENTY
+async def _repeat(
+    server: Server, request: Callable[[str, str], Awaitable[None]], at_once: int = HOSTILE_CONNECTIONS
 ) -> None:
-    async def one() -> None:
+    async def repeat() -> None:
         while True:
             with suppress(OSError, WebSocketException, TimeoutError):
-                await request(server.url, FLOODING)
+                await request(server.url, FLOODING_NETWORK)
             await asyncio.sleep(0.05)
 
-    await asyncio.gather(*(one() for _ in range(at_once)))
+    await asyncio.gather(*(repeat() for _ in range(at_once)))
 
 
 def requests(server: Server, path: str) -> tuple[float, float]:
@@ -114,7 +114,7 @@ def requests(server: Server, path: str) -> tuple[float, float]:
 
     async def flood() -> None:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", ALONE, server.address, path, FLOODING, cwd=ROOT / "benchmarks"
+            sys.executable, "-c", FLOOD_CODE, server.address, path, FLOODING_NETWORK, cwd=ROOT / "benchmarks"
         )
         try:
             await process.wait()
@@ -122,10 +122,10 @@ def requests(server: Server, path: str) -> tuple[float, float]:
             process.kill()
             await process.wait()
 
-    return asyncio.run(others_wait(server, flood))
+    return asyncio.run(waits_of_others(server, flood))
 
 
-def numbers(server: Server, name: str, **parameters: str) -> str:
+def numbers_address(server: Server, name: str, **parameters: str) -> str:
     """The address of a part of a sample's trace: its layers (600 KB), or numbers computed from them."""
     words = {"sample": SAMPLES[0].name, "model": "bundled"}
 
@@ -142,34 +142,36 @@ class Line(asyncio.Protocol):
     """A connection that sends its payload as fast as it can, and ignores what it receives."""
 
     def __init__(self, payload: bytes):
-        self.said, self.over = payload, asyncio.get_running_loop().create_future()
+        self.payload, self.ended = payload, asyncio.get_running_loop().create_future()
 
     def connection_made(self, transport) -> None:
         self.transport = transport
         self.resume_writing()
 
     def pause_writing(self) -> None:
-        self.full = True
+        self.is_full = True
 
     def resume_writing(self) -> None:
-        self.full = False
-        while not self.full and not self.transport.is_closing():
-            self.transport.write(self.said)
+        self.is_full = False
+        while not self.is_full and not self.transport.is_closing():
+            self.transport.write(self.payload)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.over.set_result(None)
+        self.ended.set_result(None)
 
 
 async def flood(address: str, path: str, network: str) -> None:
     """Floods a path over many connections; a connection that is cut off opens again."""
     host, _, port = address.partition(":")
-    request = f"GET {path} HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: {network}\r\n\r\n".encode() * PIPELINED
+    request = (
+        f"GET {path} HTTP/1.1\r\nHost: {address}\r\nX-Forwarded-For: {network}\r\n\r\n".encode() * REQUESTS_AT_ONCE
+    )
 
     async def talk() -> None:
         while True:
             with suppress(OSError):
                 _, line = await asyncio.get_running_loop().create_connection(lambda: Line(request), host, int(port))
-                await line.over
+                await line.ended
             await asyncio.sleep(0.05)
 
-    await asyncio.gather(*(talk() for _ in range(LINES)))
+    await asyncio.gather(*(talk() for _ in range(FLOOD_CONNECTIONS)))

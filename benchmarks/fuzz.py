@@ -34,7 +34,7 @@ def megabytes() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def one_picture(data: bytes) -> str:
+def try_picture(data: bytes) -> str:
     try:
         open_image(data)
         return "opened"
@@ -42,15 +42,15 @@ def one_picture(data: bytes) -> str:
         return "refused in a sentence"
 
 
-_apart: list[Worker] = []  # decoding workers; the last one is in use
+_workers: list[Worker] = []  # decoding workers; the last one is in use
 
 
-def one_apart(data: bytes) -> str:
+def try_in_worker(data: bytes) -> str:
     """Decodes a file in a worker. Raises an error if the file took so much time or memory that the worker was ended."""
-    if not _apart or not _apart[-1].can_go_on():
-        _apart.append(Worker())
+    if not _workers or not _workers[-1].can_go_on():
+        _workers.append(Worker())
     try:
-        _apart[-1].decoded(data, 2**22)
+        _workers[-1].decoded(data, 2**22)
         return "opened"
     except (Killed, TookTooMuch) as reason:
         raise RuntimeError(f"{len(data):,} bytes, {data[:60]!r}…: {reason}") from None
@@ -58,22 +58,22 @@ def one_apart(data: bytes) -> str:
         return "refused in a sentence"
 
 
-def one_address(words: dict[str, str]) -> str:
+def try_address(words: dict[str, str]) -> str:
     return _refused_or(lambda: chosen.read(words, None))
 
 
-def one_pack(data: bytes) -> str:
+def try_pack(data: bytes) -> str:
     return _refused_or(lambda: Trace.from_bytes(data))
 
 
-def one_timelapse(data: bytes) -> str:
+def try_timelapse(data: bytes) -> str:
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
         return _refused_or(lambda: timelapse.read(Path(file.name)))
 
 
-def one_folder(files: dict[str, bytes]) -> str:
+def try_folder(files: dict[str, bytes]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             (Path(folder) / name).write_bytes(content)
@@ -88,16 +88,16 @@ def _refused_or(parse: Callable[[], object]) -> str:
     return "read"
 
 
-KINDS = {  # title -> (function that calls `each` with every example that it makes, function that tries an example)
-    "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], one_picture),
+TRIALS = {  # title -> (function that calls `each` with every example that it makes, function that tries an example)
+    "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], try_picture),
     **{
-        f"pictures of parts: {kind}": (partial(for_each, strategy), one_apart)
+        f"pictures of parts: {kind}": (partial(for_each, strategy), try_in_worker)
         for kind, strategy in fuzz_pictures.KINDS.items()
     },
-    "addresses": (lambda count, seed, each: [each(words) for words in addresses(count, seed)], one_address),
-    "packs": (partial(for_each, packs((PACKS / "meadow-2.pack").read_bytes())), one_pack),
-    "time-lapses": (partial(for_each, packs(TIMELAPSE.read_bytes())), one_timelapse),
-    "folders of CIFAR": (partial(for_each, cifar_folders()), one_folder),
+    "addresses": (lambda count, seed, each: [each(words) for words in addresses(count, seed)], try_address),
+    "packs": (partial(for_each, packs((PACKS / "meadow-2.pack").read_bytes())), try_pack),
+    "time-lapses": (partial(for_each, packs(TIMELAPSE.read_bytes())), try_timelapse),
+    "folders of CIFAR": (partial(for_each, cifar_folders()), try_folder),
 }
 
 
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     print("| what | outcomes | slowest | memory: a tenth in → end |\n|---|---|---|---|")
-    for title, (examples, try_one) in KINDS.items():
+    for title, (examples, try_one) in TRIALS.items():
         times, outcome_counts, early_memory = [], Counter(), [0.0]
 
         def each(example, try_one=try_one, times=times, counts=outcome_counts, memory=early_memory) -> None:

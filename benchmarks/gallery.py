@@ -81,9 +81,9 @@ def with_patches(options: str) -> str:
     )
 
 
-def line(name: str, options: str) -> list[str]:
-    dots = [] if "--dpi" in options else ["--dpi", str(DPI)]
-    return ["figure", *shlex.split(options), *dots, "-o", name]
+def command_words(name: str, options: str) -> list[str]:
+    dpi_words = [] if "--dpi" in options else ["--dpi", str(DPI)]
+    return ["figure", *shlex.split(options), *dpi_words, "-o", name]
 
 
 def draw(folder: Path, file_names: list[str]) -> None:
@@ -92,10 +92,10 @@ def draw(folder: Path, file_names: list[str]) -> None:
     for name in file_names:
         title, options_text = FIGURES[name]
         options = with_patches(options_text)
-        if main(line(str(folder / name), options)):
+        if main(command_words(str(folder / name), options)):
             raise SystemExit(f"{name} could not be made")
         print(f"{name:16} {(folder / name).stat().st_size / 1000:.0f} kB")
-        command = shlex.join(["python", "-m", "playground", *line(name, options)])
+        command = shlex.join(["python", "-m", "playground", *command_words(name, options)])
         paragraphs += [f"## {title}", f"![{title}]({name})", f"```\n{command}\n```"]
     (folder / "README.md").write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
 
@@ -104,5 +104,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"by default all of {', '.join(FIGURES)}")
     parser.add_argument("--folder", type=Path, default=FOLDER)
-    asked = parser.parse_args()
-    draw(asked.folder, asked.names or list(FIGURES))
+    arguments = parser.parse_args()
+    draw(arguments.folder, arguments.names or list(FIGURES))

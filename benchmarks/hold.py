@@ -40,14 +40,15 @@ from playground.samples import samples  # noqa: E402
 MOST_P95 = 1.0  # most seconds of the waits' 95th percentile
 MOST_MEGABYTES = 6000  # most memory of one process: the container's limit
 MOST_GROWTH = 1.05  # factor by which memory may grow from the middle third of a soak test to the last third
-MOST_TIMES = 2.0  # factor by which innocents' waits may grow beside hostile clients
-PEOPLE, UPLOADERS, IN_DINO = 300, 30, 10
-OURS = f"model=bundled&sample={samples()[0].name}"  # with the model in the address, no photograph opens in DINOv2
+MOST_WAIT_GROWTH = 2.0  # factor by which innocents' waits may grow beside hostile clients
+PEOPLE, UPLOADERS, DINO_UPLOADERS = 300, 30, 10
+# With the model in the address, no photograph opens in DINOv2
+BUNDLED_WORDS = f"model=bundled&sample={samples()[0].name}"
 
 troubles: list[str] = []
 
 
-class Image(Server):
+class ImageServer(Server):
     """A server started as in the container's image: nginx with the app behind it."""
 
     @property
@@ -63,7 +64,7 @@ class Image(Server):
 @contextmanager
 def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, list[Server]]]:
     """(url, servers) of one server, or of several behind the proxy."""
-    deployed = {
+    environment = {
         "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
         "PLAYGROUND_CACHE_MB": "1300 250 480",  # as in compose.yaml
         "STREAMLIT_SERVER_COOKIE_SECRET": "the same",
@@ -72,7 +73,7 @@ def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, 
         homes = [Path(folder) / f"{number}" for number in range(count)]
         for home in homes:
             home.mkdir()
-        servers, proxy = [kind(home, **deployed).start() for home in homes], None
+        servers, proxy = [kind(home, **environment).start() for home in homes], None
         try:
             for server in servers:
                 server.wait()
@@ -91,7 +92,7 @@ def judge(is_met: bool, sentence: str) -> None:
         troubles.append(sentence)
 
 
-def row(title: str, report: dict, processes: int = 1) -> None:
+def print_load(title: str, report: dict, processes: int = 1) -> None:
     waits, page_times, memory = sorted(report["waits"]), sorted(report["whole"]), report["memory"]
     p95, whole_p95 = (times[int(0.95 * len(times))] if times else float("nan") for times in (waits, page_times))
     print(
@@ -120,33 +121,33 @@ def load(seconds: float, share: float = 1) -> None:
         "|---|---|---|---|---|---|---|---|"
     )
     photos, real_pictures = drawn_photos(100), real_photos(60)
-    people, uploaders, in_dino = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, IN_DINO))
+    people, uploaders, dino_uploaders = (max(1, round(share * count)) for count in (PEOPLE, UPLOADERS, DINO_UPLOADERS))
     rows = [
         (f"{people} people on the samples", people, "", None, 1),
-        (f"{uploaders} people on photos of their own, in ours", uploaders, OURS, photos, 1),
+        (f"{uploaders} people on photos of their own, in ours", uploaders, BUNDLED_WORDS, photos, 1),
     ]
     if real_pictures:
-        title = f"{in_dino} people on photos of their own, in DINOv2"
-        rows.append((title, in_dino, "model=dinov2-small", real_pictures, 1))
+        title = f"{dino_uploaders} people on photos of their own, in DINOv2"
+        rows.append((title, dino_uploaders, "model=dinov2-small", real_pictures, 1))
     if NGINX:
         rows.append((f"{people} people on the samples, two replicas behind nginx", people, "", None, 2))
-    for title, count, words, photos_in, processes in rows:
-        attempt(title, lambda: one_load(title, count, words, photos_in, processes, seconds))  # noqa: B023  # runs now
+    for title, count, words, own_photos, processes in rows:
+        attempt(title, lambda: run_load(title, count, words, own_photos, processes, seconds))  # noqa: B023  # runs now
 
 
-def one_load(
+def run_load(
     title: str, people: int, words: str, own_photos: list[bytes] | None, processes: int, seconds: float
 ) -> None:
     with serving(processes) as (url, servers):
-        row(title, asyncio.run(crowd(url, servers, people, seconds, own_photos, words)), processes)
+        print_load(title, asyncio.run(crowd(url, servers, people, seconds, own_photos, words)), processes)
 
 
 def attack(name_part: str = "") -> None:
     print("| attack | what came of it | seconds | memory: before → most |\n|---|---|---|---|")
-    with serving(kind=Image if NGINX else Server) as (_, (server,)):
-        for name, outcome in attacks.all_of_them(server, name_part):
-            print(f"| {name} | {outcome.said} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
-            judge(outcome.holds, f"{name}: {outcome.said}")
+    with serving(kind=ImageServer if NGINX else Server) as (_, (server,)):
+        for name, outcome in attacks.run_attacks(server, name_part):
+            print(f"| {name} | {outcome.sentence} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
+            judge(outcome.holds, f"{name}: {outcome.sentence}")
     if name_part:
         return
     print("\n| hostile file | seconds |\n|---|---|")
@@ -160,11 +161,11 @@ def soak(minutes: float, share: float = 1) -> None:
     """For these minutes, people upload photographs that are not in the server's caches."""
     people = max(1, round(share * UPLOADERS))
     real_pictures = real_photos(round(share * 400))
-    for words in (OURS, "model=dinov2-small") if real_pictures else (OURS,):
-        one_soak(words, people, minutes, real_pictures or drawn_photos(round(share * 400)))
+    for words in (BUNDLED_WORDS, "model=dinov2-small") if real_pictures else (BUNDLED_WORDS,):
+        run_soak(words, people, minutes, real_pictures or drawn_photos(round(share * 400)))
 
 
-def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> None:
+def run_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> None:
     with serving() as (url, servers):
         report = asyncio.run(crowd(url, servers, people, 60 * minutes, photos, words))
     memory = report["memory"]
@@ -181,7 +182,7 @@ def one_soak(words: str, people: int, minutes: float, photos: list[bytes]) -> No
     judge(final_memory <= MOST_MEGABYTES, f"{title}: {final_memory:.0f} MB")
 
 
-def among_the_hostile(minutes: float, share: float = 1) -> None:
+def hold_innocents(minutes: float, share: float = 1) -> None:
     with serving() as (_, (server,)):
         report = asyncio.run(innocents(server, minutes, share))
     memory = report["memory"]
@@ -200,7 +201,7 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
             f"({len(attacked_waits)});"
         )
         judge(
-            attacked_p95 <= MOST_TIMES * calm_p95,
+            attacked_p95 <= MOST_WAIT_GROWTH * calm_p95,
             f"innocents wait {attacked_p95 / calm_p95:.1f} × as long as in peace for {subject}",
         )
     delays = sorted(report["late"])
@@ -217,7 +218,7 @@ def among_the_hostile(minutes: float, share: float = 1) -> None:
     )
 
 
-def replaced(seconds: float, share: float = 1) -> None:
+def replace_replica(seconds: float, share: float = 1) -> None:
     """Ends and restarts one of two replicas, and judges whether anybody has to ask again more than once."""
     if not NGINX:
         return
@@ -249,8 +250,8 @@ def main() -> int:
     sections = {
         "load": lambda: load(seconds, share),
         "attacks": lambda: attack(options.named),
-        "innocents": lambda: among_the_hostile(options.innocents, share),
-        "rolling": lambda: replaced(seconds, share),
+        "innocents": lambda: hold_innocents(options.innocents, share),
+        "rolling": lambda: replace_replica(seconds, share),
         "soak": lambda: soak(minutes, share),
     }
     try:

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection
 from urllib.parse import urlsplit
 
 from browser.server import Server
-from crowd import EVERY, Person, drawn_photos, megabytes
+from crowd import CLICK_SECONDS, Person, drawn_photos, megabytes
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
@@ -29,53 +29,53 @@ from websockets.asyncio.client import connect
 from playground.samples import SAMPLES
 
 PEOPLE, WITH_PHOTOS = 200, 10
-HALLS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")  # networks of innocents
-LAIRS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # networks of hostile clients; the last is a /64
-PEACE = 0.25  # share of the time before the attacks begin
+INNOCENT_NETWORKS = ("198.51.100.1", "198.51.100.2", "2a41:4af8:4c17:4b8f::1")
+HOSTILE_NETWORKS = ("198.51.100.1", "203.0.113.5", "2a41:4af8:4c17:4b90::")  # the last is a /64
+CALM_SHARE = 0.25  # share of the time before the attacks begin
 
 
-def lair(number: int) -> str:
-    home = LAIRS[number % len(LAIRS)]
+def hostile_address(number: int) -> str:
+    home = HOSTILE_NETWORKS[number % len(HOSTILE_NETWORKS)]
     return f"{home}{secrets.randbelow(60000) + 1:x}" if home.endswith("::") else home
 
 
-async def silent(url: str, home: str) -> None:
+async def stay_silent(url: str, network: str) -> None:
     """Opens a socket and sends nothing."""
-    async with _socket(url, home) as socket:
+    async with _socket(url, network) as socket:
         await socket.wait_closed()
 
 
-async def without_a_pause(url: str, home: str) -> None:
+async def ask_without_pause(url: str, network: str) -> None:
     """Asks for a page, and for the next one as soon as the page has come."""
     question = BackMsg()
     question.rerun_script.page_name = "shapes"
-    async with _socket(url, home) as socket:
+    async with _socket(url, network) as socket:
         while True:
             await socket.send(question.SerializeToString())
             while ForwardMsg.FromString(await socket.recv()).WhichOneof("type") != "script_finished":
                 pass
 
 
-def largest_file(url: str) -> str:
+def largest_file_address(url: str) -> str:
     """The address of Streamlit's own script, which has several megabytes."""
     with urllib.request.urlopen(url) as page:
         return "/" + re.search(r"static/js/index\.[^\"]+\.js", page.read().decode())[0]
 
 
-async def coming_and_going(url: str, home: str) -> None:
+async def come_and_go(url: str, network: str) -> None:
     """Asks for a page and closes the socket before the page comes."""
     question = BackMsg()
     question.rerun_script.page_name = "shapes"
-    async with _socket(url, home) as socket:
+    async with _socket(url, network) as socket:
         await socket.send(question.SerializeToString())
 
 
-async def crumbs(url: str, home: str) -> None:
+async def upload_in_crumbs(url: str, network: str) -> None:
     """Uploads a picture in pieces of one byte."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
-        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
+        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {network}",
         f"X-Playground-Key: {secrets.token_urlsafe(24)}", "Transfer-Encoding: chunked", "", "",
     ]  # fmt: skip
     writer.write("\r\n".join(head).encode())
@@ -84,13 +84,13 @@ async def crumbs(url: str, home: str) -> None:
         await writer.drain()
 
 
-async def half_read(url: str, home: str) -> None:
+async def read_nothing(url: str, network: str) -> None:
     """Asks for a large file on ten connections and reads none of it."""
     address = urlsplit(url)
-    file, connections = await asyncio.to_thread(largest_file, url), []
+    file, connections = await asyncio.to_thread(largest_file_address, url), []
     for _ in range(10):
         reader, writer = await asyncio.open_connection(address.hostname, address.port, limit=2**10)
-        request = f"GET {file} HTTP/1.1\r\nHost: {address.netloc}\r\nX-Forwarded-For: {home}\r\n\r\n"
+        request = f"GET {file} HTTP/1.1\r\nHost: {address.netloc}\r\nX-Forwarded-For: {network}\r\n\r\n"
         writer.write(request.encode())
         connections.append((reader, writer))
     await asyncio.sleep(30)
@@ -98,10 +98,10 @@ async def half_read(url: str, home: str) -> None:
         writer.close()
 
 
-async def ahead(url: str, home: str) -> None:
+async def send_ahead(url: str, network: str) -> None:
     """Sends requests without a key and without waiting for answers."""
     address = urlsplit(url)
-    lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {address.netloc}", f"X-Forwarded-For: {home}"]
+    lines = ["GET /api/trace?model=bundled HTTP/1.1", f"Host: {address.netloc}", f"X-Forwarded-For: {network}"]
     requests = "\r\n".join([*lines, "", ""]) * 200 + "\r\n".join([*lines, "Connection: close", "", ""])
 
     async def line() -> None:
@@ -114,27 +114,27 @@ async def ahead(url: str, home: str) -> None:
     await asyncio.gather(*(line() for _ in range(10)), return_exceptions=True)
 
 
-async def minting(url: str, home: str) -> None:
+async def upload_with_new_key(url: str, network: str) -> None:
     """Uploads a photograph with a new key."""
-    person = Person(url, network=home)
+    person = Person(url, network=network)
     await person.ask("/api/pictures", "POST", random.choice(PHOTOS), {"X-Playground-Name": "mine.jpg"})
     person.hang_up()
 
 
-async def questions(url: str, home: str) -> None:
+async def ask_together(url: str, network: str) -> None:
     """Six people of one network ask at once."""
-    people = [Person(url, network=home) for _ in range(6)]
+    people = [Person(url, network=network) for _ in range(6)]
     await asyncio.gather(*(person.pick(random.choice(SAMPLES).name) for person in people), return_exceptions=True)
     for person in people:
         person.hang_up()
 
 
-async def stalling(url: str, home: str, sends: int = 2**20) -> None:
+async def stall_upload(url: str, network: str, sends: int = 2**20) -> None:
     """Announces an upload of 30 MB, but sends only the first `sends` bytes."""
     address = urlsplit(url)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     head = [
-        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {home}",
+        "POST /api/pictures HTTP/1.1", f"Host: {address.netloc}", f"Origin: {url}", f"X-Forwarded-For: {network}",
         f"X-Playground-Key: {secrets.token_urlsafe(24)}", f"Content-Length: {30 * 2**20}", "", "",
     ]  # fmt: skip
     writer.write("\r\n".join(head).encode() + bytes(sends))
@@ -145,15 +145,16 @@ async def stalling(url: str, home: str, sends: int = 2**20) -> None:
         writer.close()
 
 
-WAYS: tuple[Callable[[str, str], Awaitable[None]], ...] = (
-    silent, without_a_pause, coming_and_going, crumbs, half_read, ahead, minting, questions, stalling,
+ATTACKS: tuple[Callable[[str, str], Awaitable[None]], ...] = (
+    stay_silent, ask_without_pause, come_and_go, upload_in_crumbs, read_nothing, send_ahead, upload_with_new_key,
+    ask_together, stall_upload,
 )  # fmt: skip
 PHOTOS: list[bytes] = []
 
 
-def _socket(url: str, home: str):
+def _socket(url: str, network: str):
     stream = url.replace("http", "ws") + "/_stcore/stream"
-    return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": home})
+    return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": network})
 
 
 def be_hostile(url: str, seconds: float, count: int, results_pipe: Connection) -> None:
@@ -161,19 +162,19 @@ def be_hostile(url: str, seconds: float, count: int, results_pipe: Connection) -
     PHOTOS[:] = drawn_photos(10)
     until = time.perf_counter() + seconds
 
-    async def attack(number: int) -> list[str]:
+    async def keep_attacking(number: int) -> list[str]:
         names = []
         while time.perf_counter() < until:
-            attack = WAYS[number % len(WAYS)]
+            attack = ATTACKS[number % len(ATTACKS)]
             with suppress(Exception):  # the server refused the attack or cut it off
                 async with asyncio.timeout(max(0.1, until - time.perf_counter())):
-                    await attack(url, lair(number // len(WAYS)))
+                    await attack(url, hostile_address(number // len(ATTACKS)))
             names.append(attack.__name__)
             await asyncio.sleep(0.1)
         return names
 
     async def all_of_them() -> list[list[str]]:
-        return await asyncio.gather(*map(attack, range(count)))
+        return await asyncio.gather(*map(keep_attacking, range(count)))
 
     results_pipe.send([name for names in asyncio.run(all_of_them()) for name in names])
 
@@ -183,25 +184,27 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
     same for people's own photographs; "late": seconds by which this process's own timer was late; "errors": texts;
     "memory": MB of the server; "tried": names of the attacks}"""
     photos = drawn_photos(10)
-    clicking_count, hostile_count = round(share * PEOPLE / 2), max(len(WAYS), round(share * PEOPLE / 10))
+    clicking_count, hostile_count = round(share * PEOPLE / 2), max(len(ATTACKS), round(share * PEOPLE / 10))
     uploader_count = max(1, round(share * WITH_PHOTOS))
     idle_count = max(0, round(share * PEOPLE) - clicking_count - hostile_count)
-    queries = ["model=bundled"] * uploader_count + [""] * (
-        clicking_count + idle_count - uploader_count
-    )  # the bundled model, because two cores are too slow for larger ones
-    people = [Person(server.url, query, network=HALLS[i % len(HALLS)]) for i, query in enumerate(queries)]
+    # The bundled model, because two cores are too slow for larger ones
+    words_of_people = ["model=bundled"] * uploader_count + [""] * (clicking_count + idle_count - uploader_count)
+    people = [
+        Person(server.url, words, network=INNOCENT_NETWORKS[i % len(INNOCENT_NETWORKS)])
+        for i, words in enumerate(words_of_people)
+    ]
     for first_person in range(0, len(people), 20):
         await asyncio.gather(*(person.open() for person in people[first_person : first_person + 20]))
     await people[0].pick(SAMPLES[0].name)  # makes the server load the model
     await people[0].drop(photos[0], "mine.jpg")
     began, seconds = time.perf_counter(), 60 * minutes
-    calm_until = began + PEACE * seconds
+    calm_until = began + CALM_SHARE * seconds
     phases = ("calm", "attacked", "own calm", "own attacked")
     report: dict[str, list] = {name: [] for name in (*phases, "errors", "memory", "tried", "late")}
 
     async def live(number: int, person: Person) -> None:
         chance = random.Random(number)
-        await asyncio.sleep(chance.random() * EVERY)
+        await asyncio.sleep(chance.random() * CLICK_SECONDS)
         while time.perf_counter() < began + seconds:
             asked_at = time.perf_counter()
             try:
@@ -214,7 +217,7 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
                 wait_seconds = float("inf")
             kind = "own " if number < uploader_count else ""
             report[kind + ("calm" if asked_at < calm_until else "attacked")].append(wait_seconds)
-            await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked_at)))
+            await asyncio.sleep(max(0.0, CLICK_SECONDS - (time.perf_counter() - asked_at)))
 
     async def attack() -> None:
         await asyncio.sleep(calm_until - time.perf_counter())
@@ -236,7 +239,9 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
     clicking_tasks = [live(number, person) for number, person in enumerate(people[:clicking_count])]
     await asyncio.gather(watch(), attack(), *clicking_tasks)
     report["errors"] += [
-        f"a page was closed: {person_left.socket.close_code}" for person_left in people if person_left.socket.close_code
+        f"a page was closed: {closed_person.socket.close_code}"
+        for closed_person in people
+        if closed_person.socket.close_code
     ]
     await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
     return report

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "requirements.txt"
 
 
-def run(*command: str | Path, cwd: Path) -> float:
+def seconds_to_run(*command: str | Path, cwd: Path) -> float:
     """Runs the command in an environment that does not see this checkout; returns seconds."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     began = time.perf_counter()
@@ -31,20 +31,20 @@ def run(*command: str | Path, cwd: Path) -> float:
     return time.perf_counter() - began
 
 
-def built(folder: Path) -> Iterator[tuple[str, str]]:
+def build_rows(folder: Path) -> Iterator[tuple[str, str]]:
     """Rows of the table: the source archive of the checkout, and the wheel built from it."""
-    seconds = run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
+    seconds = seconds_to_run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
     (archive,) = folder.glob("*.tar.gz")
     yield "source archive, made", f"{archive.stat().st_size / 1e6:.1f} MB in {seconds:.1f} s"
     with tarfile.open(archive) as files:
         files.extractall(folder, filter="data")
     source = folder / archive.name.removesuffix(".tar.gz")
-    seconds = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
+    seconds = seconds_to_run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
     (wheel,) = folder.glob("*.whl")
     yield "wheel, made of it", f"{wheel.stat().st_size / 1e6:.1f} MB in {seconds:.1f} s"
 
 
-def installed(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
+def installation_rows(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
     """Rows of the table: installing the wheel, and the first commands of a user."""
     environment = folder / "environment"
     venv.create(environment, with_pip=False)
@@ -54,18 +54,21 @@ def installed(folder: Path, index: str | None) -> Iterator[tuple[str, str]]:
     (wheel,) = folder.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--python", scripts / "python", "install", "-q"]
     if index:
-        seconds = run(*pip, "torch", "torchvision", "--index-url", index, cwd=folder)
+        seconds = seconds_to_run(*pip, "torch", "torchvision", "--index-url", index, cwd=folder)
         yield "torch and torchvision, installed", f"{seconds:.0f} s"
-        seconds = run(*pip, wheel, cwd=folder)
+        seconds = seconds_to_run(*pip, wheel, cwd=folder)
     else:
         (packages / "these.pth").write_text(sysconfig.get_path("purelib"))
-        seconds = run(*pip, "--no-deps", "--no-index", wheel, cwd=folder)
+        seconds = seconds_to_run(*pip, "--no-deps", "--no-index", wheel, cwd=folder)
     size = sum(file.stat().st_size for file in (packages / "playground").rglob("*") if file.suffix != ".pyc")
     yield "installed" + (", with what it needs" if index else ""), f"{size / 1e6:.1f} MB in {seconds:.1f} s"
-    yield "`attention-playground --version`", f"{run(scripts / 'attention-playground', '--version', cwd=folder):.1f} s"
+    yield (
+        "`attention-playground --version`",
+        f"{seconds_to_run(scripts / 'attention-playground', '--version', cwd=folder):.1f} s",
+    )
     figure = [scripts / "attention-playground", "figure", "meadow", "-o", "meadow.png"]
-    yield "the first figure", f"{run(*figure, cwd=folder):.1f} s"
-    yield "a figure after it", f"{run(*figure, cwd=folder):.1f} s"
+    yield "the first figure", f"{seconds_to_run(*figure, cwd=folder):.1f} s"
+    yield "a figure after it", f"{seconds_to_run(*figure, cwd=folder):.1f} s"
 
 
 def bytes_of_packages() -> float:
@@ -99,7 +102,7 @@ def main() -> None:
     options = parser.parse_args()
     print("| what | |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for title, value in (*built(Path(folder)), *installed(Path(folder), options.index)):
+        for title, value in (*build_rows(Path(folder)), *installation_rows(Path(folder), options.index)):
             print(f"| {title} | {value} |", flush=True)
     print(f"| what it needs, without torch | {bytes_of_packages() / 1e6:.0f} MB |")
 

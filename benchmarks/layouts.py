@@ -38,7 +38,7 @@ SIZES = {
     "wide": ({"purpose": "page"}, {"purpose": "neurips"}, {"purpose": "nature-wide"}),
     "narrow": ({"purpose": "column"}, {"purpose": "cvpr"}, {"purpose": "nature"}, {"width": 2.4}),
 }
-TYPE = 12  # pixels of the letters' height, the least that can be read on the sheet
+LETTER_PIXELS = 12  # pixels of the letters' height, the least that can be read on the sheet
 GAP = 14  # pixels between figures
 
 
@@ -53,7 +53,7 @@ def main() -> None:
     traces = {aspect: playground.trace(vit, picture(aspect)) for aspect in ASPECTS}
     for layout in options.layouts:
         for group, sizes in SIZES.items():
-            lines = [[drawn(layout, size, traces, aspect) for size in sizes] for aspect in ASPECTS]
+            lines = [[draw_figure(layout, size, traces, aspect) for size in sizes] for aspect in ASPECTS]
             page = sheet(lines)
             path = OUT / f"{layout}-{group}.png"
             (ImageOps.grayscale(page) if options.grey else page).save(path)
@@ -65,10 +65,10 @@ def picture(aspect: tuple[int, int]) -> Image.Image:
     return ImageOps.fit(playground.open_image(SAMPLES[0].path), (120 * aspect[0], 120 * aspect[1]))
 
 
-def drawn(layout: str, size: dict, traces: dict, aspect: tuple[int, int]) -> Image.Image:
+def draw_figure(layout: str, size: dict, traces: dict, aspect: tuple[int, int]) -> Image.Image:
     seen, name = traces[aspect], ASPECTS[aspect]
     spec = Spec(image=name, model=seen.model, layer=4, head=2, layout=layout, footer=True, letters=True, **size)
-    spec = replace(spec, dpi=round(72 * TYPE / spec.made_for.font))
+    spec = replace(spec, dpi=round(72 * LETTER_PIXELS / spec.made_for.font))
     draw_arguments = {}
     if layout == "compare":
         spec, draw_arguments = (

@@ -26,7 +26,7 @@ from browser.visitor import LAUNCH, Visitor  # noqa: E402
 from playground.figures.bundle import bundle, stylesheet  # noqa: E402
 from playground.pack import pack  # noqa: E402
 
-WIDTH = 384  # length of a feature vector
+FEATURE_WIDTH = 384  # length of a feature vector
 
 
 def random_pack(layers: int, heads: int, side: int, layers_held: list[int], dim: int = 64) -> bytes:
@@ -73,7 +73,7 @@ lens.show({{ main: {{ id: "noise", title: "", picture: {{ id: "none", title: "",
 @contextmanager
 def lens_page(data: bytes, panel: str, tokens: int = 0):
     """A page with only the microscope, like an exported file. `tokens`: the number of tokens whose features it has."""
-    fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": WIDTH, "tokens": tokens}
+    fields = {"style": stylesheet(), "script": bundle("lens/lens.js"), "width": FEATURE_WIDTH, "tokens": tokens}
     page = PAGE.format(beside=panel, **fields).encode()
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -102,19 +102,19 @@ def hover(visitor: Visitor, moves: int) -> list[float]:
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
         patch = (i * 7) % (rows * columns)
-        visitor.page.mouse.move(*corner(visitor, patch // columns, patch % columns))
+        visitor.page.mouse.move(*patch_middle(visitor, patch // columns, patch % columns))
         visitor.page.evaluate("new Promise(requestAnimationFrame)")
     return visitor.page.evaluate("theLens().timings()")
 
 
-def corner(visitor: Visitor, row: int, column: int) -> tuple[float, float]:
+def patch_middle(visitor: Visitor, row: int, column: int) -> tuple[float, float]:
     if not hasattr(visitor, "box"):
         visitor.box, visitor.grid = visitor.part("picture").bounding_box(), visitor.read()["grid"]
     x, y, width, height = (visitor.box[key] for key in ("x", "y", "width", "height"))
     return x + (column + 0.5) * width / visitor.grid[1], y + (row + 0.5) * height / visitor.grid[0]
 
 
-def line(title: str, times: list[float], bar: str) -> None:
+def print_line(title: str, times: list[float], bar: str) -> None:
     slowest = statistics.quantiles(times, n=20, method="inclusive")[-1] if len(times) > 1 else times[0]
     unit, factor = ("s", 1e3) if statistics.median(times) > 500 else ("ms", 1)
     print(
@@ -123,11 +123,13 @@ def line(title: str, times: list[float], bar: str) -> None:
     )
 
 
-def hovering(chromium: Browser, url: str, moves: int) -> None:
+def print_hovering(chromium: Browser, url: str, moves: int) -> None:
     visitor = Visitor(chromium, url).open()
-    timings = visitor.read()
+    state = visitor.read()
     heads = visitor.page.locator(".lens [data-head]").count()
-    line(f"hover, {len(timings['row'])} tokens × {heads} heads (bundled, in the app)", hover(visitor, moves), "≤ 4 ms")
+    print_line(
+        f"hover, {len(state['row'])} tokens × {heads} heads (bundled, in the app)", hover(visitor, moves), "≤ 4 ms"
+    )
     visitor.close()
     all_layers, one_layer = list(range(12)), [8]
     for title, side, layers, mode, bar in (
@@ -138,25 +140,25 @@ def hovering(chromium: Browser, url: str, moves: int) -> None:
     ):
         with lens_page(random_pack(12, 6 if "6 heads" in title else 12, side, layers), mode) as page:
             visitor = Visitor(chromium, page).open()
-            line(title, hover(visitor, moves), bar)
+            print_line(title, hover(visitor, moves), bar)
             visitor.close()
 
 
-class InSee(Visitor):
+class SeeVisitor(Visitor):
     remembers_lab = False
 
 
 ROUNDS = 3  # measurements with Lab before See, and as many with See before Lab
-AROUND = 44 + 56  # pixels above and below the picture in See
+PIXELS_AROUND = 44 + 56  # pixels above and below the picture in See
 
 
-def both_faces(chromium: Browser, url: str, moves: int) -> None:
+def print_both_faces(chromium: Browser, url: str, moves: int) -> None:
     """Prints the script time of hovering in See and in Lab, on the same picture at the same size. Each face is measured
     several times in turn; the lowest median counts."""
-    visitors = {"Lab": Visitor(chromium, url).open(), "See": InSee(chromium, url).open()}
+    visitors = {"Lab": Visitor(chromium, url).open(), "See": SeeVisitor(chromium, url).open()}
     lab_box = visitors["Lab"].part("picture").bounding_box()
     page = visitors["See"].page
-    page.set_viewport_size({"width": 1280, "height": AROUND + round(lab_box["height"])})
+    page.set_viewport_size({"width": 1280, "height": PIXELS_AROUND + round(lab_box["height"])})
     page.wait_for_function("([wide, of]) => Math.abs(of.clientWidth - wide) < 3",
                            arg=[lab_box["width"], visitors["See"].part("picture").element_handle()])  # fmt: skip
     medians: dict[str, list[float]] = {face: [] for face in visitors}
@@ -173,25 +175,25 @@ def both_faces(chromium: Browser, url: str, moves: int) -> None:
         visitor.close()
 
 
-PREPARE = """async (what) => {
+SHOW_WAY = """async (what) => {
   const lens = window.theLens();
   lens.update({ view: { what, layer: 8 } });
   while (lens.read().what !== what || !lens.read().map) await new Promise(requestAnimationFrame);
 }"""
 
 
-def features_under_the_cursor(chromium: Browser, moves: int) -> None:
+def print_features(chromium: Browser, moves: int) -> None:
     """Measures hovering while the page shows similarity, the colours of components, or a locked patch's line."""
     for side, bar in ((16, "≤ 4 ms"), (37, "≤ 16 ms")):
         tokens = 1 + side * side
         with lens_page(random_pack(12, 6, side, [8]), "convolution", tokens) as page:
             visitor = Visitor(chromium, page).open()
             for way, words in (("similarity", "similarity"), ("components", "colours of components")):
-                visitor.page.evaluate(PREPARE, way)
-                line(f"{words}, {tokens} tokens × {WIDTH}", hover(visitor, moves), bar)
+                visitor.page.evaluate(SHOW_WAY, way)
+                print_line(f"{words}, {tokens} tokens × {FEATURE_WIDTH}", hover(visitor, moves), bar)
             visitor.page.evaluate("theLens().update({view: {layer: 8}})")
             visitor.lock((2, 3))
-            line(f"line of a locked patch, {tokens} tokens × 6 heads", hover_locked(visitor, moves), bar)
+            print_line(f"line of a locked patch, {tokens} tokens × 6 heads", hover_locked(visitor, moves), bar)
             visitor.close()
 
 
@@ -200,7 +202,7 @@ def hover_locked(visitor: Visitor, moves: int) -> list[float]:
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
         patch = (i * 7) % (rows * columns)
-        visitor.page.mouse.move(*corner(visitor, patch // columns, patch % columns))
+        visitor.page.mouse.move(*patch_middle(visitor, patch // columns, patch % columns))
         visitor.page.evaluate("new Promise(requestAnimationFrame)")
     return visitor.page.evaluate("theLens().timings()")
 
@@ -214,9 +216,9 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
         print("| what | median | p95 | bar |\n|---|---|---|---|")
         with serving_url() as url:
-            hovering(chromium, url, 20 if is_quick else 400)
-            both_faces(chromium, url, 20 if is_quick else 200)
-            features_under_the_cursor(chromium, 20 if is_quick else 400)
+            print_hovering(chromium, url, 20 if is_quick else 400)
+            print_both_faces(chromium, url, 20 if is_quick else 200)
+            print_features(chromium, 20 if is_quick else 400)
         chromium.close()
 
 

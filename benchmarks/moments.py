@@ -25,9 +25,9 @@ from playground.models import borrowed  # noqa: E402
 from playground.samples import named  # noqa: E402
 
 OUT = ROOT / "build" / "moments.png"
-PATCHES = 28 * 28  # patches of DINOv2's input, about as many as in the app
-WIDE = 360  # pixels of a picture on the sheet
-HIGH = 240
+PATCH_COUNT = 28 * 28  # patches of DINOv2's input, about as many as in the app
+TILE_WIDTH = 360  # pixels of a picture on the sheet
+TILE_HEIGHT = 240
 BLUE = (0, 114, 178)
 
 
@@ -51,51 +51,51 @@ def main() -> None:
         seconds = time.perf_counter() - began
         best_moment = moments[0]
         scores = ", ".join(f"{tell:.2f}" for tell in best_moment.tells)
-        partner = f", {partners(name, trace, best_moment)}" if not options.files else ""
+        partner = f", {partner_words(name, trace, best_moment)}" if not options.files else ""
         print(f"{name:32} layer {best_moment.layer:2} head {best_moment.head}: {scores} in {seconds:.2f} s{partner}")
-        lines.append(line(name, trace, best_moment))
+        lines.append(draw_line(name, trace, best_moment))
     OUT.parent.mkdir(exist_ok=True)
     Image.fromarray(np.concatenate(lines)).save(OUT)
     print(f"{len(lines)} photographs on {OUT}")
 
 
 def size(picture: Image.Image, patch: int) -> tuple[int, int]:
-    """The size of the model's input: about PATCHES patches, with the picture's aspect ratio."""
-    rows = max(1, round((PATCHES * picture.height / picture.width) ** 0.5))
-    return rows * patch, max(1, round(PATCHES / rows)) * patch
+    """The size of the model's input: about PATCH_COUNT patches, with the picture's aspect ratio."""
+    rows = max(1, round((PATCH_COUNT * picture.height / picture.width) ** 0.5))
+    return rows * patch, max(1, round(PATCH_COUNT / rows)) * patch
 
 
-def partners(name: str, trace, moment: Moment) -> str:
+def partner_words(name: str, trace, moment: Moment) -> str:
     """Text on each pair of marked regions if one of them holds the best moment's first patch: the share of this patch's
     attention that the other region gets."""
-    row = trace.matrix(moment.layer, moment.head)[len(trace.prefix) :, len(trace.prefix) :]
+    rows = trace.matrix(moment.layer, moment.head)[len(trace.prefix) :, len(trace.prefix) :]
     shares = []
     for pair_name, boxes in eyes.PAIRS[name].items():
-        regions = [eyes.inside(box, trace.grid) for box in boxes]
+        regions = [eyes.patches_inside(box, trace.grid) for box in boxes]
         for region, partner in (regions, regions[::-1]):
             if region.flatten()[moment.patches[0]]:
                 patches = region.new_zeros(region.shape).flatten()
                 patches[moment.patches[0]] = True
-                share = eyes.asked(row, patches.unflatten(0, trace.grid), partner)[0]
-                shares.append(f"{pair_name}: the partner takes {float(share[0]):.0%}")
+                partner_shares = eyes.partner_share_and_finds(rows, patches.unflatten(0, trace.grid), partner)[0]
+                shares.append(f"{pair_name}: the partner takes {float(partner_shares[0]):.0%}")
     return "; ".join(shares) or "no marked pair"
 
 
-def line(name: str, trace, moment: Moment) -> np.ndarray:
+def draw_line(name: str, trace, moment: Moment) -> np.ndarray:
     rows, columns = trace.grid
     default_view = (trace.upper_layer, 0, rows // 2 * columns + columns // 2)
     views = [default_view, *((moment.layer, moment.head, patch) for patch in moment.patches)]
-    tiles = [tile(trace, *view, f"{name if i == 0 else ''} L{view[0]} h{view[1]}") for i, view in enumerate(views)]
+    tiles = [draw_tile(trace, *view, f"{name if i == 0 else ''} L{view[0]} h{view[1]}") for i, view in enumerate(views)]
     return np.concatenate(tiles, axis=1)
 
 
-def tile(trace, layer: int, head: int, patch: int, words: str) -> np.ndarray:
+def draw_tile(trace, layer: int, head: int, patch: int, words: str) -> np.ndarray:
     rows, columns = trace.grid
-    cell = max(1, min((WIDE - 6) // columns, (HIGH - 20) // rows))
+    cell = max(1, min((TILE_WIDTH - 6) // columns, (TILE_HEIGHT - 20) // rows))
     weights = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).numpy()
     photo = np.asarray(trace.shown.resize((columns * cell, rows * cell), Image.Resampling.LANCZOS))
     shares = np.kron(light.shares(weights, light.exposure(weights)), np.ones((cell, cell)))
-    sheet = Image.new("RGB", (WIDE, HIGH), "white")
+    sheet = Image.new("RGB", (TILE_WIDTH, TILE_HEIGHT), "white")
     sheet.paste(Image.fromarray(light.heat(photo, shares)), (0, 16))
     draw = ImageDraw.Draw(sheet)
     draw.text((2, 2), words, fill="black")

@@ -22,13 +22,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from browser.server import Server  # noqa: E402
 from crowd import Person, drawn_photos  # noqa: E402
-from innocents import without_a_pause  # noqa: E402
+from innocents import ask_without_pause  # noqa: E402
 
-COME, APART = 12, 1.0  # number of newcomers; seconds between their arrivals
-SETTLED = 8.0  # seconds from the attack's beginning to the first newcomer
-PAGES, COSTLY, NETWORKS = 200, 40, 40
+NEWCOMERS, ARRIVAL_SECONDS = 12, 1.0  # number of newcomers; seconds between their arrivals
+LEAD_SECONDS = 8.0  # seconds from the attack's beginning to the first newcomer
+PAGES_EACH, PICTURE_NETWORKS, FIGURE_NETWORKS = 200, 40, 40
 SIDE = 7900  # pixels of the costly pictures' sides
-MOST_WAIT, MOST_TIMES = 3.0, 2.0  # bars: seconds until the first picture; times a photograph's calm wait
+MOST_WAIT_SECONDS, MOST_WAIT_GROWTH = 3.0, 2.0  # bars: seconds until the first picture; times a photograph's calm wait
 
 
 @dataclass
@@ -44,28 +44,28 @@ def p95(waits: list[float]) -> float:
     return sorted(waits)[int(0.95 * len(waits))]
 
 
-def holds(calm_waits: Waits, attacked_waits: Waits) -> bool:
-    tolerance = MOST_TIMES * max(0.5, p95(calm_waits.photographs))  # a calm wait counts as at least half a second
-    return p95(attacked_waits.pages) <= MOST_WAIT and p95(attacked_waits.photographs) <= tolerance
+def meets_bars(calm_waits: Waits, attacked_waits: Waits) -> bool:
+    tolerance = MOST_WAIT_GROWTH * max(0.5, p95(calm_waits.photographs))  # a calm wait counts as at least half a second
+    return p95(attacked_waits.pages) <= MOST_WAIT_SECONDS and p95(attacked_waits.photographs) <= tolerance
 
 
 async def waits_before_and_during(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:
     """(waits of newcomers before the attack, and during it)"""
-    await come(server.url, 2, 0)  # the first newcomer waits until torch is loaded
-    calm_waits = await come(server.url, COME, 1)
+    await waits_of_newcomers(server.url, 2, 0)  # the first newcomer waits until torch is loaded
+    calm_waits = await waits_of_newcomers(server.url, NEWCOMERS, 1)
     attack_task = asyncio.create_task(attack())
-    await asyncio.sleep(SETTLED)
-    attacked_waits = await come(server.url, COME, 2)
+    await asyncio.sleep(LEAD_SECONDS)
+    attacked_waits = await waits_of_newcomers(server.url, NEWCOMERS, 2)
     attack_task.cancel()
     await asyncio.gather(attack_task, return_exceptions=True)
     return calm_waits, attacked_waits
 
 
-async def come(url: str, count: int, round_: int) -> Waits:
+async def waits_of_newcomers(url: str, count: int, round_: int) -> Waits:
     photos, waits = drawn_photos(count), Waits([], [])
 
-    async def one(number: int) -> None:
-        await asyncio.sleep(number * APART)
+    async def visit(number: int) -> None:
+        await asyncio.sleep(number * ARRIVAL_SECONDS)
         person, began = Person(url, "model=bundled", network=f"203.{number}.{round_}.5"), time.perf_counter()
         opened_after = shown_after = float("inf")
         with suppress(Exception):  # no answer counts as an endless wait
@@ -78,7 +78,7 @@ async def come(url: str, count: int, round_: int) -> Waits:
         with suppress(Exception):
             await person.close()
 
-    await asyncio.gather(*map(one, range(count)))
+    await asyncio.gather(*map(visit, range(count)))
     return waits
 
 
@@ -87,7 +87,7 @@ def all_seats(server: Server) -> tuple[Waits, Waits]:
     the server closed no page that had asked lately."""
 
     async def attack() -> None:
-        people = [Person(server.url, network=("198.51.100.1", "203.0.113.5")[n % 2]) for n in range(2 * PAGES)]
+        people = [Person(server.url, network=("198.51.100.1", "203.0.113.5")[n % 2]) for n in range(2 * PAGES_EACH)]
 
         async def stay(person: Person, n: int) -> None:
             await asyncio.sleep(0.01 * n)
@@ -112,11 +112,11 @@ def costly_pictures(server: Server) -> tuple[Waits, Waits]:
             while True:
                 person = Person(server.url, network=f"2001:db8:1:2{n:02x}::1")
                 with suppress(Exception):
-                    await person.ask("/api/pictures", "POST", costly(), {"X-Playground-Name": "x"})
+                    await person.ask("/api/pictures", "POST", costly_png(), {"X-Playground-Name": "x"})
                 person.hang_up()
                 await asyncio.sleep(0.2)
 
-        await asyncio.gather(*map(bring, range(COSTLY)))
+        await asyncio.gather(*map(bring, range(PICTURE_NETWORKS)))
 
     return asyncio.run(waits_before_and_during(server, attack))
 
@@ -126,28 +126,28 @@ def costly_figures(server: Server) -> tuple[Waits, Waits]:
     also ask for pages without a pause."""
 
     async def attack() -> None:
-        async def draw(home: str) -> None:
+        async def draw(network: str) -> None:
             while True:
-                person, ceiling = Person(server.url, network=home), 0.01 + 0.98 * random.random()
+                person, ceiling = Person(server.url, network=network), 0.01 + 0.98 * random.random()
                 with suppress(Exception):
                     await person.ask(f"/figure.svg?layout=wall&sample=meadow&model=bundled&ceiling={ceiling:.6f}")
                 person.hang_up()
                 await asyncio.sleep(0.2)
 
-        async def run(home: str) -> None:
+        async def run(network: str) -> None:
             while True:
                 with suppress(Exception):
-                    await without_a_pause(server.url, home)
+                    await ask_without_pause(server.url, network)
                 await asyncio.sleep(1)
 
-        homes = [f"10.{n}.{secrets.randbelow(200)}.1" for n in range(NETWORKS)]
-        await asyncio.gather(*map(draw, homes), *map(run, homes[::4]))
+        networks = [f"10.{n}.{secrets.randbelow(200)}.1" for n in range(FIGURE_NETWORKS)]
+        await asyncio.gather(*map(draw, networks), *map(run, networks[::4]))
 
     return asyncio.run(waits_before_and_during(server, attack))
 
 
 @cache
-def costly() -> bytes:
+def costly_png() -> bytes:
     def part(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 

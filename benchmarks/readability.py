@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import mean
 
 ROOT = Path(__file__).parent.parent
-LONG = 30  # a sentence with more words than this counts as long
+LONG_SENTENCE = 30  # a sentence with more words than this counts as long
 sys.path.insert(0, str(ROOT))
 
 
@@ -55,15 +55,15 @@ def sentences(texts: list[str]) -> list[list[str]]:
     return [sentence for sentence in word_lists if len(sentence) > 2]
 
 
-def read(revision: str | None) -> Callable[[str], str | None]:
-    def of(path: str) -> str | None:
+def reader_of(revision: str | None) -> Callable[[str], str | None]:
+    def read(path: str) -> str | None:
         if revision is None:
             file = ROOT / path
             return file.read_text(encoding="utf-8") if file.is_file() else None
         result = subprocess.run(["git", "show", f"{revision}:{path}"], cwd=ROOT, capture_output=True, text=True)
         return result.stdout if result.returncode == 0 else None
 
-    return of
+    return read
 
 
 def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[str]]]:
@@ -71,7 +71,7 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
     rare words)}"""
     from playground.ui.pages import LESSONS
 
-    text_of, pages = read(revision), {}
+    text_of, pages = reader_of(revision), {}
     for page in LESSONS:
         files = sorted((ROOT / "playground/lessons").glob(f"{page.name}*.py"))
         paths = [str(file.relative_to(ROOT)) for file in files]
@@ -91,7 +91,7 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
                 len(page_sentences),
                 mean(lengths),
                 max(lengths),
-                sum(n > LONG for n in lengths),
+                sum(n > LONG_SENTENCE for n in lengths),
                 rare_words,
             )
     return measures_by_page
@@ -99,16 +99,18 @@ def measure(revision: str | None) -> dict[str, tuple[int, float, int, int, list[
 
 def main() -> None:
     revision = sys.argv[1] if len(sys.argv) > 1 else None
-    present_numbers, numbers_before = measure(None), measure(revision) if revision else {}
-    print(f"{'page':10} {'sentences':>9} {'words each':>10} {'longest':>7} {'over ' + str(LONG):>7}  rare words")
-    for name, (count, words, longest, long_share, rare_words) in present_numbers.items():
+    present_measures, measures_before = measure(None), measure(revision) if revision else {}
+    print(
+        f"{'page':10} {'sentences':>9} {'words each':>10} {'longest':>7} {'over ' + str(LONG_SENTENCE):>7}  rare words"
+    )
+    for name, (count, mean_words, most_words, long_count, rare_words) in present_measures.items():
         print(
-            f"{name:10} {count:9} {words:10.1f} {longest:7} {long_share:7}  "
+            f"{name:10} {count:9} {mean_words:10.1f} {most_words:7} {long_count:7}  "
             f"{len(rare_words)}: {', '.join(rare_words[:6])}"
         )
-        if name in numbers_before:
-            count, words, longest, long_share, rare_words = numbers_before[name]
-            print(f"{'  before':10} {count:9} {words:10.1f} {longest:7} {long_share:7}  {len(rare_words)}")
+        if name in measures_before:
+            count, mean_words, most_words, long_count, rare_words = measures_before[name]
+            print(f"{'  before':10} {count:9} {mean_words:10.1f} {most_words:7} {long_count:7}  {len(rare_words)}")
 
 
 if __name__ == "__main__":

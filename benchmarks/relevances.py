@@ -32,14 +32,14 @@ from playground.samples import SAMPLES, named  # noqa: E402
 from playground.tracing import METHODS, Query, Trace  # noqa: E402
 
 SIDE = 18  # rows and columns of the grid, approximately, in every model
-DRAWN = 4  # number of random patches per picture
+RANDOM_PATCHES = 4  # number of random patches per picture
 
 
-def asked(trace: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
+def explained_tokens(trace: Trace, start: tuple[float, float], name: str) -> Iterator[Query]:
     rows, columns = trace.grid
     yield int(start[0] * rows), int(start[1] * columns)
     random = torch.Generator().manual_seed(zlib.crc32(name.encode()))
-    for patch in torch.randperm(rows * columns, generator=random)[:DRAWN].tolist():
+    for patch in torch.randperm(rows * columns, generator=random)[:RANDOM_PATCHES].tolist():
         yield divmod(patch, columns)
     if "cls" in trace.prefix:
         yield "cls"
@@ -73,7 +73,7 @@ def moves(trace: Trace, blocks: list[Tensor]) -> Tensor:
         ])  # fmt: skip
 
 
-def judged(trace: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tuple[float, float]]]:
+def scores_of_maps(trace: Trace, queries: list[Query]) -> Iterator[tuple[Query, str, tuple[float, float]]]:
     """(query, name of the map, (rank correlation over all blocks, the same without the query's own block))"""
     side = occlusion.side_of(trace.grid)
     blocks = occlusion.blocks(trace.grid, side)
@@ -104,11 +104,13 @@ def main() -> None:
         for file in batch.pictures_of(options.pictures):
             sample = None if Path(file).exists() else named(file)
             image = images.open_image(sample.path if sample else file)
-            native_side = min(vit.config.image_size[0] // patch, SIDE)
+            grid_side = min(vit.config.image_size[0] // patch, SIDE)
             trace = tracing.trace(
-                vit, image, size=images.fit(image.size, patch, (native_side * patch, native_side * patch))
+                vit, image, size=images.fit(image.size, patch, (grid_side * patch, grid_side * patch))
             )
-            for query, name, score in judged(trace, list(asked(trace, sample.start if sample else (0.5, 0.5), file))):
+            for query, name, score in scores_of_maps(
+                trace, list(explained_tokens(trace, sample.start if sample else (0.5, 0.5), file))
+            ):
                 kind = "the class token" if query == "cls" else "a patch"
                 scores_by_map.setdefault((kind, name), []).append(score)
             print(f"… {model} {file}", file=sys.stderr, flush=True)

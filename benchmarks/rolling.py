@@ -15,8 +15,8 @@ from crowd import Person, drawn_photos
 
 from playground.samples import SAMPLES
 
-EVERY = 2.0  # seconds between one person's clicks
-AGAIN = 0.5  # seconds until a failed request is repeated
+CLICK_SECONDS = 2.0  # seconds between one person's clicks
+RETRY_SECONDS = 0.5  # seconds until a failed request is repeated
 
 
 async def rolling(url: str, servers: list[Server], people: int, seconds: float) -> dict:
@@ -28,7 +28,7 @@ async def rolling(url: str, servers: list[Server], people: int, seconds: float) 
 
     async def live(number: int) -> None:
         chance, person = random.Random(number), None
-        await asyncio.sleep(chance.random() * EVERY)
+        await asyncio.sleep(chance.random() * CLICK_SECONDS)
         while (asked_at := time.perf_counter()) < until:
             while True:
                 try:
@@ -45,14 +45,14 @@ async def rolling(url: str, servers: list[Server], people: int, seconds: float) 
                     )
                     await leave(person)
                     person = None
-                    await asyncio.sleep(AGAIN)
+                    await asyncio.sleep(RETRY_SECONDS)
             outcome["waits"].append(time.perf_counter() - asked_at)
-            await asyncio.sleep(max(0.0, EVERY - (time.perf_counter() - asked_at)))
+            await asyncio.sleep(max(0.0, CLICK_SECONDS - (time.perf_counter() - asked_at)))
         await leave(person)
 
     async def come() -> Person:
         person = Person(url, "model=bundled")
-        person.from_where = {"Cookie": f"playground_seat={secrets.token_hex(16)}"}
+        person.network_header = {"Cookie": f"playground_seat={secrets.token_hex(16)}"}
         await person.open()
         return person
 

@@ -19,14 +19,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import bundled
 import eyes
-from trials import shown
+from trials import mean_words
 
 from playground.models import zoo
 from playground.training import evaluate
 from workshop.photographs import albums
 
 KINDS = ("near", "far", "unlike")
-TIMES = (1, 2, 3)
+FACTORS = (1, 2, 3)
 
 
 def main() -> None:
@@ -35,29 +35,32 @@ def main() -> None:
     parser.add_argument("--photographs", type=Path, required=True, metavar="DIR")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    pictures, grids = bundled.things(albums(options.photographs)[1])
+    pictures, grids = bundled.pasted_things(albums(options.photographs)[1])
     print(f"| | scale | {' | '.join(KINDS)} | pairs |\n|{'---|' * (len(KINDS) + 3)}")
-    line("the filter", "", bundled.on_things(pictures, grids, evaluate.rows_of_filter, "filter"), eyes.of_filter())
+    filter_shares = bundled.shares_on_things(pictures, grids, evaluate.rows_of_filter, "filter")
+    print_line("the filter", "", filter_shares, eyes.filter_answers())
     for name in options.models:
         vit = zoo.load(name, device="cpu")
-        for factor in TIMES:
-            table = bundled.on_things(pictures, grids, of_heads(vit, factor), name)
-            line(f"`{name}`", f"× {factor}", table, eyes.answers(vit, factor))
+        for factor in FACTORS:
+            table = bundled.shares_on_things(pictures, grids, sharper_rows(vit, factor), name)
+            print_line(f"`{name}`", f"× {factor}", table, eyes.answers(vit, factor))
 
 
-def of_heads(vit, scale: float) -> Callable:
+def sharper_rows(vit, scale: float) -> Callable:
     """A function that returns the rows of all heads at the larger scale."""
     rows_of = evaluate.rows_of_heads(vit)
     return lambda *given: eyes.sharper(rows_of(*given), scale)
 
 
-def line(name: str, scale: str, shares: tuple, tables: list[torch.Tensor]) -> None:
-    choice_shares, measured_shares = shares  # see bundled.on_things
+def print_line(name: str, scale: str, shares: tuple, tables: list[torch.Tensor]) -> None:
+    choice_shares, measured_shares = shares  # see bundled.shares_on_things
     numbers = {
         kind: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))[1] for kind in KINDS
     }
-    numbers["pairs"] = eyes.elsewhere(tables)[0][:, 0]
-    print(f"| {name} | {scale} | {' | '.join(shown(kind, values) for kind, values in numbers.items())} |", flush=True)
+    numbers["pairs"] = eyes.best_on_other_photographs(tables)[0][:, 0]
+    print(
+        f"| {name} | {scale} | {' | '.join(mean_words(kind, values) for kind, values in numbers.items())} |", flush=True
+    )
 
 
 if __name__ == "__main__":

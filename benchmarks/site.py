@@ -34,7 +34,7 @@ GRIDS = {"bundled": ((14, 14), (28, 28)), "dinov2-small": ((16, 16), (28, 28))}
 MB = 1e6
 
 
-def rounded(name: str, folder: Path) -> None:
+def print_differences(name: str, folder: Path) -> None:
     vit, differences, largest_difference = zoo.load(name, device="cpu"), [], 0.0
     patch = vit.config.patch_size
     for picture in photographs().values():
@@ -58,7 +58,7 @@ def rounded(name: str, folder: Path) -> None:
     )
 
 
-def speed(name: str, folder: Path, times: int) -> None:
+def print_speed(name: str, folder: Path, times: int) -> None:
     vit = zoo.load(name, device="cpu")
     image = open_image(named("meadow").path).resize((640, 640))
     for grid in GRIDS[name]:
@@ -74,28 +74,28 @@ def speed(name: str, folder: Path, times: int) -> None:
         )
 
 
-def in_the_browser(folder: Path, times: int) -> None:
+def print_browser_times(folder: Path, times: int) -> None:
     write(folder, *GRIDS)
     with plain_server(folder) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
         for name in GRIDS:
             somebody = PlainPageVisitor(browser, url).arrive(name)
-            timings = [somebody.give(picture) for _, picture in zip(range(times + 1), _round(), strict=False)]
-            first_visit, later_visits = timings[0], timings[1:]
-            first_median, whole_median = (
-                statistics.median(visit_times[moment_name] for visit_times in later_visits) / 1000
-                for moment_name in ("shown", "all")
+            timings = [somebody.give(picture) for _, picture in zip(range(times + 1), _cycle(), strict=False)]
+            first_timings, later_timings = timings[0], timings[1:]
+            first_median, all_layers_median = (
+                statistics.median(times_of_one[moment] for times_of_one in later_timings) / 1000
+                for moment in ("shown", "all")
             )
             print(
                 f"{name}, in Chromium: photograph → first drawn layer {first_median:.2f} s, "
-                f"all layers {whole_median:.2f} s; the "
-                f"first one, with fetching and reading the weights, {first_visit['shown'] / 1000:.2f} s"
+                f"all layers {all_layers_median:.2f} s; the "
+                f"first one, with fetching and reading the weights, {first_timings['shown'] / 1000:.2f} s"
             )
             somebody.close()
         browser.close()
 
 
-def _round():
+def _cycle():
     """Cycles through the photographs, because the page does not open the same picture twice in a row."""
     while True:
         yield from photographs().values()
@@ -105,16 +105,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=5)
     times = parser.parse_args().times
-    engine = sum(file.stat().st_size for file in (*kernels.ENGINE.glob("*.js"), kernels.PRODUCT))
+    engine_bytes = sum(file.stat().st_size for file in (*kernels.ENGINE.glob("*.js"), kernels.PRODUCT))
     print(
-        f"engine and kernels: {engine / 1000:.1f} kB (40), the kernels alone {kernels.PRODUCT.stat().st_size:,} bytes"
+        f"engine and kernels: {engine_bytes / 1000:.1f} kB (40), "
+        f"the kernels alone {kernels.PRODUCT.stat().st_size:,} bytes"
     )
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
         for name in GRIDS:
-            rounded(name, folder)
-            speed(name, folder, times)
-        in_the_browser(folder / "out", times)
+            print_differences(name, folder)
+            print_speed(name, folder, times)
+        print_browser_times(folder / "out", times)
 
 
 if __name__ == "__main__":

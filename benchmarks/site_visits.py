@@ -34,19 +34,19 @@ from playground.serving import models  # noqa: E402
 from playground.ui import site  # noqa: E402
 
 MB = 1e6
-SEEN = """(() => {
+NOTE_FIRST_PICTURE = """(() => {
   const look = () => {
     if (window.theLens?.()?.read()?.painted) window.firstPicture = performance.now();
     else requestAnimationFrame(look);
   };
   requestAnimationFrame(look);
 })()"""
-SAYS = """new Promise((go) => {
+AWAIT_FIRST_PICTURE = """new Promise((go) => {
   const look = () => (window.firstPicture ? go(window.firstPicture) : setTimeout(look, 5));
   look();
 })"""
 # Drops a photograph; returns the times until its first drawn layer, and until all layers on the last grid.
-DROPPED = (
+DROP_PHOTOGRAPH = (
     """async (given) => {
   const before = theLens().read().picture;
   const began = performance.now();
@@ -72,7 +72,7 @@ DROPPED = (
 )
 
 
-class Visit(SiteVisitor):
+class SiteVisitor(SiteVisitor):
     def processes(self) -> list[int]:
         """The ids of the browser's page processes. Only one page is open at a time."""
         cdp = self.context.browser.new_browser_cdp_session()
@@ -80,50 +80,50 @@ class Visit(SiteVisitor):
         cdp.detach()
         return [process["id"] for process in processes if process["type"] == "renderer"]
 
-    def cpu(self) -> float:
+    def cpu_seconds(self) -> float:
         """CPU seconds of all threads of the page's processes."""
-        return sum(_cpu(pid) for pid in self.processes())
+        return sum(_cpu_seconds(pid) for pid in self.processes())
 
     def memory(self) -> float:
         """The private memory of the page's processes in MB, after garbage collection: the lowest value within 8 s."""
         self.context.new_cdp_session(self.page).send("HeapProfiler.collectGarbage")
         until, megabytes = time.monotonic() + 8, []
         while time.monotonic() < until:
-            megabytes.append(sum(_private(pid) for pid in self.processes()))
+            megabytes.append(sum(_private_megabytes(pid) for pid in self.processes()))
             time.sleep(0.5)
         return min(megabytes)
 
 
-def _cpu(pid: int) -> float:
+def _cpu_seconds(pid: int) -> float:
     user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     return (int(user) + int(system)) / 100
 
 
-def _private(pid: int) -> float:
+def _private_megabytes(pid: int) -> float:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1000
 
 
-def first_pictures(browser: Browser, url: str, folder: Path, times: int) -> None:
-    first_visits, later_visits, sizes = [], [], {}
+def print_first_pictures(browser: Browser, url: str, folder: Path, times: int) -> None:
+    first_times, later_times, sizes = [], [], {}
     for _ in range(times):
-        visitor = Visit(browser, url)
-        visitor.context.add_init_script(SEEN + DATA_SAVER)
+        visitor = SiteVisitor(browser, url)
+        visitor.context.add_init_script(NOTE_FIRST_PICTURE + DATA_SAVER)
         visitor.arrive()
-        first_visits.append(visitor.page.evaluate(SAYS))
+        first_times.append(visitor.page.evaluate(AWAIT_FIRST_PICTURE))
         sizes = visitor.first_bytes(folder)
         visitor.wait_until_kept()
         visitor.page.goto("about:blank")
         visitor.context.set_offline(True)
         visitor.arrive()
-        later_visits.append(visitor.page.evaluate(SAYS))
+        later_times.append(visitor.page.evaluate(AWAIT_FIRST_PICTURE))
         visitor.close()
-    print(f"first picture: {_seconds(first_visits)} (0.7), {sum(sizes.values()) / MB:.2f} MB (0.6)")
-    print(f"second visit, without a network: {_seconds(later_visits)}")
+    print(f"first picture: {_median_seconds(first_times)} (0.7), {sum(sizes.values()) / MB:.2f} MB (0.6)")
+    print(f"second visit, without a network: {_median_seconds(later_times)}")
 
 
-def photographs(browser: Browser, url: str, model: str, times: int) -> None:
-    visitor = Visit(browser, url).arrive(
+def print_photographs(browser: Browser, url: str, model: str, times: int) -> None:
+    visitor = SiteVisitor(browser, url).arrive(
         f"#model={model}&sample={'chelsea' if model == models.PHOTOGRAPH_MODEL else 'portrait'}"
     )
     if model == models.PHOTOGRAPH_MODEL:
@@ -132,45 +132,51 @@ def photographs(browser: Browser, url: str, model: str, times: int) -> None:
         visitor.until("r => r.what === 'similarity' && r.map")
     layers, patches = (12, 600) if model == models.PHOTOGRAPH_MODEL else (6, 150)
     timings, cpu_times = [], []
-    for data in _made(times + 1):
-        cpu_before = visitor.cpu()
-        timings.append(visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, "made.jpg", layers, patches]))
-        cpu_times.append(visitor.cpu() - cpu_before)
-    first_visit, *later_visits = timings
+    for data in _made_photographs(times + 1):
+        cpu_before = visitor.cpu_seconds()
+        timings.append(
+            visitor.page.evaluate(DROP_PHOTOGRAPH, ["drop", "image/jpeg", data, "made.jpg", layers, patches])
+        )
+        cpu_times.append(visitor.cpu_seconds() - cpu_before)
+    first_timings, *later_timings = timings
     first_layer_times, all_layer_times = (
-        [visit_times[moment_name] for visit_times in later_visits] for moment_name in ("shown", "all")
+        [times_of_one[moment] for times_of_one in later_timings] for moment in ("shown", "all")
     )
-    cpu = statistics.median(cpu_times[1:])
+    median_cpu = statistics.median(cpu_times[1:])
     print(
-        f"{model}: photograph → first drawn layer {_seconds(first_layer_times)}, "
-        f"all layers of its last grid {_seconds(all_layer_times)}, "
-        f"{cpu:.2f} s CPU; the very first one {first_visit['shown'] / 1000:.2f} s, {first_visit['all'] / 1000:.2f} s"
+        f"{model}: photograph → first drawn layer {_median_seconds(first_layer_times)}, "
+        f"all layers of its last grid {_median_seconds(all_layer_times)}, "
+        f"{median_cpu:.2f} s CPU; the very first one {first_timings['shown'] / 1000:.2f} s, "
+        f"{first_timings['all'] / 1000:.2f} s"
     )
     visitor.close()
 
 
-def live(browser: Browser, url: str, seconds: float = 5) -> None:
-    visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
+def print_live(browser: Browser, url: str, seconds: float = 5) -> None:
+    visitor = SiteVisitor(browser, url).arrive("#model=bundled&sample=portrait")
     visitor.unfold("opening").get_by_role("button", name="Live").click()
     visitor.until("r => r.picture.startsWith('live')")
     read_number = "() => Number(theLens().read().picture.split(' ')[1])"
-    number_before, cpu_before, began = visitor.page.evaluate(read_number), visitor.cpu(), time.perf_counter()
+    number_before, cpu_before, began = visitor.page.evaluate(read_number), visitor.cpu_seconds(), time.perf_counter()
     time.sleep(seconds)
-    frames = visitor.page.evaluate(read_number) - number_before
-    wall, cpu = time.perf_counter() - began, visitor.cpu() - cpu_before
-    print(f"live, ours: {frames / wall:.1f} pictures a second (8), {cpu / max(1, frames):.3f} s CPU each")
+    picture_count = visitor.page.evaluate(read_number) - number_before
+    wall_seconds, cpu_seconds = time.perf_counter() - began, visitor.cpu_seconds() - cpu_before
+    print(
+        f"live, ours: {picture_count / wall_seconds:.1f} pictures a second (8), "
+        f"{cpu_seconds / max(1, picture_count):.3f} s CPU each"
+    )
     visitor.close()
 
 
-def memory(browser: Browser, url: str, count: int) -> None:
-    empty_visit = Visit(browser, url)
+def print_memory(browser: Browser, url: str, count: int) -> None:
+    empty_visit = SiteVisitor(browser, url)
     empty_visit.page.goto(f"{url}/404.html")
     empty_memory = empty_visit.memory()
     empty_visit.close()
-    visitor = Visit(browser, url).arrive("#model=bundled&sample=portrait")
+    visitor = SiteVisitor(browser, url).arrive("#model=bundled&sample=portrait")
     memories = {}
-    for number, data in enumerate(_made(count), 1):
-        visitor.page.evaluate(DROPPED, ["drop", "image/jpeg", data, f"{number}.jpg", 6, 150])
+    for number, data in enumerate(_made_photographs(count), 1):
+        visitor.page.evaluate(DROP_PHOTOGRAPH, ["drop", "image/jpeg", data, f"{number}.jpg", 6, 150])
         if number in (1, count):
             memories[number] = visitor.memory()
     (_, first_memory), *later_memories = memories.items()
@@ -178,12 +184,12 @@ def memory(browser: Browser, url: str, count: int) -> None:
         f"memory above an empty page ({empty_memory:.0f} MB), one photograph in ours: "
         f"{first_memory - empty_memory:.0f} MB (150)"
     )
-    for number, memory_then in later_memories:
-        print(f"after {number} photographs: {memory_then - first_memory:+.0f} MB (+20)")
+    for number, memory_after in later_memories:
+        print(f"after {number} photographs: {memory_after - first_memory:+.0f} MB (+20)")
     visitor.close()
 
 
-def _made(count: int) -> Iterator[str]:
+def _made_photographs(count: int) -> Iterator[str]:
     """Random pictures of 6 megapixels, each a JPEG in base64."""
     from base64 import b64encode
 
@@ -195,7 +201,7 @@ def _made(count: int) -> Iterator[str]:
         yield b64encode(buffer.getvalue()).decode()
 
 
-def _seconds(milliseconds: list[float]) -> str:
+def _median_seconds(milliseconds: list[float]) -> str:
     return f"{statistics.median(milliseconds) / 1000:.2f} s"
 
 
@@ -206,14 +212,14 @@ def main() -> None:
     arguments = parser.parse_args()
     names = [name for name in ("bundled", models.PHOTOGRAPH_MODEL) if models.is_here(name)]
     with tempfile.TemporaryDirectory() as folder_name:
-        folder = site.write(Path(folder_name) / "site", "/", names, named=())
+        folder = site.write(Path(folder_name) / "site", "/", names, named_samples=())
         with plain_server(folder) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
-            first_pictures(browser, url, folder, arguments.times)
+            print_first_pictures(browser, url, folder, arguments.times)
             for name in names:
-                photographs(browser, url, name, arguments.times)
-            live(browser, url)
-            memory(browser, url, arguments.photographs)
+                print_photographs(browser, url, name, arguments.times)
+            print_live(browser, url)
+            print_memory(browser, url, arguments.photographs)
             browser.close()
 
 

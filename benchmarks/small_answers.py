@@ -22,14 +22,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.server import Server  # noqa: E402
 
-BAR = 5.0  # ms
-ASKED = ("/healthz", "/api/models", "/api/trace?sample=meadow&model=bundled")
+BAR_MS = 5.0  # most milliseconds of an answer
+PATHS = ("/healthz", "/api/models", "/api/trace?sample=meadow&model=bundled")
 
 
-class Without(Server):
+class WithoutOption(Server):
     """The app without TCP_NODELAY: the second packet of an answer waits for the acknowledgement of the first."""
 
-    def start(self) -> Without:
+    def start(self) -> WithoutOption:
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.address=127.0.0.1"]
         command += [f"--server.port={self.port}"]
         with (self.home / "log.txt").open("a") as log:
@@ -39,24 +39,24 @@ class Without(Server):
         return self
 
 
-def milliseconds(line: HTTPConnection, path: str) -> float:
+def milliseconds(connection: HTTPConnection, path: str) -> float:
     began = time.perf_counter()
-    line.request("GET", path)
-    answer = line.getresponse()
+    connection.request("GET", path)
+    answer = connection.getresponse()
     answer.read()
     assert answer.status == 200, (path, answer.status)
     return 1000 * (time.perf_counter() - began)
 
 
 def measure(servers: list[Server], times: int) -> None:
-    lines = [HTTPConnection("127.0.0.1", server.port) for server in servers]
+    connections = [HTTPConnection("127.0.0.1", server.port) for server in servers]
     print(f"{'ms':42}{'with':>8}{'without':>9}{'bar':>6}")
-    for path in ASKED:
-        for line in lines:
-            milliseconds(line, path)  # the first answer takes a computation
-        rounds = [[milliseconds(line, path) for line in lines] for _ in range(times)]
+    for path in PATHS:
+        for connection in connections:
+            milliseconds(connection, path)  # the first answer takes a computation
+        rounds = [[milliseconds(connection, path) for connection in connections] for _ in range(times)]
         with_option, without_option = map(statistics.median, zip(*rounds, strict=True))
-        print(f"{path:42}{with_option:8.2f}{without_option:9.2f}{BAR:6.0f}")
+        print(f"{path:42}{with_option:8.2f}{without_option:9.2f}{BAR_MS:6.0f}")
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=100, metavar="N", help="answers of each kind (default: 100)")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as first_folder, tempfile.TemporaryDirectory() as second_folder:
-        servers = [Server(Path(first_folder)).start(), Without(Path(second_folder)).start()]
+        servers = [Server(Path(first_folder)).start(), WithoutOption(Path(second_folder)).start()]
         try:
             measure([server.wait() for server in servers], options.times)
         finally:

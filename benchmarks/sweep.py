@@ -19,27 +19,27 @@ from playground.figures import sweeping
 BAR = "150 passes, 80 are better"
 
 
-def clock(task) -> float:
+def cpu_seconds(task) -> float:
     began = time.thread_time()
     with torch.no_grad():
         task()
     return time.thread_time() - began
 
 
-def memory(vit, count: int) -> float:
+def memory_growth(vit, count: int) -> float:
     """The process's memory after `count` pictures, divided by its memory after the fifth."""
     import tempfile
 
     from PIL import Image
 
-    batches = []
+    memory_pages = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(count):
             Image.effect_noise((112, 112), 60 + number).convert("RGB").save(Path(folder) / f"{number:04}.png")
-        prepared = sweeping.prepared_sweep(folder, vit, "moved", "heads", None, (), (), (), 1, (112, 112))
-        for _ in prepared:
-            batches.append(int(Path("/proc/self/statm").read_text().split()[1]))
-    return batches[-1] / batches[4]
+        sweep = sweeping.prepared_sweep(folder, vit, "moved", "heads", None, (), (), (), 1, (112, 112))
+        for _ in sweep:
+            memory_pages.append(int(Path("/proc/self/statm").read_text().split()[1]))
+    return memory_pages[-1] / memory_pages[4]
 
 
 def main() -> None:
@@ -50,21 +50,23 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)  # so that other work on the machine changes the times little
     vit = playground.load(options.model, device="cpu")
-    prepared = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
+    sweep = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
     pixels = torch.randn(1, 3, *vit.config.image_size)
-    clock(lambda: vit.record(pixels))
-    passes, ratios = [], []
+    cpu_seconds(lambda: vit.record(pixels))
+    pass_seconds, ratios = [], []
     for _ in range(options.rounds):
-        passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))
+        pass_seconds.append(min(cpu_seconds(lambda: vit.record(pixels)) for _ in range(5)))
         ratios.append(
-            clock(lambda: prepared.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // prepared.tokens)) / passes[-1]
+            cpu_seconds(lambda: sweep.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // sweep.tokens))
+            / pass_seconds[-1]
         )
-        passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # again, as the machine's speed changes
+        # Again, as the machine's speed changes
+        pass_seconds.append(min(cpu_seconds(lambda: vit.record(pixels)) for _ in range(5)))
     c = vit.config
     print(f"{c.depth * c.heads} heads of {options.model}, one at a time: {statistics.median(ratios):.0f} passes' time")
     if options.pictures:
-        print(f"memory after {options.pictures} pictures: {memory(vit, options.pictures):.2f} × that after five")
-    print(f"(of processor; a pass {1000 * statistics.median(passes):.0f} ms; bar {BAR})")
+        print(f"memory after {options.pictures} pictures: {memory_growth(vit, options.pictures):.2f} × that after five")
+    print(f"(of processor; a pass {1000 * statistics.median(pass_seconds):.0f} ms; bar {BAR})")
 
 
 if __name__ == "__main__":

@@ -36,40 +36,41 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     held_album = albums(options.photographs)[1]
-    pictures, grids = bundled.things(held_album)
+    pictures, grids = bundled.pasted_things(held_album)
     scenes = [generate.scene(generate.FIRST_HELD_OUT + i) for i in range(options.scenes)]
     print(f"| | steps | {' | '.join(COLUMNS)} | F1 | class token |\n|{'---|' * (len(COLUMNS) + 4)}")
     first_result = None
     for folder in options.runs:
-        vit, read_out, step = bundled.from_run(folder)
-        result = per_picture(vit, pictures, grids)
+        vit, read_out, step = bundled.load_run(folder)
+        result = numbers_per_picture(vit, pictures, grids)
         result["cosine"] = torch.tensor(bundled.cosines(held_album, options.views, read_out))
-        f1, attention_ratio = names(vit, scenes)
-        cells = [shown(name, result[name]) for name in COLUMNS]
+        f1, attention_ratio = f1_and_attention_ratio(vit, scenes)
+        cells = [mean_words(name, result[name]) for name in COLUMNS]
         print(f"| {folder.name} | {step} | {' | '.join(cells)} | {f1:.3f} | {attention_ratio:.2f} × |", flush=True)
         if first_result is not None:
-            cells = [shown(name, result[name] - first_result[name], "+") for name in COLUMNS]
+            cells = [mean_words(name, result[name] - first_result[name], "+") for name in COLUMNS]
             print(f"| … less the first | | {' | '.join(cells)} | | |", flush=True)
         first_result = first_result or result
 
 
-def per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
-    choice_shares, measured_shares = bundled.on_things(pictures, grids, evaluate.rows_of_heads(vit), "this model")
+def numbers_per_picture(vit, pictures: list, grids: list) -> dict[str, Tensor]:
+    rows_of = evaluate.rows_of_heads(vit)
+    choice_shares, measured_shares = bundled.shares_on_things(pictures, grids, rows_of, "this model")
     kinds = {
         kind: evaluate.best_candidate(getattr(choice_shares, kind), getattr(measured_shares, kind))[1]
         for kind in COLUMNS[:3]
     }
-    return {**kinds, "pairs": eyes.elsewhere(eyes.answers(vit))[0][:, 0]}
+    return {**kinds, "pairs": eyes.best_on_other_photographs(eyes.answers(vit))[0][:, 0]}
 
 
-def names(vit, scenes: list) -> tuple[float, float]:
+def f1_and_attention_ratio(vit, scenes: list) -> tuple[float, float]:
     """(macro-F1 with the learned thresholds, the class token's attention on objects divided by their area)"""
     sums = evaluate.Sums(vit, scenes)
     scores = evaluate.f1(torch.stack(sums.predicted), torch.stack(sums.labels))
     return float(scores.mean()), sum(sums.class_mass) / sum(sums.object_area)
 
 
-def shown(name: str, values: Tensor, sign: str = "") -> str:
+def mean_words(name: str, values: Tensor, sign: str = "") -> str:
     """The mean and its error as text, in percent except for a cosine."""
     mean, error = evaluate.mean_and_error(values)
     number = f"{mean:{sign}.3f} ± {error:.3f}" if name == "cosine" else f"{100 * mean:{sign}.1f} ± {100 * error:.1f}"

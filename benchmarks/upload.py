@@ -32,14 +32,14 @@ from playground.models import borrowed  # noqa: E402
 from playground.samples import named, samples  # noqa: E402
 
 SIDES = (4032, 2688)
-NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
-WAYS = (  # (title, model, code that changes the server, number of pictures that appear one after the other)
+NO_FIRST_LOOK_CODE = "traces.FIRST_LOOK_ABOVE = float('inf')"
+VARIANTS = (  # (title, model, code that changes the server, number of pictures that appear one after the other)
     ("ours, 14 × 14", "bundled", "", 1),
     ("ours, 28 × 28", "bundled",
-     f"from playground.serving import chosen\nchosen.detail = lambda *_: 2\n{NO_FIRST_LOOK}", 1),
+     f"from playground.serving import chosen\nchosen.detail = lambda *_: 2\n{NO_FIRST_LOOK_CODE}", 1),
     ("DINOv2 S, 37 × 37 as in its training", "dinov2-small",
-     f"models.PATCH_AND_INPUT[models.PHOTOGRAPH_MODEL] = (14, (518, 518))\n{NO_FIRST_LOOK}", 1),
-    ("DINOv2 S, 28 × 28", "dinov2-small", NO_FIRST_LOOK, 1),
+     f"models.PATCH_AND_INPUT[models.PHOTOGRAPH_MODEL] = (14, (518, 518))\n{NO_FIRST_LOOK_CODE}", 1),
+    ("DINOv2 S, 28 × 28", "dinov2-small", NO_FIRST_LOOK_CODE, 1),
     ("DINOv2 S, first 14 × 14, then 28 × 28", "dinov2-small", "traces.FIRST_LOOK_SIDE = 14", 2),
     ("**DINOv2 S, first 20 × 20, then 28 × 28: the app**", "dinov2-small", "", 2),
 )  # fmt: skip
@@ -47,7 +47,7 @@ WAYS = (  # (title, model, code that changes the server, number of pictures that
 # Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. Before
 # the drop, the page takes 150 ms to make a file out of this script's data. Each drop has its own list, so that an
 # observer left over from an earlier drop adds nothing to it.
-WATCH = """(pictures) => {
+NOTE_PAINTS = """(pictures) => {
   let began = performance.now();
   addEventListener("drop", () => (began = performance.now()), { capture: true, once: true });
   const grid = () => (theLens().read().painted ? theLens().read().grid.join("×") : "");
@@ -83,28 +83,28 @@ def cpu_seconds(server: Server) -> float:
 def measure(chromium, model: str, change: str, pictures: int, times: int) -> list[list[float]]:
     """For each photograph: seconds to the first picture, seconds to the last picture, CPU seconds of the server."""
     with tempfile.TemporaryDirectory() as folder:
-        lines = "from playground.serving import models, traces\n" + change
-        Path(folder, "sitecustomize.py").write_text(lines if change else "")
+        server_code = "from playground.serving import models, traces\n" + change
+        Path(folder, "sitecustomize.py").write_text(server_code if change else "")
         environment = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
         with serving(**environment) as server:
             # Opens a sample with a model that is not its default, so that the model stays chosen for the photographs.
             sample = samples()[0].name if model == "bundled" else "meadow"
             visitor = Visitor(chromium, server.url).open(f"sample={sample}&model={model}")
-            seconds = []
+            timings = []
             for number in range(times + 1):
                 data = base64.b64encode(photograph(number)).decode()
                 visitor.rest()
                 cpu_before = cpu_seconds(server)
-                visitor.page.evaluate(WATCH, pictures)
+                visitor.page.evaluate(NOTE_PAINTS, pictures)
                 visitor.page.evaluate(HAND_OVER, ["drop", "image/jpeg", data, f"{number}.jpg"])
                 visitor.page.wait_for_function(f"() => window.seen.length >= {pictures}")
                 paint_times = visitor.page.evaluate("window.seen")
                 visitor.rest()
-                seconds.append(
+                timings.append(
                     [paint_times[0] / 1e3, paint_times[pictures - 1] / 1e3, cpu_seconds(server) - cpu_before]
                 )
             visitor.close()
-    return seconds[1:]  # without the first photograph, for which the server imports torch
+    return timings[1:]  # without the first photograph, for which the server imports torch
 
 
 def main() -> None:
@@ -115,7 +115,7 @@ def main() -> None:
     print("| way | drop → first picture, s | → final picture, s | server's CPU, s |\n|---|---|---|---|")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
-        for name, model, server_code, pictures in WAYS:
+        for name, model, server_code, pictures in VARIANTS:
             results = measure(chromium, model, server_code, pictures, options.times)
             medians = [statistics.median(column) for column in zip(*results, strict=True)]
             print(f"| {name} | " + " | ".join(f"{median:.2f}" for median in medians) + " |", flush=True)

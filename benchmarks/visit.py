@@ -28,10 +28,10 @@ from browser.visitor import BEEN_HERE, FIND_LENS, LAUNCH  # noqa: E402
 from playground.models import borrowed  # noqa: E402
 
 PATIENCE = 120.0  # seconds
-LINE = {"latency": 100, "downloadThroughput": 4e6 / 8, "uploadThroughput": 4e6 / 8, "offline": False}  # 4 Mbit/s
-SEEN = "() => { const r = window.theLens?.()?.read(); return r?.painted ? Number(r.waits === '') : -1; }"
+SLOW_LINE = {"latency": 100, "downloadThroughput": 4e6 / 8, "uploadThroughput": 4e6 / 8, "offline": False}  # 4 Mbit/s
+READ_STATE = "() => { const r = window.theLens?.()?.read(); return r?.painted ? Number(r.waits === '') : -1; }"
 # Chooses a layer in the page; returns the milliseconds until the frame that shows it.
-TO_LAYER = """async (layer) => {
+SHOW_LAYER = """async (layer) => {
   const slider = inShadow('.lens [data-ref="layer"]');
   const began = performance.now();
   slider.value = layer;
@@ -40,7 +40,7 @@ TO_LAYER = """async (layer) => {
   for (let now; !drawn(now); now = theLens().read()) await new Promise(requestAnimationFrame);
   return performance.now() - began;
 }"""
-TO_SAMPLE = """async (name) => {
+SHOW_SAMPLE = """async (name) => {
   const button = inShadow(`[data-sample="${name}"]`);
   const before = JSON.stringify(theLens().read().row.slice(0, 9));
   const began = performance.now();
@@ -51,7 +51,7 @@ TO_SAMPLE = """async (name) => {
     await new Promise(requestAnimationFrame);
   }
 }"""
-HELP = """
+IN_SHADOW = """
 window.inShadow = (selector, root = document) => {
   const found = root.querySelector(selector);
   if (found) return found;
@@ -73,16 +73,16 @@ class Wire:
         self.streamlit = self.fonts = self.ours = self.socket = 0
         session = page.context.new_cdp_session(page)
         session.send("Network.enable")
-        session.on("Network.requestWillBeSent", self._asked)
-        session.on("Network.loadingFinished", self._came)
-        session.on("Network.webSocketFrameReceived", self._frame)
+        session.on("Network.requestWillBeSent", self._count_request)
+        session.on("Network.loadingFinished", self._count_answer)
+        session.on("Network.webSocketFrameReceived", self._count_frame)
         self.session = session
 
-    def _asked(self, event: dict) -> None:
+    def _count_request(self, event: dict) -> None:
         self.requests += event["request"]["url"].startswith("http")
         self.urls[event["requestId"]] = event["request"]["url"]
 
-    def _came(self, event: dict) -> None:
+    def _count_answer(self, event: dict) -> None:
         path = self.urls.get(event["requestId"], "")
         if "/static/media/" in path:
             self.fonts += event["encodedDataLength"]
@@ -91,24 +91,24 @@ class Wire:
         else:
             self.ours += event["encodedDataLength"]
 
-    def _frame(self, event: dict) -> None:
+    def _count_frame(self, event: dict) -> None:
         data = event["response"]["payloadData"]
         self.socket += len(data) * 3 // 4 if event["response"]["opcode"] == 2 else len(data)
 
     @property
-    def all(self) -> int:
+    def all_bytes(self) -> int:
         return self.streamlit + self.fonts + self.ours + self.socket
 
     def clear(self) -> None:
         self.streamlit = self.fonts = self.ours = self.socket = 0
 
 
-def wait(page: Page, fulfilled: Callable[[int], bool]) -> float:
-    """Seconds until `fulfilled` is true of the stage's state: 1 with all layers, 0 with some, −1 without a picture."""
+def wait_for_state(page: Page, is_reached: Callable[[int], bool]) -> float:
+    """Seconds until `is_reached` is true of the stage's state: 1 with all layers, 0 with some, −1 without a picture."""
     began = time.perf_counter()
     while time.perf_counter() - began < PATIENCE:
         try:
-            if fulfilled(page.evaluate(SEEN)):
+            if is_reached(page.evaluate(READ_STATE)):
                 return time.perf_counter() - began
         except Exception:  # the page is still being loaded
             pass
@@ -118,18 +118,18 @@ def wait(page: Page, fulfilled: Callable[[int], bool]) -> float:
 
 def visit(chromium: Browser, url: str, slow: bool = False):
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
-    context.add_init_script(FIND_LENS + HELP + BEEN_HERE)
+    context.add_init_script(FIND_LENS + IN_SHADOW + BEEN_HERE)
     page = context.new_page()
     wire = Wire(page)
     if slow:
-        wire.session.send("Network.emulateNetworkConditions", LINE)
+        wire.session.send("Network.emulateNetworkConditions", SLOW_LINE)
     began = time.perf_counter()
     page.goto(url, wait_until="commit")
-    wait(page, lambda state: state >= 0)
+    wait_for_state(page, lambda state: state >= 0)
     return context, page, wire, time.perf_counter() - began, began
 
 
-def first_and_again(chromium: Browser, url: str) -> dict[str, float]:
+def measure_visits(chromium: Browser, url: str) -> dict[str, float]:
     context, page, wire, first_seconds, began = visit(chromium, url)
     numbers = {
         "streamlit": wire.streamlit / 1e6,
@@ -137,24 +137,24 @@ def first_and_again(chromium: Browser, url: str) -> dict[str, float]:
         "ours": (wire.ours + wire.socket) / 1e6,
         "first": first_seconds,
         "first_requests": wire.requests,
-        "first_bytes": wire.all / 1e6,
+        "first_bytes": wire.all_bytes / 1e6,
     }
-    wait(page, lambda state: state == 1)
+    wait_for_state(page, lambda state: state == 1)
     numbers["all"] = time.perf_counter() - began
     page.wait_for_load_state("networkidle")
-    numbers |= {"requests": wire.requests, "bytes": wire.all / 1e6}
+    numbers |= {"requests": wire.requests, "bytes": wire.all_bytes / 1e6}
     wire.clear()
     reload_start = time.perf_counter()
     page.reload(wait_until="commit")
-    wait(page, lambda state: state == 1)
+    wait_for_state(page, lambda state: state == 1)
     numbers["again_all"] = time.perf_counter() - reload_start
-    numbers["again_bytes"] = wire.all / 1e6
+    numbers["again_bytes"] = wire.all_bytes / 1e6
     page.wait_for_load_state("networkidle")
-    numbers["from_memory"] = statistics.median(page.evaluate(TO_LAYER, layer) for layer in (1, 3, 2, 4))
+    numbers["from_memory"] = statistics.median(page.evaluate(SHOW_LAYER, layer) for layer in (1, 3, 2, 4))
     other_samples = (
         ["coffee", "astronaut", "rocket"] if borrowed.is_here("photographs") else ["flock", "twins", "portrait"]
     )
-    numbers["from_server"] = statistics.median(page.evaluate(TO_SAMPLE, name) for name in other_samples)
+    numbers["from_server"] = statistics.median(page.evaluate(SHOW_SAMPLE, name) for name in other_samples)
     context.close()
     return numbers
 
@@ -179,7 +179,7 @@ def main() -> None:
         with serving(**environment) as server:
             visit(chromium, server.url)[0].close()  # makes the server import torch
             time.sleep(0 if options.few else 15)
-            rows = [first_and_again(chromium, server.url) for _ in range(times)]
+            rows = [measure_visits(chromium, server.url) for _ in range(times)]
             slow_seconds = []
             for _ in range(times):
                 context, _, _, first_seconds, _ = visit(chromium, server.url, slow=True)

@@ -20,7 +20,7 @@ import playground
 BAR = 1.3  # most time of a look, in forward passes of one picture
 
 
-def clock(task) -> float:
+def cpu_seconds(task) -> float:
     began = time.thread_time()
     task()
     return time.thread_time() - began
@@ -44,12 +44,12 @@ def main() -> None:
 
         forward()
         watcher._look()
-        looks, passes = [], []
+        look_seconds, pass_seconds = [], []
         for _ in range(options.rounds):  # in turns, so that a busy machine slows both
             watcher.steps += 1
-            looks.append(clock(watcher._look))
-            passes.append(clock(forward))
-    ratios = min(looks) / min(passes), statistics.median(looks) / statistics.median(passes)
+            look_seconds.append(cpu_seconds(watcher._look))
+            pass_seconds.append(cpu_seconds(forward))
+    ratios = min(look_seconds) / min(pass_seconds), statistics.median(look_seconds) / statistics.median(pass_seconds)
     print(
         f"a look of watch at {options.model}: {ratios[0]:.2f} forward passes of processor time at the least, ", end=""
     )

@@ -46,7 +46,7 @@ def offers() -> dict[str, dict]:
     facts = {}
     for name, good_for in catalogue.CURATED_MODELS.items():
         card = catalogue.card(name)
-        hub = get_pretrained_cfg(borrowed.DINOV2_ON_THE_HUB if name == "dinov2-small" else name).hf_hub_id
+        hub_id = get_pretrained_cfg(borrowed.DINOV2_ON_THE_HUB if name == "dinov2-small" else name).hf_hub_id
         facts[name] = {
             "title": plain_name(name),
             "good_for": good_for,
@@ -54,7 +54,7 @@ def offers() -> dict[str, dict]:
             "megabytes": round(card.megabytes),
             "labels": len(card.config.labels),
             "licence": card.licence,
-            "hub": hub,
+            "hub": hub_id,
         }
     return facts
 

@@ -39,9 +39,9 @@ def measurements() -> dict[str, str]:
 
     import playground
 
-    speed = engine.apart("against_timm", SPEED_MODEL)
-    ours, theirs = (engine.apart("one_large_image", package, SIDE) for package in ("ours", "theirs"))
-    seconds, ratios = many.measured(BATCHES)
+    speed = engine.in_own_process("against_timm", SPEED_MODEL)
+    ours, theirs = (engine.in_own_process("one_large_image", package, SIDE) for package in ("ours", "theirs"))
+    seconds, ratios = many.measure_ratios(BATCHES)
     return {
         "machine": f"one thread of {platform.machine()}, Python {platform.python_version()}",
         "version": playground.__version__,
@@ -54,7 +54,8 @@ def measurements() -> dict[str, str]:
         "memory_ratio": f"{theirs['peak'] / ours['peak']:.1f}",
         "large_ours": f"{ours['seconds']:.1f}", "large_theirs": f"{theirs['seconds']:.1f}",
         "large_ratio": f"{theirs['seconds'] / ours['seconds']:.1f}",
-        "row_ms": f"{1e3 * engine.apart('one_row', ROW_MODEL):.2f}", "row_tokens": f"{(engine.LARGE // 16) ** 2 + 1:,}",
+        "row_ms": f"{1e3 * engine.in_own_process('one_row', ROW_MODEL):.2f}",
+        "row_tokens": f"{(engine.LARGE_SIDE // 16) ** 2 + 1:,}",
         "many_tokens": "257", "many_batch": str(many.BATCH),
         "many_table": "\n".join(
             ["| what | × timm's forward |", "|---|---|", f"| timm's forward of a batch: {1e3 * seconds:.0f} ms | 1 |"]

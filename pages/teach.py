@@ -10,8 +10,8 @@ here = lesson.begin(
     "quiz.",
     teach.SETTINGS,
 )
-teach.present()
-teach.parts()
+teach.show_people()
+teach.choose_part()
 match st.session_state.part:
     case "plan":
         teach.plan(here)

@@ -28,33 +28,33 @@ class Script:
         return f'<div class="{" ".join(filter(None, (self.box, self.look)))}" data-{self.box}></div>'
 
 
-def _drawing(file: str, look: str, mounts: str = "") -> Script:
+def _drawing_script(file: str, look: str, mounts: str = "") -> Script:
     return Script(f"lessons/{file}.js", "drawing", "lessons/drawings.css", look, mounts)
 
 
-LISTINGS, HEADS, QUESTIONS = "lessons/listings.css", "lessons/heads.css", "lessons/questions.css"
+LISTING_STYLES, HEAD_STYLES, QUESTION_STYLES = "lessons/listings.css", "lessons/heads.css", "lessons/questions.css"
 SCRIPTS = {
-    "arrows": _drawing("arrows", "by-hand"),
-    "friends": _drawing("friends", "by-hand"),
-    "masks": _drawing("nine", "by-hand", "masks"),
-    "received": _drawing("nine", "by-hand", "received"),
-    "carried": _drawing("mixture", "mixture", "carried"),
-    "scores": _drawing("mixture", "mixture", "scores"),
-    "patches": _drawing("patches", "patches"),
-    "filters": _drawing("filters", "patches"),
-    "positions": _drawing("positions", "patches", "positions"),
-    "shuffle": _drawing("positions", "patches", "shuffle"),
-    "push": _drawing("push", "push"),
-    "case": _drawing("case", "cost"),
+    "arrows": _drawing_script("arrows", "by-hand"),
+    "friends": _drawing_script("friends", "by-hand"),
+    "masks": _drawing_script("nine", "by-hand", "masks"),
+    "received": _drawing_script("nine", "by-hand", "received"),
+    "carried": _drawing_script("mixture", "mixture", "carried"),
+    "scores": _drawing_script("mixture", "mixture", "scores"),
+    "patches": _drawing_script("patches", "patches"),
+    "filters": _drawing_script("filters", "patches"),
+    "positions": _drawing_script("positions", "patches", "positions"),
+    "shuffle": _drawing_script("positions", "patches", "shuffle"),
+    "push": _drawing_script("push", "push"),
+    "case": _drawing_script("case", "cost"),
     "reel": Script("lessons/reel.js", "drawing", "lessons/reel.css", settles=True),
-    "atlas": Script("lessons/heads.js", "atlas", HEADS, mounts="atlas"),
-    "board": Script("lessons/heads.js", "board", HEADS, mounts="board"),
-    "steps": Script("lessons/steps.js", "walk", LISTINGS),
-    "read": Script("drawing/listing.js", "read", LISTINGS, mounts="sourceRead"),
-    "softmaxbars": Script("lessons/softmaxbars.js", "softmax", LISTINGS),
-    "guess": Script("lessons/guess.js", "guess", QUESTIONS),
-    "exercise": Script("lessons/exercise.js", "exercise", QUESTIONS, mounts="exercise"),
-    "overview": Script("lessons/exercise.js", "overview", QUESTIONS, mounts="overview"),
+    "atlas": Script("lessons/heads.js", "atlas", HEAD_STYLES, mounts="atlas"),
+    "board": Script("lessons/heads.js", "board", HEAD_STYLES, mounts="board"),
+    "steps": Script("lessons/steps.js", "walk", LISTING_STYLES),
+    "read": Script("drawing/listing.js", "read", LISTING_STYLES, mounts="sourceRead"),
+    "softmaxbars": Script("lessons/softmaxbars.js", "softmax", LISTING_STYLES),
+    "guess": Script("lessons/guess.js", "guess", QUESTION_STYLES),
+    "exercise": Script("lessons/exercise.js", "exercise", QUESTION_STYLES, mounts="exercise"),
+    "overview": Script("lessons/exercise.js", "overview", QUESTION_STYLES, mounts="overview"),
 }
 
 
@@ -86,10 +86,10 @@ def component(name: str, script: str, *styles: str, box: str = "", mounts: str =
         js=STUB.replace("ADDRESS", scripts.address(script, *styles, mounts=mounts)), isolate_styles=shadow,
     )  # fmt: skip
 
-    def mounted(key: str, **options):
+    def mount_on_page(key: str, **options):
         return mount(key=key, **{k: while_there(key, v) if k.startswith("on_") else v for k, v in options.items()})
 
-    return mounted
+    return mount_on_page
 
 
 def lesson_component(name: str):
@@ -102,14 +102,14 @@ SHELL_STYLES = (
     "see/see.css", "story/story.css", "classroom/classroom.css", "shell/stage.css",
     "shell/toolbar.css",
 )  # fmt: skip
-APP = "shell/app.js"
+APP_SCRIPT = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
-SHARED = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # for pages that people share
+SHARED_PAGE_FILES = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # for pages that people share
 
 
 def app_component(name: str):
     """A component of the app's own script, which holds the choice: the toolbar, the stage, a lesson's settings."""
-    return component(name, APP, *APP_STYLES)
+    return component(name, APP_SCRIPT, *APP_STYLES)
 
 
 def stage() -> None:
@@ -130,14 +130,14 @@ def while_there(key: str, listen: Callable[[], object]) -> Callable[[], None]:
 
 def spot(value: object, layers: int, heads: int) -> tuple[int, int] | None:
     """(layer, head) from a drawing's message, unchecked input from a browser; None if there is no such head."""
-    value = words(value)
+    value = as_dict(value)
     layer, head = value.get("layer"), value.get("head")
     if type(layer) is int and type(head) is int and 0 <= layer < layers and 0 <= head < heads:
         return layer, head
     return None
 
 
-def words(value: object) -> dict:
+def as_dict(value: object) -> dict:
     """A drawing's message if it is an object; else an empty dict."""
     return value if isinstance(value, dict) else {}
 

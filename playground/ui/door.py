@@ -19,14 +19,15 @@ from playground.serving.ledger import Seat, Visitor
 from playground.ui.pages import MICROSCOPE, PAGES
 from playground.ui.streamlit_private import FINISHED, RERUN, is_by_timer, kind_and_session, message_kind
 
-MESSAGES, MESSAGES_A_SECOND = 20, 10.0  # messages of a socket at once, then per second; dragging a slider sends five
-NO_MESSAGE = 1002  # the close code of a WebSocket that has sent an invalid message
-TRY_AGAIN, FOREIGN = 1013, 1008
-PIECE = 2**16  # bytes of an answer that are sent in one piece
-SMALL_MESSAGE = 1000  # bytes below which a message may be the end of a run; larger messages are not parsed
-RUN_WAITS = 0.25  # most seconds that a run waits for the end of the page's former run
+MESSAGES_AT_ONCE = 20  # messages that a socket may send at once
+MESSAGES_A_SECOND = 10.0  # messages that it may send per second thereafter; dragging a slider sends five
+INVALID_MESSAGE_CODE = 1002  # the close code of a WebSocket that has sent an invalid message
+TRY_AGAIN_CODE, FOREIGN_CODE = 1013, 1008
+PIECE_BYTES = 2**16  # bytes of an answer that are sent in one piece
+SMALL_MESSAGE_BYTES = 1000  # bytes below which a message may be the end of a run; larger messages are not parsed
+RUN_WAIT_SECONDS = 0.25  # most seconds that a run waits for the end of the page's former run
 
-FULL = """<!DOCTYPE html>
+FULL_HTML = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="refresh" content="10"><meta name="color-scheme" content="light dark">
 <title>Full, trying again</title></head>
@@ -50,27 +51,27 @@ class Door:
         if scope["type"] == "websocket":
             if is_foreign(headers):
                 ledger.refusals["foreign pages"] += 1
-                return await send({"type": "websocket.close", "code": FOREIGN})
-            return await self._socket(visitor.address, scope, receive, send)
+                return await send({"type": "websocket.close", "code": FOREIGN_CODE})
+            return await self._serve_socket(visitor.address, scope, receive, send)
         if visitor.person:
             self.seats.note_request(
-                headers.get("x-playground-run", ""), visitor.person, by_person=path_of(scope) not in PROBES
+                headers.get("x-playground-run", ""), visitor.person, by_person=path_of(scope) not in PROBE_PATHS
             )
-        send_answer = Fetched(visitor, send).send
-        if (page := _page(scope)) is not None and not self.seats.has_room(visitor.address):
+        send_answer = AnswerInPieces(visitor, send).send
+        if (page_name := _page_name(scope)) is not None and not self.seats.has_room(visitor.address):
             ledger.refusals["pages"] += 1
-            if page != MICROSCOPE.name:
-                full_page = HTMLResponse(FULL, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
+            if page_name != MICROSCOPE.name:
+                full_page = HTMLResponse(FULL_HTML, 503, {"Retry-After": "10", "Cache-Control": "no-store"})
                 return await full_page(scope, receive, send)
             send_answer = _with_full_header(send_answer)
         with suppress(ClientDisconnect):  # the client has left; uvicorn ends the connection
             await self.app(scope, receive, send_answer)
 
-    async def _socket(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve_socket(self, address: str, scope: Scope, receive: Receive, send: Send) -> None:
         task, loop = asyncio.current_task(), asyncio.get_running_loop()
         seat = self.seats.enter(address, lambda: loop.call_soon_threadsafe(task.cancel))
         if seat is None:  # the browser's page tries again by itself
-            return await send({"type": "websocket.close", "code": TRY_AGAIN})
+            return await send({"type": "websocket.close", "code": TRY_AGAIN_CODE})
         silence_timer = loop.call_later(ledger.NEW_PAGE_SECONDS, self._close_silent, seat)
         talk = Talk(receive, send, seat)
         try:
@@ -80,7 +81,7 @@ class Door:
                 raise
             task.uncancel()
             with suppress(Exception):  # the browser may have left at the same time
-                await send({"type": "websocket.close", "code": TRY_AGAIN})
+                await send({"type": "websocket.close", "code": TRY_AGAIN_CODE})
         finally:
             silence_timer.cancel()
             self.seats.leave(seat)
@@ -90,27 +91,27 @@ class Door:
             self.seats.close(seat)
 
 
-class Fetched:
+class AnswerInPieces:
     """An answer that is sent piece by piece. The part that a slow reader has not fetched yet takes memory. If the
     memory for answers is full, the oldest answer of the network that holds most is dropped."""
 
-    on_the_way: ClassVar[dict[Fetched, None]] = {}  # the answers that are being sent, oldest first
+    on_the_way: ClassVar[dict[AnswerInPieces, None]] = {}  # the answers that are being sent, oldest first
 
     def __init__(self, visitor: Visitor, send: Send):
         self.visitor, self._send = visitor, send
-        self._held, self.over = 0, False
+        self._held_bytes, self.is_dropped = 0, False
 
     async def send(self, message: Message) -> None:
         body, has_more = message.get("body", b""), message.get("more_body", False)
-        if len(body) <= PIECE:
+        if len(body) <= PIECE_BYTES:
             return await self._send(message)
         self._find_room(len(body))
         try:
-            for start in range(0, len(body), PIECE):
-                is_last = start + PIECE >= len(body)
-                piece = {**message, "body": body[start : start + PIECE], "more_body": has_more or not is_last}
+            for start in range(0, len(body), PIECE_BYTES):
+                is_last = start + PIECE_BYTES >= len(body)
+                piece = {**message, "body": body[start : start + PIECE_BYTES], "more_body": has_more or not is_last}
                 await self._send(piece)
-                if self.over:
+                if self.is_dropped:
                     raise ClientDisconnect
         finally:
             self.give_back()
@@ -123,21 +124,21 @@ class Fetched:
             )
             if oldest_answer is None:
                 raise ClientDisconnect
-            oldest_answer.over = True
+            oldest_answer.is_dropped = True
             oldest_answer.give_back()
-        self._held = byte_count
+        self._held_bytes = byte_count
         self.on_the_way[self] = None
 
     def give_back(self) -> None:
         if self in self.on_the_way:
             del self.on_the_way[self]
-            ledger.answers.give_back(self.visitor, self._held)
+            ledger.answers.give_back(self.visitor, self._held_bytes)
 
 
-PROBES = ("/healthz", "/readyz", "/_stcore/health")
+PROBE_PATHS = ("/healthz", "/readyz", "/_stcore/health")  # a request for one does not count as a person's
 
 
-def _page(scope: Scope) -> str | None:
+def _page_name(scope: Scope) -> str | None:
     name = path_of(scope).strip("/") or MICROSCOPE.name
     return name if scope["method"] == "GET" and name in PAGES else None
 
@@ -145,12 +146,12 @@ def _page(scope: Scope) -> str | None:
 def _with_full_header(send: Send) -> Send:
     """Adds the header X-Playground-Full to a page without a seat. Only the microscope's page may open without one."""
 
-    async def with_header(message: Message) -> None:
+    async def send_with_header(message: Message) -> None:
         if message["type"] == "http.response.start":
             MutableHeaders(scope=message)["X-Playground-Full"] = "yes"
         await send(message)
 
-    return with_header
+    return send_with_header
 
 
 class Talk:
@@ -159,45 +160,47 @@ class Talk:
 
     def __init__(self, receive: Receive, send: Send, seat: Seat):
         self._receive, self._send, self._seat = receive, send, seat
-        self._left, self._at = float(MESSAGES), time.monotonic()
-        self._finished = asyncio.Event()
-        self._finished.set()
+        self._messages_left, self._counted_at = float(MESSAGES_AT_ONCE), time.monotonic()
+        self._former_run_ended = asyncio.Event()
+        self._former_run_ended.set()
 
     async def receive(self) -> Message:
         while True:
             message = await self._receive()
             if message["type"] != "websocket.receive":
                 return message
-            await self._slowly()
+            await self._slow_down()
             try:
                 kind = message_kind(message.get("bytes") or b"")
             except ValueError:
-                await self._send({"type": "websocket.close", "code": NO_MESSAGE})
-                return {"type": "websocket.disconnect", "code": NO_MESSAGE}
+                await self._send({"type": "websocket.close", "code": INVALID_MESSAGE_CODE})
+                return {"type": "websocket.disconnect", "code": INVALID_MESSAGE_CODE}
             if kind == RERUN:
                 self._seat.asked_for_page = True
                 if not is_by_timer(message["bytes"]):
                     self._seat.used_at = ledger.seats.clock()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._finished.wait(), RUN_WAITS)
-                self._finished.clear()
+                    await asyncio.wait_for(self._former_run_ended.wait(), RUN_WAIT_SECONDS)
+                self._former_run_ended.clear()
             if kind:
                 return message
 
-    async def _slowly(self) -> None:
+    async def _slow_down(self) -> None:
         now = time.monotonic()
-        self._left = min(MESSAGES, self._left + (now - self._at) * MESSAGES_A_SECOND) - 1
-        self._at = now
-        if self._left < 0:
-            await asyncio.sleep(-self._left / MESSAGES_A_SECOND)
+        self._messages_left = (
+            min(MESSAGES_AT_ONCE, self._messages_left + (now - self._counted_at) * MESSAGES_A_SECOND) - 1
+        )
+        self._counted_at = now
+        if self._messages_left < 0:
+            await asyncio.sleep(-self._messages_left / MESSAGES_A_SECOND)
 
     async def send(self, message: Message) -> None:
         data = message.get("bytes") or b""
-        if data and (len(data) < SMALL_MESSAGE or not self._seat.session):
+        if data and (len(data) < SMALL_MESSAGE_BYTES or not self._seat.session):
             kind, session = kind_and_session(data)
             self._seat.session = session or self._seat.session
             if kind == FINISHED:
-                self._finished.set()
+                self._former_run_ended.set()
         if data:
             ledger.costs.charge(ledger.costs.payer(self._seat.visitor()), ledger.SECONDS_PER_BYTE * len(data))
         await self._send(message)

@@ -10,7 +10,7 @@ import streamlit as st
 from playground.ui import lesson
 from playground.ui.lifespan import once_per_server
 from playground.ui.pages import ICON, TITLE
-from playground.ui.streamlit_private import PARTS, drawn_by_the_next_server
+from playground.ui.streamlit_private import SELECTORS, drawn_by_the_next_server
 
 STYLE = """
 CONTENT { max-width: 110rem; padding: 0.7rem 1.6rem 0.5rem; }
@@ -25,7 +25,7 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 [class*=st-key-settings_] { display: none; }
 .st-key-lesson { max-width: 84rem; padding-top: 0.2rem; gap: 0.1rem; }
 .st-key-lesson h2 { font-size: 1.45rem; padding: 0; line-height: 1.1; }
-.st-key-lesson div:has(> div > h2) { margin: 0; } /* Streamlit pulls up what stands below prose, a title's too */
+.st-key-lesson div:has(> div > h2) { margin: 0; } /* Streamlit moves up what is below a text or a title */
 @media (min-width: 641px) { .st-key-lesson div:has(> div > h2) { margin-bottom: -0.5rem; } }
 @media (max-width: 640px) { /* on a phone a lesson's picture stands within reach of its title */
   .st-key-overview { order: 1; }
@@ -37,10 +37,10 @@ CONTENT table { display: block; max-width: 100%; overflow-x: auto; }
 }
 .tour-goes-on :is(.attention-notice, TOASTS) { inset: auto auto 1rem 1rem; }
 .tour-goes-on .attention-notice { transform: none; }
-.tour-goes-on :is(TOASTS, TOASTS *) { /* under a cursor one stays, and would lie over the card */
+.tour-goes-on :is(TOASTS, TOASTS *) { /* a toast stays while the cursor is over it, and would cover the card */
   pointer-events: none !important;
 }
-"""  # each word in capitals is replaced by the selector of that name in PARTS
+"""  # each word in capitals is replaced by the selector of that name in SELECTORS
 
 
 def frame() -> None:
@@ -54,5 +54,5 @@ def frame() -> None:
 def _style():
     """Mounts the styles as a component, which arrives before the microscope. By st.html the styles would arrive later,
     and the page would jump."""
-    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: PARTS[word[0]], STYLE) + lesson.held_back()
+    css = re.sub(r"\b[A-Z_]{4,}\b", lambda word: SELECTORS[word[0]], STYLE) + lesson.hiding_css()
     return st.components.v2.component("attention_frame", html="<i></i>\n", css=css, isolate_styles=False)

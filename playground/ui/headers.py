@@ -22,7 +22,7 @@ POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 # Addresses that are refused: Streamlit's metrics, and parts of Streamlit that our pages don't use
-NOBODYS_BUSINESS = (
+REFUSED_PATHS = (
     "/_stcore/metrics", "/_stcore/agent", "/_stcore/upload_file", "/_stcore/bidi-components", "/component/", "/auth/",
     "/oauth2callback",
 )  # fmt: skip
@@ -37,7 +37,7 @@ def headers() -> dict[str, str]:
 
 
 class Headers:
-    """ASGI middleware: adds the headers, and answers 404 for NOBODYS_BUSINESS."""
+    """ASGI middleware: adds the headers, and answers 404 for REFUSED_PATHS."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -47,14 +47,14 @@ class Headers:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
-        async def with_headers(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self.headers)
             await send(message)
 
-        is_closed = any(part in f"{scope['path']}/" for part in NOBODYS_BUSINESS)
-        app = PlainTextResponse("Not found", status_code=404) if is_closed else self.app
-        return await app(scope, receive, with_headers)
+        is_refused = any(part in f"{scope['path']}/" for part in REFUSED_PATHS)
+        app = PlainTextResponse("Not found", status_code=404) if is_refused else self.app
+        return await app(scope, receive, send_with_headers)
 
 
 # A request to a host name that is not the server's own is refused before anything else reads the request.

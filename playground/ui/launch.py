@@ -19,9 +19,9 @@ from playground.serving import hosts, settings
 from playground.ui import run
 
 FIRST_PORT = 8501  # Streamlit's default port
-TRIED_PORTS = 100
-EVERYBODY = ("0.0.0.0", "::")  # addresses that mean "all interfaces"; a browser can't open them
-OPEN = (
+PORTS_TO_TRY = 100
+ALL_INTERFACES = ("0.0.0.0", "::")  # addresses that mean "all interfaces"; a browser can't open them
+OPEN_WARNING = (
     "Everybody who reaches this machine can open the playground, which suits a room; against floods of connections, "
     "slow connections and large requests only the image is protected, by its proxy (deploy/README.md)."
 )
@@ -33,14 +33,14 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
     port = _free_port(host) if port is None else port
     if not _is_free(host, port):
         raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
-    _answer_to(*names, *_as_name(host))
-    name = "localhost" if host in EVERYBODY else host
+    _answer_to(*names, *_names_of(host))
+    name = "localhost" if host in ALL_INTERFACES else host
     url = (
         f"http://{f'[{name}]' if ':' in name else name}:{port}{hosts.base_path(os.environ.get(hosts.BASE_PATH_OPTION))}"
     )
     print(f"The playground is at {url}; Ctrl-C ends it.", flush=True)
     if not _is_of_this_machine(host):
-        print(OPEN, flush=True)
+        print(OPEN_WARNING, flush=True)
     if browser:
         threading.Thread(target=_open_when_ready, args=(url,), daemon=True).start()
     with suppress(KeyboardInterrupt):
@@ -53,7 +53,7 @@ def _answer_to(*names: str) -> None:
     settings.read()  # raises an error if one of the names is invalid
 
 
-def _as_name(host: str) -> Iterable[str]:
+def _names_of(host: str) -> Iterable[str]:
     """[host] if the host is a name; [] for an address and for localhost, to which requests are answered anyway."""
     is_address = ":" in host or host.replace(".", "").isdecimal()
     return [] if is_address or host == "localhost" else [host]
@@ -65,10 +65,12 @@ def _is_of_this_machine(host: str) -> bool:
 
 
 def _free_port(host: str) -> int:
-    for port in range(FIRST_PORT, FIRST_PORT + TRIED_PORTS):
+    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TO_TRY):
         if _is_free(host, port):
             return port
-    raise PlaygroundError(f"No port from {FIRST_PORT} to {FIRST_PORT + TRIED_PORTS - 1} is free; choose one by --port.")
+    raise PlaygroundError(
+        f"No port from {FIRST_PORT} to {FIRST_PORT + PORTS_TO_TRY - 1} is free; choose one by --port."
+    )
 
 
 def _is_free(host: str, port: int) -> bool:

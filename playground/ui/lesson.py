@@ -14,9 +14,9 @@ from playground.lessons.lesson import Setting
 from playground.lessons.questions import Question, plain_value
 from playground.lessons.registry import EXERCISES, QUESTIONS
 from playground.serving.here import Here
-from playground.ui.components import lesson_component, words
+from playground.ui.components import as_dict, lesson_component
 from playground.ui.navigation import arrive, tell_settings
-from playground.ui.pages import AFTER, BEFORE, PAGES, PARTS, after
+from playground.ui.pages import AFTER_LAYERS, BEFORE_LAYERS, MODEL_PARTS, PAGES, next_page
 
 _MODEBAR = {
     "displaylogo": False,
@@ -25,8 +25,8 @@ _MODEBAR = {
 }
 
 
-def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first: str | None = None) -> Here:
-    """Shows the page's title and, above the `first` step only, its idea in one sentence. A widget whose `key` is
+def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, first_step: str | None = None) -> Here:
+    """Shows the page's title and, above the `first_step` only, its idea in one sentence. A widget whose `key` is
     the name of a setting keeps its value in the address."""
     subject = arrive(page, settings)
     st.session_state.titles = {}
@@ -34,7 +34,7 @@ def begin(page: str, idea: str, settings: Mapping[str, Setting] | None = None, f
         _overview(page)
     with st.container(key="lesson"):
         st.header(mathematics(PAGES[page].title), anchor=False)
-        if first is None or st.session_state.step == first:
+        if first_step is None or st.session_state.step == first_step:
             st.markdown(mathematics(idea))
     return subject
 
@@ -44,14 +44,14 @@ def _overview(page: str) -> None:
     boxes = [
         {
             "name": name.strip(), "page": about_page, "lit": page in lit_pages,
-            "group": "before" if name in BEFORE else "after" if name in AFTER else "layer",
+            "group": "before" if name in BEFORE_LAYERS else "after" if name in AFTER_LAYERS else "layer",
         }
-        for name, (about_page, lit_pages) in PARTS.items()
+        for name, (about_page, lit_pages) in MODEL_PARTS.items()
     ]  # fmt: skip
     data = {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES), "step": _place()}
     result = lesson_component("overview")(key="overview", data=data, on_go_change=lambda: None)
-    if (page := str(words(result.go).get("page"))) in PAGES:
-        st.switch_page(PAGES[page].file, query_params=st.session_state.here.words())
+    if (chosen_page := str(as_dict(result.go).get("page"))) in PAGES:
+        st.switch_page(PAGES[chosen_page].file, query_params=st.session_state.here.words())
 
 
 def mathematics(text: str) -> str:
@@ -97,12 +97,12 @@ def end() -> None:
     """Shows the button to the next step or page, and reports the settings to the browser."""
     state = st.session_state
     if state["class"] == "no":
-        _way_on()
+        _show_next_button()
     tell_settings("page")
     state.arriving = False
 
 
-def _way_on() -> None:
+def _show_next_button() -> None:
     """Shows the button to the page's next step or, after the last step, to the next page."""
     state = st.session_state
     for (step, _), (next_step, title) in pairwise(state.titles.items()):
@@ -110,9 +110,9 @@ def _way_on() -> None:
             label = f"Next: {title.partition(' · ')[2]}"
             st.button(label, icon=":material/arrow_downward:", key="next_step", on_click=_on_next, args=(next_step,))
             return
-    page, words = after(PAGES[state.page]), state.here.words()
+    page, address_words = next_page(PAGES[state.page]), state.here.words()
     st.page_link(
-        page.file, label=f"Next: {mathematics(page.title)}", icon=":material/arrow_forward:", query_params=words
+        page.file, label=f"Next: {mathematics(page.title)}", icon=":material/arrow_forward:", query_params=address_words
     )
 
 
@@ -123,7 +123,7 @@ def chart(figure: go.Figure, key: str, height: int = 320, name: str | None = Non
     st.plotly_chart(figure, width="stretch", key=key, config=config)
 
 
-def minus(text: str) -> str:
+def with_minus_signs(text: str) -> str:
     """Writes negative numbers with a minus sign, not a hyphen."""
     return re.sub(r"(?<=[\s(*])-(?=\d)", "−", text)
 
@@ -143,11 +143,11 @@ def ask(question: Question, context: Hashable = "", afresh: bool = False) -> Non
 
 
 def after_question(id: str) -> AbstractContextManager:
-    """A container that the browser hides until the guess; see `held_back`."""
+    """A container that the browser hides until the guess; see `hiding_css`."""
     return st.container(key=f"after_{id}")
 
 
-def held_back() -> str:
+def hiding_css() -> str:
     """CSS that hides the container after each question until the guess (microscope/lessons/guess.js). A hidden
     container keeps its width, so that its charts get the right layout."""
     hidden_selectors = ", ".join(f'html:not([data-guessed~="{id}"]) .st-key-after_{id}' for id in QUESTIONS)

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import cache, ledger, models, people, pictures, prepared, settings
 from playground.ui import messages, streamlit_private
-from playground.ui.streamlit_private import fragment_and_page, shown_on
+from playground.ui.streamlit_private import fragment_and_page, message_and_page
 
-AFTER_THE_FIRST_PICTURE = 2.0  # seconds until `_warm_up` starts, which would slow down the first picture
+WARM_UP_AFTER = 2.0  # seconds until `_warm_up` starts, which would slow down the first picture
 
 
 @st.cache_resource(show_spinner=False)
@@ -31,7 +31,7 @@ def once_per_server() -> None:
     streamlit_private.hide_sessions()
     messages.connect()
     _log_to_stdout()
-    timer = threading.Timer(AFTER_THE_FIRST_PICTURE, _warm_up)
+    timer = threading.Timer(WARM_UP_AFTER, _warm_up)
     timer.daemon = True
     timer.start()
 
@@ -46,14 +46,14 @@ def _warm_up() -> None:
 def _log_to_stdout() -> None:
     handler = logging.StreamHandler(sys.stdout)
     as_text = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
-    handler.setFormatter(InJson() if settings.now().log == "json" else as_text)
+    handler.setFormatter(JsonFormatter() if settings.now().log == "json" else as_text)
     log = logging.getLogger("playground")
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
 
 
-class InJson(logging.Formatter):
+class JsonFormatter(logging.Formatter):
     """Logs each event as a line of JSON, its facts in fields."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -64,19 +64,19 @@ class InJson(logging.Formatter):
         return json.dumps(event, ensure_ascii=False)
 
 
-FILES = 65536  # the number of files that the process may have open
+OPEN_FILES = 65536  # the number of files that the process may have open
 FORGET_EVERY = 60.0  # seconds between two rounds of `_forget_the_gone`
 # Python's switch interval in seconds: the time for which another thread may keep the interpreter while the event loop
 # waits. For one answer the event loop waits a dozen times. With Python's default of 5 ms, an answer took a tenth of a
 # second longer while a page ran.
-TURN = 0.0005
+SWITCH_INTERVAL = 0.0005
 LAST_SECONDS = 3  # most seconds from a signal to the end of the process
 
 
 @asynccontextmanager
 async def lifespan(_) -> AsyncIterator[None]:
     _open_more_files()
-    sys.setswitchinterval(TURN)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     settings.find_a_folder()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         _end_soon_after(signal_number)
@@ -91,7 +91,7 @@ def _open_more_files() -> None:
         import resource
 
         soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-        limit = FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, FILES)
+        limit = OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, OPEN_FILES)
         if soft_limit != resource.RLIM_INFINITY and soft_limit < limit:
             resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard_limit))
 
@@ -131,11 +131,11 @@ class LeftPages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             return await self.app(scope, receive, send)
-        line = Line(receive, send)
-        return await self.app(scope, line.receive, line.send)
+        tracker = PageTracker(receive, send)
+        return await self.app(scope, tracker.receive, tracker.send)
 
 
-class Line:
+class PageTracker:
     """The messages of one session, and the page that was last requested or shown."""
 
     def __init__(self, receive: Receive, send: Send):
@@ -147,14 +147,14 @@ class Line:
             message = await self._receive()
             if message["type"] != "websocket.receive":
                 return message
-            part, page = fragment_and_page(message["bytes"])
-            if not part:
+            fragment, page = fragment_and_page(message["bytes"])
+            if not fragment:
                 self.page = page or self.page
-            if not part or page in (self.page, ""):
+            if not fragment or page in (self.page, ""):
                 return message
 
     async def send(self, message: Message) -> None:
         if data := message.get("bytes"):
-            data, self.page = shown_on(data, self.page)
+            data, self.page = message_and_page(data, self.page)
             message = message | {"bytes": data}
         await self._send(message)

@@ -10,28 +10,28 @@ import streamlit as st
 from playground.serving import ledger, queue
 from playground.ui import streamlit_private
 
-AGAIN_AFTER = 2.0  # seconds after which a toast about waiting is prolonged
+PROLONG_AFTER = 2.0  # seconds after which a toast about waiting is prolonged
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escapes user text for Markdown: a file's name is shown as it is and can't fetch anything."""
     return re.sub(r"[\\`*$<>\[\]~]|_(?!\w)|(?<!\w)_|:(?=\w)", r"\\\g<0>", " ".join(text.split()))
 
 
 def error(sentence: str) -> None:
-    st.toast(plain(sentence), icon=":material/error:", duration="long")
+    st.toast(escape_markdown(sentence), icon=":material/error:", duration="long")
 
 
 class OnPage:
     """The Asker (serving/queue.py) for a thread that runs a page: the person who has that page open."""
 
     def __init__(self):
-        self._toast, self._before, self._at, self._times = None, 0, 0.0, 0
+        self._toast, self._former_ahead, self._shown_at, self._toast_count = None, 0, 0.0, 0
 
     def visitor(self) -> ledger.Visitor:
         """The person, with the network that the ledger has for the page's socket. Streamlit gives no address for a
         browser on the server's own machine: there a person's pages and requests would count as two people."""
-        session = streamlit_private.session()
+        session = streamlit_private.session_id()
         known_network = ledger.seats.address_of(session)
         network = ledger.network(st.context.ip_address) if known_network is None else known_network
         return ledger.Visitor(st.session_state.get("key") or session, network)
@@ -44,12 +44,13 @@ class OnPage:
         self.raise_if_left()
         if ahead == 0:
             streamlit_private.toast("Your turn", self._toast, icon="spinner", duration=1)
-        elif ahead != self._before or time.monotonic() - self._at > AGAIN_AFTER:
+        elif ahead != self._former_ahead or time.monotonic() - self._shown_at > PROLONG_AFTER:
             noun = "person" if ahead == 1 else "people"
-            seconds = 4 + self._times % 2  # an unchanged duration would not prolong the toast
+            seconds = 4 + self._toast_count % 2  # an unchanged duration would not prolong the toast
             sentence = f"Waiting: {ahead} {noun} before you"
             self._toast = streamlit_private.toast(sentence, self._toast, icon="spinner", duration=seconds)
-            self._before, self._at, self._times = ahead, time.monotonic(), self._times + 1
+            self._former_ahead, self._shown_at = ahead, time.monotonic()
+            self._toast_count += 1
 
     def hears(self, sentence: str) -> None:
         st.toast(sentence, icon=":material/info:", duration="long")

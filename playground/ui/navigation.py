@@ -17,7 +17,7 @@ from playground.serving.answering import Refused
 from playground.serving.here import Here
 from playground.ui import messages, streamlit_private
 from playground.ui.components import app_component
-from playground.ui.toolbar import heard
+from playground.ui.toolbar import read_message
 
 CLASS = Setting.of("no", ("no", "yes"))  # a setting of every page: "yes" hides controls that a class does not need
 MICROSCOPE = "microscope"
@@ -31,11 +31,10 @@ def arrive(page: str, settings: Mapping[str, Setting] | None = None) -> Here:
     address = _address_of(page, has_moved)
     if reads_address := has_moved or address != state.get("address") or "here" not in state:
         state.page, state.settings, state.address = page, settings, address
-        _set(address)
-    state.arriving = (
-        state.get("arriving", False) or reads_address
-    )  # true until `tell_settings` has reported the page's settings
-    _look(address if reads_address else None)
+        _set_settings(address)
+    # True until `tell_settings` has reported the page's settings
+    state.arriving = state.get("arriving", False) or reads_address
+    _update_choice(address if reads_address else None)
     bring_back_settings()
     return state.here
 
@@ -49,24 +48,24 @@ def bring_back_settings() -> None:
             state[name] = value
 
 
-def _set(address: Mapping[str, str]) -> None:
+def _set_settings(address: Mapping[str, str]) -> None:
     state = st.session_state
     for name, setting in state.settings.items():
         state[name] = setting.value_in(name, address)
 
 
-def _look(address: dict[str, str] | None) -> None:
+def _update_choice(address: dict[str, str] | None) -> None:
     """Sets the picture and the model (`state.here`) from the address or from the toolbar's new report; without either,
     keeps the former ones."""
     state = st.session_state
     message = state.pop("came_with", None) or _from_toolbar()
     if message and message["settings"] is not None:  # the page was opened before the server was restarted
-        _set(message["settings"])
+        _set_settings(message["settings"])
     state.arriving = state.arriving or bool(message)
-    if message and "here" not in state and message["run"] == streamlit_private.session():
+    if message and "here" not in state and message["run"] == streamlit_private.session_id():
         address = None  # opened before the server was restarted: the choice is newer than the address
     if address is None and message is None:
-        return _stay()
+        return _keep_choice()
     words, view = chosen.read_address(address) if address is not None else ({}, {})
     message = message or {"choice": {}, "view": {}, "key": None}
     key = message["key"] or state.get("key")
@@ -75,8 +74,8 @@ def _look(address: dict[str, str] | None) -> None:
     view = view or chosen.view_of(message["view"]) or (former_here.view if former_here else {})
     state.key = key
     if key and people.KEY_PATTERN.fullmatch(key):
-        ledger.seats.note_request(streamlit_private.session(), key)
-    _open(words, view, key)
+        ledger.seats.note_request(streamlit_private.session_id(), key)
+    _open_choice(words, view, key)
 
 
 def _from_toolbar() -> dict | None:
@@ -86,30 +85,30 @@ def _from_toolbar() -> dict | None:
     if not choice or choice == state.get("told"):
         return None
     state.told = choice
-    return heard(choice)
+    return read_message(choice)
 
 
-def _stay() -> None:
+def _keep_choice() -> None:
     """Keeps the picture and model of the former run, and counts this run as a request of the person. The server may
     have forgotten the picture meanwhile."""
     here = st.session_state.here
     if trouble := st.session_state.pop("trouble", None):
         messages.error(trouble)
     if here.own_picture_id:
-        _open(here.words(), here.view, here.key, here)
+        _open_choice(here.words(), here.view, here.key, here)
 
 
-def _open(words: dict[str, str], view: dict[str, str], key: str | None, former_here: Here | None = None) -> None:
+def _open_choice(words: dict[str, str], view: dict[str, str], key: str | None, former_here: Here | None = None) -> None:
     state = st.session_state
     try:
         new_here = Here(words, view, key)
     except PlaygroundError as error:
         if state.page == MICROSCOPE:  # here the browser itself asks for the numbers and shows errors
-            state.here = _instead()
+            state.here = _replacement()
             return
         if isinstance(error, Refused) and (forgotten := error.fields.get("forgotten")):
             _send_again({"forgotten": forgotten} if key else {"needs": "key"}, words)
-        state.here, state.trouble = _instead(), str(error)
+        state.here, state.trouble = _replacement(), str(error)
         state.answer = {"instead": state.here.words()}
         st.rerun()  # draws the toolbar again, which shows the choice
     if former_here is None or new_here.person is not former_here.person:  # else `state.here` stays as it is
@@ -123,16 +122,15 @@ def _send_again(choice: dict[str, str], words: dict[str, str]) -> None:
     if st.session_state.get("answer") != answer:
         st.session_state.answer = answer
         st.rerun()  # draws the toolbar again, which passes the answer to the browser
-    stays_in_browser = (
-        settings.now().compute == "browser"
-    )  # such a browser asks the person before it sends the photograph
+    # A browser that computes asks the person before it sends the photograph
+    stays_in_browser = settings.now().compute == "browser"
     st.caption(
         "This lesson needs your photograph." if stays_in_browser else "Your photograph is on its way to the server."
     )
     st.stop()
 
 
-def _instead() -> Here:
+def _replacement() -> Here:
     """The picture and model to show if the chosen ones are not available."""
     here = st.session_state.get("here") or Here({})
     try:
@@ -151,13 +149,13 @@ def _address_of(page: str, has_moved: bool) -> dict[str, str]:
 
 def _settings_now() -> dict[str, str]:
     """The settings as parameters of an address, without those that have their default value."""
-    state, words = st.session_state, {}
+    state, parameters = st.session_state, {}
     former_values, state.chosen = state.get("chosen", {}), {}
     for name, setting in state.settings.items():
         state.chosen[name] = value = state.get(name, former_values.get(name, setting.default))
-        if setting.value_in(name, words) != value:
-            words[name] = str(value)
-    return words
+        if setting.value_in(name, parameters) != value:
+            parameters[name] = str(value)
+    return parameters
 
 
 def tell_settings(part: str) -> None:
@@ -166,7 +164,12 @@ def tell_settings(part: str) -> None:
     unless a new page or picture has just added one."""
     state, settings = st.session_state, _settings_now()
     state.address = state.here.words() | settings
-    message = {"run": streamlit_private.session(), "page": state.page, "settings": settings, "step": not state.arriving}
+    message = {
+        "run": streamlit_private.session_id(),
+        "page": state.page,
+        "settings": settings,
+        "step": not state.arriving,
+    }
     number, former_message = state.get("told_settings", (0, None))
     state.told_settings = (number + (message != former_message), message)
     app_component("settings")(key=f"settings_{part}", data=message | {"n": state.told_settings[0]})

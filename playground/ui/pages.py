@@ -34,7 +34,7 @@ LESSONS = (
 )
 TEACH = Page("teach", "Teach", "For the one who teaches", ":material/school:")
 PAGES = {page.name: page for page in (MICROSCOPE, WALL, *LESSONS, TEACH)}
-PARTS = {  # a part of the model, in the model's order -> (page about the part, pages on which it is highlighted)
+MODEL_PARTS = {  # a part of the model, in the model's order -> (page about the part, pages on which it is highlighted)
     "Picture": ("patches", ("training", "code")),
     "Patches": ("patches", ("patches", "training", "code")),
     "+ Positions": ("patches", ("patches", "two_ways", "training", "code")),
@@ -49,10 +49,10 @@ PARTS = {  # a part of the model, in the model's order -> (page about the part, 
     "Norm  ": ("block", ("training", "code")),
     "Answer": ("block", ("training", "code")),
 }  # fmt: skip
-BEFORE, AFTER = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # parts outside of the layers
+BEFORE_LAYERS, AFTER_LAYERS = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # parts outside of the layers
 
 
-def after(page: Page) -> Page:
+def next_page(page: Page) -> Page:
     """The next page to read."""
     pages = list(PAGES.values())
     return pages[(pages.index(page) + 1) % len(pages)]

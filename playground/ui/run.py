@@ -20,10 +20,10 @@ from playground.assets import APP
 from playground.serving import settings
 
 MOST_MESSAGE_BYTES = 2**17  # bytes of a WebSocket message: pages send short ones, and pictures come as uploads
-PING = 30  # seconds between two pings, so that no proxy closes an idle socket
+PING_SECONDS = 30  # seconds between two pings, so that no proxy closes an idle socket
 BACKLOG = 2048
-FRAMES, FRAMES_A_SECOND = 500, 50.0  # pings and fragments allowed to a socket at once, then per second
-SLICE = 4096  # bytes that are parsed before their frames are counted: at most about 500 pings
+FRAMES_AT_ONCE, FRAMES_A_SECOND = 500, 50.0  # pings and fragments allowed to a socket at once, then per second
+SLICE_BYTES = 4096  # bytes that are parsed before their frames are counted: at most about 500 pings
 
 
 class Socket(WebSocketsSansIOProtocol):
@@ -32,18 +32,18 @@ class Socket(WebSocketsSansIOProtocol):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._frames, self._at = float(FRAMES), time.monotonic()
+        self._frames_left, self._counted_at = float(FRAMES_AT_ONCE), time.monotonic()
 
     def data_received(self, data: bytes) -> None:
-        for start in range(0, len(data), SLICE):
+        for start in range(0, len(data), SLICE_BYTES):
             if not self.transport.is_closing():
-                super().data_received(data[start : start + SLICE])
+                super().data_received(data[start : start + SLICE_BYTES])
 
     def handle_events(self) -> None:
         now, count = time.monotonic(), len(self.conn.events)
-        self._frames = min(FRAMES, self._frames + (now - self._at) * FRAMES_A_SECOND) - count
-        self._at = now
-        if self._frames < 0:
+        self._frames_left = min(FRAMES_AT_ONCE, self._frames_left + (now - self._counted_at) * FRAMES_A_SECOND) - count
+        self._counted_at = now
+        if self._frames_left < 0:
             return self.transport.abort()
         super().handle_events()
 
@@ -63,8 +63,9 @@ def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
     trusted = ["*"] if behind_proxy else list(settings.now().proxies)
     config = uvicorn.Config(
         "app:app", proxy_headers=bool(trusted), forwarded_allow_ips=trusted, ws=Socket,
-        ws_max_size=MOST_MESSAGE_BYTES, ws_ping_interval=PING, ws_ping_timeout=PING, ws_per_message_deflate=False,
-        timeout_keep_alive=90 if behind_proxy else 15, access_log=False, log_level="warning",
+        ws_max_size=MOST_MESSAGE_BYTES, ws_ping_interval=PING_SECONDS, ws_ping_timeout=PING_SECONDS,
+        ws_per_message_deflate=False, timeout_keep_alive=90 if behind_proxy else 15,
+        access_log=False, log_level="warning",
     )  # fmt: skip
     uvicorn.Server(config).run(sockets=list(sockets))
 

@@ -18,8 +18,8 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 RERUN, FINISHED = "rerun_script", "script_finished"
-HEARD = (RERUN, "stop_script", "app_heartbeat")  # kinds of a browser's messages that our pages need
-PARTS = {  # word in frame.py's styles -> selector of a part of Streamlit's page; early.js has the same for scripts
+NEEDED_KINDS = (RERUN, "stop_script", "app_heartbeat")  # kinds of a browser's messages that our pages need
+SELECTORS = {  # word in frame.py's styles -> selector of a part of Streamlit's page; early.js has the same for scripts
     "HEADER": '[data-testid="stHeader"]',  # the bar on top
     "MAIN": '[data-testid="stMain"]',  # the part that scrolls
     "CONTENT": '[data-testid="stMainBlockContainer"]',  # the column in the part that scrolls
@@ -37,15 +37,15 @@ def ask_nobody_for_our_address() -> None:
 
 
 def message_kind(message: bytes) -> str:
-    """The kind of a browser's message to Streamlit; "" if the kind is not in HEARD. Streamlit would also obey other
-    messages, such as one that clears everybody's caches. Raises ValueError if the bytes are no message."""
+    """The kind of a browser's message to Streamlit; "" if the kind is not in NEEDED_KINDS. Streamlit would also obey
+    other messages, such as one that clears everybody's caches. Raises ValueError if the bytes are no message."""
     parsed = BackMsg()
     try:
         parsed.ParseFromString(message)
     except Exception as error:  # protobuf's own error, but protobuf is no dependency of ours
         raise ValueError("Streamlit's pages say nothing of this kind.") from error
     kind = parsed.WhichOneof("type")
-    return kind if kind in HEARD else ""
+    return kind if kind in NEEDED_KINDS else ""
 
 
 def is_by_timer(message: bytes) -> bool:
@@ -66,7 +66,7 @@ def fragment_and_page(message: bytes) -> tuple[str, str]:
     return rerun.fragment_id, rerun.page_script_hash
 
 
-def shown_on(message: bytes, page: str) -> tuple[bytes, str]:
+def message_and_page(message: bytes, page: str) -> tuple[bytes, str]:
     """(the message to a browser, the page that the browser then shows). A fragment's message is changed to name `page`,
     whichever page requested the fragment."""
     parsed = ForwardMsg.FromString(message)
@@ -112,7 +112,7 @@ def stop_if_left() -> None:
     st.session_state.get("page")
 
 
-def session() -> str:
+def session_id() -> str:
     """The session's id, different for each page that a browser has open."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context else ""

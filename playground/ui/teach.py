@@ -23,14 +23,14 @@ from playground.ui.lesson import mathematics
 
 state = st.session_state
 
-PARTS = {"plan": "A plan", "notes": "What students say", "print": "To print", "quiz": "Quiz"}
+PART_TITLES = {"plan": "A plan", "notes": "What students say", "print": "To print", "quiz": "Quiz"}
 SETTINGS = {
-    "part": Setting.of("plan", PARTS),
+    "part": Setting.of("plan", PART_TITLES),
     "minutes": Setting.of(45, (*teaching.PLANS, teaching.OWN_PLAN)),
     "scenes": TextSetting("-".join(teaching.PLANS[45]), pattern=teaching.PLAN_PATTERN),
     "links": Setting.of("full", ("full", "class")),
 }
-SHEETS = {
+SHEET_TITLES = {
     "handout": "Nine tokens by hand: one sheet",
     "handout-key": "… with the numbers filled in",
     "quiz": "Quiz of thirteen questions",
@@ -38,16 +38,16 @@ SHEETS = {
 }
 
 
-CLASS = "./?story=1#lecture=new"  # the address that starts a class; shell/storyway.js reads it
+CLASS_ADDRESS = "./?story=1#lecture=new"  # the address that starts a class; shell/storyway.js reads it
 
 
 @st.fragment(run_every=5)
-def present() -> None:
+def show_people() -> None:
     """Shows how many people are on the server and how many wait. Screen readers don't announce changes."""
-    st.caption(sentence(ledger.seats.people(), queue.passes().waiting_count))
+    st.caption(people_sentence(ledger.seats.people(), queue.passes().waiting_count))
 
 
-def sentence(people: int, waiting: int) -> str:
+def people_sentence(people: int, waiting: int) -> str:
     verb = "wait" if waiting > 1 else "waits"
     return f"{_counted(people)} on this server, {_counted(waiting) if waiting else 'nobody'} {verb}."
 
@@ -56,8 +56,8 @@ def _counted(people: int) -> str:
     return "1 person" if people == 1 else f"{people} people"
 
 
-def parts() -> None:
-    st.pills("Part", PARTS, format_func=PARTS.get, key="part", label_visibility="collapsed", required=True)
+def choose_part() -> None:
+    st.pills("Part", PART_TITLES, format_func=PART_TITLES.get, key="part", label_visibility="collapsed", required=True)
 
 
 def plan(subject: Here) -> None:
@@ -85,7 +85,7 @@ def plan(subject: Here) -> None:
         "A **class link** opens the same model, picture, view and step for everybody and hides the row on top: "
         "pictures, models, other pages. Any address of the app becomes one with *class=yes* behind it."
     )
-    st.link_button("Start a class that guesses together", CLASS, icon=":material/groups:")
+    st.link_button("Start a class that guesses together", CLASS_ADDRESS, icon=":material/groups:")
     st.caption(
         "The story with a code for phones: they guess, without an account, and nobody’s guess has a name. *Reveal* "
         "shows all of them, then the truth. It is in memory only, and ends with *End* or after four hours."
@@ -119,7 +119,7 @@ def notes() -> None:
 
 
 def sheets() -> None:
-    for name, title in SHEETS.items():
+    for name, title in SHEET_TITLES.items():
         row = st.columns([3, 1, 1], vertical_alignment="center")
         row[0].markdown(title)
         for column, paper in zip(row[1:], printed.PAPERS, strict=True):
@@ -157,12 +157,12 @@ def quiz() -> None:
 # The slides of a plan are one file: the interactive story about the chosen picture, drawings and questions of lessons,
 # and questions of the quiz.
 
-QUIZ = 5  # number of quiz questions on the slides, as the plan's text says
-SHOWN = ("ask", "drawing", "choice", "slider")  # kinds of a lesson's parts that slides show
+QUIZ_SLIDES = 5  # number of quiz questions on the slides, as the plan's text says
+SHOWN_KINDS = ("ask", "drawing", "choice", "slider")  # kinds of a lesson's parts that slides show
 MOST_BYTES = 12 * 2**20  # if all layers have more bytes, the file holds only the layer at which the picture opens
 
 
-def of_the_quiz(number: int, question: teaching.QuizQuestion) -> dict:
+def quiz_step(number: int, question: teaching.QuizQuestion) -> dict:
     """A quiz question in the form that lessons/host.js shows."""
     options = [(str(n), words) for n, words in enumerate(question.options)]
     guess = {
@@ -172,7 +172,7 @@ def of_the_quiz(number: int, question: teaching.QuizQuestion) -> dict:
     return {"settings": {}, "parts": [{"kind": "ask", "question": guess, "context": "slides", "afresh": True}]}
 
 
-def of_a_lesson(subject: Here, scene: teaching.Scene, files: dict[str, str]) -> dict:
+def lesson_step(subject: Here, scene: teaching.Scene, files: dict[str, str]) -> dict:
     """A lesson's step in the form that slides show. Adds the files that its drawings read to `files`."""
     lesson = LESSONS[scene.page]
     name = scene.words.get("step", next(iter(lesson.steps)))
@@ -186,10 +186,10 @@ def of_a_lesson(subject: Here, scene: teaching.Scene, files: dict[str, str]) -> 
     for setting, record in settings.items():
         record["now"] = scene.words.get(setting, record["default"])
     played = site_files.played_ahead(lesson, lesson.steps[name], subject, keep)
-    return {"settings": settings, "parts": [part for part in without_rows(played) if kind_of(part) in SHOWN]}
+    return {"settings": settings, "parts": [part for part in without_rows(played) if kind_of(part) in SHOWN_KINDS]}
 
 
-def mounted() -> dict[str, printed.Mounted]:
+def mounted_scripts() -> dict[str, printed.Mounted]:
     """For each script of a lesson, what slides need to mount it."""
     return {
         name: printed.Mounted(drawing(script.file, script.mounts), stylesheet(script.styles), script.box, script.look)
@@ -201,8 +201,8 @@ def without_rows(parts: Iterable[dict]) -> Iterator[dict]:
     """The parts, with each row replaced by the parts in it."""
     for part in parts:
         if part["kind"] == "row":
-            timing = {name: part[name] for name in ("after",) if name in part}  # the question before the row, if any
-            yield from (inner_part | timing for inner_part in without_rows(part["parts"]))
+            question_before = {name: part[name] for name in ("after",) if name in part}
+            yield from (inner_part | question_before for inner_part in without_rows(part["parts"]))
         else:
             yield part
 
@@ -219,34 +219,34 @@ def living_page(subject: Here) -> str:
     opening_view = figure_words.as_typed(
         figure_words.description(figure_words.FigureSubject(subject.picture, subject.setup), {})
     )
-    fits_all = 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim <= MOST_BYTES
+    all_layers_fit = 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim <= MOST_BYTES
     story = {
         "place": {"model": subject.model_name} | ({"sample": sample} if sample else {}), "model": subject.model_name,
         "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(sample).parts] if sample else [],
     }  # fmt: skip
     with queue.drawing():
-        spec = replace(opening_view, layers="all") if fits_all else html.light(opening_view, trace)
+        spec = replace(opening_view, layers="all") if all_layers_fit else html.light(opening_view, trace)
         return html.story(spec, trace, subject.picture.image, story)
 
 
 def slides(subject: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
-    pages, minute, files = [], 0, {}
+    deck, minute, files = [], 0, {}
     scenes = list(scenes)
     for scene in scenes:
         minutes = f"minute {minute} to {minute + scene.minutes}"
         minute += scene.minutes
         if scene.story:
-            pages.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
+            deck.append(printed.Slide(scene.title, minutes, scene.do, story=scene.story))
         elif scene.page == "teach":
             quiz = teaching.quiz()
-            chosen_questions = [quiz[round(n * (len(quiz) - 1) / (QUIZ - 1))] for n in range(QUIZ)]
+            chosen_questions = [quiz[round(n * (len(quiz) - 1) / (QUIZ_SLIDES - 1))] for n in range(QUIZ_SLIDES)]
             for number, question in enumerate(chosen_questions, start=1):
-                name, lesson = f"{scene.title}: {number} of {QUIZ}", of_the_quiz(number, question)
-                pages.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
+                name, lesson = f"{scene.title}: {number} of {QUIZ_SLIDES}", quiz_step(number, question)
+                deck.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
         else:
-            pages.append(printed.Slide(scene.title, minutes, scene.do, lesson=of_a_lesson(subject, scene, files)))
+            deck.append(printed.Slide(scene.title, minutes, scene.do, lesson=lesson_step(subject, scene, files)))
     story = living_page(subject) if any(scene.story for scene in scenes) else ""
-    return printed.page(title, printed.Deck(pages, mounted(), story, files))
+    return printed.page(title, printed.Deck(deck, mounted_scripts(), story, files))
 
 
 def offer_slides(subject: Here, scenes: list[teaching.Scene]) -> None:

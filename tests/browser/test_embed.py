@@ -59,7 +59,7 @@ def shared_server(folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    site_folder = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=(), taught=())
+    site_folder = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named_samples=(), lessons=())
     (site_folder / "twins.jpg").write_bytes(named("twins").path.read_bytes())
     (site_folder / "meadow.jpg").write_bytes(named("meadow").path.read_bytes())
     return site_folder

@@ -13,7 +13,7 @@ from playground.figures import Spec, html, teaching
 from playground.figures.notebook import Living
 from playground.lessons.questions import Bars, Number, Question, plain_value
 from playground.tracing import Trace
-from playground.ui.teach import mounted
+from playground.ui.teach import mounted_scripts
 
 HOSTILE_NAME = "</script><img src=x onerror=alert(1)>.jpg"
 FILE_SPEC = Spec(image=HOSTILE_NAME, model="bundled", layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
@@ -207,7 +207,7 @@ def test_a_lesson_plan_s_slides_run_from_a_disk_with_story_and_guesses(reader, t
         Spec(image="meadow", model="bundled", layers="all"), python_trace(), python_trace().picture, facts
     )
     path = tmp_path / "slides.html"
-    path.write_text(teaching.page("Slides", teaching.Deck(slides, mounted(), story_html)), encoding="utf-8")
+    path.write_text(teaching.page("Slides", teaching.Deck(slides, mounted_scripts(), story_html)), encoding="utf-8")
     page = (visitor := reader()).page
     page.goto(path.as_uri())
     story = page.frame_locator("iframe")

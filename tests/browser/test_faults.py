@@ -8,7 +8,7 @@ from waiting import until
 from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
 from browser.visitor import LOST_SERVER, PatientVisitor
-from playground.ui.door import FULL
+from playground.ui.door import FULL_HTML
 
 CHOICE_KEYS = ("layer", "head", "query", "locked", "row")
 CONNECTED = "[data-test-connection-state=CONNECTED]"
@@ -132,7 +132,7 @@ def make_room(newcomer, server):
             page_addresses.append(page_route.request.url)
         if len(page_addresses) == 1:  # the first page
             return page_route.continue_()
-        page_route.fulfill(status=503, content_type="text/html", body=FULL)
+        page_route.fulfill(status=503, content_type="text/html", body=FULL_HTML)
 
     pages = re.compile(f"^{server.url}/(by_hand)?(\\?.*)?$")
     page.route(pages, answer)

@@ -9,9 +9,9 @@ from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
 from browser.visitor import LOST_SERVER, REFUSED_REQUEST, Visitor
 from playground.lessons import teaching
-from playground.ui.pages import PAGES, after
+from playground.ui.pages import PAGES, next_page
 
-NEXT_PAGE = after(PAGES["patches"]).name
+NEXT_PAGE = next_page(PAGES["patches"]).name
 FLOCK = "model=bundled&sample=flock"
 
 

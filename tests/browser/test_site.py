@@ -61,8 +61,8 @@ def folder(tmp_path_factory):
         tmp_path_factory.mktemp("host") / "playground",
         "/playground/",
         names,
-        named=("meadow",),
-        taught=("by_hand", "heads", "training"),
+        named_samples=("meadow",),
+        lessons=("by_hand", "heads", "training"),
     )
 
 
@@ -224,7 +224,7 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
 
         monkeypatch.setattr(site, "__version__", "99")
         monkeypatch.setattr(site, "DESCRIPTION", "Another version.")
-        site.write(site_folder, "/playground/", [], named=(), taught=())
+        site.write(site_folder, "/playground/", [], named_samples=(), lessons=())
         visitor.page.reload()
         visitor.until()
         assert "Another version." in visitor.page.content()

@@ -36,7 +36,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory):
-    folder = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=(), taught=())
+    folder = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named_samples=(), lessons=())
     with plain_server(folder) as url:
         yield url
 

@@ -40,7 +40,7 @@ READ_BOX = """(selector) => {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named=(), taught=LESSONS)
+    return site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named_samples=(), lessons=LESSONS)
 
 
 @pytest.fixture

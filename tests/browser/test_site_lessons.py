@@ -44,7 +44,9 @@ READ_DRAWINGS = """() => [...document.querySelectorAll("#lesson :is(.lesson-draw
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return site.write(tmp_path_factory.mktemp("host") / "playground", "/playground/", ["bundled"], named=("meadow",))
+    return site.write(
+        tmp_path_factory.mktemp("host") / "playground", "/playground/", ["bundled"], named_samples=("meadow",)
+    )
 
 
 @pytest.fixture(scope="module")

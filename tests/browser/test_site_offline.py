@@ -23,7 +23,7 @@ OFFLINE_ERRORS = re.compile("ERR_")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     site_folder = tmp_path_factory.mktemp("host") / "playground"
-    return site.write(site_folder, "/playground/", ["bundled"], named=(), taught=("code",))
+    return site.write(site_folder, "/playground/", ["bundled"], named_samples=(), lessons=("code",))
 
 
 @pytest.fixture

@@ -277,7 +277,7 @@ def test_proxies_let_the_largest_upload_through_and_the_ingress_adds_no_other_li
     assert ingress["proxy_request_buffering"] == "off"
     assert not {name for name in ingress if name.startswith("limit_")}  # the image's own nginx sets the limits
     (timeout,) = set(re.findall(r"proxy_read_timeout (\d+)s;", conf)) | {ingress["proxy_read_timeout"]}
-    assert int(timeout) > 3 * run.PING
+    assert int(timeout) > 3 * run.PING_SECONDS
     assert ingress["affinity"] == "cookie"
 
 

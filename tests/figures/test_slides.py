@@ -5,7 +5,7 @@ import re
 
 from playground.figures import teaching
 from playground.lessons.questions import Choice, Question, plain_value
-from playground.ui.teach import mounted
+from playground.ui.teach import mounted_scripts
 
 QUESTION = plain_value(
     Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),))
@@ -17,7 +17,7 @@ def slides_page(story: str = "") -> str:
     slides = [teaching.Slide("One", "minute 0 to 5", "Say nothing.", lesson={"settings": {}, "parts": PARTS})]
     if story:
         slides.append(teaching.Slide("Two", "", "", story=8))
-    return teaching.page("Attention & <more>", teaching.Deck(slides, mounted(), story))
+    return teaching.page("Attention & <more>", teaching.Deck(slides, mounted_scripts(), story))
 
 
 def test_what_is_shown_is_in_the_file_as_data():
@@ -43,7 +43,7 @@ def test_the_slides_load_nothing_from_elsewhere():
 def test_the_scripts_of_all_that_a_slide_draws_are_in_the_file_and_no_other():
     step = {"kind": "each", "by": ["a"], "of": {"1": {"kind": "drawing", "name": "push"}}}
     lesson = {"settings": {}, "parts": [*PARTS, step]}
-    deck = teaching.Deck([teaching.Slide("", "", "", lesson=lesson)], mounted())
+    deck = teaching.Deck([teaching.Slide("", "", "", lesson=lesson)], mounted_scripts())
     assert teaching.kinds_of(deck) == ["guess", "push"]
     page = teaching.page("", deck)
     assert "(globalThis.mounts ??= {}).push = function" in page

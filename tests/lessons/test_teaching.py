@@ -152,7 +152,7 @@ def test_a_sheet_is_a_pdf_of_two_pages_with_its_fonts(tmp_path, monkeypatch):
 
 
 def test_the_page_offers_all_that_is_printed():
-    assert printed.SHEETS.keys() == teach.SHEETS.keys()
+    assert printed.SHEETS.keys() == teach.SHEET_TITLES.keys()
 
 
 def test_every_idea_names_a_page_and_a_test_that_exist():

@@ -10,13 +10,13 @@ PORTRAIT = Path(__file__).parent.parent.parent / "assets" / "samples" / "portrai
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 STRANGER = {"X-Playground-Key": "another-key-of-a-test-browser"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
-AS_FLAGS = "figure flock --layer 3 --head 2 --patch 4,9"
-TINY, AS_TINY = {"purpose": "column", "dpi": "20"}, "--for column --dpi 20"
-WRITTEN = {"csv", "npz", "json"}  # files without a width or a resolution
+FLOCK_FLAGS = "figure flock --layer 3 --head 2 --patch 4,9"
+TINY, TINY_FLAGS = {"purpose": "column", "dpi": "20"}, "--for column --dpi 20"
+FILES_WITHOUT_SIZE = {"csv", "npz", "json"}  # files without a width or a resolution
 
 
-def small(kind: str) -> tuple[dict, str]:
-    return ({}, "") if kind in WRITTEN else (TINY, AS_TINY)
+def tiny_options(kind: str) -> tuple[dict, str]:
+    return ({}, "") if kind in FILES_WITHOUT_SIZE else (TINY, TINY_FLAGS)
 
 
 def ask(client, kind: str, words: dict, method: str = "GET", **options):
@@ -31,7 +31,7 @@ def figure_bytes(client, kind: str, words: dict, method: str = "GET") -> bytes:
     return answer.content
 
 
-def by_command(flags: str, kind: str, folder: Path) -> bytes:
+def bytes_of_command(flags: str, kind: str, folder: Path) -> bytes:
     words = shlex.split(flags)
     picture = words[1] if len(words) > 1 and not words[1].startswith("-") else "figure"
     layout = words[words.index("--layout") + 1] if "--layout" in words else "head"
@@ -40,7 +40,7 @@ def by_command(flags: str, kind: str, folder: Path) -> bytes:
     return out.read_bytes()
 
 
-def refused(client, kind: str, words: dict, method: str = "GET", status: int = 400, **options) -> str:
+def refusal_of(client, kind: str, words: dict, method: str = "GET", status: int = 400, **options) -> str:
     answer = ask(client, kind, words, method, **options)
     assert answer.status_code == status, answer.text[:300]
     return answer.json()["says"]

@@ -16,7 +16,7 @@ from playground.serving import answering, ledger, queue
 from playground.serving.answering import Refused, answer
 from playground.serving.ledger import Room
 from playground.serving.queue import Queue
-from serving.visits import ANNA, BERT, refused
+from serving.visits import ANNA, BERT, assert_refused
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def line(monkeypatch):
     assert line.at_work + line.line == []
 
 
-def serving(work) -> httpx.AsyncClient:
+def client_of(work) -> httpx.AsyncClient:
     async def endpoint(request: Request) -> Response:
         return await answer(request, work)
 
@@ -40,43 +40,43 @@ def serving(work) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://testserver")
 
 
-def computing(served_keys: list) -> Response:
+def compute_in_turn(served_keys: list) -> Response:
     with queue.turn():
         served_keys.append(queue.current().visitor().person)
     return PlainTextResponse("done")
 
 
-def in_line(line: Queue, count: int) -> bool:
+def has_length(line: Queue, count: int) -> bool:
     return len(line.at_work + line.line) == count
 
 
-async def till(condition) -> None:
+async def wait_until(condition) -> None:
     async with asyncio.timeout(PATIENCE):
         while not condition():
             await asyncio.sleep(0.005)
 
 
-def test_who_waits_hears_how_many_come_first_and_gets_the_answer_with_the_ticket(line):
+def test_a_waiting_person_hears_how_many_come_first_and_gets_the_answer_with_a_ticket(line):
     served_keys = []
 
     async def visit() -> tuple:
-        async with serving(lambda: computing(served_keys)) as http:
-            with line.take(), line_of_another(line):
-                first = await http.get("/", headers=ANNA)
-                ticket = {"X-Playground-Ticket": first.headers["X-Playground-Ticket"]}
-                second = await http.get("/", headers=ANNA | ticket)
-            return first, second, await finally_(http, ANNA, second)
+        async with client_of(lambda: compute_in_turn(served_keys)) as http:
+            with line.take(), AnotherWaiter(line):
+                first_reply = await http.get("/", headers=ANNA)
+                ticket = {"X-Playground-Ticket": first_reply.headers["X-Playground-Ticket"]}
+                second_reply = await http.get("/", headers=ANNA | ticket)
+            return first_reply, second_reply, await final_answer_of(http, ANNA, second_reply)
 
-    first, second, final_answer = asyncio.run(visit())
-    assert (first.status_code, second.status_code) == (202, 202)
-    assert first.json() == {"before": 2, "again": answering.ASK_AGAIN_MS}
-    assert second.headers["X-Playground-Ticket"] == first.headers["X-Playground-Ticket"]
-    assert first.headers["Cache-Control"] == "no-store"
+    first_reply, second_reply, final_answer = asyncio.run(visit())
+    assert (first_reply.status_code, second_reply.status_code) == (202, 202)
+    assert first_reply.json() == {"before": 2, "again": answering.ASK_AGAIN_MS}
+    assert second_reply.headers["X-Playground-Ticket"] == first_reply.headers["X-Playground-Ticket"]
+    assert first_reply.headers["Cache-Control"] == "no-store"
     assert (final_answer.status_code, final_answer.text) == (200, "done")
     assert served_keys == [ANNA["X-Playground-Key"]], "it was computed once"
 
 
-class line_of_another:
+class AnotherWaiter:
     """Adds one more waiting ticket to the line, from a thread of its own."""
 
     def __init__(self, line: Queue):
@@ -96,7 +96,7 @@ class line_of_another:
         pass
 
 
-async def finally_(http, visitor: dict, response: httpx.Response) -> httpx.Response:
+async def final_answer_of(http, visitor: dict, response: httpx.Response) -> httpx.Response:
     """Asks again with the ticket until the answer is no longer 202."""
     while response.status_code == 202:
         ticket = {"X-Playground-Ticket": response.headers["X-Playground-Ticket"]}
@@ -108,10 +108,10 @@ def test_an_image_of_a_page_that_has_no_key_waits_for_its_answer(line):
     """An <img> sends one request and cannot send a ticket, so this request waits."""
 
     async def visit() -> httpx.Response:
-        async with serving(lambda: computing([])) as http:
+        async with client_of(lambda: compute_in_turn([])) as http:
             with line.take():
                 request_task = asyncio.create_task(http.get("/"))
-                await till(lambda: in_line(line, 2))
+                await wait_until(lambda: has_length(line, 2))
                 await asyncio.sleep(4 * answering.TICKET_AFTER)
                 assert not request_task.done()
             return await request_task
@@ -123,16 +123,16 @@ def test_somebody_else_s_ticket_is_worth_nothing(line):
     served_keys = []
 
     async def visit() -> tuple:
-        async with serving(lambda: computing(served_keys)) as http:
+        async with client_of(lambda: compute_in_turn(served_keys)) as http:
             with line.take():
-                own_answer = await http.get("/", headers=ANNA)
-                ticket = {"X-Playground-Ticket": own_answer.headers["X-Playground-Ticket"]}
-                other_answer = await http.get("/", headers=BERT | ticket)
-            await finally_(http, BERT, other_answer)
-            return own_answer, other_answer
+                anna_s_response = await http.get("/", headers=ANNA)
+                ticket = {"X-Playground-Ticket": anna_s_response.headers["X-Playground-Ticket"]}
+                bert_s_response = await http.get("/", headers=BERT | ticket)
+            await final_answer_of(http, BERT, bert_s_response)
+            return anna_s_response, bert_s_response
 
-    mine, theirs = asyncio.run(visit())
-    assert theirs.headers["X-Playground-Ticket"] != mine.headers["X-Playground-Ticket"]
+    anna_s_answer, bert_s_answer = asyncio.run(visit())
+    assert bert_s_answer.headers["X-Playground-Ticket"] != anna_s_answer.headers["X-Playground-Ticket"]
     assert BERT["X-Playground-Key"] in served_keys
 
 
@@ -141,11 +141,11 @@ def test_a_ticket_that_nobody_asks_for_is_dropped_and_its_work_is_not_begun(line
     served_keys = []
 
     async def visit() -> None:
-        async with serving(lambda: computing(served_keys)) as http:
+        async with client_of(lambda: compute_in_turn(served_keys)) as http:
             with line.take():
                 assert (await http.get("/", headers=ANNA)).status_code == 202
-                await till(lambda: in_line(line, 1))
-        await till(lambda: not answering._open_jobs)
+                await wait_until(lambda: has_length(line, 1))
+        await wait_until(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
     assert served_keys == []
@@ -158,8 +158,8 @@ def test_the_work_ends_when_the_browser_leaves(line):
     served_keys, messages = [], []
 
     async def visit() -> None:
-        async def asked(request: Request) -> Response:
-            return await answer(request, lambda: computing(served_keys))
+        async def endpoint(request: Request) -> Response:
+            return await answer(request, lambda: compute_in_turn(served_keys))
 
         has_left = asyncio.Event()
 
@@ -174,12 +174,12 @@ def test_the_work_ends_when_the_browser_leaves(line):
             "type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [], "client": ("10.0.0.1", 1),
         }  # fmt: skip
         with line.take():
-            visit = asyncio.create_task(Route("/", asked).app(scope, receive, send))
-            await till(lambda: in_line(line, 2))
+            request_task = asyncio.create_task(Route("/", endpoint).app(scope, receive, send))
+            await wait_until(lambda: has_length(line, 2))
             has_left.set()
-            await till(lambda: in_line(line, 1))
-            await visit
-        await till(lambda: not answering._open_jobs)
+            await wait_until(lambda: has_length(line, 1))
+            await request_task
+        await wait_until(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
     assert served_keys == []
@@ -196,16 +196,16 @@ def test_long_work_ends_between_two_pieces_when_the_browser_leaves(line):
                 give_way()
 
     async def visit() -> None:
-        async with serving(work) as http:
+        async with client_of(work) as http:
             request_task = asyncio.create_task(http.get("/", headers=ANNA))
-            await till(lambda: pieces)
+            await wait_until(lambda: pieces)
             request_task.cancel()
-            await till(lambda: not answering._open_jobs)
+            await wait_until(lambda: not answering._open_jobs)
 
     asyncio.run(visit())
 
 
-WRONG = {
+ERRORS = {
     "a busy machine": (Busy("50 people wait already: try again."), 503, "50 people wait already: try again."),
     "a sentence": (PlaygroundError("There is no layer 99."), 400, "There is no layer 99."),
     "a status": (Refused("It is gone.", 410), 410, "It is gone."),
@@ -214,15 +214,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-def test_what_goes_wrong_is_a_sentence_and_never_a_traceback(line, wrong):
-    error, status, sentence = WRONG[wrong]
+@pytest.mark.parametrize("kind", ERRORS)
+def test_an_error_is_answered_with_a_sentence_and_never_a_traceback(line, kind):
+    error, status, sentence = ERRORS[kind]
 
     def work() -> Response:
         raise error
 
     async def visit() -> httpx.Response:
-        async with serving(work) as http:
+        async with client_of(work) as http:
             return await http.get("/", headers=ANNA)
 
     response = asyncio.run(visit())
@@ -232,26 +232,26 @@ def test_what_goes_wrong_is_a_sentence_and_never_a_traceback(line, wrong):
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_a_refusal_says_more_where_the_browser_needs_it(line):
+def test_a_refusal_has_more_fields_where_the_browser_needs_them(line):
     def work() -> Response:
         raise Refused("It is not here.", 404, forgotten="its id")
 
     async def visit() -> httpx.Response:
-        async with serving(work) as http:
+        async with client_of(work) as http:
             return await http.get("/")
 
     response = asyncio.run(visit())
     assert response.json() == {"says": "It is not here.", "forgotten": "its id"}
-    refused(response, 404)
+    assert_refused(response, 404)
 
 
-def test_what_happens_behind_an_answer_is_said_with_it(line):
+def test_a_sentence_that_the_work_says_comes_with_its_answer(line):
     def work() -> Response:
         queue.current().hears("The graphics card's memory is full × 2.")
         return JSONResponse({})
 
     async def visit() -> httpx.Response:
-        async with serving(work) as http:
+        async with client_of(work) as http:
             return await http.get("/")
 
     sentences = asyncio.run(visit()).headers["X-Playground-Says"]
@@ -261,43 +261,43 @@ def test_what_happens_behind_an_answer_is_said_with_it(line):
 # Too many questions ---------------------------------------------------------------------------------------------------
 
 
-def together(line: Queue, *visitors: dict) -> list[int]:
+def statuses_at_once(line: Queue, *visitors: dict) -> list[int]:
     """The statuses that these visitors get when they all ask while the only place is taken."""
 
     async def visit() -> list[int]:
-        async with serving(lambda: computing([])) as http:
+        async with client_of(lambda: compute_in_turn([])) as http:
             with line.take():
                 tasks = [asyncio.create_task(http.get("/", headers=headers)) for headers in visitors]
-                await till(lambda: all(task.done() for task in tasks))
-                answers = [task.result() for task in tasks]
-                tickets = [task.headers["X-Playground-Ticket"] for task in answers if task.status_code == 202]
+                await wait_until(lambda: all(task.done() for task in tasks))
+                replies = [task.result() for task in tasks]
+                tickets = [reply.headers["X-Playground-Ticket"] for reply in replies if reply.status_code == 202]
                 for ticket in tickets:
                     answering._waiting_jobs[ticket].has_left = True
-        await till(lambda: not answering._open_jobs)
-        assert all(task.json()["says"].endswith(".") for task in answers if task.status_code >= 400), answers
-        return [task.status_code for task in answers]
+        await wait_until(lambda: not answering._open_jobs)
+        assert all(reply.json()["says"].endswith(".") for reply in replies if reply.status_code >= 400), replies
+        return [reply.status_code for reply in replies]
 
     return asyncio.run(visit())
 
 
-def people(count: int) -> list[dict]:
+def headers_of_people(count: int) -> list[dict]:
     return [{"X-Playground-Key": f"{number:022d}"} for number in range(count)]
 
 
 def test_when_the_server_is_full_it_says_so(line, monkeypatch):
     monkeypatch.setattr(ledger, "requests", Room("requests", 5))
-    assert sorted(together(line, *people(8))) == [202] * 4 + [503] * 4
+    assert sorted(statuses_at_once(line, *headers_of_people(8))) == [202] * 4 + [503] * 4
 
 
 def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
     monkeypatch.setattr(ledger, "requests", Room("requests", 600, 4))
-    statuses = together(line, *[ANNA] * 9, BERT)
+    statuses = statuses_at_once(line, *[ANNA] * 9, BERT)
     assert (statuses[:9].count(202), statuses[:9].count(503), statuses[9]) == (4, 5, 202)
 
 
 def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
     """The queue counts a person's questions over all tabs and pages."""
-    statuses = together(line, *[ANNA] * (queue.MOST_OF_KEY + 3))
+    statuses = statuses_at_once(line, *[ANNA] * (queue.MOST_OF_KEY + 3))
     assert (statuses.count(202), statuses.count(503)) == (queue.MOST_OF_KEY, 3)
 
 
@@ -312,7 +312,7 @@ def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypa
         )
 
     monkeypatch.setattr(answering, "visitor", from_where)
-    statuses = together(line, *people(20), BERT)
+    statuses = statuses_at_once(line, *headers_of_people(20), BERT)
     assert (statuses[:20].count(202), statuses[:20].count(503), statuses[20]) == (6, 14, 202)
 
 
@@ -328,5 +328,5 @@ def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypa
         (None, ""),
     ],
 )
-def test_a_network_of_new_addresses_is_one_asker_s(address, network):
+def test_an_ipv6_network_counts_as_one_address(address, network):
     assert ledger.network(address) == network

@@ -8,20 +8,20 @@ from playground.errors import PlaygroundError
 from playground.serving.cache import Cache, Caches
 
 
-def together(work, people: int = 2) -> list:
-    """Calls `work` in one thread per person, all at the same moment, and returns their results."""
-    answers, barrier = [], threading.Barrier(people)
+def results_at_once(work, thread_count: int = 2) -> list:
+    """Calls `work` in so many threads, all at the same moment, and returns their results."""
+    results, barrier = [], threading.Barrier(thread_count)
 
     def call() -> None:
         barrier.wait()
-        answers.append(work())
+        results.append(work())
 
-    threads = [threading.Thread(target=call) for _ in range(people)]
+    threads = [threading.Thread(target=call) for _ in range(thread_count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return answers
+    return results
 
 
 def test_a_cache_keeps_at_most_its_bytes_and_the_longest_unused_goes_first():
@@ -43,7 +43,7 @@ def test_a_thing_larger_than_the_cache_is_kept_alone_until_the_next_comes():
     assert cache.bytes == 10
 
 
-def test_what_many_ask_for_at_one_moment_is_made_once():
+def test_an_entry_that_many_ask_for_at_one_moment_is_made_once():
     cache, makings, requests = Cache(100), [], []
 
     def make() -> bytes:
@@ -55,11 +55,11 @@ def test_what_many_ask_for_at_one_moment_is_made_once():
         requests.append(1)
         return cache.get("key", make)
 
-    assert together(ask, people=8) == [b"thing"] * 8
+    assert results_at_once(ask, thread_count=8) == [b"thing"] * 8
     assert len(makings) == 1
 
 
-def test_one_who_waits_does_not_stop_others_who_want_something_else():
+def test_a_thread_that_waits_for_an_entry_does_not_hold_up_another_entry():
     cache, release = Cache(100), threading.Event()
     slow_thread = threading.Thread(target=lambda: cache.get("slow", lambda: release.wait(60) and b"slow"))
     slow_thread.start()
@@ -68,7 +68,7 @@ def test_one_who_waits_does_not_stop_others_who_want_something_else():
     slow_thread.join()
 
 
-def test_after_a_failure_the_next_one_may_try():
+def test_after_a_failure_an_entry_can_be_made():
     cache = Cache(100)
     for _ in range(2):
         with pytest.raises(PlaygroundError):
@@ -76,7 +76,7 @@ def test_after_a_failure_the_next_one_may_try():
     assert cache.get("key", lambda: b"now") == b"now"
 
 
-def test_many_caches_share_one_bound_and_the_longest_away_gives_first():
+def test_many_caches_share_one_bound_and_the_longest_unread_one_gives_first():
     shared_caches = Caches()
     caches = [shared_caches.add(Cache(100)) for _ in range(3)]
     for cache in caches:
@@ -89,19 +89,19 @@ def test_many_caches_share_one_bound_and_the_longest_away_gives_first():
     assert [cache.bytes for cache in caches] == [40, 0, 0]  # the cache that was read last keeps its entries
 
 
-def test_who_comes_while_somebody_looks_through_all_disturbs_nobody():
+def test_a_cache_that_is_added_during_a_loop_over_all_does_not_disturb_it():
     caches = Caches()
-    cache_list = [caches.add(Cache(1)) for _ in range(3)]
+    former_caches = [caches.add(Cache(1)) for _ in range(3)]
     iterator = iter(caches)
-    first = next(iterator)
+    first_cache = next(iterator)
     newcomer = caches.add(Cache(1))  # a plain loop over the WeakSet would raise "Set changed size during iteration"
-    assert {first, *iterator} == set(cache_list)
-    assert set(caches) == {*cache_list, newcomer}
+    assert {first_cache, *iterator} == set(former_caches)
+    assert set(caches) == {*former_caches, newcomer}
 
 
-def test_the_cache_of_who_has_gone_is_not_kept():
+def test_a_cache_that_nobody_holds_is_forgotten():
     caches = Caches()
-    newest = caches.add(Cache(1))
+    used_cache = caches.add(Cache(1))
     caches.add(Cache(1))
     gc.collect()
-    assert list(caches) == [newest]
+    assert list(caches) == [used_cache]

@@ -22,7 +22,7 @@ def anna():
     people.forget(person.key)
 
 
-def refused(words: dict, person=None) -> Refused:
+def refusal_of(words: dict, person=None) -> Refused:
     with pytest.raises(Refused) as error:
         chosen.read(words, person)
     assert str(error.value).endswith("."), str(error.value)
@@ -43,7 +43,7 @@ def refused(words: dict, person=None) -> Refused:
     ],
     ids=str,
 )
-def test_what_an_address_leaves_open_is_what_suits_the_picture(words, name, setup):
+def test_words_that_an_address_leaves_out_get_defaults_that_suit_the_picture(words, name, setup):
     picture, chosen_setup = chosen.read(words, None)
     assert (picture.name, chosen_setup) == (name, setup)
 
@@ -80,8 +80,8 @@ def test_what_an_address_leaves_open_is_what_suits_the_picture(words, name, setu
     ],
     ids=lambda one: str(one)[:50],
 )
-def test_what_cannot_be_had_has_a_status_and_a_short_sentence(words, status):
-    error = refused(words)
+def test_a_choice_that_does_not_exist_gets_a_status_and_a_short_sentence(words, status):
+    error = refusal_of(words)
     assert error.status == status, str(error)
     assert len(str(error)) < 300
 
@@ -91,54 +91,54 @@ def test_one_s_own_picture_is_read_by_its_owner_alone(anna):
     picture, setup = chosen.read({"mine": picture_id}, anna)
     assert (picture.name, setup.model) == ("mine.jpg", models.default())
     for stranger in (None, people.Person("bert" * 6)):
-        assert refused({"mine": picture_id}, stranger).fields == {"forgotten": picture_id}
+        assert refusal_of({"mine": picture_id}, stranger).fields == {"forgotten": picture_id}
 
 
-def test_a_sample_is_not_asked_for_where_a_picture_of_one_s_own_is(anna):
+def test_one_s_own_picture_goes_before_a_sample_in_the_same_address(anna):
     (picture_id,) = anna.pictures
     assert not chosen.read({"mine": picture_id, "sample": "flock"}, anna)[0].is_sample
-    assert refused({"mine": "0" * 16, "sample": "flock"}, anna).status == 404
+    assert refusal_of({"mine": "0" * 16, "sample": "flock"}, anna).status == 404
 
 
-def test_a_model_that_is_not_here_is_named_with_what_its_fetching_takes(monkeypatch):
+def test_the_refusal_of_a_missing_model_says_how_to_fetch_it(monkeypatch):
     """The refusal holds what the page needs to offer a download of the model."""
     monkeypatch.setattr(models, "may_fetch", lambda name: True)
-    error = refused({"model": "dinov2-small"})
+    error = refusal_of({"model": "dinov2-small"})
     assert error.fields["missing"] == {
         "model": "dinov2-small", "title": "DINOv2 S/14", "megabytes": models.megabytes("dinov2-small"),
         "may_fetch": True,
     }  # fmt: skip
 
 
-def test_a_model_of_the_server_s_own_is_named_to_who_leaves_its_prefix_out(monkeypatch, tmp_path):
+def test_a_name_without_its_prefix_own_is_answered_with_the_full_name(monkeypatch, tmp_path):
     """The server's own model is named, because no model called "leaves" can be fetched."""
     (tmp_path / "leaves.safetensors").touch()
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(models_dir=str(tmp_path)))
-    error = refused({"model": "leaves"})
+    error = refusal_of({"model": "leaves"})
     assert (error.status, error.fields["missing"]["model"], error.fields["missing"]["here"]) == (
         404,
         "own/leaves",
         True,
     )
     assert "own/leaves" in str(error)
-    assert refused({"model": "roots"}).more.get("missing", {}).get("here") is None
+    assert refusal_of({"model": "roots"}).more.get("missing", {}).get("here") is None
 
 
 def test_a_server_that_offers_a_list_refuses_others(monkeypatch):
     only_bundled = settings.Settings(models=("bundled",), open=False, offline=True)
     monkeypatch.setattr(settings, "now", lambda: only_bundled)
-    assert refused({"model": "vit_base_patch16_224.mae"}).status == 404
+    assert refusal_of({"model": "vit_base_patch16_224.mae"}).status == 404
 
 
 @pytest.mark.parametrize(
     "with_", ["sample", "sample:", "nobody:flock", "model:", ":", "mine:0123456789abcdef", "model:x y"]
 )
-def test_what_cannot_be_compared_is_refused(with_):
+def test_a_comparison_with_nothing_known_is_refused(with_):
     with pytest.raises(Refused, match=r"\.$"):
         chosen.compared_pair({"sample": "flock", "with": with_}, None)
 
 
-def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
+def test_both_sides_of_a_comparison_have_the_same_detail():
     words = {"sample": "flock", "model": "bundled", "detail": "2"}
     assert chosen.compared_pair(words, None) is None
     picture, setup = chosen.compared_pair(words | {"with": "sample:meadow"}, None)
@@ -150,7 +150,7 @@ def test_what_is_compared_is_as_fine_as_what_it_is_compared_with():
 # The digest of a trace
 
 
-def test_a_digest_is_of_all_that_goes_into_the_numbers():
+def test_a_digest_depends_on_all_that_determines_the_numbers():
     usual_digest = chosen.digest(FLOCK, Setup("bundled"))
     other_digests = [
         chosen.digest(pictures.sample("meadow"), Setup("bundled")),
@@ -179,7 +179,7 @@ def test_other_weights_under_the_same_name_have_other_digests(monkeypatch, tmp_p
     assert chosen.digest(FLOCK, Setup("bundled")) != former_digest
 
 
-def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
+def test_a_digest_is_made_without_computing_a_number(monkeypatch):
     """The last digits differ between processors, so digests of results would differ between replicas."""
     former_digest = chosen.digest(FLOCK, Setup("untrained"))
     for name in ("trace", "_run", "pack_of_layers"):
@@ -187,7 +187,7 @@ def test_a_digest_is_not_of_the_numbers_that_come_out(monkeypatch):
     assert chosen.digest(FLOCK, Setup("untrained")) == former_digest
 
 
-def test_an_old_digest_is_gone():
+def test_an_old_digest_is_refused_as_gone():
     chosen.check_digest(chosen.digest(FLOCK, Setup("bundled")), FLOCK, Setup("bundled"))
     for old_digest in ("", "0" * 16, chosen.digest(FLOCK, Setup("bundled", 2)), "x" * 10**5):
         with pytest.raises(Refused, match="reload") as error:

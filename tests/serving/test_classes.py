@@ -63,15 +63,15 @@ def test_one_browser_has_one_guess_and_may_change_it(group):
 
 
 @pytest.mark.parametrize("guess", [math.nan, math.inf, -1, 101, 1.5, "5", None, True, [5], {}, 10**400], ids=str)
-def test_what_is_no_guess_is_refused_and_nothing_is_kept(group, guess):
+def test_a_value_that_is_no_guess_is_refused_and_not_counted(group, guess):
     question = new_question(group)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(Refused) as refusal:
         group.take_guess("a", question.number, 1, guess)
-    assert str(refused.value).endswith(".")
+    assert str(refusal.value).endswith(".")
     assert question.counts() == [{}]
 
 
-def test_a_place_is_on_the_picture_and_a_choice_is_offered(group):
+def test_a_guessed_place_is_on_the_picture_and_a_guessed_choice_is_an_offered_one(group):
     place = new_question(group, Question(0, 1, "place", 0, 47, (), {}))
     for value in (48, -1, "3"):
         with pytest.raises(Refused):
@@ -83,7 +83,7 @@ def test_a_place_is_on_the_picture_and_a_choice_is_offered(group):
     assert group.take_guess("a", choice.number, 1, "no") == "no"
 
 
-def test_for_another_question_and_after_reveal_nothing_is_kept(group):
+def test_a_guess_for_another_question_or_after_the_reveal_is_not_counted(group):
     question = new_question(group)
     with pytest.raises(Refused, match="another question"):
         group.take_guess("a", question.number + 1, 1, 5)
@@ -96,7 +96,7 @@ def test_for_another_question_and_after_reveal_nothing_is_kept(group):
     assert question.counts() == [{}]
 
 
-def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(group):
+def test_two_votes_on_a_question_are_both_counted_before_the_truth_is_told(group):
     question = new_question(group)
     group.take_guess("a", question.number, 1, 3)
     group.show()
@@ -112,7 +112,7 @@ def test_vote_discuss_vote_again_keeps_both_and_then_tells_the_truth(group):
     assert (question.phase, question.truth) == (classes.TELLS, 8)
 
 
-def test_hands_of_the_room_are_added(group):
+def test_raised_hands_are_added_to_the_guesses(group):
     question = new_question(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
     group.take_guess("a", question.number, 1, "no")
     group.count_hands({"yes": 4, "no": 2})
@@ -124,7 +124,7 @@ def test_hands_of_the_room_are_added(group):
     assert question.counts() == [{"yes": 5, "no": 3}]
 
 
-def test_a_closed_door_lets_in_who_is_in(group):
+def test_a_closed_class_lets_in_only_phones_that_were_in_it(group):
     group.enter("a")
     group.set_door(False)
     group.enter("a")
@@ -156,39 +156,39 @@ def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, mon
 
 
 def test_a_key_has_two_classes_and_a_third_ends_the_first(group):
-    second = classes.start("lecturer", "10.0.0.1")
+    second_class = classes.start("lecturer", "10.0.0.1")
     classes.start("lecturer", "10.0.0.1")
-    assert (group.ended, second.ended) == (True, False)
+    assert (group.ended, second_class.ended) == (True, False)
 
 
-def test_a_phone_is_its_class_s_until_that_ends_and_starting_one_costs(group, monkeypatch):
+def test_a_phone_is_charged_to_its_class_until_that_ends_and_starting_a_class_costs(group, monkeypatch):
     monkeypatch.setattr(ledger, "costs", costs := Ledger())
-    second = classes.start("lecturer", "10.0.0.1")
+    second_class = classes.start("lecturer", "10.0.0.1")
     assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.CLASS_START_SECONDS, rel=0.01)
     for phone in ("a", "b"):
-        second.enter(phone)
-    assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", f"class {second.code}")
-    third = classes.start("another", "10.0.0.2")
-    third.enter("b")
-    classes.end(second)
+        second_class.enter(phone)
+    assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", f"class {second_class.code}")
+    third_class = classes.start("another", "10.0.0.2")
+    third_class.enter("b")
+    classes.end(second_class)
     assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", "10.0.0.1")
-    assert costs.payer(Visitor("b", "10.0.0.1")) == Visitor("b", f"class {third.code}")
+    assert costs.payer(Visitor("b", "10.0.0.1")) == Visitor("b", f"class {third_class.code}")
 
 
-def test_the_code_says_where_its_lecturer_sits():
+def test_a_class_s_code_says_on_which_server_it_is():
     """deploy/nginx.conf reads the lecturer's server from the code. If no proxy gave the seat, the code is random."""
     tables = re.findall(r"map \$letter. \$digit. \{ ((?:[A-Z] [0-9a-f]; )+)\}", NGINX_CONF.read_text())
-    digits = [dict(pair.split() for pair in table.strip("; ").split("; ")) for table in tables]
-    assert len(digits) == 2
+    digit_tables = [dict(pair.split() for pair in table.strip("; ").split("; ")) for table in tables]
+    assert len(digit_tables) == 2
     for seat in ("07af" + "0" * 28, "e9" * 16, "ff" * 16):
         code = classes.start("lecturer", "10.0.0.1", seat).code
-        assert "".join(mapping[letter] for mapping, letter in zip(digits, code, strict=False)) == seat[:2]
+        assert "".join(mapping[letter] for mapping, letter in zip(digit_tables, code, strict=False)) == seat[:2]
         assert len(code) == classes.CODE_LENGTH
     for seat in ("", "x", "é2", "G" * 32):
         assert len(classes.start("lecturer", "10.0.0.1", seat).code) == classes.CODE_LENGTH
 
 
-def test_after_four_hours_it_is_over(group, clock):
+def test_a_class_ends_after_four_hours(group, clock):
     clock.now += classes.LONGEST_LIFE + 1
     assert classes.find_class(group.code) is None
     assert group.ended
@@ -210,33 +210,35 @@ def test_tries_are_forgotten_after_a_minute(clock):
     assert not tries.too_many("a")
 
 
-def test_whoever_waits_hears_of_a_change_and_an_earlier_wait_of_the_same_phone_ends(group):
+def test_a_waiting_phone_hears_of_a_change_and_its_earlier_wait_ends(group):
     async def waiting():
-        first = group.enter("a").next_news()
-        second = group.enter("a").next_news()
+        first_wait = group.enter("a").next_news()
+        second_wait = group.enter("a").next_news()
         other_wait = group.enter("b").next_news()
-        assert (first.done(), second.done(), other_wait.done()) == (True, False, False)
+        assert (first_wait.done(), second_wait.done(), other_wait.done()) == (True, False, False)
         group.take_guess("a", new_question(group).number, 1, 5)
-        assert second.done()
+        assert second_wait.done()
         assert other_wait.done()
-        third = group.enter("b").next_news()
+        third_wait = group.enter("b").next_news()
         group.take_guess("a", group.question.number, 1, 6)
-        assert not third.done(), "a guess is no news for the others"
-        screen = group.next_lecturer_news()
+        assert not third_wait.done(), "a guess is no news for the others"
+        screen_wait = group.next_lecturer_news()
         group.take_guess("a", group.question.number, 1, 7)
-        assert screen.done()
+        assert screen_wait.done()
 
     asyncio.run(waiting())
 
 
-GERMAN = """
+PRINT_REFUSALS = """
 import { REFUSALS } from "./playground/microscope/classroom/words.js";
 console.log(JSON.stringify(REFUSALS));
 """
 
 
-def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
-    result = subprocess.run([node(), "--input-type=module", "-e", GERMAN], cwd=ROOT, capture_output=True, text=True)
+def test_every_refusal_of_a_class_has_the_same_placeholders_in_every_language():
+    result = subprocess.run(
+        [node(), "--input-type=module", "-e", PRINT_REFUSALS], cwd=ROOT, capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
     for language, sentences in json.loads(result.stdout).items():
         assert sentences.keys() == classes.REFUSALS.keys(), language
@@ -247,7 +249,7 @@ def test_every_refusal_of_a_class_has_the_same_holes_in_every_language():
 @pytest.mark.parametrize(
     ("heat", "stored_heat"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")]
 )
-def test_the_row_goes_to_the_phones_with_the_truth_where_it_has_a_digit_for_each_square(group, heat, stored_heat):
+def test_the_heat_is_kept_with_the_truth_if_it_has_a_digit_for_each_square(group, heat, stored_heat):
     question = new_question(group, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
     group.show()
     group.say_truth(2, {"en": "there"}, heat)

@@ -14,7 +14,7 @@ from playground.serving import chosen, models, pictures, prepared, routes, route
 from playground.ui import lifespan
 
 ROOT = Path(__file__).parent.parent.parent
-FIRST, *OTHERS = PHOTOGRAPHS
+FIRST_PHOTOGRAPH, *OTHER_PHOTOGRAPHS = PHOTOGRAPHS
 DAMAGES = {
     "an empty photograph": ("chelsea.png", lambda data: b""),
     "half of a photograph": ("chelsea.png", lambda data: data[: len(data) // 2]),
@@ -41,8 +41,9 @@ def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
 
 
 def _forget() -> None:
-    for cached in (prepared.sample_digest, pictures.sample, routes_samples.edition, routes_samples.sample_list_json):
-        cached.cache_clear()
+    answers = (routes_samples.edition, routes_samples.sample_list_json)
+    for cached_function in (prepared.sample_digest, pictures.sample, *answers):
+        cached_function.cache_clear()
 
 
 def damage(cache: Path, kind: str) -> str:
@@ -60,12 +61,12 @@ def client():
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_all_else_is_shown(kind, cache, client):
-    name = damage(cache, kind)
+def test_all_but_the_damaged_file_is_shown(kind, cache, client):
+    damaged_file = damage(cache, kind)
     sample_list = client.get(f"/{routes_samples.address()}").json()
-    sound_samples = [*PHOTOGRAPHS, *SAMPLES] if name == borrowed.DINOV2.file else [*OTHERS, *SAMPLES]
+    sound_samples = [*PHOTOGRAPHS, *SAMPLES] if damaged_file == borrowed.DINOV2.file else [*OTHER_PHOTOGRAPHS, *SAMPLES]
     assert [item["name"] for item in sample_list["samples"]] == [sample.name for sample in sound_samples]
-    assert sample_list["real"]["here"] == (name != borrowed.DINOV2.file)
+    assert sample_list["real"]["here"] == (damaged_file != borrowed.DINOV2.file)
     assert client.get("/readyz").json()["ready"]
     description = client.get("/api/trace").json()
     assert description["picture"]["sample"] == chosen.first_sample() != "chelsea"
@@ -77,7 +78,7 @@ def test_all_else_is_shown(kind, cache, client):
 
 @pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
 @pytest.mark.parametrize("page", ["", "heads", "patches"])
-def test_every_page_is_drawn(kind, page, cache, monkeypatch):
+def test_every_page_is_drawn_despite_a_damaged_file(kind, page, cache, monkeypatch):
     monkeypatch.setattr(lifespan, "_warm_up", lambda: None)  # its thread would still run during other tests
     damage(cache, kind)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
@@ -87,16 +88,16 @@ def test_every_page_is_drawn(kind, page, cache, monkeypatch):
     assert not app.exception, app.exception
 
 
-def test_it_is_said_once_to_whoever_runs_the_server(cache, caplog):
+def test_the_log_says_once_that_a_file_is_damaged(cache, caplog):
     damage(cache, "an empty photograph")
     for _ in range(3):
-        assert FIRST not in samples()
+        assert FIRST_PHOTOGRAPH not in samples()
     (message,) = [record.getMessage() for record in caplog.records if "counts as absent" in record.getMessage()]
     assert str(cache / "chelsea.png") in message
     assert "doctor --repair" in message
 
 
-def test_weights_whose_numbers_are_none_are_refused_without_their_folder(cache, caplog):
+def test_weights_with_nan_are_refused_without_naming_their_folder(cache, caplog):
     """NaN weights in a file of the right length: only the doctor reads the whole file. No sentence names a folder."""
     file = cache / borrowed.DINOV2.file
     data = file.read_bytes()

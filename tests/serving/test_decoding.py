@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch):
+def workers(monkeypatch):
     monkeypatch.setattr(pictures, "_ready_workers", ready := deque())
     yield ready
     for worker in ready:
@@ -51,30 +51,30 @@ def test_large_pictures_come_back_as_large_as_they_are_kept():
     assert picture.image.size == (2048, 341)
 
 
-def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_is_there(fresh):
+def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_stays_ready(workers):
     pictures.warm_up()
-    first, spare = list(fresh)
+    first, spare = list(workers)
     for _ in range(3):
         pictures.upload(saved(quarters(), "JPEG"), "mine")
         with pytest.raises(PlaygroundError, match="damaged"):
             pictures.upload(KINDS["half of a PNG file"](), "mine")
-    assert list(fresh) == [first, spare]
+    assert list(workers) == [first, spare]
 
 
-def test_the_spare_one_takes_the_place_of_one_that_died_while_it_had_nothing_to_do(fresh):
+def test_the_spare_process_replaces_one_that_died_while_idle(workers):
     pictures.warm_up()
-    first, spare = list(fresh)
+    first, spare = list(workers)
     os.kill(first.pid, signal.SIGKILL)
     until(lambda: not first.can_go_on(), "it was not killed")
     assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
-    assert fresh[0] is spare
-    assert len(fresh) == 2
+    assert workers[0] is spare
+    assert len(workers) == 2
 
 
-def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_picture(fresh):
+def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_picture(workers):
     """Linux kills this process first when memory runs out, because of its OOM score. An operator may kill it, too."""
     pictures.warm_up()
-    first_worker = fresh[0]
+    first_worker = workers[0]
 
     def kill():
         if first_worker.can_go_on():
@@ -82,7 +82,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_
 
     with queue.working_for(Asker(kill)):
         assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
-    assert first_worker not in fresh
+    assert first_worker not in workers
 
 
 def test_a_picture_whose_process_is_killed_each_time_is_refused_in_a_sentence(monkeypatch):
@@ -91,20 +91,20 @@ def test_a_picture_whose_process_is_killed_each_time_is_refused_in_a_sentence(mo
         pictures.upload(saved(quarters(), "JPEG"), "mine")
 
 
-def test_who_leaves_frees_the_place_of_the_next(fresh):
+def test_a_sender_who_leaves_frees_the_place_for_the_next(workers):
     def leave():
         raise RuntimeError("left")
 
     pictures.warm_up()
-    first_worker, spare = list(fresh)
+    first_worker, spare = list(workers)
     with queue.working_for(Asker(leave)), pytest.raises(RuntimeError):
         pictures.decoded(saved(quarters(), "JPEG"), 2**20, 64)
-    assert fresh[0] is spare
-    assert first_worker not in fresh
+    assert workers[0] is spare
+    assert first_worker not in workers
     assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
 
 
-def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, tmp_path, monkeypatch):
+def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, tmp_path, monkeypatch):
     """The picture takes minutes: its decoder is patched to apply a costly colour profile without a check."""
     single_queue = queue.Queue(1)
     monkeypatch.setattr(queue, "decodings", lambda: single_queue)
@@ -112,8 +112,8 @@ def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, t
     (tmp_path / "sitecustomize.py").write_text(code)
     with monkeypatch.context() as patch:
         patch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
-        fresh.append(Worker())
-    worker, outcomes = fresh[0], []
+        workers.append(Worker())
+    worker, outcomes = workers[0], []
     profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
     left_job, next_job = (answering.Job(ledger.Visitor(person)) for person in ("gone", "next"))
 
@@ -124,20 +124,20 @@ def test_the_next_one_does_not_wait_for_a_picture_whose_sender_has_gone(fresh, t
             except queue.Left:
                 outcomes.append("left")
 
-    first = threading.Thread(target=bring, args=[left_job], kwargs={"icc_profile": profile})
-    first.start()
-    until(lambda: worker not in fresh, "it was given no picture")
-    second = threading.Thread(target=bring, args=[next_job])
-    second.start()
+    first_thread = threading.Thread(target=bring, args=[left_job], kwargs={"icc_profile": profile})
+    first_thread.start()
+    until(lambda: worker not in workers, "it was given no picture")
+    second_thread = threading.Thread(target=bring, args=[next_job])
+    second_thread.start()
     until(lambda: next_job.ahead == 1, "the next one does not wait")
     left_job.has_left = True
-    first.join()
-    second.join()
+    first_thread.join()
+    second_thread.join()
     assert outcomes == ["left", (64, 48)]
     assert not worker.can_go_on()
 
 
-SERVER = """
+SERVER_CODE = """
 import time
 from playground.serving import pictures
 
@@ -148,8 +148,8 @@ time.sleep(600)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="other people's children are looked up in /proc")
-def test_they_end_with_the_server_however_it_ends():
-    server = subprocess.Popen([sys.executable, "-c", SERVER], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def test_decoders_end_with_the_server_however_it_ends():
+    server = subprocess.Popen([sys.executable, "-c", SERVER_CODE], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     pids = list(map(int, server.stdout.readline().split()))
     assert len(pids) == 2
     server.kill()

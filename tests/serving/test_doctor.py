@@ -51,11 +51,11 @@ def damage(path: Path, change) -> Path:
     return path
 
 
-def half(data: bytes) -> bytes:
+def first_half(data: bytes) -> bytes:
     return data[: len(data) // 2]
 
 
-def flipped(data: bytes) -> bytes:
+def with_flipped_bit(data: bytes) -> bytes:
     return data[:-9000] + bytes([data[-9000] ^ 1]) + data[-8999:]
 
 
@@ -63,7 +63,7 @@ def sentences_of(state: str) -> str:
     return "\n".join(finding.says for finding in examine() if finding.state == state)
 
 
-def test_where_all_is_well_it_says_so_and_ends_with_0(cache, capsys):
+def test_where_all_is_well_the_doctor_says_so_and_ends_with_0(cache, capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if not line.startswith(FINE)] == []
@@ -71,21 +71,21 @@ def test_where_all_is_well_it_says_so_and_ends_with_0(cache, capsys):
         assert subject in out
 
 
-FILES = {
+DAMAGES = {
     "an empty photograph": (lambda cache: cache / "chelsea.png", lambda data: b""),
-    "half of a photograph": (lambda cache: cache / "rocket.jpg", half),
-    "one bit of DINOv2": (lambda cache: cache / borrowed.DINOV2.file, flipped),
-    "half of DINOv2": (lambda cache: cache / borrowed.DINOV2.file, half),
-    "half of a pack": (lambda cache: next(cache.glob("*.pack")), half),
+    "half of a photograph": (lambda cache: cache / "rocket.jpg", first_half),
+    "one bit of DINOv2": (lambda cache: cache / borrowed.DINOV2.file, with_flipped_bit),
+    "half of DINOv2": (lambda cache: cache / borrowed.DINOV2.file, first_half),
+    "half of a pack": (lambda cache: next(cache.glob("*.pack")), first_half),
     "an empty pack": (lambda cache: next(cache.glob("*.pack")), lambda data: b""),
-    "one bit of a pack": (lambda cache: next(cache.glob("*.pack")), flipped),
+    "one bit of a pack": (lambda cache: next(cache.glob("*.pack")), with_flipped_bit),
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", FILES)
-def test_what_is_damaged_is_found_named_and_mended(kind, cache, capsys):
-    find, change = FILES[kind]
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_file_is_found_named_and_mended(kind, cache, capsys):
+    find, change = DAMAGES[kind]
     file = find(cache)
     digest = digest_of(file)
     damage(file, change)
@@ -99,13 +99,13 @@ def test_what_is_damaged_is_found_named_and_mended(kind, cache, capsys):
     assert digest_of(file) == digest
 
 
-def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypatch, capsys):
+def test_if_a_file_cannot_be_fetched_the_doctor_says_so_and_mends_the_rest(cache, monkeypatch, capsys):
     def refuse(name, *_):
         raise PlaygroundError("There is no network.")
 
     monkeypatch.setattr(catalogue, "fetch", refuse)
-    damage(cache / "chelsea.png", half)
-    pack = damage(next(cache.glob("*.pack")), half)
+    damage(cache / "chelsea.png", first_half)
+    pack = damage(next(cache.glob("*.pack")), first_half)
     assert main(["doctor", "--repair"]) == 0  # the damaged photograph is removed, the pack made anew
     out = capsys.readouterr().out
     assert "There is no network." in out
@@ -113,7 +113,7 @@ def test_what_can_not_be_fetched_is_said_and_the_rest_is_mended(cache, monkeypat
     assert "not on this machine: chelsea.png." in sentences_of(LACKING)
 
 
-def test_a_damaged_file_in_front_of_a_whole_one_is_no_harm_and_goes(cache, tmp_path, monkeypatch):
+def test_a_damaged_file_with_a_sound_copy_is_not_wrong_and_is_removed(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_BORROWED", str(cache))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "other"))
     borrowed.cache_folder().mkdir(parents=True)
@@ -125,7 +125,7 @@ def test_a_damaged_file_in_front_of_a_whole_one_is_no_harm_and_goes(cache, tmp_p
     assert borrowed.find("chelsea.png") == cache / "chelsea.png"
 
 
-def test_what_was_left_out_is_less_and_not_wrong(nothing_fetched, capsys):
+def test_files_that_were_never_fetched_are_missing_and_not_wrong(nothing_fetched, capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert "`python -m playground download dinov2-small` fetches" in out
@@ -136,11 +136,11 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
     folder = borrowed.hub_cache() / "models--timm--vit_tiny"
     (folder / "blobs").mkdir(parents=True)
     (folder / "snapshots" / "0123").mkdir(parents=True)
-    save_file({"a": torch.arange(10_000.0)}, weights := folder / "made.safetensors")
-    blob = weights.rename(folder / "blobs" / digest_of(weights))
+    save_file({"a": torch.arange(10_000.0)}, weights_file := folder / "made.safetensors")
+    blob = weights_file.rename(folder / "blobs" / digest_of(weights_file))
     (link := folder / "snapshots" / "0123" / "model.safetensors").symlink_to(blob)
     assert sentences_of(WRONG) == ""
-    blob.write_bytes(flipped(blob.read_bytes()))
+    blob.write_bytes(with_flipped_bit(blob.read_bytes()))
     assert f"{link} is damaged (its SHA-256 is another one)" in sentences_of(WRONG)
     fetched_names = []
     monkeypatch.setattr(catalogue, "fetch", lambda name, *_: fetched_names.append(name))
@@ -151,7 +151,7 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("version", "bounds", "within"),
+    ("version", "bounds", "is_within"),
     [
         ("2.15.0+cpu", ">=2.12,<2.16", True),
         ("2.16.0", ">=2.12,<2.16", False),
@@ -162,11 +162,11 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
         ("1.67", ">=1.67,<1.68", True),
     ],
 )
-def test_a_version_lies_within_what_was_tested_or_outside(version, bounds, within):
-    assert lies_within(version, bounds) == within
+def test_a_version_lies_within_bounds_or_outside(version, bounds, is_within):
+    assert lies_within(version, bounds) == is_within
 
 
-def test_a_release_that_was_not_tested_is_wrong(nothing_fetched, monkeypatch):
+def test_an_untested_release_is_reported_as_wrong(nothing_fetched, monkeypatch):
     real_version = doctor.metadata.version
     monkeypatch.setattr(
         doctor.metadata, "version", lambda name: "1.99.0" if name == "streamlit" else real_version(name)
@@ -174,21 +174,21 @@ def test_a_release_that_was_not_tested_is_wrong(nothing_fetched, monkeypatch):
     assert "streamlit 1.99.0 is outside of what was tested: pip install 'streamlit>=1.67,<1.68'" in sentences_of(WRONG)
 
 
-BOUNDS = ["torch<2.16,>=2.12", "tqdm<5,>=4.67; python_version > '3'", "zarr<4,>=3; extra == 'many'"]
+REQUIREMENTS = ["torch<2.16,>=2.12", "tqdm<5,>=4.67; python_version > '3'", "zarr<4,>=3; extra == 'many'"]
 
 
-def test_an_installed_package_is_asked_for_its_own_bounds_but_not_for_those_of_its_extras(monkeypatch, tmp_path):
+def test_bounds_of_versions_are_read_without_those_of_extras(monkeypatch, tmp_path):
     monkeypatch.setattr(doctor, "HOME", tmp_path)
-    monkeypatch.setattr(doctor.metadata, "requires", lambda name: BOUNDS)
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: REQUIREMENTS)
     assert doctor.requirements() == {"torch": "<2.16,>=2.12", "tqdm": "<5,>=4.67"}
 
 
-def test_a_decoder_that_can_not_work_is_wrong(nothing_fetched, monkeypatch):
+def test_a_decoder_that_cannot_start_is_reported_as_wrong(nothing_fetched, monkeypatch):
     monkeypatch.setattr(decoder, "MOST_BYTES", "no number")  # an invalid limit: the decoder's process ends at once
     assert "no picture that people bring can be opened" in sentences_of(WRONG)
 
 
-def test_a_setting_that_is_mistyped_is_wrong_and_the_rest_is_looked_at(nothing_fetched, monkeypatch):
+def test_a_mistyped_setting_is_reported_and_the_rest_is_examined(nothing_fetched, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_OPEN", "perhaps")
     settings.now.cache_clear()
     try:
@@ -214,11 +214,11 @@ def test_no_secret_is_printed(nothing_fetched, tmp_path):
 def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, monkeypatch):
     """In the image, the folder is called app and the package is not installed. Once, the doctor failed there."""
 
-    def none(name):
+    def raise_not_found(name):
         raise doctor.metadata.PackageNotFoundError(name)
 
     for name in ("files", "requires"):
-        monkeypatch.setattr(doctor.metadata, name, none)
+        monkeypatch.setattr(doctor.metadata, name, raise_not_found)
     home = tmp_path / "app"
     home.mkdir()
     (home / "requirements.txt").write_text("torch>=2.12,<99\n")
@@ -226,7 +226,7 @@ def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, mo
     assert "the playground's own files" in sentences_of(FINE)
 
 
-def test_it_says_to_which_names_a_server_answers(monkeypatch):
+def test_the_doctor_says_to_which_host_names_a_server_answers(monkeypatch):
     names = next(finding.says for finding in doctor._settings() if "answers to" in finding.says)
     assert "localhost" in names
     assert "PLAYGROUND_HOSTS or --allow-host" in names

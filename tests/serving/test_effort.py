@@ -10,7 +10,7 @@ from playground.serving.effort import UNKNOWN_SECONDS, seconds_to_decode
 from playground.serving.queue import LONG_SECONDS
 
 
-def saved(kind: str, size: tuple[int, int], **options) -> bytes:
+def encode_picture(kind: str, size: tuple[int, int], **options) -> bytes:
     file = io.BytesIO()
     Image.new("RGB", size, "teal").save(file, kind, **options)
     return file.getvalue()
@@ -20,43 +20,45 @@ def header_of_png(width: int, height: int, bits: int, colours: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBB", 13, b"IHDR", width, height, bits, colours)
 
 
-def test_a_legal_png_of_half_a_megabyte_is_known_to_take_seconds():
+def test_a_small_png_with_many_pixels_is_known_to_take_seconds():
     """The PNG has 62 megapixels of 16 bits in four channels. Once, forty of these kept others waiting for a minute."""
     assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)) > 4 * LONG_SECONDS
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
 def test_a_photograph_of_four_megapixels_is_small_and_a_larger_one_costs_more(kind):
-    small_seconds, large_seconds = (seconds_to_decode(saved(kind, size)) for size in ((2000, 2000), (4000, 4000)))
+    small_seconds, large_seconds = (
+        seconds_to_decode(encode_picture(kind, size)) for size in ((2000, 2000), (4000, 4000))
+    )
     assert 0 < small_seconds < LONG_SECONDS
     assert large_seconds == pytest.approx(4 * small_seconds, rel=0.01)
 
 
 @pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 80}, {"exif": b"Exif\0\0II*\0\x08\0\0\0\0\0"}])
-def test_each_make_of_webp_is_read(options):
-    assert seconds_to_decode(saved("WEBP", (1000, 500), **options)) == pytest.approx(0.5e6 / 20e6)
+def test_each_kind_of_webp_is_read(options):
+    assert seconds_to_decode(encode_picture("WEBP", (1000, 500), **options)) == pytest.approx(0.5e6 / 20e6)
 
 
-def test_a_progressive_jpeg_costs_as_often_as_it_is_visited():
+def test_a_progressive_jpeg_costs_as_much_as_its_number_of_scans():
     plain_jpeg, progressive_jpeg = (
-        saved("JPEG", (800, 800), progressive=is_progressive) for is_progressive in (False, True)
+        encode_picture("JPEG", (800, 800), progressive=is_progressive) for is_progressive in (False, True)
     )
     assert seconds_to_decode(progressive_jpeg) == progressive_jpeg.count(b"\xff\xda") * seconds_to_decode(plain_jpeg)
 
 
 @pytest.mark.parametrize("kind", ["AVIF", "HEIF"])
-def test_of_new_formats_the_size_is_found(kind):
+def test_the_size_of_avif_and_heif_is_found(kind):
     pytest.importorskip("pillow_heif").register_heif_opener()
-    assert seconds_to_decode(saved(kind, (1000, 1000))) == pytest.approx(1e6 / 20e6, rel=0.2)
+    assert seconds_to_decode(encode_picture(kind, (1000, 1000))) == pytest.approx(1e6 / 20e6, rel=0.2)
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"BM" + bytes(80), b"II*\0", b"%PDF", b"\x89PNG\r\n", b"GIF89a", b"\xff\xd8\xff"]
 )
-def test_what_can_t_be_read_is_taken_for_costly(data):
+def test_a_file_that_can_t_be_read_is_taken_for_costly(data):
     assert seconds_to_decode(data) == UNKNOWN_SECONDS > LONG_SECONDS
 
 
-def test_half_a_header_is_costly():
+def test_half_a_header_is_taken_for_costly():
     assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)[:20]) == UNKNOWN_SECONDS
     assert seconds_to_decode(b"\xff\xd8\xff\xe0\x00\x10JFIF") == UNKNOWN_SECONDS

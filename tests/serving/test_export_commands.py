@@ -12,9 +12,9 @@ from playground.serving.routes_figures import ROUTES
 
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
-OTHER = ("sample:landscape", "model:untrained")  # the drawing landscape has another shape than flock
-WHATS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
-NO_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm")
+COMPARED = ("sample:landscape", "model:untrained")  # the drawing landscape has another shape than flock
+WAYS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
+WAYS_WITHOUT_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm")
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +22,15 @@ def client():
     return TestClient(Starlette(routes=ROUTES))
 
 
-def offered(client, words: dict) -> dict:
+def offers_of(client, words: dict) -> dict:
     answer = client.get("/api/exports", params=words)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def assert_the_same(client, words: dict, folder) -> None:
+def assert_command_writes_the_same(client, words: dict, folder) -> None:
     """Asserts that the file offered for these words equals the file of the command shown beside it."""
-    data = offered(client, words)
+    data = offers_of(client, words)
     assert words.items() >= {key: data["chosen"][key] for key in ("layout", "kind")}.items(), data["chosen"]
     response = client.request(data["file"]["method"], f"/{data['file']['address']}", headers=KEY)
     assert response.status_code == 200, response.text[:300]
@@ -41,39 +41,41 @@ def assert_the_same(client, words: dict, folder) -> None:
 
 
 @pytest.fixture(scope="module")
-def offers(client) -> dict[str, list[str]]:
+def offered_layouts(client) -> dict[str, list[str]]:
     """For each value of `what`: the layouts that Export offers."""
     words = FLOCK | {"kind": "numbers", "table": "csv"}
     return {
-        way: [option["name"] for option in offered(client, words | {"what": way})["offers"]["layout"]] for way in WHATS
+        way: [option["name"] for option in offers_of(client, words | {"what": way})["offers"]["layout"]] for way in WAYS
     }
 
 
 @pytest.fixture(scope="module")
-def turns(offers) -> dict[str, list[str]]:
-    """For each value of `what`, two layouts, if possible layouts that were chosen least so far. Addresses and commands
-    hold the layout and the `what` separately, so testing every pair would find nothing more."""
+def compared_layouts(offered_layouts) -> dict[str, list[str]]:
+    """For each value of `what`, the two offered layouts that the values before it have least often. Addresses and
+    commands name the layout and the `what` separately, so testing every pair would find nothing more."""
     drawn_layouts, chosen_layouts = [], {}
-    for way, layouts in offers.items():
+    for way, layouts in offered_layouts.items():
         chosen_layouts[way] = sorted(layouts, key=drawn_layouts.count)[:2]
         drawn_layouts += chosen_layouts[way]
-    assert set(drawn_layouts) == {layout for layouts in offers.values() for layout in layouts}
+    assert set(drawn_layouts) == {layout for layouts in offered_layouts.values() for layout in layouts}
     return chosen_layouts
 
 
-@pytest.mark.parametrize("way", WHATS)
-def test_of_everything_the_numbers_of_a_layout_that_is_offered_are_its_command_s(client, offers, turns, way, tmp_path):
-    assert ("heads" in offers[way]) == (way not in NO_HEADS), offers[way]
-    for layout in turns[way]:
+@pytest.mark.parametrize("way", WAYS)
+def test_the_numbers_of_each_way_in_offered_layouts_equal_the_command_s(
+    client, offered_layouts, compared_layouts, way, tmp_path
+):
+    assert ("heads" in offered_layouts[way]) == (way not in WAYS_WITHOUT_HEADS), offered_layouts[way]
+    for layout in compared_layouts[way]:
         compare_words = {"with": "sample:landscape"} if layout == "compare" else {}
         words = FLOCK | {"what": way, "kind": "numbers", "table": "csv", "layout": layout}
-        assert_the_same(client, words | compare_words, tmp_path)
+        assert_command_writes_the_same(client, words | compare_words, tmp_path)
 
 
 @pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signs, colours, areas
-def test_everything_is_drawn_as_its_command_draws_it(client, way, tmp_path):
+def test_each_way_is_drawn_as_its_command_draws_it(client, way, tmp_path):
     words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "purpose": "column"}
-    assert_the_same(client, words, tmp_path)
+    assert_command_writes_the_same(client, words, tmp_path)
 
 
 NUMBERS = {"kind": "numbers", "table": "csv"}  # ten times faster to make than a drawing
@@ -87,28 +89,30 @@ SVG = {"kind": "svg"}
         ("compare", "0.3", NUMBERS),
     ],
 )  # fmt: skip
-def test_a_whole_pass_with_another_scale_is_the_command_s(client, layout, scale, kind, tmp_path):
+def test_a_whole_pass_with_another_scale_equals_the_command_s(client, layout, scale, kind, tmp_path):
     words = FLOCK | {"scale": scale, "pass": "whole", "layout": layout, "with": "sample:landscape"} | kind
-    assert_the_same(client, words, tmp_path)
+    assert_command_writes_the_same(client, words, tmp_path)
 
 
-@pytest.mark.parametrize("compared", OTHER)
+@pytest.mark.parametrize("compared", COMPARED)
 @pytest.mark.parametrize("detail", ["1", "2"])
-def test_what_is_compared_is_as_fine_as_on_the_page(client, compared, detail, tmp_path):
-    assert_the_same(client, FLOCK | {"detail": detail, "with": compared, "layout": "compare"} | NUMBERS, tmp_path)
+def test_a_comparison_has_the_same_detail_as_on_the_page(client, compared, detail, tmp_path):
+    assert_command_writes_the_same(
+        client, FLOCK | {"detail": detail, "with": compared, "layout": "compare"} | NUMBERS, tmp_path
+    )
 
 
 @pytest.mark.parametrize("layout", ["head", "heads", "scale"])
-def test_a_finer_grid_is_the_command_s(client, layout, tmp_path):
-    assert_the_same(client, FLOCK | {"detail": "2", "layout": layout} | NUMBERS, tmp_path)
+def test_a_figure_of_a_finer_grid_equals_the_command_s(client, layout, tmp_path):
+    assert_command_writes_the_same(client, FLOCK | {"detail": "2", "layout": layout} | NUMBERS, tmp_path)
 
 
 @pytest.mark.parametrize(
     "view", [{"what": "similarity"}, {"what": "rollout"}, {"scale": "off", "pass": "whole"}], ids=str
 )
-def test_what_cannot_be_interactive_is_not_offered_and_refused_with_a_sentence(client, view):
-    kinds = [option["name"] for option in offered(client, FLOCK | view)["offers"]["kind"]]
+def test_html_that_cannot_be_interactive_is_not_offered_and_refused_with_a_sentence(client, view):
+    kinds = [option["name"] for option in offers_of(client, FLOCK | view)["offers"]["kind"]]
     assert "html" not in kinds
     answer = client.post("/figure.html", params=FLOCK | view, headers=KEY)
     assert (answer.status_code, answer.json()["says"][-1]) == (400, "."), answer.text[:300]
-    assert "html" in [option["name"] for option in offered(client, FLOCK)["offers"]["kind"]]
+    assert "html" in [option["name"] for option in offers_of(client, FLOCK)["offers"]["kind"]]

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from playground.figures.drawing.spec import PURPOSES
 from playground.figures.layouts import LAYOUTS
 from playground.serving.routes_figures import ROUTES
-from serving.figure_requests import FLOCK, KEY, ask, by_command
+from serving.figure_requests import FLOCK, KEY, ask, bytes_of_command
 
 
 @pytest.fixture(scope="module")
@@ -44,18 +44,18 @@ def test_export_offers_what_the_tables_hold(client):
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"),
+    ("words", "is_offered"),
     [
         ({"with": "sample:meadow"}, True), ({"with": "model:untrained"}, True),
         ({"with": "sample:landscape"}, False),  # a picture of another shape
         ({"with": "sample:meadow", "what": "components"}, False),
     ],
 )  # fmt: skip
-def test_a_change_is_offered_where_patches_can_be_subtracted(client, words, offered):
-    assert ("change" in names(offers(client, **words), "layout")) == offered
+def test_a_change_is_offered_where_patches_can_be_subtracted(client, words, is_offered):
+    assert ("change" in names(offers(client, **words), "layout")) == is_offered
 
 
-def test_only_what_can_be_is_offered(client):
+def test_only_possible_kinds_and_layouts_are_offered(client):
     data = offers(client, what="similarity", kind="html")
     assert "html" not in names(data, "kind")
     assert data["chosen"]["kind"] == "png"
@@ -66,15 +66,15 @@ def test_only_what_can_be_is_offered(client):
     assert "atlas" not in names(offers(client, kind="webp"), "layout")
 
 
-OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # the sheet cannot ask for rows and columns
+LAYOUTS_OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # the sheet cannot ask for rows and columns
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("layout", "kind"),
-    [*((layout, "svg") for layout in OFFERED), ("head", "numbers"), ("compare", "numbers"), ("head", "webp")],
+    [*((layout, "svg") for layout in LAYOUTS_OFFERED), ("head", "numbers"), ("compare", "numbers"), ("head", "webp")],
 )
-def test_the_offered_address_is_the_offered_command(client, layout, kind, tmp_path):
+def test_the_offered_address_gives_the_bytes_of_the_offered_command(client, layout, kind, tmp_path):
     words = FLOCK | {
         "layout": layout, "kind": kind, "table": "csv", "purpose": "column", "background": "dark", "what": "value",
         "k": "5", "scale": "off", "locked": "true", "grid": "true", "colours": "own", "footer": "true",
@@ -89,10 +89,10 @@ def test_the_offered_address_is_the_offered_command(client, layout, kind, tmp_pa
     assert response.status_code == 200, (file, response.text[:300])
     flags = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)
     assert flags[1] == file["name"]
-    assert response.content == by_command(flags[0], suffix, tmp_path)
+    assert response.content == bytes_of_command(flags[0], suffix, tmp_path)
 
 
-def test_the_offered_living_figure_is_the_offered_command(client, tmp_path):
+def test_the_offered_living_figure_has_the_bytes_of_the_offered_command(client, tmp_path):
     for layers in ("layer", "all"):
         words = {
             "sample": "flock",
@@ -106,7 +106,7 @@ def test_the_offered_living_figure_is_the_offered_command(client, tmp_path):
         response = client.post(f"/{data['file']['address']}", headers=KEY)
         assert response.status_code == 200, response.text[:300]
         flags = data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)[0]
-        assert response.content == by_command(flags, "html", tmp_path)
+        assert response.content == bytes_of_command(flags, "html", tmp_path)
 
 
 def test_a_lesson_offers_its_own_figure(client):
@@ -132,7 +132,7 @@ def test_the_size_of_a_living_figure_is_said(client):
     assert "With q and k in 8 bits: a weight is off by at most" in sentence
 
 
-def test_an_unknown_word_is_refused_here_too(client):
+def test_export_refuses_an_unknown_word(client):
     answer = client.get(f"/api/exports?{urlencode({'sample': 'flock', 'lauout': 'head'})}")
     assert answer.status_code == 400
     assert "did you mean layout?" in answer.json()["says"]

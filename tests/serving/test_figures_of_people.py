@@ -9,7 +9,7 @@ from waiting import until
 
 from playground.serving import figure_files, people, pictures, queue, worked
 from playground.serving.routes_figures import ROUTES
-from serving.figure_requests import FLOCK, KEY, PORTRAIT, STRANGER, TINY, ask, figure_bytes, refused
+from serving.figure_requests import FLOCK, KEY, PORTRAIT, STRANGER, TINY, ask, figure_bytes, refusal_of
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def client():
 
 
 @pytest.fixture
-def mine():
+def mine_id():
     """The id of a photograph that belongs to `KEY`."""
     picture = pictures.upload(PORTRAIT.read_bytes(), "my cat.jpg")
     people.enter(KEY["X-Playground-Key"]).take(picture)
@@ -29,14 +29,14 @@ def mine():
 # A person's own picture -----------------------------------------------------------------------------------------------
 
 
-def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
-    words = {"mine": mine, "model": "bundled", "layer": "3"} | TINY
+def test_a_figure_of_ones_own_picture_needs_its_key(client, mine_id):
+    words = {"mine": mine_id, "model": "bundled", "layer": "3"} | TINY
     response = ask(client, "png", words, "POST")
     assert response.status_code == 200, response.text[:200]
     assert response.headers["cache-control"] == "no-store"
     assert "etag" not in response.headers
-    assert "asked for by POST" in refused(client, "png", words, status=403)
-    assert "asked for by POST" in refused(client, "png", words, status=403, headers=KEY)
+    assert "asked for by POST" in refusal_of(client, "png", words, status=403)
+    assert "asked for by POST" in refusal_of(client, "png", words, status=403, headers=KEY)
     assert client.post("/figure.png", params=words).status_code == 403
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
     foreign_headers = KEY | {"Origin": "https://elsewhere.example"}
@@ -44,26 +44,26 @@ def test_a_figure_of_ones_own_picture_needs_its_key(client, mine):
     assert client.get("/api/exports", params=words).status_code in (400, 404)
 
 
-def test_what_is_made_of_two_pictures_stays_with_the_person_whose_own_one_of_them_is(client, mine):
-    words = FLOCK | TINY | {"layout": "compare", "with": f"mine:{mine}"}
+def test_a_comparison_with_a_person_s_own_picture_needs_their_key(client, mine_id):
+    words = FLOCK | TINY | {"layout": "compare", "with": f"mine:{mine_id}"}
     worked.shared_results.cache_clear()
-    assert "asked for by POST" in refused(client, "png", words, status=403)
+    assert "asked for by POST" in refusal_of(client, "png", words, status=403)
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
     assert ask(client, "png", words, "POST").status_code == 200
     assert worked.shared_results().bytes == 0 < people.find_person(KEY["X-Playground-Key"]).results.bytes
 
 
-def test_a_file_of_ones_own_picture_has_its_name(client, mine):
-    data = client.get("/api/exports", params={"mine": mine, "model": "bundled", "layer": "3"}, headers=KEY).json()
+def test_a_file_of_ones_own_picture_has_its_name(client, mine_id):
+    data = client.get("/api/exports", params={"mine": mine_id, "model": "bundled", "layer": "3"}, headers=KEY).json()
     assert data["file"]["name"] == "my cat-convolution.png"
     assert data["file"]["method"] == data["preview"]["method"] == "POST"
-    assert f"mine={mine}" in data["file"]["address"]
+    assert f"mine={mine_id}" in data["file"]["address"]
 
 
 # In somebody else's page ----------------------------------------------------------------------------------------------
 
 
-def test_a_page_can_hold_one_and_a_reader_can_keep_it(client):
+def test_a_figure_can_be_embedded_in_a_page_and_downloaded(client):
     inline_answer = ask(client, "svg", FLOCK | TINY)
     assert inline_answer.headers["content-disposition"] == "inline; filename*=UTF-8''flock-head.svg"
     saved_answer = ask(client, "svg", FLOCK | TINY | {"download": "1"})
@@ -72,15 +72,15 @@ def test_a_page_can_hold_one_and_a_reader_can_keep_it(client):
     assert "attachment" in ask(client, "html", FLOCK, "POST").headers["content-disposition"]
 
 
-def test_what_a_browser_has_is_not_drawn_again(client, monkeypatch):
-    first = ask(client, "svg", FLOCK | TINY)
-    assert first.headers["cache-control"] == "public, max-age=3600"
+def test_a_figure_that_a_browser_has_is_not_drawn_again(client, monkeypatch):
+    first_answer = ask(client, "svg", FLOCK | TINY)
+    assert first_answer.headers["cache-control"] == "public, max-age=3600"
     monkeypatch.setattr(figure_files, "file", lambda *_: pytest.fail("it was drawn again"))
-    second = ask(client, "svg", FLOCK | TINY, headers={"If-None-Match": first.headers["etag"]})
-    assert (second.status_code, second.content) == (304, b"")
+    second_answer = ask(client, "svg", FLOCK | TINY, headers={"If-None-Match": first_answer.headers["etag"]})
+    assert (second_answer.status_code, second_answer.content) == (304, b"")
 
 
-def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, monkeypatch):
+def test_a_figure_in_a_page_waits_for_its_turn_and_our_own_script_is_told_to(client, monkeypatch):
     figure_bytes(client, "csv", FLOCK)  # traced before: two requests for one new trace would share a turn
     line = queue.Queue(1)
     monkeypatch.setattr(queue, "figures", lambda: line)
@@ -91,7 +91,7 @@ def test_a_page_s_picture_waits_for_its_turn_and_our_own_script_is_told(client, 
         page_thread.start()
         until(lambda: line.waiting_count, "the picture of a page waits")
         own_response = ask(client, "png", FLOCK | TINY | {"head": "1"}, headers=KEY)
-        # The <img> sent no key from the same address. It may belong to the same page, so it counts as no other person.
+        # The <img> came from this address without a key. It may belong to this page, so it is no other person.
         assert (own_response.status_code, own_response.json()["before"]) == (202, 1)
         assert not answers
     page_thread.join(60)
@@ -103,7 +103,7 @@ def test_another_figure_has_another_tag(client):
     assert etag != other_etag
 
 
-def test_a_class_that_looks_at_one_figure_has_it_drawn_once(client, monkeypatch):
+def test_a_figure_that_many_ask_for_is_drawn_once(client, monkeypatch):
     worked.shared_results.cache_clear()
     drawings = []
     monkeypatch.setattr(figure_files, "_picture_file", lambda *arguments: drawings.append(arguments) or b"a picture")

@@ -42,7 +42,7 @@ def upload_of(person: int, length: int = 100) -> Upload:
     return Upload(person, bytes(length // 2), bytes(length - length // 2), ends=True)
 
 
-def on_their_way() -> int:
+def bytes_under_way() -> int:
     return sum(delivery.bytes for delivery in routes_pictures.deliveries)
 
 
@@ -63,12 +63,12 @@ def test_a_file_arrives():
     assert asyncio.run(upload_of(0).arrives()) == 100
 
 
-def test_who_stalls_is_told_so(monkeypatch):
+def test_an_upload_that_stalls_is_refused(monkeypatch):
     monkeypatch.setattr(routes_pictures, "PIECE_SECONDS", 0.05)
     assert asyncio.run(Upload(0, bytes(MB)).arrives()) == -408
 
 
-def test_who_leaves_half_way_leaves_nothing_behind():
+def test_an_upload_that_breaks_off_leaves_nothing_behind():
     class Leaving(Upload):
         async def receive(self):
             if not self.pieces:
@@ -79,9 +79,9 @@ def test_who_leaves_half_way_leaves_nothing_behind():
 
 
 def test_a_person_brings_one_file_after_the_other():
-    async def second() -> bool:
+    async def ends_before_the_first() -> bool:
         stalled_task = asyncio.create_task(Upload(0, bytes(1000)).arrives())
-        while not on_their_way():
+        while not bytes_under_way():
             await asyncio.sleep(0)
         first_task = asyncio.create_task(upload_of(0).arrives())
         assert await upload_of(1).arrives() == 100  # an upload of somebody else
@@ -90,15 +90,15 @@ def test_a_person_brings_one_file_after_the_other():
         assert await first_task == 100
         return is_done
 
-    assert asyncio.run(second()) is False
+    assert asyncio.run(ends_before_the_first()) is False
 
 
 def test_uploads_that_trickle_take_no_place_from_others():
     """A hundred uploads that have sent little fill no room: only bytes that have arrived are counted."""
 
-    async def another() -> int:
+    async def bytes_of_another() -> int:
         slow_tasks = [asyncio.create_task(Upload(i, bytes(1000)).arrives()) for i in range(100)]
-        while on_their_way() < 100 * 1000:
+        while bytes_under_way() < 100 * 1000:
             await asyncio.sleep(0)
         byte_count = await upload_of(100, MB).arrives()
         for task in slow_tasks:
@@ -106,16 +106,16 @@ def test_uploads_that_trickle_take_no_place_from_others():
         await asyncio.gather(*slow_tasks, return_exceptions=True)
         return byte_count
 
-    assert asyncio.run(another()) == MB
+    assert asyncio.run(bytes_of_another()) == MB
 
 
-def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
+def test_where_there_is_no_room_stalled_uploads_end_first(monkeypatch):
     monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.1)
     monkeypatch.setattr(ledger, "uploads", Room("uploads", 4 * MB))
 
-    async def all_of_them() -> tuple[list[int], list[int]]:
+    async def results_of_both_groups() -> tuple[list[int], list[int]]:
         stalled_tasks = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
-        while on_their_way() < 4 * MB:  # the last upload may exceed the bound
+        while bytes_under_way() < 4 * MB:  # the last upload may exceed the bound
             await asyncio.sleep(0)
         byte_counts = await asyncio.gather(*(upload_of(10 + i, 2 * MB).arrives() for i in range(4)))
         statuses = [task.result() for task in stalled_tasks if task.done()]
@@ -124,25 +124,25 @@ def test_where_there_is_no_room_who_stalls_goes_first(monkeypatch):
         await asyncio.gather(*stalled_tasks, return_exceptions=True)
         return byte_counts, statuses
 
-    results, end_statuses = asyncio.run(all_of_them())
+    results, end_statuses = asyncio.run(results_of_both_groups())
     assert results == [2 * MB] * 4
     assert end_statuses
     assert set(end_statuses) == {-408}
 
 
-def test_a_class_whose_pictures_do_not_fit_all_at_once_loses_none(monkeypatch):
+def test_pictures_of_a_class_that_do_not_fit_all_at_once_all_arrive(monkeypatch):
     """The room is full when half of each file has come. Then one file after the other is read to its end."""
     monkeypatch.setattr(ledger, "uploads", Room("uploads", 6 * MB))
 
-    async def everybody() -> tuple[list[int], int]:
+    async def results_of_all() -> tuple[list[int], int]:
         uploads = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
         tasks, most_at_once = [asyncio.create_task(upload.arrives()) for upload in uploads], 0
         while not all(task.done() for task in tasks):
-            most_at_once = max(most_at_once, on_their_way())
+            most_at_once = max(most_at_once, bytes_under_way())
             await asyncio.sleep(0)
         return [task.result() for task in tasks], most_at_once
 
-    byte_counts, most_at_once = asyncio.run(everybody())
+    byte_counts, most_at_once = asyncio.run(results_of_all())
     assert byte_counts == [2 * MB + 3] * 12
     assert most_at_once <= 6 * MB + 2 * MB + 1000  # one upload may exceed the bound
 
@@ -157,7 +157,7 @@ def test_a_file_that_takes_too_long_ends(monkeypatch):
     assert asyncio.run(Trickling(0).arrives()) == -408
 
 
-def test_what_is_too_large_is_refused_when_it_is_announced_and_when_it_comes_unannounced(monkeypatch):
+def test_a_file_that_is_too_large_is_refused_with_or_without_a_content_length(monkeypatch):
     monkeypatch.setattr(routes_pictures, "LARGEST_FILE", MB)
     assert asyncio.run(Upload(0, b"", ends=True, length=MB + 1).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 5, ends=True).arrives()) == -413
@@ -165,13 +165,13 @@ def test_what_is_too_large_is_refused_when_it_is_announced_and_when_it_comes_una
 
 
 @pytest.mark.parametrize(("bound", "keys"), [(Room("files", 9, 2), (1, 1, 1)), (Room("files", 2, 9), (1, 2, 3))])
-def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_of_them(bound, keys, monkeypatch):
+def test_more_uploads_than_there_is_room_for_are_refused_however_few_bytes_have_come(bound, keys, monkeypatch):
     """Once, each of 1,500 stalled uploads looked through all others, and the server answered nobody else."""
     monkeypatch.setattr(ledger, "files", bound)
 
-    async def one_more() -> int:
+    async def result_of_one_more() -> int:
         stalled_tasks = [asyncio.create_task(Upload(key, b"x").arrives()) for key in keys[:-1]]
-        while on_their_way() < 1:
+        while bytes_under_way() < 1:
             await asyncio.sleep(0)
         byte_count = await Upload(keys[-1], b"x").arrives()
         for task in stalled_tasks:
@@ -179,10 +179,10 @@ def test_more_files_than_there_is_room_for_are_refused_however_little_has_come_o
         await asyncio.gather(*stalled_tasks, return_exceptions=True)
         return byte_count
 
-    assert asyncio.run(one_more()) == -503
+    assert asyncio.run(result_of_one_more()) == -503
 
 
-def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monkeypatch):
+def test_where_there_is_no_place_for_another_file_a_stalled_one_gives_way(monkeypatch):
     """Otherwise, two networks that send a byte now and then would keep out everybody else's photographs."""
     monkeypatch.setattr(ledger, "files", Room("files", 3))
     monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.0)
@@ -190,7 +190,7 @@ def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monk
 
     async def tries_twice() -> list[int]:
         stalled_tasks = [asyncio.create_task(Upload(key, b"x").arrives()) for key in (1, 2)]
-        while on_their_way() < 2:
+        while bytes_under_way() < 2:
             await asyncio.sleep(0)
         first_result = await upload_of(3).arrives()
         await asyncio.wait(stalled_tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -203,15 +203,15 @@ def test_where_there_is_no_place_for_another_file_one_that_stalls_gives_way(monk
     assert asyncio.run(tries_twice()) == [-503, 100]
 
 
-def test_of_all_who_wait_for_room_one_looks_for_who_stalls(monkeypatch):
+def test_of_all_uploads_that_wait_for_room_one_looks_for_stalled_ones(monkeypatch):
     searches = []
 
-    class Looked(set):
+    class CountingSet(set):
         def __iter__(self):
             searches.append(self)
             return super().__iter__()
 
-    monkeypatch.setattr(routes_pictures, "deliveries", Looked())
+    monkeypatch.setattr(routes_pictures, "deliveries", CountingSet())
     monkeypatch.setattr(routes_pictures, "_looked_at", 0.0)
     monkeypatch.setattr(routes_pictures, "LOOK_EVERY", PATIENCE)
     for _ in range(400):

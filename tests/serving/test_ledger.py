@@ -28,7 +28,7 @@ def at(address: str, person: str = "") -> Visitor:
     return Visitor(person, address)
 
 
-def order(costs: Ledger, *visitors: Visitor) -> list[Visitor]:
+def served_order(costs: Ledger, *visitors: Visitor) -> list[Visitor]:
     """The order in which these visitors are served if all ask at the same moment for almost no work."""
     line = Queue(at_once=0, costs=costs)
     for visitor in visitors:
@@ -52,7 +52,7 @@ def test_half_of_a_cost_is_forgotten_in_two_minutes_and_the_order_stays(costs, c
     assert costs.cost("10.0.0.1/32") == pytest.approx(4)
     costs.charge(at("10.0.9.2"), 3)
     cheap_visitor, dear_visitor = at("10.0.0.1"), at("10.0.9.2")
-    assert order(costs, dear_visitor, cheap_visitor) == [cheap_visitor, dear_visitor]
+    assert served_order(costs, dear_visitor, cheap_visitor) == [cheap_visitor, dear_visitor]
     clock.now += 1000 * HALF_LIFE  # costs must stay finite after 1,000 half-lives
     costs.charge(at("10.0.9.2"), 1)
     assert costs.cost("10.0.9.2/32") == pytest.approx(1)
@@ -63,20 +63,20 @@ def test_many_networks_of_one_house_share_a_cost_that_others_nearby_hardly_pay(c
         costs.charge(at(f"2001:db8:1:2{number:02x}::/64"), 5)
     costs.charge(at("2001:db8:2:1::/64"), 6)
     newcomer, neighbour, stranger = at("2001:db8:1:2ff::/64"), at("2001:db8:9:1::/64"), at("2001:db8:2:1::/64")
-    assert order(costs, newcomer, stranger, neighbour) == [neighbour, stranger, newcomer]
+    assert served_order(costs, newcomer, stranger, neighbour) == [neighbour, stranger, newcomer]
 
 
-def test_in_one_network_keys_are_told_apart(costs, monkeypatch):
+def test_keys_of_one_network_have_costs_of_their_own(costs, monkeypatch):
     monkeypatch.setattr(ledger, "seats", Seats(costs))
     visitors = [at("10.0.0.1", person) for person in ("greedy", "ann", "bea")]
     for visitor in visitors:
         ledger.seats.enter(visitor.address, list).key = visitor.person
     costs.charge(at("10.0.0.1", "greedy"), 50)
     costs.charge(at("10.0.0.1", "ann"), 1)
-    assert order(costs, *visitors) == visitors[::-1]
+    assert served_order(costs, *visitors) == visitors[::-1]
 
 
-def test_what_is_known_of_many_does_not_grow_without_end(costs, monkeypatch):
+def test_the_table_of_costs_does_not_grow_without_end(costs, monkeypatch):
     monkeypatch.setattr(ledger, "MOST_KNOWN", 100)
     for number in range(500):
         costs.charge(at(f"10.{number // 250}.{number % 250}.1"), 1 + number)
@@ -92,36 +92,36 @@ def room():
 
 
 def test_one_network_gets_three_quarters_and_a_stranger_some_of_the_rest(room):
-    network_troubles = [room.take(at("10.0.0.1", f"key {number}")) for number in range(100)]
-    assert network_troubles.count("") == 75
-    troubles = [room.take(at(f"10.{number}.0.1")) for number in range(1, 25)]
-    assert set(troubles) == {""}
+    network_refusals = [room.take(at("10.0.0.1", f"key {number}")) for number in range(100)]
+    assert network_refusals.count("") == 75
+    stranger_refusals = [room.take(at(f"10.{number}.0.1")) for number in range(1, 25)]
+    assert set(stranger_refusals) == {""}
 
 
-def test_however_many_come_whoever_holds_nothing_finds_room(room):
+def test_however_many_come_a_stranger_finds_room(room):
     for network in range(6):
         for _ in range(200):
             room.take(at(f"10.{network}.0.1"))
     assert [room.take(at(f"172.{number}.0.1")) for number in range(4)] == [""] * 4
 
 
-def test_many_networks_of_one_house_are_one(room):
-    troubles = [room.take(at(f"2001:db8:1:2{number:02x}::/64")) for number in range(100)]
-    assert troubles.count("") == 75
+def test_many_networks_of_one_house_get_the_room_of_one(room):
+    refusals = [room.take(at(f"2001:db8:1:2{number:02x}::/64")) for number in range(100)]
+    assert refusals.count("") == 75
 
 
-def test_a_key_holds_a_part_of_it(room):
-    troubles = [room.take(at("10.0.0.1", "ann")) for _ in range(30)]
-    assert (troubles.count(""), troubles[-1]) == (20, "key")
+def test_one_key_holds_at_most_its_part_of_a_room(room):
+    refusals = [room.take(at("10.0.0.1", "ann")) for _ in range(30)]
+    assert (refusals.count(""), refusals[-1]) == (20, "key")
 
 
-def test_what_was_taken_is_given_back(room):
-    with room.holding(at("10.0.0.1", "ann"), 5) as trouble:
-        assert (trouble, room.taken) == ("", 5)
+def test_room_that_was_taken_is_given_back(room):
+    with room.holding(at("10.0.0.1", "ann"), 5) as refusal:
+        assert (refusal, room.taken) == ("", 5)
     assert (room.taken, room.holdings.by_address, room.holdings._by_network, room._taken_by_key) == (0, {}, {}, {})
 
 
-def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
+def test_the_furthest_above_its_share_is_the_largest_holder_in_the_largest_house():
     house = {f"2001:db8:1:2{number:02x}::/64": 3 for number in range(10)} | {"2001:db8:1:2aa::/64": 4}
     holdings = Holdings()
     for address, amount in (house | {"10.0.0.1": 20}).items():
@@ -132,7 +132,7 @@ def test_the_furthest_above_its_share_is_a_house_and_in_it_who_holds_most():
 # Seats
 
 
-class Ended(list):
+class ClosedPages(list):
     """The names of the pages that were closed."""
 
     def enter(self, seats: Seats, name: str, address: str, key: str = ""):
@@ -143,8 +143,8 @@ class Ended(list):
 
 
 @pytest.fixture
-def ended():
-    return Ended()
+def closed_pages():
+    return ClosedPages()
 
 
 @pytest.fixture
@@ -152,84 +152,86 @@ def seats(costs):
     return Seats(costs, capacity=10)
 
 
-def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(ended, costs, clock):
+def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(closed_pages, costs, clock):
     """Each address holds 200 pages and sends a request with each page's key every fifty seconds. Once, newcomers were
     refused 720 of 720 times."""
     seats = Seats(costs)
     for number in range(400):
-        ended.enter(seats, f"{number}", f"10.{number % 2}.0.1", f"key {number}")
+        closed_pages.enter(seats, f"{number}", f"10.{number % 2}.0.1", f"key {number}")
     refusal_count = 0
     for minute in range(20):
         for name in [seat.session for seat in seats.open]:
             seats.note_request(name, f"key {name}")
         for number in range(6):
-            newcomer = ended.enter(seats, f"new {minute} {number}", f"172.{minute}.{number}.1", "newcomer")
+            newcomer = closed_pages.enter(seats, f"new {minute} {number}", f"172.{minute}.{number}.1", "newcomer")
             refusal_count += newcomer is None
             clock.now += 8
             if newcomer:
                 seats.leave(newcomer)
         for number in range(2):  # the attackers take every free seat again
-            while ended.enter(seats, f"again {len(ended)}", f"10.{number}.0.1", f"key {len(ended)}"):
+            while closed_pages.enter(
+                seats, f"again {len(closed_pages)}", f"10.{number}.0.1", f"key {len(closed_pages)}"
+            ):
                 pass
     assert refusal_count == 0
 
 
-def test_one_house_with_many_networks_locks_nobody_out(seats, ended):
+def test_one_house_with_many_networks_locks_nobody_out(seats, closed_pages):
     for number in range(10):
-        ended.enter(seats, f"{number}", f"2001:db8:1:2{number:02x}::/64", "key")
-    assert ended.enter(seats, "ann", "10.0.0.1")
-    assert len(ended) == 1
+        closed_pages.enter(seats, f"{number}", f"2001:db8:1:2{number:02x}::/64", "key")
+    assert closed_pages.enter(seats, "ann", "10.0.0.1")
+    assert len(closed_pages) == 1
 
 
-def test_a_hall_is_not_thrown_out_by_itself(seats, ended, clock):
+def test_a_newcomer_from_a_full_hall_takes_only_an_idle_seat(seats, closed_pages, clock):
     for number in range(10):
-        ended.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
-    assert ended.enter(seats, "one more", "10.0.0.1") is None
+        closed_pages.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
+    assert closed_pages.enter(seats, "one more", "10.0.0.1") is None
     clock.now += IDLE_SECONDS + 1
     for number in range(1, 10):
         seats.note_request(f"{number}", f"key {number}")
-    assert ended.enter(seats, "one more", "10.0.0.1")
-    assert ended == ["0"]
+    assert closed_pages.enter(seats, "one more", "10.0.0.1")
+    assert closed_pages == ["0"]
 
 
-def test_a_heartbeat_is_not_a_person(seats, ended, clock):
+def test_a_heartbeat_does_not_keep_a_seat(seats, closed_pages, clock):
     for number in range(10):
-        ended.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
+        closed_pages.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
     clock.now += IDLE_SECONDS + 1
     for number in range(10):
         seats.note_request(f"{number}", f"key {number}", by_person=False)
-    assert ended.enter(seats, "one more", "10.0.0.1")
+    assert closed_pages.enter(seats, "one more", "10.0.0.1")
 
 
-def test_nobody_takes_a_seat_from_who_has_fewer(seats, ended, clock):
+def test_nobody_takes_a_seat_from_a_network_with_fewer(seats, closed_pages, clock):
     for number in range(8):
-        ended.enter(seats, f"many {number}", "10.0.0.1", f"many {number}")
+        closed_pages.enter(seats, f"many {number}", "10.0.0.1", f"many {number}")
     for number in range(2):
-        ended.enter(seats, f"few {number}", "10.9.0.1", f"few {number}")
+        closed_pages.enter(seats, f"few {number}", "10.9.0.1", f"few {number}")
     assert seats.has_room("10.9.0.1")
     assert not seats.has_room("10.0.0.1")
 
 
-def test_one_browser_has_so_many_pages_and_no_more(costs, ended, clock):
+def test_one_browser_keeps_a_bounded_number_of_pages(costs, closed_pages, clock):
     seats = Seats(costs)
     for number in range(ledger.MOST_SEATS_OF_BROWSER + 2):
-        ended.enter(seats, f"tab {number}", "10.0.0.1")
+        closed_pages.enter(seats, f"tab {number}", "10.0.0.1")
         clock.now += 1
         seats.note_request(f"tab {number}", "one key")
-    assert ended == ["tab 0", "tab 1"]
+    assert closed_pages == ["tab 0", "tab 1"]
 
 
-def test_in_the_fullest_network_a_page_without_a_key_goes_before_an_older_one_with_one(seats, ended, clock):
+def test_in_the_fullest_network_a_page_without_a_key_goes_before_an_older_one_with_one(seats, closed_pages, clock):
     """A page without a key is most likely opened by a script: every browser sends one."""
     for number in range(10):
-        ended.enter(seats, f"page {number}", "10.9.0.1", "" if number == 7 else f"key {number}")
+        closed_pages.enter(seats, f"page {number}", "10.9.0.1", "" if number == 7 else f"key {number}")
         clock.now += 1
-    ended.enter(seats, "newcomer", "10.7.0.1", "newcomer")
-    assert ended == ["page 7"]
+    closed_pages.enter(seats, "newcomer", "10.7.0.1", "newcomer")
+    assert closed_pages == ["page 7"]
 
 
-def test_pages_cost_and_who_has_none_pays_with_their_network(seats, ended, costs, clock):
-    ended.enter(seats, "session", "10.0.0.1", "ann")
+def test_open_pages_cost_and_a_key_without_one_pays_with_its_network(seats, closed_pages, costs, clock):
+    closed_pages.enter(seats, "session", "10.0.0.1", "ann")
     clock.now += 60
     seats.charge()
     assert costs.cost(at("10.0.0.1", "ann")) == pytest.approx(60 * ledger.SEAT_RATE)
@@ -240,21 +242,21 @@ def test_pages_cost_and_who_has_none_pays_with_their_network(seats, ended, costs
 # Classes
 
 
-def in_class(costs, phone: str, name: str = "class ACDEF") -> Visitor:
+def visitor_in_class(costs, phone: str, name: str = "class ACDEF") -> Visitor:
     costs.phones[phone] = name, at("10.0.0.1", "lecturer")
     return at("10.0.0.1", phone)
 
 
 def test_a_class_pays_for_its_phones_and_its_network_does_not(costs):
     for number in range(40):
-        costs.charge(costs.payer(in_class(costs, f"phone {number}")), 1)
+        costs.charge(costs.payer(visitor_in_class(costs, f"phone {number}")), 1)
     assert costs.cost("class ACDEF") == pytest.approx(40)
     assert costs.cost("10.0.0.1/32") == 0
     assert costs.payer(at("10.0.0.1", "no phone")) == at("10.0.0.1", "no phone")
 
 
 def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
-    hostile_phone, quiet_phone = in_class(costs, "hostile"), in_class(costs, "other")
+    hostile_phone, quiet_phone = visitor_in_class(costs, "hostile"), visitor_in_class(costs, "other")
     costs.charge(costs.payer(hostile_phone), ledger.MOST_PHONE_COST + 1)
     assert costs.payer(hostile_phone) == hostile_phone
     assert costs.payer(quiet_phone).address == "class ACDEF"
@@ -262,8 +264,8 @@ def test_a_phone_that_costs_more_than_its_part_pays_itself(costs, clock):
     assert costs.payer(hostile_phone).address == "class ACDEF"
 
 
-def test_what_a_class_costs_beyond_its_bound_is_charged_to_who_started_it(costs):
-    phones = [in_class(costs, f"phone {number}") for number in range(60)]
+def test_costs_of_a_class_beyond_its_bound_are_charged_to_its_lecturer(costs):
+    phones = [visitor_in_class(costs, f"phone {number}") for number in range(60)]
     for phone in phones:
         costs.charge(costs.payer(phone), ledger.MOST_PHONE_COST)
     assert ledger.MOST_CLASS_COST < costs.cost("class ACDEF") <= ledger.MOST_CLASS_COST + ledger.MOST_PHONE_COST
@@ -271,21 +273,24 @@ def test_what_a_class_costs_beyond_its_bound_is_charged_to_who_started_it(costs)
     assert costs.payer(phones[-1]) == at("10.0.0.1", "lecturer")
 
 
-def test_all_classes_together_are_no_more_than_one(costs):
+def test_all_classes_together_are_charged_like_one(costs):
     for number in range(30):
-        costs.charge(costs.payer(in_class(costs, f"phone {number}", f"class {number}")), 5)
-    newcomer = costs.payer(in_class(costs, "fresh", "class fresh"))
+        costs.charge(costs.payer(visitor_in_class(costs, f"phone {number}", f"class {number}")), 5)
+    newcomer = costs.payer(visitor_in_class(costs, "fresh", "class fresh"))
     costs.charge(at("10.9.0.1"), 0.5)
     stranger = at("10.9.0.1")
-    assert [visitor.address for visitor in order(costs, newcomer, stranger)] == [stranger.address, newcomer.address]
+    assert [visitor.address for visitor in served_order(costs, newcomer, stranger)] == [
+        stranger.address,
+        newcomer.address,
+    ]
 
 
-def test_a_hall_s_class_keeps_its_seats_and_a_hostile_network_gives_way(costs, ended, clock):
+def test_a_hall_s_class_keeps_its_seats_and_a_hostile_network_gives_way(costs, closed_pages, clock):
     seats = Seats(costs, capacity=100)
     for number in range(60):
-        ended.enter(seats, f"student {number}", "10.0.0.1")
-        seats.note_request(f"student {number}", in_class(costs, f"phone {number}").person)
+        closed_pages.enter(seats, f"student {number}", "10.0.0.1")
+        seats.note_request(f"student {number}", visitor_in_class(costs, f"phone {number}").person)
     for number in range(40):
-        ended.enter(seats, f"many {number}", "10.9.0.1", f"many {number}")
-    ended.enter(seats, "somebody", "10.7.0.1")
-    assert ended == ["many 0"]
+        closed_pages.enter(seats, f"many {number}", "10.9.0.1", f"many {number}")
+    closed_pages.enter(seats, "somebody", "10.7.0.1")
+    assert closed_pages == ["many 0"]

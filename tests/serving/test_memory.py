@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-SPARE = 25  # MB of the spare decoder's process
-MEASURE = """
+SPARE_MB = 25  # MB of the spare decoder's process
+MEASURE_CODE = """
 import io, json, resource, sys, threading
 from PIL import Image
 from playground.serving import pictures
@@ -45,9 +45,9 @@ pytestmark = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C
 
 
 def memory_of_uploads(kind: str, side: int, people: int) -> dict[str, float]:
-    """Runs MEASURE in a new process. Returns, in MB, the largest growth of that process, the size of the kept pictures,
-    and the size of the decoder's process."""
-    command = [sys.executable, "-c", MEASURE, kind, f"{side}", f"{people}"]
+    """Runs MEASURE_CODE in a new process. Returns, in MB, the largest growth of that process, the size of the kept
+    pictures, and the size of the decoder's process."""
+    command = [sys.executable, "-c", MEASURE_CODE, kind, f"{side}", f"{people}"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stderr[-2000:]
     return json.loads(result.stdout)
@@ -70,15 +70,15 @@ def test_a_class_that_drops_large_pictures_leaves_no_free_blocks_behind():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "side"), [("WEBP", 6000), ("PNG", 8000)])
-def test_a_picture_of_as_many_pixels_as_may_be_takes_what_the_readme_says_at_most(kind, side):
+def test_the_largest_allowed_picture_takes_at_most_the_memory_in_the_readme(kind, side):
     memory = memory_of_uploads(kind, side, people=1)
     assert memory["shown"] == 1
-    assert memory["grew"] - memory["held"] + memory["took"] + SPARE < table_megabytes("the process that decodes"), (
+    assert memory["grew"] - memory["held"] + memory["took"] + SPARE_MB < table_megabytes("the process that decodes"), (
         memory
     )
 
 
-ARENAS = """
+ARENAS_CODE = """
 import ctypes, os, sys, threading
 import streamlit.web.bootstrap  # as its command does
 import app
@@ -98,8 +98,8 @@ os._exit(0)
 """
 
 
-def test_threads_share_two_arenas_for_each_keeps_free_what_no_other_takes(tmp_path):
+def test_threads_share_two_memory_arenas(tmp_path):
     """glibc fixes the number of arenas when the first thread starts, so the app has to set it earlier."""
     file = tmp_path / "arenas.xml"
-    subprocess.run([sys.executable, "-c", ARENAS, str(file)], cwd=ROOT, check=True, capture_output=True, text=True)
+    subprocess.run([sys.executable, "-c", ARENAS_CODE, str(file)], cwd=ROOT, check=True, capture_output=True, text=True)
     assert file.read_text().count("<heap nr=") <= 1 + 2  # the main arena and two for threads

@@ -59,7 +59,7 @@ def test_a_full_graphics_card_leaves_the_work_to_the_cpu(monkeypatch):
     assert (len(tries), flock_trace.tokens > 0) == (2, True)
 
 
-def test_random_weights_of_any_size_are_not_for_strangers():
+def test_large_models_with_random_weights_are_refused():
     for name, message in {
         "ViT-H/14": "500 MB for models with random weights",
         "ViT-H/100": "cuts patches of 4 to 32",
@@ -97,7 +97,7 @@ def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_wi
     ]
 
 
-def test_what_would_take_too_long_is_neither_offered_nor_done(monkeypatch):
+def test_a_grid_that_would_take_too_long_is_neither_offered_nor_computed(monkeypatch):
     def per_second(device: str) -> float:
         return speed
 
@@ -123,7 +123,7 @@ def test_the_estimated_work_is_what_torch_counts():
     assert counter.get_total_flops() / 2 == pytest.approx(effort.multiplications(vit, 196), rel=0.02)
 
 
-def test_only_safetensors_on_the_hub_are_fetched_never_what_lies_pickled_elsewhere(monkeypatch):
+def test_only_safetensors_on_the_hub_are_fetched_and_never_pickled_files(monkeypatch):
     requests = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: requests.append(where))
     monkeypatch.setattr(socket.socket, "connect", lambda *where: requests.append(where))
@@ -155,7 +155,7 @@ def own_folder(monkeypatch, tmp_path):
     """A folder with a small model, a file that is no model, and a model whose scores overflow. The server offers it."""
     shutil.copy(BUNDLED_MODEL, tmp_path / "my-cats.safetensors")
     (tmp_path / "broken.safetensors").write_bytes(b"nothing of the kind")
-    beyond_all_measure(tmp_path / "beyond.safetensors")
+    write_overflowing_model(tmp_path / "beyond.safetensors")
     monkeypatch.setattr(settings, "now", lambda: Settings(models_dir=str(tmp_path), open=False))
     return tmp_path
 
@@ -169,14 +169,14 @@ def test_a_folder_s_model_files_are_offered_by_their_own_names(own_folder):
     assert traces.trace(pictures.sample("flock"), Setup("own/my-cats"), traces.own_cache()).layers
 
 
-def test_a_model_file_that_was_just_deleted_is_said(own_folder, monkeypatch):
+def test_a_model_file_that_was_just_deleted_is_refused_with_a_sentence(own_folder, monkeypatch):
     monkeypatch.setattr(model_file, "in_folder", lambda folder: {"my-cats": own_folder / "deleted.safetensors"})
     assert "own/my-cats" in [card.name for card in models.cards()]
     with pytest.raises(PlaygroundError, match=r"There is no file my-cats"):
         models.load("own/my-cats")
 
 
-def test_a_path_is_still_no_name(own_folder):
+def test_a_path_is_refused_as_a_model_s_name(own_folder):
     for name in (
         "own/../my-cats",
         f"own/{own_folder}/my-cats",
@@ -189,7 +189,7 @@ def test_a_path_is_still_no_name(own_folder):
         models.load("own/dogs")
 
 
-def beyond_all_measure(file):
+def write_overflowing_model(file):
     """Writes the bundled model with keys so large that its scores overflow float32."""
     import torch
     from safetensors import safe_open
@@ -204,7 +204,7 @@ def beyond_all_measure(file):
     save_file(weights, file, metadata)
 
 
-def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_of_it(own_folder):
+def test_a_model_that_computes_nan_or_infinity_is_refused_by_every_route(own_folder):
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 
@@ -226,14 +226,14 @@ def test_a_model_that_computes_no_numbers_is_said_to_whoever_asks_for_anything_o
         assert str(own_folder) not in answer.text
 
 
-def test_a_broken_model_file_is_said_without_its_path(own_folder):
+def test_a_broken_model_file_is_refused_without_naming_its_path(own_folder):
     with pytest.raises(PlaygroundError) as refusal:
         models.load("own/broken")
     assert str(own_folder) not in str(refusal.value)
     assert "broken" in str(refusal.value)
 
 
-def test_a_model_file_that_is_small_in_half_precision_is_refused_by_what_it_takes_in_memory(own_folder, monkeypatch):
+def test_a_model_file_in_half_precision_is_refused_by_its_size_in_memory(own_folder, monkeypatch):
     file_mb = BUNDLED_MODEL.stat().st_size / 1e6
     monkeypatch.setattr(
         settings, "now", lambda: Settings(models_dir=str(own_folder), open=False, model_mb=round(1.5 * file_mb))

@@ -17,7 +17,7 @@ from playground.serving.settings import Settings
 from playground.serving.traces import Setup
 
 NAME = "own/leaves"
-SAID = {
+DESCRIPTION = {
     "mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225], "num_heads": 3, "act_layer": "gelu",
     "global_pool": "token",
 }  # fmt: skip
@@ -33,20 +33,20 @@ def folder(monkeypatch, tmp_path):
     return tmp_path
 
 
-def say(folder, **more) -> None:
+def write_description(folder, **fields) -> None:
     """Writes the description beside the model's file, with a later time than before."""
     file = folder / "leaves.json"
-    changed_at = file.stat().st_mtime_ns + 10**9 if file.exists() else None
-    file.write_text(json.dumps(SAID | more))
-    if changed_at:
-        os.utime(file, ns=(changed_at, changed_at))
+    next_time = file.stat().st_mtime_ns + 10**9 if file.exists() else None
+    file.write_text(json.dumps(DESCRIPTION | fields))
+    if next_time:
+        os.utime(file, ns=(next_time, next_time))
 
 
 def flock_trace():
     return traces.trace(pictures.sample("flock"), Setup(NAME), None)
 
 
-def test_what_was_assumed_stands_in_the_card_and_with_the_numbers(folder):
+def test_assumptions_stand_in_the_model_s_card_and_with_the_numbers(folder):
     traces.sample_traces().drop_where(lambda key: True)
     assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
     header, _ = unpack(flock_trace().to_bytes([1]))
@@ -63,28 +63,28 @@ def test_labels_that_may_be_wrong_are_refused(folder):
         routes_beyond._label({"label": "0"}, flock_trace())
 
 
-def test_what_is_said_beside_the_file_counts_at_once(folder):
+def test_a_changed_description_takes_effect_at_once(folder):
     first_trace, digest = flock_trace(), chosen.digest(pictures.sample("flock"), Setup(NAME))
     assert first_trace.logits is None
-    say(folder)
+    write_description(folder)
     assert chosen.digest(pictures.sample("flock"), Setup(NAME)) != digest, "a browser would keep the old rows"
     trace = playground.trace(models.load(NAME), pictures.sample("flock").image)
     assert (trace.assumed, trace.vit.config.std, trace.logits is None) == ("", (0.229, 0.224, 0.225), False)
     second_trace = flock_trace()
     assert second_trace.vit is trace.vit, "the trace of the model as it was is not shown any more"
-    say(folder, std=[0.5, 0.5, 0.5])
+    write_description(folder, std=[0.5, 0.5, 0.5])
     assert models.load(NAME).config.std == (0.5, 0.5, 0.5)
 
 
-def test_what_is_wrong_beside_the_file_is_said_without_its_folder(folder):
-    say(folder, mean="grey")
+def test_a_wrong_description_is_refused_without_naming_its_folder(folder):
+    write_description(folder, mean="grey")
     with pytest.raises(PlaygroundError, match=r"leaves\.json: mean is a number for red, green and blue") as refusal:
         models.load(NAME)
     assert str(folder) not in str(refusal.value)
 
 
 def test_a_command_that_names_an_own_model_loads_it_as_the_app_does(folder, monkeypatch):
-    say(folder)
+    write_description(folder)
     monkeypatch.setenv("PLAYGROUND_MODELS_DIR", str(folder))
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)

@@ -8,9 +8,9 @@ import pytest
 
 from playground.serving import people, pictures
 from playground.serving.routes import ROUTES
-from serving.visits import ANNA, BERT, bring, client, photograph, refused
+from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
 
-A, B = ANNA["X-Playground-Key"], BERT["X-Playground-Key"]
+ANNA_KEY, BERT_KEY = ANNA["X-Playground-Key"], BERT["X-Playground-Key"]
 
 
 @pytest.fixture
@@ -25,8 +25,8 @@ def clock(monkeypatch):
 def http():
     with client() as http:
         yield http
-    people.forget(A)
-    people.forget(B)
+    people.forget(ANNA_KEY)
+    people.forget(BERT_KEY)
 
 
 def picture(number: int = 0) -> pictures.Picture:
@@ -34,28 +34,28 @@ def picture(number: int = 0) -> pictures.Picture:
 
 
 def test_a_person_is_forgotten_ten_minutes_after_their_last_request(clock):
-    person = people.enter(A)
+    person = people.enter(ANNA_KEY)
     person.take(picture())
     clock[0] += 599
-    assert people.find_person(A) is person  # this call counts as a request
+    assert people.find_person(ANNA_KEY) is person  # this call counts as a request
     clock[0] += 599
     people.forget_the_gone()
-    assert people.find_person(A) is person
+    assert people.find_person(ANNA_KEY) is person
     clock[0] += 601
     people.forget_the_gone()
     assert people._people == {}
-    assert people.find_person(A) is None
+    assert people.find_person(ANNA_KEY) is None
 
 
-def test_who_comes_back_too_late_finds_nothing_though_nobody_has_swept(clock):
-    people.enter(A).take(picture())
+def test_a_person_who_comes_back_too_late_finds_nothing_even_before_the_sweep(clock):
+    people.enter(ANNA_KEY).take(picture())
     clock[0] += 601
-    assert people.find_person(A) is None
-    assert people.enter(A).pictures == {}
+    assert people.find_person(ANNA_KEY) is None
+    assert people.enter(ANNA_KEY).pictures == {}
 
 
 def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(clock):
-    person = people.enter(A)
+    person = people.enter(ANNA_KEY)
     person.take(picture())
     (reference,) = (weakref.ref(kept_picture) for kept_picture in person.pictures.values())
     person.results.get((next(iter(person.pictures)), "what a lesson found"), lambda: b"x" * 1000)
@@ -67,13 +67,13 @@ def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(
 
 
 @pytest.mark.parametrize("way", ["told to", "by too many others", "of one picture"])
-def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monkeypatch, way):
-    person, portrait = people.enter(A), picture()
+def test_a_forgotten_picture_goes_with_all_results_about_it(clock, monkeypatch, way):
+    person, portrait = people.enter(ANNA_KEY), picture()
     person.take(portrait)
     for cache in (person.results, person.head_names):
         cache.get((portrait.id, "made of it"), lambda: b"x")
     if way == "told to":
-        people.forget(A)
+        people.forget(ANNA_KEY)
     elif way == "of one picture":
         assert person.drop(portrait.id)
         assert not person.drop(portrait.id)
@@ -81,11 +81,11 @@ def test_what_is_forgotten_is_forgotten_with_all_that_was_made_of_it(clock, monk
         monkeypatch.setattr(people, "MOST_PEOPLE", 3)
         for number in range(3):
             people.enter(f"{number}" * 22)
-        assert people.find_person(A) is None
+        assert people.find_person(ANNA_KEY) is None
     assert (portrait.id in person.pictures, person.results.bytes, person.head_names.bytes) == (False, 0, 0)
 
 
-def test_of_very_many_people_who_asked_longest_ago_goes_first(clock, monkeypatch):
+def test_of_too_many_people_the_one_who_asked_longest_ago_is_forgotten(clock, monkeypatch):
     monkeypatch.setattr(people, "MOST_PEOPLE", 3)
     keys = [f"{number}" * 22 for number in range(5)]
     for key in keys[:3]:
@@ -96,7 +96,7 @@ def test_of_very_many_people_who_asked_longest_ago_goes_first(clock, monkeypatch
 
 
 def test_the_last_few_pictures_of_a_person_are_kept(clock):
-    person = people.enter(A)
+    person = people.enter(ANNA_KEY)
     for number in range(people.MOST_PICTURES + 2):
         person.take(picture(number))
     assert [kept_picture.name for kept_picture in person.pictures.values()] == ["2.jpg", "3.jpg", "4.jpg"]
@@ -104,38 +104,38 @@ def test_the_last_few_pictures_of_a_person_are_kept(clock):
     assert [kept_picture.name for kept_picture in person.pictures.values()] == ["3.jpg", "4.jpg", "2.jpg"]
 
 
-def test_asking_for_what_is_everybody_s_keeps_nothing_of_a_person(http):
+def test_requests_about_samples_keep_nothing_of_a_person(http):
     http.get("/api/trace?sample=flock&model=bundled", headers=ANNA)
     http.get("/api/models", headers=ANNA)
-    assert people.find_person(A) is None
+    assert people.find_person(ANNA_KEY) is None
 
 
 @pytest.mark.parametrize(
     "key", ["", "x" * 21, "x" * 65, "x" * 21 + "é", "x" * 30 + " ", "../" * 8, "x" * 10**5, "x" * 21 + "\n"]
 )
-def test_what_is_no_key_makes_nobody_a_person(http, key):
+def test_an_invalid_key_creates_no_person(http, key):
     former_keys = [*people._people]  # people of other tests
     try:
         answer = http.post("/api/pictures", content=photograph(), headers={"X-Playground-Key": key.encode()})
     except (ValueError, RuntimeError):  # the HTTP client refuses to send such a header
         return
-    refused(answer, 403)
+    assert_refused(answer, 403)
     assert [*people._people] == former_keys
 
 
 # No address gives a person's data to another person
 
-ANYTHING = {
+PATH_FIELDS = {
     "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/app.js",
     "file": "bundled.bin", "number": "0", "code": "ABCDE",
 }  # fmt: skip
 STRANGERS = {
     "another key": (BERT, {}),
     "no key": ({}, {}),
-    "a key of another form": ({"X-Playground-Key": A[:-1] + "!"}, {}),
-    "the key in the address": ({}, {"key": A, "X-Playground-Key": A, "x-playground-key": A}),
-    "the key as a cookie": ({"Cookie": f"X-Playground-Key={A}; key={A}"}, {}),
-    "the key as a password": ({"Authorization": f"Bearer {A}"}, {}),
+    "a key of another form": ({"X-Playground-Key": ANNA_KEY[:-1] + "!"}, {}),
+    "the key in the address": ({}, {"key": ANNA_KEY, "X-Playground-Key": ANNA_KEY, "x-playground-key": ANNA_KEY}),
+    "the key as a cookie": ({"Cookie": f"X-Playground-Key={ANNA_KEY}; key={ANNA_KEY}"}, {}),
+    "the key as a password": ({"Authorization": f"Bearer {ANNA_KEY}"}, {}),
 }
 
 
@@ -144,7 +144,7 @@ def test_nobody_reads_another_s_picture_by_any_address(http, route):
     reply = bring(http, ANNA, name="secret-holiday.jpg")
     digest = http.get("/api/trace", params={"mine": reply["id"], "model": "bundled"}, headers=ANNA).json()["digest"]
     words = {"mine": reply["id"], "model": "bundled", "layers": "0", "layer": "0"}
-    digests, methods = (ANYTHING, ANYTHING | {"digest": digest}), sorted(route.methods - {"HEAD"})
+    digests, methods = (PATH_FIELDS, PATH_FIELDS | {"digest": digest}), sorted(route.methods - {"HEAD"})
     for (stranger, (headers, extra_words)), known_digest, method in product(STRANGERS.items(), digests, methods):
         path = route.path.replace("{entry:path}", "{entry}")
         path = path.format(**known_digest, id=reply["id"])
@@ -157,12 +157,12 @@ def test_nobody_reads_another_s_picture_by_any_address(http, route):
 
 
 def is_everybody_s(answer, route) -> bool:
-    """Whether this route answers everybody alike: lists, scripts, and what strangers do with their own pictures."""
+    """Whether this route answers everybody alike: lists, scripts, and what people do with their own pictures."""
     paths = {"/api/models", "/api/moments", "/api/pictures", "/api/fetching", "/healthz", "/readyz", "/c", "/c/{code}"}
     return route.path in paths or (route.path == "/api/app/{digest}/{entry:path}")
 
 
-def test_with_the_key_of_the_page_all_of_it_is_there(http):
+def test_with_the_person_s_key_their_picture_and_trace_are_there(http):
     """Shows that the test above would fail if a route gave the data to strangers."""
     reply = bring(http, ANNA)
     words = {"mine": reply["id"], "model": "bundled"}
@@ -172,9 +172,9 @@ def test_with_the_key_of_the_page_all_of_it_is_there(http):
     assert http.post("/figure.svg", params=words, headers=ANNA).status_code == 200
 
 
-def test_two_people_with_one_photograph_each_have_their_own(http):
-    first, second = bring(http, ANNA, name="a.jpg"), bring(http, BERT, name="b.jpg")
-    assert first["id"] == second["id"]
-    assert http.delete(f"/api/pictures/{first['id']}", headers=ANNA).status_code == 204
-    assert http.get(f"/api/pictures/{first['id']}.jpg", headers=BERT).status_code == 200
-    refused(http.get(f"/api/pictures/{first['id']}.jpg", headers=ANNA), 404)
+def test_two_people_with_one_photograph_each_have_their_own_copy(http):
+    first_reply, second_reply = bring(http, ANNA, name="a.jpg"), bring(http, BERT, name="b.jpg")
+    assert first_reply["id"] == second_reply["id"]
+    assert http.delete(f"/api/pictures/{first_reply['id']}", headers=ANNA).status_code == 204
+    assert http.get(f"/api/pictures/{first_reply['id']}.jpg", headers=BERT).status_code == 200
+    assert_refused(http.get(f"/api/pictures/{first_reply['id']}.jpg", headers=ANNA), 404)

@@ -29,7 +29,7 @@ from playground.tracing import Trace, trace
 
 ROOT = Path(__file__).parent.parent.parent
 DRAWINGS = ["meadow-2", *(sample.name for sample in SAMPLES)]
-EVERY_LAYER = list(range(6))
+ALL_LAYERS = list(range(6))
 
 
 @pytest.fixture
@@ -54,18 +54,18 @@ def cat_alone(really_here, tmp_path, monkeypatch):
     return named("chelsea")
 
 
-def layers(name: str, numbers: list[int] | None = None, detail: int = 1) -> bytes | None:
+def layers_of(name: str, numbers: list[int] | None = None, detail: int = 1) -> bytes | None:
     """The prepared layers of a sample, or None if they are not prepared."""
     return prepared.pack_of_layers(name, SamplePack(named(name)).model, detail, numbers, None)
 
 
-def shown(name: str, numbers: list[int] | None = None) -> dict:
+def header_shown(name: str, numbers: list[int] | None = None) -> dict:
     """The header of the layers that a person gets for this sample, prepared or not."""
     picture = pictures.sample(name)
     return unpack(traces.pack_of_layers(picture, chosen.usual_setup(picture.sample_name), None, numbers))[0]
 
 
-def compared(pack: bytes, other_pack: bytes) -> None:
+def assert_close(pack: bytes, other_pack: bytes) -> None:
     """Asserts that two packs are equal up to the last digits, which differ between processors."""
     (header, arrays), (other_header, expected) = unpack(pack), unpack(other_pack)
     predictions = [dict(pack_header.pop("predictions")) for pack_header in (header, other_header)]
@@ -78,17 +78,17 @@ def compared(pack: bytes, other_pack: bytes) -> None:
 # Packs that ship with the app -----------------------------------------------------------------------------------------
 
 
-def test_the_layer_that_ships_is_one_of_a_fresh_trace():
+def test_the_shipped_layer_equals_that_of_a_fresh_trace():
     new_pack = fresh_pack("meadow", models.load("bundled"), 2)
-    compared((PACKS / "meadow-2.pack").read_bytes(), prepared.some_layers(new_pack, None))
+    assert_close((PACKS / "meadow-2.pack").read_bytes(), prepared.some_layers(new_pack, None))
 
 
-def test_nothing_ships_but_what_the_first_picture_needs():
+def test_only_the_pack_of_the_first_picture_ships():
     assert [path.name for path in PACKS.iterdir()] == ["meadow-2.pack"]
-    assert len(layers("meadow", detail=2)) == (PACKS / "meadow-2.pack").stat().st_size
+    assert len(layers_of("meadow", detail=2)) == (PACKS / "meadow-2.pack").stat().st_size
 
 
-FIRST = """
+FIRST_PICTURE_CODE = """
 import sys
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -105,7 +105,9 @@ print("torch" in sys.modules, "numpy" in sys.modules)
 def test_the_first_picture_needs_no_torch_on_a_machine_that_has_nothing_yet(tmp_path):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "XDG_", "PLAYGROUND_"))}
     environment |= {"HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
-    result = subprocess.run([sys.executable, "-c", FIRST], cwd=ROOT, env=environment, capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", FIRST_PICTURE_CODE], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
     assert result.stdout == "False True\n", result.stdout + result.stderr
     assert not list(tmp_path.iterdir())
 
@@ -124,11 +126,11 @@ def test_each_drawing_is_prepared_once_and_says_what_a_fresh_trace_says(cache):
     assert prepare() == DRAWINGS
     assert prepare() == []
     for sample_pack in all_packs():
-        prepared_layers = layers(sample_pack.sample.name, EVERY_LAYER, sample_pack.detail)
-        compared(prepared_layers, fresh_pack(sample_pack.sample.name, models.load("bundled"), sample_pack.detail))
+        prepared_layers = layers_of(sample_pack.sample.name, ALL_LAYERS, sample_pack.detail)
+        assert_close(prepared_layers, fresh_pack(sample_pack.sample.name, models.load("bundled"), sample_pack.detail))
 
 
-def test_what_a_pack_depends_on_is_in_its_name(monkeypatch):
+def test_a_pack_s_name_depends_on_all_that_determines_its_numbers(monkeypatch):
     former_file = SamplePack(named("flock")).file
     file_names = {former_file}
     for module, name, value in (
@@ -186,12 +188,12 @@ def test_a_damaged_pack_counts_as_absent(flock_alone, damage):
     file = cache / SamplePack(named("flock")).file
     content = file.read_bytes()
     assert len(content) > 900_000
-    assert layers("flock", [2]) is not None
+    assert layers_of("flock", [2]) is not None
     file.write_bytes(damage(content))
-    assert layers("flock", [2]) is None
-    assert shown("flock", [2])["held"] == [2]  # computed, not prepared
+    assert layers_of("flock", [2]) is None
+    assert header_shown("flock", [2])["held"] == [2]  # computed, not prepared
     assert prepare() == ["flock"]
-    assert layers("flock", [2]) is not None
+    assert layers_of("flock", [2]) is not None
 
 
 def test_a_damaged_pack_in_the_cache_does_not_hide_a_whole_one_that_was_built_in(flock_alone, tmp_path, monkeypatch):
@@ -201,7 +203,7 @@ def test_a_damaged_pack_in_the_cache_does_not_hide_a_whole_one_that_was_built_in
     assert prepare() == []
     cache.mkdir()
     (cache / SamplePack(named("flock")).file).write_bytes(b"half a pack")
-    assert layers("flock", [2]) is not None
+    assert layers_of("flock", [2]) is not None
 
 
 @pytest.fixture
@@ -218,33 +220,33 @@ def test_where_nothing_can_be_written_a_drawing_is_traced_once_and_kept_in_memor
     monkeypatch.setattr(traces, "_run", lambda *arguments: passes.append(arguments) or real_run(*arguments))
     traces.sample_traces().drop_where(lambda key: True)
     for layer in (0, 1, 0):
-        assert shown("twins", [layer])["held"] == [layer]
+        assert header_shown("twins", [layer])["held"] == [layer]
     assert len(passes) == 1, passes
 
 
-def test_a_cache_that_can_not_be_written_is_said_to_who_prepares(unwritable):
+def test_preparing_into_an_unwritable_cache_fails_with_a_sentence(unwritable):
     with pytest.raises(PlaygroundError, match="can't be written"):
         prepare()
 
 
-def test_who_chooses_a_drawing_that_is_not_ready_comes_before_all_that_is_prepared(cache, monkeypatch):
+def test_a_person_who_chooses_a_drawing_comes_before_the_preparation_of_all(cache, monkeypatch):
     passes, made_names, headers = queue.Queue(), [], []
     monkeypatch.setattr(queue, "passes", lambda: passes)
     traces.sample_traces().drop_where(lambda key: True)
     background_thread = threading.Thread(target=lambda: made_names.extend(prepare()))
-    person_thread = threading.Thread(target=lambda: headers.append(shown("portrait", [1])))
+    person_thread = threading.Thread(target=lambda: headers.append(header_shown("portrait", [1])))
     with queue.turn():  # takes the queue's only turn, so that whoever comes next waits
         background_thread.start()
         until(lambda: len(passes.line) == 1, "nothing is prepared")
         person_thread.start()
         until(lambda: len(passes.line) == 2, "the person does not wait")
         assert [ticket.finer for ticket in passes.line] == [False, True]
-        assert layers("portrait", [1]) is None
+        assert layers_of("portrait", [1]) is None
     person_thread.join()
     background_thread.join()
     assert [header["held"] for header in headers] == [[1]]
     assert made_names == DRAWINGS
-    assert layers("portrait", [1]) is not None
+    assert layers_of("portrait", [1]) is not None
 
 
 def test_an_old_pack_that_another_process_deletes_first_does_no_harm(tmp_path, monkeypatch):
@@ -253,7 +255,7 @@ def test_an_old_pack_that_another_process_deletes_first_does_no_harm(tmp_path, m
     assert [path.name for path in tmp_path.iterdir()] == ["cat-2.pack"]
 
 
-def test_what_fails_while_a_pack_is_computed_is_not_said_of_the_folder(cache, monkeypatch):
+def test_an_error_while_a_pack_is_computed_is_not_blamed_on_the_folder(cache, monkeypatch):
     def fail(*_):
         raise OSError(24, "Too many open files")
 
@@ -266,7 +268,7 @@ def test_what_fails_while_a_pack_is_computed_is_not_said_of_the_folder(cache, mo
 
 
 def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torch(cat_alone):
-    assert layers("chelsea") is None
+    assert layers_of("chelsea") is None
     assert prepare() == ["chelsea"]
     assert prepare() == []
     code = (
@@ -277,7 +279,7 @@ def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torc
     first_layer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert unpack(first_layer)[0]["held"] == [cat_alone.look.layer]
     assert len(first_layer) < 1.5e6
-    two_layers = Trace.from_bytes(layers("chelsea", [0, 11]))
+    two_layers = Trace.from_bytes(layers_of("chelsea", [0, 11]))
     fresh_trace = trace(playground.load("dinov2-small"), playground.open_image(cat_alone.path), size=two_layers.size)
     for layer in (0, 11):
         assert (two_layers.row(layer, 2, (5, 5)) - fresh_trace.row(layer, 2, (5, 5))).abs().max() < 5e-3
@@ -285,7 +287,7 @@ def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torc
 
 def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_alone):
     prepare()
-    cat_trace = Trace.from_bytes(layers("chelsea", [cat_alone.look.layer]))
+    cat_trace = Trace.from_bytes(layers_of("chelsea", [cat_alone.look.layer]))
     eye = start_patch("chelsea", cat_trace.grid)
     for scale, least_share in (("on", 0.6), ("off", 0.95)):
         weights = cat_trace.on_grid(cat_trace.row(cat_alone.look.layer, cat_alone.look.head, eye, scale))
@@ -308,7 +310,7 @@ def test_a_photograph_opens_as_finely_as_any_picture_in_its_model(sample):
         assert fit(image.size, patch, usual_size) == tuple(side * patch for side in sample.look.grid)
 
 
-def test_the_first_picture_is_the_cat_where_the_other_eye_answers(cat_alone):
+def test_the_first_picture_is_the_cat_in_the_view_of_its_look(cat_alone):
     client, look = TestClient(Starlette(routes=routes_traces.ROUTES)), named("chelsea").look
     description = client.get("/api/trace").json()
     assert (description["picture"]["sample"], description["model"], description["detail"]) == (

@@ -41,7 +41,7 @@ def test_a_link_to_a_moment_shows_the_figure_of_that_very_view():
         {},
     ],
 )
-def test_of_an_own_picture_and_of_what_is_not_to_be_had_the_opening_picture_is_shown(words):
+def test_a_link_to_an_own_or_unknown_picture_previews_the_opening_picture(words):
     assert preview_properties(words) == preview_properties({})
     assert "mine" not in preview_properties(words)["og:image"]
 
@@ -55,7 +55,7 @@ def test_no_word_of_an_address_becomes_markup():
     assert 'onload="' not in html
 
 
-def test_the_hint_is_told_of_the_view_it_speaks_of_alone():
+def test_a_sample_s_hint_describes_only_its_opening_view():
     hint = preview_properties({"sample": "flock"})["og:description"]
     assert hint.startswith("Point at one bird")
     assert preview_properties({"sample": "flock", "layer": "1"})["og:description"] == routes_figures.HINT_OF_ANY_VIEW

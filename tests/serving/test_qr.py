@@ -6,7 +6,7 @@ from playground.errors import PlaygroundError
 from playground.serving import qr
 
 # "y" seventeen times, as the library segno 1.6.6 draws it (byte mode, least correction, mask 1)
-KNOWN = int(
+KNOWN_CODE = int(
     "1fd87f82d20dd1576e9abb7585d82d20ff55fc02401cdef354fbbe7d55572555fde22009bbff05560a55574623ba5bb5d655e0bd51fd221",
     16,
 )
@@ -14,7 +14,7 @@ KNOWN = int(
 ADDRESSES = ["http://a.b/c/X", "http://192.168.178.23:8501/c/ACDEF", "https://attention.example.org/some/path/c/QRTVW"]
 
 
-def read(rows: list[str]) -> str:
+def read_code(rows: list[str]) -> str:
     """The text of a QR code: unmasks the cells, walks the columns and checks the error correction."""
     side = len(rows)
     grid = [[int(cell) for cell in row] for row in rows]
@@ -32,27 +32,27 @@ def read(rows: list[str]) -> str:
                 if fixed_cells[row][column] is None:
                     bits.append(grid[row][column] ^ mask(row, column))
         is_upward = not is_upward
-    words = [int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits) - 7, 8)]
+    codewords = [int("".join(map(str, bits[i : i + 8])), 2) for i in range(0, len(bits) - 7, 8)]
     for power in range(qr.CORRECTION_BYTES[version]):  # the message is divisible by each factor of the generator
         root, remainder = 1, 0
         for _ in range(power):
             root = qr._product(root, 2)
-        for word in words:
-            remainder = qr._product(remainder, root) ^ word
+        for codeword in codewords:
+            remainder = qr._product(remainder, root) ^ codeword
         assert remainder == 0, power
-    bit_text = "".join(f"{word:08b}" for word in words[: qr.DATA_BYTES[version]])
+    bit_text = "".join(f"{codeword:08b}" for codeword in codewords[: qr.DATA_BYTES[version]])
     assert bit_text[:4] == "0100"
     length = int(bit_text[4:12], 2)
     return bytes(int(bit_text[position : position + 8], 2) for position in range(12, 12 + 8 * length, 8)).decode()
 
 
 @pytest.mark.parametrize("text", [*ADDRESSES, *("x" * n for n in (1, 17, 18, 32, 33, 53, 54, 78, 79, 106))])
-def test_what_is_drawn_can_be_read(text):
-    assert read(qr.rows(text)) == text
+def test_a_drawn_code_can_be_read(text):
+    assert read_code(qr.rows(text)) == text
 
 
-def test_it_is_what_another_program_draws():
-    assert int("".join(qr.rows("y" * 17)), 2) == KNOWN
+def test_a_code_is_drawn_as_another_program_draws_it():
+    assert int("".join(qr.rows("y" * 17)), 2) == KNOWN_CODE
 
 
 def test_a_long_address_is_refused_with_a_sentence():

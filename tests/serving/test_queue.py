@@ -67,7 +67,7 @@ def test_who_waits_is_told_how_many_come_first(busy):
         assert counts == [1, 0]
 
 
-def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
+def test_a_request_that_may_come_from_the_same_page_is_no_person_who_comes_first():
     queue = Queue(1)
     me, keyless, stranger = Visitor("me", "here"), Visitor("", "here"), Visitor("them", "there")
     # a request without a key may come from the same page
@@ -76,16 +76,16 @@ def test_nobody_who_is_alone_is_told_that_a_person_comes_first():
         first = queue.take(visitor=visitor)
         first.__enter__()
 
-        def tell(count, heard=counts, first=first):
-            heard.append(count)
-            if len(heard) == 1:
+        def tell(count, told_counts=counts, first=first):
+            told_counts.append(count)
+            if len(told_counts) == 1:
                 first.__exit__(None, None, None)
 
         with queue.take(tell, visitor=me):
             assert counts == [expected, 0], (visitor, counts)
 
 
-def test_who_leaves_gives_the_place_back(busy):
+def test_a_waiter_who_leaves_gives_the_place_back(busy):
     queue, release = busy
 
     class Left(Exception):
@@ -102,7 +102,7 @@ def test_who_leaves_gives_the_place_back(busy):
         pass
 
 
-def test_what_goes_wrong_in_a_turn_does_not_keep_it():
+def test_an_error_in_a_turn_ends_the_turn():
     queue = Queue(1)
     with pytest.raises(ZeroDivisionError), queue.take():
         raise ZeroDivisionError
@@ -110,10 +110,10 @@ def test_what_goes_wrong_in_a_turn_does_not_keep_it():
         pass
 
 
-def test_who_is_at_work_for_longer_than_counts_keeps_nobody_waiting():
+def test_work_that_takes_longer_than_its_limit_keeps_nobody_waiting():
     now = 0.0
     queue = Queue(costs=Ledger(lambda: now), counts_for=1.0)
-    first, second, third = (joined(queue, NOBODY) for _ in range(3))
+    first, second, third = (join(queue, NOBODY) for _ in range(3))
     assert (queue.at_work, queue.line) == ([first], [second, third])
     now = 0.9
     assert queue.ahead(second)[0] == 1
@@ -129,13 +129,13 @@ def test_who_is_at_work_for_longer_than_counts_keeps_nobody_waiting():
 # Fair by person -------------------------------------------------------------------------------------------------------
 
 
-def joined(queue: Queue, visitor: Visitor, **question) -> Ticket:
+def join(queue: Queue, visitor: Visitor, **question) -> Ticket:
     ticket = Ticket(visitor, **question)
     queue.join(ticket)
     return ticket
 
 
-def served(queue: Queue) -> list[Visitor]:
+def service_order(queue: Queue) -> list[Visitor]:
     """The waiting visitors, in the order of service."""
     order = []
     while queue.at_work:
@@ -148,29 +148,29 @@ def served(queue: Queue) -> list[Visitor]:
 def line(no_seats):
     """A queue with somebody at work, and a clock that stands still."""
     queue = Queue(costs=Ledger(lambda: 0.0))
-    joined(queue, NOBODY)
+    join(queue, NOBODY)
     return queue
 
 
-def test_who_asks_ten_things_keeps_a_stranger_waiting_for_one(line):
-    own_tickets = [joined(line, Visitor("me")) for _ in range(10)]
-    stranger = joined(line, Visitor("stranger"))
+def test_a_person_with_ten_questions_keeps_a_stranger_waiting_for_one(line):
+    own_tickets = [join(line, Visitor("me")) for _ in range(10)]
+    stranger = join(line, Visitor("stranger"))
     assert line.ahead(stranger) == (2, 2)  # the ticket at work, and one of `own_tickets`
     assert [line.ahead(ticket)[0] for ticket in own_tickets] == [1, *range(3, 12)]
-    assert [visitor.person for visitor in served(line)] == ["me", "stranger", *["me"] * 9]
+    assert [visitor.person for visitor in service_order(line)] == ["me", "stranger", *["me"] * 9]
 
 
-def test_who_waits_behind_their_own_question_is_not_told_of_somebody_whose_long_one_is_at_work(no_seats):
+def test_a_stranger_s_long_work_does_not_count_among_those_who_come_first(no_seats):
     queue = Queue(extra_long=1, costs=Ledger(lambda: 0.0))
-    joined(queue, Visitor("me"))
-    joined(queue, Visitor("stranger"), seconds=5.0)
-    assert queue.ahead(joined(queue, Visitor("me"))) == (1, 0)
+    join(queue, Visitor("me"))
+    join(queue, Visitor("stranger"), seconds=5.0)
+    assert queue.ahead(join(queue, Visitor("me"))) == (1, 0)
 
 
-def test_a_page_that_waits_for_others_is_charged_for_no_more_than_counts(no_seats):
+def test_a_page_is_charged_for_at_most_the_seconds_that_count(no_seats):
     now = 0.0
     queue = Queue(kind="pages", costs=(costs := Ledger(lambda: now)), counts_for=1.0)
-    page = joined(queue, Visitor("me", "10.0.0.1"))
+    page = join(queue, Visitor("me", "10.0.0.1"))
     now = 30.0
     queue.leave(page)
     assert costs.spent["pages"] == 1.0
@@ -178,31 +178,31 @@ def test_a_page_that_waits_for_others_is_charged_for_no_more_than_counts(no_seat
 
 def test_people_take_turns_also_when_one_comes_later(line):
     for name in "aaabbc":
-        joined(line, Visitor(name))
-    assert "".join(visitor.person for visitor in served(line)) == "abcaba"
+        join(line, Visitor(name))
+    assert "".join(visitor.person for visitor in service_order(line)) == "abcaba"
 
 
 def test_a_person_may_fill_the_line_only_so_far(line):
     for _ in range(MOST_OF_KEY):
-        joined(line, Visitor("me"))
+        join(line, Visitor("me"))
     with pytest.raises(PlaygroundError, match="12 of your questions wait already"):
-        joined(line, Visitor("me"))
+        join(line, Visitor("me"))
     assert len(line.line) == MOST_OF_KEY
 
 
 def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(busy, no_seats):
     queue, _ = busy
     queue.capacity = 5
-    crowd = [joined(queue, Visitor("", "10.0.0.1")) for _ in range(5)]
+    crowd = [join(queue, Visitor("", "10.0.0.1")) for _ in range(5)]
     with pytest.raises(Busy, match="no place in the line"), queue.take(visitor=Visitor("", "10.0.0.1")):
         raise AssertionError("it was not the turn")
-    stranger = joined(queue, Visitor("", "10.9.0.2"))
+    stranger = join(queue, Visitor("", "10.9.0.2"))
     assert [ticket.sent_away for ticket in crowd] == [False] * 4 + [True]
     assert stranger in queue.line
     assert len(queue.line) == 5
 
 
-def asks(queue, visitor: list[Visitor], finer: bool = False) -> tuple[list[threading.Thread], list[Visitor]]:
+def ask_in_threads(queue, visitors: list[Visitor], finer: bool = False) -> tuple[list[threading.Thread], list[Visitor]]:
     """Starts one thread for each visitor, in this order. Returns the threads, and the list to which each visitor is
     added when served."""
     threads, served_visitors = [], []
@@ -211,19 +211,19 @@ def asks(queue, visitor: list[Visitor], finer: bool = False) -> tuple[list[threa
         with queue.take(visitor=asker, finer=finer):
             served_visitors.append(asker)
 
-    for asker in visitor:
+    for asker in visitors:
         threads.append(threading.Thread(target=ask, args=(asker,)))
-        before = len(queue.line)
+        former_length = len(queue.line)
         threads[-1].start()
-        until(lambda before=before: len(queue.line) > before, "nobody joined the queue")
+        until(lambda former_length=former_length: len(queue.line) > former_length, "nobody joined the queue")
     return threads, served_visitors
 
 
-def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy):
+def test_a_stranger_comes_before_a_script_with_many_keys_at_one_address(busy):
     queue, release = busy
     script = [Visitor(f"nobody {i}", "10.0.0.1") for i in range(30)]
     stranger = Visitor("ann", "10.0.0.2")
-    threads, served_visitors = asks(queue, [*script, stranger])
+    threads, served_visitors = ask_in_threads(queue, [*script, stranger])
     release.set()
     for thread in threads:
         thread.join(PATIENCE)
@@ -233,23 +233,23 @@ def test_a_stranger_is_next_however_many_people_a_script_at_one_address_is(busy)
 
 def test_two_networks_take_turns(busy):
     queue, release = busy
-    first, second = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
-    threads, served_visitors = asks(queue, [*first, *second])
+    first_visitors, second_visitors = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
+    threads, served_visitors = ask_in_threads(queue, [*first_visitors, *second_visitors])
     release.set()
     for thread in threads:
         thread.join(PATIENCE)
     assert "".join(visitor.address for visitor in served_visitors) in ("ab" * 5, "ba" * 5)
 
 
-@pytest.mark.parametrize("minted", [True, False], ids=["minted keys", "no keys"])
-def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_seats):
+@pytest.mark.parametrize("has_keys", [True, False], ids=["minted keys", "no keys"])
+def test_all_visitors_of_a_network_without_an_open_page_count_as_one_person(busy, has_keys, no_seats):
     """Once, 400 questions without a key made another person of the same address wait for half a minute."""
     queue, release = busy
     seat = ledger.seats.enter("10.0.0.1", list)
     seat.key = "ann"
-    script = [Visitor(f"nobody {i}" if minted else "", "10.0.0.1") for i in range(30)]
+    script = [Visitor(f"nobody {i}" if has_keys else "", "10.0.0.1") for i in range(30)]
     ann = Visitor("ann", "10.0.0.1")
-    threads, served_visitors = asks(queue, [*script, ann, ann])
+    threads, served_visitors = ask_in_threads(queue, [*script, ann, ann])
     release.set()
     for thread in threads:
         thread.join(PATIENCE)
@@ -257,7 +257,7 @@ def test_in_a_network_all_who_have_no_page_open_are_one_person(busy, minted, no_
     assert [visitor for visitor in served_visitors if visitor != ann] == script
 
 
-def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
+def test_a_finer_answer_waits_for_people_without_any_answer(busy):
     queue, release = busy
     finer_places, served_visitors = [], []
 
@@ -268,7 +268,7 @@ def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
     thread = threading.Thread(target=refine)
     thread.start()
     until(lambda: queue.line, "nobody joined the queue")
-    threads, served_visitors = asks(queue, [Visitor(f"{i}", "a") for i in range(3)])
+    threads, served_visitors = ask_in_threads(queue, [Visitor(f"{i}", "a") for i in range(3)])
     release.set()
     for worker in (thread, *threads):
         worker.join(PATIENCE)
@@ -278,7 +278,7 @@ def test_what_makes_an_answer_finer_waits_for_those_who_have_none(busy):
 def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
     """Once, all waiting threads woke when one was served and searched the line: 400 of them took half a core."""
     queue = Queue(costs=Ledger(lambda: 0.0))
-    tickets = [joined(queue, Visitor("", f"10.0.{number}.1")) for number in range(200)]
+    tickets = [join(queue, Visitor("", f"10.0.{number}.1")) for number in range(200)]
     assert [ticket for ticket in tickets if ticket.turn.is_set()] == queue.at_work == tickets[:1]
     queue.leave(tickets[0])
     assert [ticket for ticket in tickets if ticket.turn.is_set()] == [tickets[0], *queue.at_work]
@@ -291,38 +291,38 @@ def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, 
     queue = Queue(costs=Ledger(lambda: now))
     monkeypatch.setattr(Queue, "_order", lambda queue, order=Queue._order: (sorted_queues.append(queue), order(queue)))
     for number in range(300):
-        joined(queue, Visitor("", f"10.{number % 30}.0.1"))
+        join(queue, Visitor("", f"10.{number % 30}.0.1"))
     assert len(sorted_queues) <= SHORT_LINE + 2
-    stranger = joined(queue, Visitor("ann", "10.99.0.1"))
+    stranger = join(queue, Visitor("ann", "10.99.0.1"))
     now = 0.2
     queue.ahead(stranger)
     assert queue.line.index(stranger) <= 31  # behind the first question of each network
 
 
-def test_where_no_more_may_wait_who_has_cost_least_of_a_network_finds_a_place(no_seats):
+def test_in_a_full_line_a_newcomer_replaces_a_costly_key_of_the_same_network(no_seats):
     now = 0.0
     queue = Queue(costs=Ledger(lambda: now), capacity=60)
-    joined(queue, NOBODY)
+    join(queue, NOBODY)
     keys = [Visitor(f"key {number}", "10.0.0.1") for number in range(7)]
     for key in keys:
         ledger.seats.enter(key.address, list).key = key.person
-    tickets = [joined(queue, keys[number // 10]) for number in range(60)]
+    tickets = [join(queue, keys[number // 10]) for number in range(60)]
     now = 0.2
-    newcomer = joined(queue, keys[6])
+    newcomer = join(queue, keys[6])
     assert not newcomer.sent_away
     assert sum(ticket.sent_away for ticket in tickets) == 1
 
 
-def test_what_a_house_asks_from_its_many_networks_counts_before_it_is_served(line):
+def test_waiting_questions_of_a_house_s_many_networks_count_before_they_are_served(line):
     """Once, first questions from 25 networks of one /48 counted as free and stood before a newcomer's."""
     for number in range(25):
-        joined(line, Visitor("", f"2001:db8:1:{number:x}00::/64"))
-    newcomer = joined(line, Visitor("ann", "10.99.0.1"))
+        join(line, Visitor("", f"2001:db8:1:{number:x}00::/64"))
+    newcomer = join(line, Visitor("ann", "10.99.0.1"))
     assert line.line.index(newcomer) <= 1
 
 
-def test_what_makes_an_answer_finer_waits_for_those_of_other_networks_too(line):
-    finer_ticket = joined(line, Visitor("ann", "10.0.0.1"), finer=True)
+def test_a_finer_answer_waits_for_people_of_other_networks_too(line):
+    finer_ticket = join(line, Visitor("ann", "10.0.0.1"), finer=True)
     for _ in range(3):  # the third question costs ben more than ann's question costs her
-        joined(line, Visitor("ben", "10.0.0.2"))
+        join(line, Visitor("ben", "10.0.0.2"))
     assert line.line[-1] is finer_ticket

@@ -14,15 +14,15 @@ from starlette.testclient import TestClient
 from playground.serving import chosen, ledger, people, pictures, routes_samples, scripts, settings
 from playground.serving.routes import ROUTES, WORDS_OF_ROUTE
 from playground.serving.traces import Setup
-from serving.visits import ANNA, bring, client, refused
+from serving.visits import ANNA, assert_refused, bring, client
 
 ROOT = Path(__file__).parent.parent.parent
 MICROSCOPE = ROOT / "playground" / "microscope"
 SCRIPTS = {
     file.relative_to(MICROSCOPE).as_posix(): file.read_text(encoding="utf-8") for file in MICROSCOPE.rglob("*.js")
 }
-ASKED = re.compile(r"""[`"'](/?(?:api/|figure\.|healthz|readyz)[^`"'\s]*)""")
-FIGURES = [route for route in WORDS_OF_ROUTE if "figure" in route or "exports" in route]
+ADDRESS_IN_SCRIPT = re.compile(r"""[`"'](/?(?:api/|figure\.|healthz|readyz)[^`"'\s]*)""")
+FIGURE_ROUTES = [route for route in WORDS_OF_ROUTE if "figure" in route or "exports" in route]
 
 
 def test_the_table_has_every_route_and_no_other():
@@ -30,18 +30,18 @@ def test_the_table_has_every_route_and_no_other():
     assert routes == WORDS_OF_ROUTE.keys()
 
 
-def test_what_draws_figures_is_loaded_for_those_who_ask_for_one():
+def test_matplotlib_is_not_loaded_before_a_figure_is_asked_for():
     code = "import sys, playground.serving.routes; print('matplotlib' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert result.stdout == "False\n", result
 
 
-def addresses() -> dict[str, str]:
+def addresses_in_scripts() -> dict[str, str]:
     """{address that a script asks for, with * in place of each ${…}: name of the script}"""
     script_of_address = {}
     for name, text in SCRIPTS.items():
         code = re.sub(r"(?m)^\s*//.*$|\s//\s.*$", "", text)
-        for address in ASKED.findall(code):
+        for address in ADDRESS_IN_SCRIPT.findall(code):
             script_of_address[re.sub(r"\$\{[^}]*\}?", "*", address).lstrip("/")] = name
     return script_of_address
 
@@ -57,8 +57,8 @@ def fits(address: str, path: str) -> bool:
     )
 
 
-def test_the_browser_s_scripts_ask_for_addresses_that_there_are():
-    script_of_address = addresses()
+def test_the_browser_s_scripts_ask_only_for_addresses_of_routes():
+    script_of_address = addresses_in_scripts()
     assert len(script_of_address) >= 8, script_of_address
     paths = [route.partition(" ")[2] for route in WORDS_OF_ROUTE]
     unknown_addresses = {
@@ -73,10 +73,10 @@ def test_an_address_without_a_route_fits_none():
     assert fits("api/trace/*/*?*", "/api/trace/{digest}/names")
 
 
-def test_a_word_that_a_script_spells_out_is_one_of_the_address_s():
+def test_each_parameter_in_a_script_s_address_is_one_of_its_route_s():
     script_of_word = {
         (address, word): name
-        for address, name in addresses().items()
+        for address, name in addresses_in_scripts().items()
         for word in re.findall(r"[?&](\w+)=", address)
     }  # fmt: skip
     assert script_of_word
@@ -97,7 +97,7 @@ def test_each_part_of_a_trace_that_the_lens_asks_for_is_a_route_with_its_words()
 
 
 @pytest.fixture
-def read(monkeypatch):
+def words_read(monkeypatch):
     """The names of the query parameters that routes have read."""
     read_words = set()
 
@@ -119,8 +119,8 @@ def read(monkeypatch):
 
 
 @pytest.mark.usefixtures("nothing_fetched")
-@pytest.mark.parametrize("route", [route for route in WORDS_OF_ROUTE if route not in FIGURES])
-def test_a_route_reads_its_words_and_no_others(route, read):
+@pytest.mark.parametrize("route", [route for route in WORDS_OF_ROUTE if route not in FIGURE_ROUTES])
+def test_a_route_reads_its_words_and_no_others(route, words_read):
     """The route is asked for a sample and for a person's own picture."""
     method, path = route.split(" ")
     with client() as http:
@@ -139,20 +139,21 @@ def test_a_route_reads_its_words_and_no_others(route, read):
                 digest = chosen.sample_digest("flock")
             elif "app" in path:
                 digest = scripts.address("shell/app.js").split("/")[2]
-            filled = path.replace("{digest}", digest)
+            filled_path = path.replace("{digest}", digest)
             for name, part in parts.items():
-                filled = filled.replace(f"{{{name}}}", part)
+                filled_path = filled_path.replace(f"{{{name}}}", part)
             extra_words = {word: "0" for word in WORDS_OF_ROUTE[route] if word in ("layers", "heads", "layer", "head")}
             if path.endswith(("occluded", "patched")):
                 extra_words |= {"query": "3,3", "there": "3,3", "with": "sample:portrait"}
-            http.request(method, filled, params={**base_words, **extra_words}, headers=ANNA)
+            http.request(method, filled_path, params={**base_words, **extra_words}, headers=ANNA)
         people.forget(ANNA["X-Playground-Key"])
-    assert read <= set(WORDS_OF_ROUTE[route]), read - set(WORDS_OF_ROUTE[route])
-    unread_words = set(WORDS_OF_ROUTE[route]) - read - {"sample"}  # no route reads `sample` for a person's own picture
+    assert words_read <= set(WORDS_OF_ROUTE[route]), words_read - set(WORDS_OF_ROUTE[route])
+    # No route reads `sample` for a person's own picture
+    unread_words = set(WORDS_OF_ROUTE[route]) - words_read - {"sample"}
     assert not unread_words, unread_words
 
 
-@pytest.mark.parametrize("route", FIGURES)
+@pytest.mark.parametrize("route", FIGURE_ROUTES)
 def test_a_figure_knows_the_words_of_the_table_and_refuses_others(route):
     method, path = route.split(" ")
     with client() as http:
@@ -162,22 +163,22 @@ def test_a_figure_knows_the_words_of_the_table_and_refuses_others(route):
             assert is_unknown == (word == "nonsense"), (word, answer.text[:300])
 
 
-STRANGE = ("/api", "/api/", "/api/nothing", "/figure", "/figure.", "/api/trace/x/secrets", "/api/app/x/")
+UNKNOWN_PATHS = ("/api", "/api/", "/api/nothing", "/figure", "/figure.", "/api/trace/x/secrets", "/api/app/x/")
 
 
-@pytest.mark.parametrize("path", STRANGE)
-def test_what_there_is_not_is_404(path):
+@pytest.mark.parametrize("path", UNKNOWN_PATHS)
+def test_a_path_without_a_route_is_404(path):
     with client() as http:
         assert http.get(path, follow_redirects=True).status_code == 404
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
-def test_what_nobody_can_do_to_a_trace_is_405(method):
+def test_a_method_that_a_trace_does_not_offer_is_405(method):
     with client() as http:
         assert http.request(method, "/api/trace").status_code == 405
 
 
-HOSTILE = ("\x00", "../../etc/passwd", "<script>" + "é" * 300, "NaN", "1e309", "9" * 5000, "[{}]")
+HOSTILE_VALUES = ("\x00", "../../etc/passwd", "<script>" + "é" * 300, "NaN", "1e309", "9" * 5000, "[{}]")
 
 
 @pytest.mark.usefixtures("nothing_fetched")
@@ -187,19 +188,19 @@ def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route):
     digest = chosen.digest(pictures.sample("flock"), Setup("bundled"))
     path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16, code="ACDEF")
     with client() as http:
-        for word, hostile in product(WORDS_OF_ROUTE[route], HOSTILE):
+        for word, hostile in product(WORDS_OF_ROUTE[route], HOSTILE_VALUES):
             base_words = {"sample": "flock", "model": "bundled", "layer": "0", "layers": "0", "query": "1,1"}
             words = {key: value for key, value in base_words.items() if key in WORDS_OF_ROUTE[route]} | {word: hostile}
             answer = http.request(method, path, params=words, headers=ANNA)
             assert answer.status_code < 500, (word, hostile[:20], answer.text[:300])
             if answer.status_code >= 400:
-                refused(answer)
+                assert_refused(answer)
 
 
 # Metrics, which only the operator may read
 
 
-def from_where(address: str) -> TestClient:
+def client_at(address: str) -> TestClient:
     return TestClient(Starlette(routes=ROUTES), client=(address, 5))
 
 
@@ -210,50 +211,50 @@ def seats(monkeypatch):
     return seats
 
 
-def number(text: str, name: str) -> float:
+def metric(text: str, name: str) -> float:
     return float(re.search(rf"^playground_{re.escape(name)} (.+)$", text, re.MULTILINE)[1])
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_who_asks_on_the_machine_itself_reads_numbers_and_nobody_s_name(seats, address):
+def test_metrics_are_read_on_the_machine_itself_and_name_nobody(seats, address):
     for place, key in enumerate(["the same key of two tabs"] * 2 + ["", ""]):
         seat = seats.enter("203.0.113.7", lambda: None)
         seat.session, seat.key = f"session {place}", key
     ledger.costs.charge(seat.visitor(), 1.5, "passes")
     ledger.refusals["seats"] += 1
-    answer = from_where(address).get("/metrics")
+    answer = client_at(address).get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"
-    assert (number(answer.text, "people"), number(answer.text, "pages")) == (3, 4)
-    assert number(answer.text, 'waiting{queue="passes"}') == 0
-    assert number(answer.text, 'seconds_total{kind="passes"}') >= 1.5
-    assert number(answer.text, 'refused_total{reason="seats"}') >= 1
-    assert number(answer.text, "memory_bytes") > 1e7
+    assert (metric(answer.text, "people"), metric(answer.text, "pages")) == (3, 4)
+    assert metric(answer.text, 'waiting{queue="passes"}') == 0
+    assert metric(answer.text, 'seconds_total{kind="passes"}') >= 1.5
+    assert metric(answer.text, 'refused_total{reason="seats"}') >= 1
+    assert metric(answer.text, "memory_bytes") > 1e7
     assert not any(word in answer.text for word in ("203.0.113", "the same key", "session "))
 
 
-def test_its_labels_come_from_the_program_and_never_from_a_request(seats):
+def test_labels_of_metrics_come_from_the_program_and_never_from_a_request(seats):
     """Labels chosen by visitors would fill the memory of the operator's metrics server."""
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "playground").rglob("*.py"))
-    labels = set(re.findall(r'="([^"]+)"}', from_where("127.0.0.1").get("/metrics").text))
+    labels = set(re.findall(r'="([^"]+)"}', client_at("127.0.0.1").get("/metrics").text))
     assert {f'"{name}"' in source for name in labels} == {True}
 
 
 @pytest.mark.parametrize("line", ["# HELP", "# TYPE"])
 def test_each_metric_is_described_once_as_prometheus_reads_it(line):
-    text = from_where("127.0.0.1").get("/metrics").text
+    text = client_at("127.0.0.1").get("/metrics").text
     metric_names = re.findall(rf"^{line} (\w+) ", text, re.MULTILINE)
     assert len(metric_names) == len(set(metric_names)) > 8
     assert re.fullmatch(r"(?:# (?:HELP|TYPE) \w+ [\w ,']+\n|\w+(?:{\w+=\"[\w ]+\"})? [\d.e+-]+\n)+", text), text
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Forwarded-Proto", "X-Real-IP", "Via"])
-def test_who_comes_through_a_proxy_on_the_machine_is_a_stranger(header):
-    assert from_where("127.0.0.1").get("/metrics", headers={header: "127.0.0.1"}).status_code == 404
+def test_metrics_are_refused_through_a_proxy_on_the_machine(header):
+    assert client_at("127.0.0.1").get("/metrics", headers={header: "127.0.0.1"}).status_code == 404
 
 
 @pytest.mark.parametrize("address", ["203.0.113.7", "10.0.0.1", "testclient"])
-def test_strangers_find_nothing_there_until_the_operator_names_their_address(address, monkeypatch):
-    assert from_where(address).get("/metrics").status_code == 404
+def test_strangers_find_no_metrics_until_the_operator_names_their_address(address, monkeypatch):
+    assert client_at(address).get("/metrics").status_code == 404
     monkeypatch.setattr(settings, "now", lambda: settings.Settings(operators=("10.0.0.0/8", "203.0.113.7/32")))
-    assert from_where(address).get("/metrics").status_code == (404 if address == "testclient" else 200)
+    assert client_at(address).get("/metrics").status_code == (404 if address == "testclient" else 200)

@@ -8,12 +8,12 @@ from playground.figures.drawing import captions
 from playground.pack import unpack
 from playground.serving import effort, people, pictures, routes_beyond, traces
 from playground.serving.traces import Setup
-from serving.test_routes_traces import described, part
-from serving.visits import ANNA, bring, client, refused
+from serving.test_routes_traces import describe, get_part
+from serving.visits import ANNA, assert_refused, bring, client
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-OURS = {"sample": "flock", "model": "bundled", "detail": "1"}
-MADE = {"sample": "meadow", "model": "bundled", "detail": "1"}
+FLOCK = {"sample": "flock", "model": "bundled", "detail": "1"}
+MEADOW = {"sample": "meadow", "model": "bundled", "detail": "1"}
 
 
 @pytest.fixture
@@ -28,33 +28,35 @@ def flock_trace():
     return traces.trace(pictures.sample("flock"), Setup("bundled"), None)
 
 
-def read(answer) -> tuple[dict, np.ndarray]:
+def header_and_values(answer) -> tuple[dict, np.ndarray]:
     header, arrays = unpack(answer.content)
     return header, arrays["matrix"][0].astype(np.float32)
 
 
 def test_relevance_of_a_label_is_python_s(http, flock_trace):
-    _, values = read(part(http, OURS, "relevance", label="5"))
+    _, values = header_and_values(get_part(http, FLOCK, "relevance", label="5"))
     np.testing.assert_allclose(values, flock_trace.relevance(label=5), atol=1e-3)
 
 
 def test_the_labels_come_with_their_numbers_the_likeliest_first(http, flock_trace):
-    reply = part(http, OURS, "labels").json()["labels"]
+    reply = get_part(http, FLOCK, "labels").json()["labels"]
     assert len(reply) == 13
     assert [name for _, name, _ in reply[:5]] == [label for label, _ in flock_trace.predictions]
     assert all(flock_trace.vit.config.labels[number] == name for number, name, _ in reply)
-    assert part(http, OURS | {"model": "untrained"}, "labels").status_code == 200
+    assert get_part(http, FLOCK | {"model": "untrained"}, "labels").status_code == 200
 
 
 def test_the_logit_lens_is_python_s(http, flock_trace):
-    _, values = read(part(http, OURS, "answers", layer="4", label="5"))
+    _, values = header_and_values(get_part(http, FLOCK, "answers", layer="4", label="5"))
     np.testing.assert_allclose(values, flock_trace.answers(4)[:, 5], atol=1e-3)
-    layers = part(http, OURS, "answers", query="cls").json()["layers"]
+    layers = get_part(http, FLOCK, "answers", query="cls").json()["layers"]
     assert len(layers) == flock_trace.layers
     assert [label for label, _ in layers[-1]] == [label for label, _ in flock_trace.predictions[:3]]
 
 
-def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, flock_trace, monkeypatch):
+def test_each_step_of_an_occlusion_continues_the_last_and_says_how_well_relevance_foretells_it(
+    http, flock_trace, monkeypatch
+):
     pass_counts = []
     real_answers = occlusion.Measured._answer_vectors
     monkeypatch.setattr(
@@ -62,11 +64,11 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
         "_answer_vectors",
         lambda self, pixels: pass_counts.append(len(pixels)) or real_answers(self, pixels),
     )
-    digest = described(http, OURS)["digest"]
+    digest = describe(http, FLOCK)["digest"]
     steps, step = [], 0
     while not steps or step < steps[-1][0]["steps"]:
-        words = OURS | {"query": "7,5", "by": "mean", "step": str(step)}
-        steps.append(read(http.get(f"/api/trace/{digest}/occluded", params=words)))
+        words = FLOCK | {"query": "7,5", "by": "mean", "step": str(step)}
+        steps.append(header_and_values(http.get(f"/api/trace/{digest}/occluded", params=words)))
         step += 1
     passes = [header["passes"] for header, _ in steps]
     assert passes == sorted(set(passes))
@@ -84,7 +86,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
 @pytest.mark.slow
 def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, flock_trace):
     """The route and Python blank the same blocks: one constant limits the passes, one rule gives the blocks' sides."""
-    header, values = read(part(http, OURS, "occluded", label="11", by="mean", step="3"))
+    header, values = header_and_values(get_part(http, FLOCK, "occluded", label="11", by="mean", step="3"))
     *_, last_state = occlusion.occlusion(occlusion.Measured(flock_trace, occlusion.Target(label=11)))
     np.testing.assert_allclose(values, last_state.map.flatten(), rtol=2e-3, atol=1e-4)
     assert (values < 0).any()
@@ -94,14 +96,16 @@ def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_do
     assert "unmoved" not in header
 
 
-def test_where_nothing_moves_a_label_the_answer_says_below_what(http, monkeypatch):
+def test_where_no_block_moves_a_label_the_answer_names_the_least_move(http, monkeypatch):
     monkeypatch.setitem(occlusion.LEAST_MOVE, "label", 50.0)
-    header, _ = read(part(http, MADE, "occluded", label="11", by="noise", step="0"))
+    header, _ = header_and_values(get_part(http, MEADOW, "occluded", label="11", by="noise", step="0"))
     assert (header["floor"], header["unmoved"]) == (50.0, "50 logits")
 
 
-def test_what_a_patch_of_another_picture_changes_is_python_s(http, flock_trace):
-    header, values = read(part(http, OURS, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"}))
+def test_patching_from_another_picture_equals_python_s(http, flock_trace):
+    header, values = header_and_values(
+        get_part(http, FLOCK, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"})
+    )
     donor = traces.trace(pictures.sample("meadow"), Setup("bundled"), None)
     patched_trace = patching.patch(flock_trace, donor, {(4, 9): (1, 1)}, 2)
     np.testing.assert_allclose(values, patched_trace.moved, atol=1e-3)
@@ -110,23 +114,25 @@ def test_what_a_patch_of_another_picture_changes_is_python_s(http, flock_trace):
     ]
 
 
-def test_what_was_taken_from_one_s_own_picture_is_kept_by_nobody(http):
+def test_a_patched_answer_from_one_s_own_picture_is_not_cached(http):
     picture_id = bring(http, ANNA)["id"]
-    answer = part(http, OURS, "patched", ANNA, query="4,9", there="1,1", layer="2", **{"with": f"mine:{picture_id}"})
+    answer = get_part(
+        http, FLOCK, "patched", ANNA, query="4,9", there="1,1", layer="2", **{"with": f"mine:{picture_id}"}
+    )
     assert answer.headers["Cache-Control"] == "private, no-store"
 
 
 def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, monkeypatch):
-    part(http, OURS, "relevance", query="1,2")  # so that the pass is in the cache
-    digest = described(http, OURS)["digest"]
+    get_part(http, FLOCK, "relevance", query="1,2")  # so that the pass is in the cache
+    digest = describe(http, FLOCK)["digest"]
     monkeypatch.setattr(effort, "MOST_SECONDS", 0.0)
     for name, words in {
         "relevance": {"query": "1,1"}, "occluded": {"query": "1,1", "step": "0"},
         "patched": {"query": "1,1", "there": "1,1", "layer": "1", "with": "sample:flock"},
         "answers": {"query": "1,1"},
     }.items():  # fmt: skip
-        answer = http.get(f"/api/trace/{digest}/{name}", params=OURS | words)
-        assert "would take about" in refused(answer, 400), name
+        answer = http.get(f"/api/trace/{digest}/{name}", params=FLOCK | words)
+        assert "would take about" in assert_refused(answer, 400), name
 
 
 def test_the_passes_of_an_occlusion_follow_the_time_there_is(flock_trace, monkeypatch):

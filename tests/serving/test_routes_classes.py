@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from playground.serving import classes, people, routes_classes
-from serving.visits import ANNA, BERT, bring, client, refused
+from serving.visits import ANNA, BERT, assert_refused, bring, client
 
 LECTURER = {"X-Playground-Key": "lecturer" * 3}
 ROOT = {"root": "https://attention.example.org/"}
@@ -19,7 +19,7 @@ class Lecturer:
     def __init__(self, http):
         self.http = http
         reply = http.post("/api/classes", json=ROOT, headers=LECTURER).json()
-        self.code, self.told = reply["code"], reply
+        self.code, self.reply = reply["code"], reply
         self.headers = LECTURER | {"X-Playground-Lecturer": reply["secret"]}
 
     def act(self, **action):
@@ -56,10 +56,10 @@ def group(http):
     return Lecturer(http)
 
 
-def test_a_class_has_a_code_an_address_and_a_square_code_of_it(group):
-    assert group.told["address"] == f"https://attention.example.org/c/{group.code}"
-    assert group.told["trouble"] == ""
-    assert len(group.told["qr"]) == len(group.told["qr"][0])
+def test_a_class_has_a_code_an_address_and_a_qr_code(group):
+    assert group.reply["address"] == f"https://attention.example.org/c/{group.code}"
+    assert group.reply["trouble"] == ""
+    assert len(group.reply["qr"]) == len(group.reply["qr"][0])
     page = group.http.get(f"/c/{group.code}")
     assert page.status_code == 200
     script = page.text.partition('src="../')[2].partition('"')[0].replace("&amp;", "&")
@@ -67,7 +67,7 @@ def test_a_class_has_a_code_an_address_and_a_square_code_of_it(group):
     assert group.http.get("/c").status_code == 200
 
 
-def test_bound_to_this_machine_alone_it_says_which_command_opens_it(http, monkeypatch):
+def test_a_class_on_a_server_for_this_machine_alone_says_which_command_opens_it(http, monkeypatch):
     for root in ("http://localhost:8501/", "http://127.0.0.1:8501/", "http://[::1]:8501/"):
         reply = http.post("/api/classes", json={"root": root}, headers=LECTURER).json()
         assert reply["trouble"] == routes_classes.REACHABLE_COMMAND
@@ -78,7 +78,7 @@ def test_bound_to_this_machine_alone_it_says_which_command_opens_it(http, monkey
     assert "/base/c/" in reply["address"]
 
 
-def test_a_phone_guesses_and_reads_of_all_guesses_and_of_the_truth_only_when_they_are_shown(group):
+def test_a_phone_sees_all_guesses_and_the_truth_only_when_they_are_shown(group):
     number = group.ask(NUMBER)
     first_state = group.phone().json()
     assert first_state["question"]["asks"] == {"en": "How many?"}
@@ -102,7 +102,7 @@ def test_a_phone_guesses_and_reads_of_all_guesses_and_of_the_truth_only_when_the
     assert (reply["question"]["truth"], reply["mine"]) == (12, [20, 12])
 
 
-def test_who_waits_is_answered_when_something_has_changed(group):
+def test_a_waiting_phone_is_answered_when_something_has_changed(group):
     version = group.phone().json()["version"]
     answers = []
     phone = threading.Thread(target=lambda: answers.append(group.phone(after=version).json()))
@@ -112,30 +112,30 @@ def test_who_waits_is_answered_when_something_has_changed(group):
     assert answers[0]["question"]["kind"] == "number"
 
 
-def test_a_wait_ends_by_itself(group, monkeypatch):
+def test_a_phone_s_wait_ends_after_a_while(group, monkeypatch):
     monkeypatch.setattr(routes_classes, "WAIT_SECONDS", 0.01)
     version = group.phone().json()["version"]
     assert group.phone(after=version).json()["version"] == version
 
 
-BAD = ["NaN", "Infinity", "1e999", "-1", "0", "35", "2.5", '"7"', "null", "[7]", "{}", "true", "9" * 400]
+INVALID_GUESSES = ["NaN", "Infinity", "1e999", "-1", "0", "35", "2.5", '"7"', "null", "[7]", "{}", "true", "9" * 400]
 
 
-@pytest.mark.parametrize("guess", BAD, ids=[bad[:12] for bad in BAD])
-def test_what_is_no_guess_is_refused_and_nothing_is_kept(group, guess):
+@pytest.mark.parametrize("guess", INVALID_GUESSES, ids=[bad[:12] for bad in INVALID_GUESSES])
+def test_a_value_that_is_no_guess_is_refused_and_not_counted(group, guess):
     number = group.ask(NUMBER)
     content = f'{{"question": {number}, "turn": 1, "guess": {guess}}}'
-    refused(group.http.post(f"/api/classes/{group.code}/guesses", content=content, headers=ANNA))
+    assert_refused(group.http.post(f"/api/classes/{group.code}/guesses", content=content, headers=ANNA))
     assert group.look()["question"]["answered"] == [0]
 
 
-def test_off_the_picture_for_another_question_and_after_reveal_it_is_refused(group):
+def test_a_guess_off_the_picture_for_another_question_or_after_the_reveal_is_refused(group):
     number = group.ask(PLACE)
-    assert "off the picture" in refused(group.guess(number, 48))
-    assert "another question" in refused(group.guess(number + 1, 3), 409)
+    assert "off the picture" in assert_refused(group.guess(number, 48))
+    assert "another question" in assert_refused(group.guess(number + 1, 3), 409)
     assert group.guess(number, 47).status_code == 200
     group.act(do="show")
-    assert "shown already" in refused(group.guess(number, 3), 409)
+    assert "shown already" in assert_refused(group.guess(number, 3), 409)
     assert group.look()["question"]["counts"] == [{"47": 1}]
 
 
@@ -144,37 +144,39 @@ def test_off_the_picture_for_another_question_and_after_reveal_it_is_refused(gro
 )
 def test_a_strange_or_large_body_is_refused_with_a_sentence(group, content):
     group.ask(NUMBER)
-    refused(group.http.post(f"/api/classes/{group.code}/guesses", content=content, headers=ANNA))
+    assert_refused(group.http.post(f"/api/classes/{group.code}/guesses", content=content, headers=ANNA))
 
 
-def test_another_page_and_who_has_no_key_may_not_guess(group):
+def test_foreign_pages_and_requests_without_a_key_may_not_guess(group):
     number = group.ask(NUMBER)
-    refused(group.guess(number, 3, ANNA | {"Origin": "https://evil.example"}), 403)
-    refused(group.guess(number, 3, {}), 403)
-    refused(group.phone({}), 403)
+    assert_refused(group.guess(number, 3, ANNA | {"Origin": "https://evil.example"}), 403)
+    assert_refused(group.guess(number, 3, {}), 403)
+    assert_refused(group.phone({}), 403)
     assert group.look()["question"]["answered"] == [0]
 
 
-def test_without_the_secret_nobody_acts_or_reads_what_the_lecturer_does(group):
+def test_without_the_secret_nobody_acts_or_reads_as_the_lecturer(group):
     number = group.ask(NUMBER)
     for secret in ("", "x" * 32, "ä"):
         headers = ANNA | {"X-Playground-Lecturer": secret.encode()}
-        refused(group.http.get(f"/api/classes/{group.code}/lecturer", headers=headers), 403)
+        assert_refused(group.http.get(f"/api/classes/{group.code}/lecturer", headers=headers), 403)
         for action in ("show", "end", "door"):
-            refused(group.http.post(f"/api/classes/{group.code}/lecturer", json={"do": action}, headers=headers), 403)
+            assert_refused(
+                group.http.post(f"/api/classes/{group.code}/lecturer", json={"do": action}, headers=headers), 403
+            )
     assert group.guess(number, 3).status_code == 200
 
 
-def test_a_code_that_nobody_has_is_a_sentence_and_tries_are_few(group):
+def test_an_unknown_code_is_refused_with_a_sentence_and_tries_are_few(group):
     for _ in range(classes.TRIES_OF_A_KEY):
-        assert "no class" in refused(group.http.get("/api/classes/AAAAA", headers=ANNA), 404)
-    assert "minute" in refused(group.http.get("/api/classes/AAAAA", headers=ANNA), 429)
-    assert "minute" in refused(group.phone(ANNA), 429)
+        assert "no class" in assert_refused(group.http.get("/api/classes/AAAAA", headers=ANNA), 404)
+    assert "minute" in assert_refused(group.http.get("/api/classes/AAAAA", headers=ANNA), 429)
+    assert "minute" in assert_refused(group.phone(ANNA), 429)
     assert group.phone(BERT).status_code == 200, "another browser of the same network is shut out"
-    assert "letters" in refused(group.http.get("/api/classes/AB1", headers=BERT), 404)
+    assert "letters" in assert_refused(group.http.get("/api/classes/AB1", headers=BERT), 404)
 
 
-def test_a_network_s_tries_slow_down_who_comes_and_shut_nobody_out(group, monkeypatch):
+def test_wrong_tries_of_a_network_delay_its_newcomers_and_shut_nobody_out(group, monkeypatch):
     monkeypatch.setattr(routes_classes, "TRY_DELAY_SECONDS", 0.01)
     for number in range(classes.TRIES_OF_A_NETWORK):
         group.http.get("/api/classes/AAAAA", headers={"X-Playground-Key": f"{number:024}"})
@@ -191,17 +193,17 @@ def test_a_network_s_tries_slow_down_who_comes_and_shut_nobody_out(group, monkey
     assert delays == [0.01], "who is in waits again"
 
 
-def test_the_door_hands_and_the_end(group):
+def test_the_lecturer_closes_the_door_counts_hands_and_ends_the_class(group):
     number = group.ask(CHOICE)
     group.guess(number, "yes")
     assert group.act(do="door", open=False).json()["open"] is False
-    assert "door" in refused(group.phone(BERT), 403)
+    assert "door" in assert_refused(group.phone(BERT), 403)
     assert group.phone(ANNA).status_code == 200
     group.act(do="hands", hands={"yes": 3, "no": 4})
-    refused(group.act(do="hands", hands={"perhaps": 3}))
+    assert_refused(group.act(do="hands", hands={"perhaps": 3}))
     assert group.act(do="show").json()["question"]["counts"] == [{"yes": 4, "no": 4}]
     assert group.act(do="end").json()["ended"] is True
-    assert "ended" in refused(group.phone(ANNA), 404)
+    assert "ended" in assert_refused(group.phone(ANNA), 404)
 
 
 @pytest.mark.parametrize(
@@ -216,33 +218,33 @@ def test_the_door_hands_and_the_end(group):
     ids=lambda question: json.dumps(question)[:50],
 )  # fmt: skip
 def test_a_question_that_cannot_be_asked_is_refused(group, question):
-    refused(group.act(do="ask", scene={"n": 1}, question=question))
+    assert_refused(group.act(do="ask", scene={"n": 1}, question=question))
     assert group.look()["question"] is None
 
 
 @pytest.mark.parametrize(
     "action", [{}, {"do": "fly"}, {"do": "go"}, {"do": "go", "scene": {"n": "1"}}, {"do": "hands"}]
 )
-def test_an_action_that_there_is_not_is_refused(group, action):
-    refused(group.act(**action))
+def test_an_unknown_or_incomplete_action_is_refused(group, action):
+    assert_refused(group.act(**action))
 
 
 def test_each_scene_keeps_its_question(group):
-    first = group.ask(NUMBER, n=1)
+    first_number = group.ask(NUMBER, n=1)
     group.act(do="go", scene={"n": 2})
     assert group.phone().json()["question"] is None
     group.act(do="go", scene={"n": 1})
-    assert group.phone().json()["question"]["number"] == first
+    assert group.phone().json()["question"]["number"] == first_number
 
 
-def test_an_own_photograph_goes_to_phones_only_after_a_yes_and_goes_with_the_class(group):
+def test_an_own_photograph_is_sent_to_phones_only_after_a_yes_and_ends_with_the_class(group):
     picture_id = bring(group.http, LECTURER)["id"]
     question = {**PLACE, "picture": None, "mine": picture_id}
-    assert "yes" in refused(group.act(do="ask", scene={"n": 1}, question=question))
+    assert "yes" in assert_refused(group.act(do="ask", scene={"n": 1}, question=question))
     group.ask(question | {"yes": True})
     address = "/" + group.phone().json()["question"]["picture"]
     assert group.http.get(address, headers=ANNA).headers["Content-Type"] == "image/jpeg"
-    refused(group.http.get(address, headers=BERT), 404)
-    refused(group.act(do="ask", scene={"n": 1}, question=question | {"mine": "0" * 16, "yes": True}), 404)
+    assert_refused(group.http.get(address, headers=BERT), 404)
+    assert_refused(group.act(do="ask", scene={"n": 1}, question=question | {"mine": "0" * 16, "yes": True}), 404)
     group.act(do="end")
-    refused(group.http.get(address, headers=ANNA), 404)
+    assert_refused(group.http.get(address, headers=ANNA), 404)

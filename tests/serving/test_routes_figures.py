@@ -12,7 +12,17 @@ from starlette.testclient import TestClient
 from playground.__main__ import main
 from playground.figures.layouts import LAYOUTS
 from playground.serving.routes_figures import ROUTES
-from serving.figure_requests import AS_FLAGS, AS_TINY, FLOCK, TINY, ask, by_command, figure_bytes, refused, small
+from serving.figure_requests import (
+    FLOCK,
+    FLOCK_FLAGS,
+    TINY,
+    TINY_FLAGS,
+    ask,
+    bytes_of_command,
+    figure_bytes,
+    refusal_of,
+    tiny_options,
+)
 
 
 @pytest.fixture(scope="module")
@@ -22,17 +32,17 @@ def client():
 
 # The same file --------------------------------------------------------------------------------------------------------
 
-OF_LAYOUTS = {  # layout -> (words of the address, the same as flags of the command)
-    "head": (FLOCK, AS_FLAGS),
-    "convolution": (FLOCK | {"k": "7", "depth": "2"}, f"{AS_FLAGS} --kernel 7 --depth 2"),
+REQUESTS_BY_LAYOUT = {  # layout -> (words of the address, the same as flags of the command)
+    "head": (FLOCK, FLOCK_FLAGS),
+    "convolution": (FLOCK | {"k": "7", "depth": "2"}, f"{FLOCK_FLAGS} --kernel 7 --depth 2"),
     "heads": (
         {key: value for key, value in FLOCK.items() if key != "head"},
         "figure flock --layer 3 --patch 4,9",
     ),
     "wall": ({"sample": "flock", "model": "bundled", "query": "cls"}, "figure flock --patch cls"),
-    "scale": (FLOCK | {"scale": "0.3", "pass": "whole"}, f"{AS_FLAGS} --scale 0.3 --whole"),
-    "compare": (FLOCK | {"with": "sample:landscape"}, f"{AS_FLAGS} --with-image landscape"),
-    "change": (FLOCK | {"with": "sample:meadow"}, f"{AS_FLAGS} --with-image meadow"),
+    "scale": (FLOCK | {"scale": "0.3", "pass": "whole"}, f"{FLOCK_FLAGS} --scale 0.3 --whole"),
+    "compare": (FLOCK | {"with": "sample:landscape"}, f"{FLOCK_FLAGS} --with-image landscape"),
+    "change": (FLOCK | {"with": "sample:meadow"}, f"{FLOCK_FLAGS} --with-image meadow"),
     "grid": (
         {"sample": "flock", "model": "bundled", "layer": "3", "rows": "pictures:flock,meadow", "columns": "heads:0-2"},
         "figure flock --layer 3 --rows pictures:flock,meadow --columns heads:0-2",
@@ -44,7 +54,7 @@ OF_LAYOUTS = {  # layout -> (words of the address, the same as flags of the comm
 
 
 def test_every_layout_is_tried():
-    assert OF_LAYOUTS.keys() == LAYOUTS.keys()
+    assert REQUESTS_BY_LAYOUT.keys() == LAYOUTS.keys()
 
 
 @pytest.mark.slow
@@ -53,40 +63,40 @@ def test_every_layout_is_tried():
     ("layout", "kind"), [*((layout, "svg") for layout in LAYOUTS), ("grid", "csv"), ("curves", "csv")]
 )
 def test_every_layout_is_the_file_of_the_command(client, layout, kind, tmp_path):
-    words, flags = OF_LAYOUTS[layout]
-    look, as_flags = small(kind)
+    words, flags = REQUESTS_BY_LAYOUT[layout]
+    look, look_flags = tiny_options(kind)
     if (layout, kind) == ("heads", "svg"):
-        look, as_flags = look | {"colours": "own"}, f"{as_flags} --colours own"
+        look, look_flags = look | {"colours": "own"}, f"{look_flags} --colours own"
     file_bytes = figure_bytes(client, kind, words | look | {"layout": layout})
-    assert file_bytes == by_command(f"{flags} --layout {layout} {as_flags}", kind, tmp_path)
+    assert file_bytes == bytes_of_command(f"{flags} --layout {layout} {look_flags}", kind, tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["pdf", "npz", "json"])
 def test_every_still_kind_is_the_file_of_the_command(client, kind, tmp_path):
-    look, as_flags = small(kind)
-    assert figure_bytes(client, kind, FLOCK | look) == by_command(f"{AS_FLAGS} {as_flags}", kind, tmp_path)
+    look, look_flags = tiny_options(kind)
+    assert figure_bytes(client, kind, FLOCK | look) == bytes_of_command(f"{FLOCK_FLAGS} {look_flags}", kind, tmp_path)
 
 
-def test_what_a_file_of_numbers_has_no_use_for_is_refused(client):
-    assert "would change nothing here" in refused(client, "csv", FLOCK | {"dpi": "20"})
+def test_options_that_a_file_of_numbers_ignores_are_refused(client):
+    assert "would change nothing here" in refusal_of(client, "csv", FLOCK | {"dpi": "20"})
 
 
 def test_another_model_beside_it_is_the_file_of_the_command(client, tmp_path):
     words = FLOCK | TINY | {"layout": "compare", "with": "model:untrained"}
-    flags = f"{AS_FLAGS} {AS_TINY} --layout compare --with-model untrained"
-    assert figure_bytes(client, "svg", words) == by_command(flags, "svg", tmp_path)
+    flags = f"{FLOCK_FLAGS} {TINY_FLAGS} --layout compare --with-model untrained"
+    assert figure_bytes(client, "svg", words) == bytes_of_command(flags, "svg", tmp_path)
 
 
 def test_a_finer_grid_is_the_file_of_the_command(client, tmp_path):
     words = {"sample": "flock", "model": "bundled", "detail": "2", "layer": "3", "head": "2", "query": "9,20"}
     data = client.get("/api/exports", params=words | {"layout": "head"}).json()
     assert "--size" in data["command"]
-    assert client.get(f"/{data['file']['address']}").content == by_command(
+    assert client.get(f"/{data['file']['address']}").content == bytes_of_command(
         data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)[0], "png", tmp_path
     )
 
 
-LOOKS = {
+LOOKS_BY_FLAGS = {
     "--draw light --log": {"draw": "light", "log": "true"},
     "--smooth --ceiling 0.05": {"smooth": "true", "ceiling": "0.05"},
     "--direction column --what value": {"direction": "column", "what": "value"},
@@ -100,24 +110,26 @@ LOOKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("flags", [flags for flags in LOOKS if "--over" not in flags])
+@pytest.mark.parametrize("flags", [flags for flags in LOOKS_BY_FLAGS if "--over" not in flags])
 def test_every_look_is_the_file_of_the_command(client, flags, tmp_path):
     head = "" if "--head" in flags else "--head 2"
-    command = f"figure flock --layer 3 {head} --patch 4,9 {AS_TINY} {flags}"
-    assert figure_bytes(client, "png", FLOCK | TINY | LOOKS[flags]) == by_command(command, "png", tmp_path)
+    command = f"figure flock --layer 3 {head} --patch 4,9 {TINY_FLAGS} {flags}"
+    assert figure_bytes(client, "png", FLOCK | TINY | LOOKS_BY_FLAGS[flags]) == bytes_of_command(
+        command, "png", tmp_path
+    )
 
 
 def test_a_width_of_ones_own_is_the_file_of_the_command(client, tmp_path):
     file_bytes = figure_bytes(client, "png", FLOCK | {"width": "89mm", "dpi": "20"})
-    assert file_bytes == by_command(f"{AS_FLAGS} --width 89mm --dpi 20", "png", tmp_path)
+    assert file_bytes == bytes_of_command(f"{FLOCK_FLAGS} --width 89mm --dpi 20", "png", tmp_path)
 
 
-def test_what_moves_is_the_file_of_the_command(client, tmp_path):
+def test_a_moving_figure_is_the_file_of_the_command(client, tmp_path):
     words = {key: value for key, value in FLOCK.items() if key != "layer"} | TINY | {"sweep": "layers"}
     file_bytes = figure_bytes(client, "webp", words, "POST")
     assert Image.open(io.BytesIO(file_bytes)).n_frames > 1
-    flags = AS_FLAGS.replace(" --layer 3", "")
-    assert file_bytes == by_command(f"{flags} {AS_TINY} --sweep layers", "webp", tmp_path)
+    flags = FLOCK_FLAGS.replace(" --layer 3", "")
+    assert file_bytes == bytes_of_command(f"{flags} {TINY_FLAGS} --sweep layers", "webp", tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -129,19 +141,19 @@ def test_what_moves_is_the_file_of_the_command(client, tmp_path):
     ],
     ids=str,
 )
-def test_what_lives_is_the_file_of_the_command(client, words, flags, tmp_path):
+def test_an_interactive_figure_is_the_file_of_the_command(client, words, flags, tmp_path):
     file_bytes = figure_bytes(client, "html", FLOCK | words, "POST")
-    assert file_bytes == by_command(f"{AS_FLAGS} {flags}", "html", tmp_path)
+    assert file_bytes == bytes_of_command(f"{FLOCK_FLAGS} {flags}", "html", tmp_path)
 
 
-def test_all_layers_alive_are_the_file_of_the_command(client, tmp_path):
+def test_an_interactive_figure_of_all_layers_is_the_file_of_the_command(client, tmp_path):
     file_bytes = figure_bytes(client, "html", FLOCK | {"held": "all"}, "POST")
-    assert file_bytes == by_command("figure flock --layer 3,all --head 2 --patch 4,9", "html", tmp_path)
+    assert file_bytes == bytes_of_command("figure flock --layer 3,all --head 2 --patch 4,9", "html", tmp_path)
 
 
 def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
     file_bytes = figure_bytes(client, "svg", {"sample": "flock", "model": "bundled"} | TINY)
-    assert file_bytes == by_command(f"figure flock {AS_TINY}", "svg", tmp_path)
+    assert file_bytes == bytes_of_command(f"figure flock {TINY_FLAGS}", "svg", tmp_path)
 
 
 # Refused --------------------------------------------------------------------------------------------------------------
@@ -188,7 +200,7 @@ def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
     ],
     ids=str,
 )  # fmt: skip
-def test_what_cannot_be_is_refused_with_a_sentence(client, words, expected):
+def test_an_impossible_figure_is_refused_with_a_sentence(client, words, expected):
     answer = ask(client, "svg", FLOCK | words)
     assert 400 <= answer.status_code < 405, answer.text[:200]
     sentence = answer.json()["says"]
@@ -198,13 +210,13 @@ def test_what_cannot_be_is_refused_with_a_sentence(client, words, expected):
 
 def test_a_grid_of_more_than_a_server_draws_is_refused(client):
     words = {"sample": "flock", "model": "bundled", "layout": "grid", "columns": "scales:on,on,on,on,on,on"}
-    assert "A grid of 240 maps is too much" in refused(client, "svg", words | {"rows": "patches:1,1" + 39 * "-1,2"})
+    assert "A grid of 240 maps is too much" in refusal_of(client, "svg", words | {"rows": "patches:1,1" + 39 * "-1,2"})
     names = ",".join(f"ViT-Ti/{patch}" for patch in range(8, 22))
-    assert "A grid of 14 pictures and models" in refused(client, "svg", words | {"rows": f"models:{names}"})
+    assert "A grid of 14 pictures and models" in refusal_of(client, "svg", words | {"rows": f"models:{names}"})
 
 
 @pytest.mark.parametrize(
-    ("word", "value", "flag", "typed", "addressed"),
+    ("word", "value", "flag", "command_sentence", "address_sentence"),
     [
         ("k", "5", "--kernel", "--kernel would change nothing here: it belongs to --layout convolution.",
          "k would change nothing here: it belongs to layout=convolution."),
@@ -212,55 +224,55 @@ def test_a_grid_of_more_than_a_server_draws_is_refused(client):
         ("head", "99", "--head", "There is no head 99; they count from 0 to 5.", None),
     ],
 )  # fmt: skip
-def test_what_a_flag_refuses_is_refused_in_an_address_in_its_words(
-    client, word, value, flag, typed, addressed, capsys, tmp_path
+def test_a_value_that_a_flag_refuses_is_refused_in_an_address_too(
+    client, word, value, flag, command_sentence, address_sentence, capsys, tmp_path
 ):
-    flags = AS_FLAGS.replace(f"{flag} {FLOCK.get(word)}", "")
-    assert main([*shlex.split(f"{flags} {AS_TINY} {flag} {value}"), "-o", str(tmp_path / "no.svg")]) != 0
-    assert capsys.readouterr().err.strip() == f"playground: {typed}"
-    assert refused(client, "svg", FLOCK | TINY | {word: value}) == (addressed or typed)
+    flags = FLOCK_FLAGS.replace(f"{flag} {FLOCK.get(word)}", "")
+    assert main([*shlex.split(f"{flags} {TINY_FLAGS} {flag} {value}"), "-o", str(tmp_path / "no.svg")]) != 0
+    assert capsys.readouterr().err.strip() == f"playground: {command_sentence}"
+    assert refusal_of(client, "svg", FLOCK | TINY | {word: value}) == (address_sentence or command_sentence)
 
 
-def test_what_has_no_kind_or_no_movement_is_refused(client):
-    assert "There is no figure.gif; there are png, svg" in refused(client, "gif", FLOCK, status=404)
-    assert "A .webp moves: add sweep=layers" in refused(client, "webp", FLOCK, "POST")
+def test_unknown_kinds_and_movements_are_refused(client):
+    assert "There is no figure.gif; there are png, svg" in refusal_of(client, "gif", FLOCK, status=404)
+    assert "A .webp moves: add sweep=layers" in refusal_of(client, "webp", FLOCK, "POST")
     for kind in ("webp", "html"):
-        assert "asked for by POST" in refused(client, kind, FLOCK, status=405)
-    assert "dots across" in refused(client, "webp", FLOCK | {"sweep": "scale", "dpi": "200"}, "POST")
+        assert "asked for by POST" in refusal_of(client, kind, FLOCK, status=405)
+    assert "dots across" in refusal_of(client, "webp", FLOCK | {"sweep": "scale", "dpi": "200"}, "POST")
     sweeps = {"layout": "atlas", "sweep": "layers", "sample": "flock", "model": "bundled"}
-    assert "nothing moves with layers" in refused(client, "webp", sweeps, "POST")
+    assert "nothing moves with layers" in refusal_of(client, "webp", sweeps, "POST")
 
 
-def test_a_path_as_a_sweep_is_made_by_the_command_alone(client):
+def test_a_sweep_along_patches_is_refused_in_an_address(client):
     endless_words = {key: value for key, value in FLOCK.items() if key != "query"} | {
         "sweep": "patches:0,0-999999999,0"
     }
-    assert "What moves here goes through layers or scale" in refused(client, "webp", endless_words, "POST")
+    assert "What moves here goes through layers or scale" in refusal_of(client, "webp", endless_words, "POST")
 
 
-def test_what_cannot_live_is_refused(client):
-    assert "has no network to ask for similarity" in refused(
+def test_a_figure_that_cannot_be_interactive_is_refused(client):
+    assert "has no network to ask for similarity" in refusal_of(
         client, "html", {"sample": "flock", "model": "bundled", "layer": "3", "what": "similarity"}, "POST"
     )
-    assert "dpi would change nothing" in refused(client, "html", FLOCK | {"dpi": "20"}, "POST")
+    assert "dpi would change nothing" in refusal_of(client, "html", FLOCK | {"dpi": "20"}, "POST")
 
 
 @pytest.mark.parametrize(
     ("cut", "compared"), [("residual@2:4,9;values@3", "meadow"), ("head@1.0>4.1", "meadow"), ("zero@1.0>4.1", "")]
 )
-def test_what_is_put_into_a_pass_is_the_file_of_the_command(client, cut, compared, tmp_path):
+def test_a_pass_with_a_cut_is_the_file_of_the_command(client, cut, compared, tmp_path):
     words = FLOCK | {"cut": cut} | ({"with": f"sample:{compared}"} if compared else {})
-    flags = f"{AS_FLAGS} --cut '{cut}'" + f" --with-image {compared}" * bool(compared)
-    assert figure_bytes(client, "csv", words) == by_command(flags, "csv", tmp_path)
+    flags = f"{FLOCK_FLAGS} --cut '{cut}'" + f" --with-image {compared}" * bool(compared)
+    assert figure_bytes(client, "csv", words) == bytes_of_command(flags, "csv", tmp_path)
     grid = {"layout": "grid", "rows": "layers:3,4", "columns": "heads:0,1"}
-    as_flags = " --layout grid --rows layers:3,4 --columns heads:0,1"
+    grid_flags = " --layout grid --rows layers:3,4 --columns heads:0,1"
     shared_words = {key: word for key, word in words.items() if key not in ("layer", "head")}
     flags = re.sub(r"--(layer|head) \d", "", flags)
-    assert figure_bytes(client, "csv", shared_words | grid) == by_command(flags + as_flags, "csv", tmp_path)
+    assert figure_bytes(client, "csv", shared_words | grid) == bytes_of_command(flags + grid_flags, "csv", tmp_path)
 
 
-def test_what_is_put_needs_its_picture_and_refuses_another_model_s(client):
-    assert "name that picture, with=sample:NAME" in refused(client, "png", FLOCK | {"cut": "residual@2"})
+def test_a_cut_that_puts_values_needs_a_picture_and_refuses_another_model(client):
+    assert "name that picture, with=sample:NAME" in refusal_of(client, "png", FLOCK | {"cut": "residual@2"})
     words = FLOCK | {"cut": "residual@2", "with": "model:untrained"}
-    assert "with would change nothing here" in refused(client, "png", words)
-    assert "no layer 99" in refused(client, "png", FLOCK | {"cut": "residual@99", "with": "sample:meadow"})
+    assert "with would change nothing here" in refusal_of(client, "png", words)
+    assert "no layer 99" in refusal_of(client, "png", FLOCK | {"cut": "residual@99", "with": "sample:meadow"})

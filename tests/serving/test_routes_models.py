@@ -17,7 +17,7 @@ from playground.serving.routes_models import PREVIEW_WIDTH, ROUTES, preview
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
 CLIP = "vit_base_patch16_clip_224.openai"
-COMING = f"/api/fetching?model={CLIP}"
+DOWNLOAD = f"/api/fetching?model={CLIP}"
 
 
 @pytest.fixture
@@ -29,31 +29,31 @@ def client():
 def server(monkeypatch):
     """A function that changes the server's settings: server(open=False, …)."""
 
-    def with_settings(**changes):
+    def change_settings(**changes):
         new_settings = replace(settings.Settings(), **changes)
         monkeypatch.setattr(settings, "now", lambda: new_settings)
 
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.delenv("PLAYGROUND_OFFLINE", raising=False)
-    with_settings()
-    return with_settings
+    change_settings()
+    return change_settings
 
 
 @pytest.fixture
 def hub(server, monkeypatch):
-    """A hub whose download stops at 3 of 8 MB until `let_go` is set, and then raises what `trouble` holds."""
+    """A hub whose download stops at 3 of 8 MB until `let_go` is set, and then raises the first of `errors`."""
 
     class Hub:
-        half, let_go, trouble = threading.Event(), threading.Event(), []
+        is_half_way, let_go, errors = threading.Event(), threading.Event(), []
 
     def fetch(name, report):
         with report(total=8e6, desc=name) as bar:
             bar.update(3e6)
-            Hub.half.set()
+            Hub.is_half_way.set()
             while not Hub.let_go.wait(0.005):
                 bar.update(0)
-            if Hub.trouble:
-                raise Hub.trouble[0]
+            if Hub.errors:
+                raise Hub.errors[0]
             bar.update(5e6)
 
     monkeypatch.setattr(models, "is_here", lambda name: False)
@@ -65,14 +65,14 @@ def hub(server, monkeypatch):
     routes_models._waiters.clear()
 
 
-def says(response) -> tuple[int, str]:
+def status_and_sentence(response) -> tuple[int, str]:
     return response.status_code, response.json()["says"]
 
 
 # Cards and small pictures
 
 
-def test_the_cards_say_what_is_here_and_through_which_a_quick_look_may_be_had(client, server, monkeypatch):
+def test_the_cards_say_which_models_are_here_and_which_are_quick(client, server, monkeypatch):
     facts = {CLIP: {"megabytes": 345, "licence": "mit", "good_for": "learned from captions"}}
     monkeypatch.setattr(models, "_offer_table", lambda: facts)
     monkeypatch.setattr(models, "is_here", lambda name: name in models.OUR_MODELS)
@@ -101,15 +101,15 @@ def test_a_server_with_a_list_of_its_own_is_not_searched(client, server, monkeyp
     monkeypatch.setattr(models, "search", lambda text: pytest.fail("it was searched"))
     assert client.get("/api/models").json()["open"] is False
     answer = client.get("/api/models?search=clip")
-    assert says(answer) == (403, "This server offers the models of its list and no others.")
+    assert status_and_sentence(answer) == (403, "This server offers the models of its list and no others.")
 
 
 def test_a_search_of_many_letters_is_refused(client, server):
-    status, sentence = says(client.get("/api/models", params={"search": "x" * 5000}))
+    status, sentence = status_and_sentence(client.get("/api/models", params={"search": "x" * 5000}))
     assert (status, "5,000 letters" in sentence) == (400, True), sentence
 
 
-def test_a_small_picture_is_the_one_that_is_drawn_here(client, server):
+def test_the_preview_that_the_server_sends_is_the_one_drawn_in_python(client, server):
     answer = client.get("/api/preview?sample=flock&model=bundled")
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/jpeg"), answer.text
     assert "public" in answer.headers["Cache-Control"]
@@ -120,7 +120,7 @@ def test_a_small_picture_is_the_one_that_is_drawn_here(client, server):
     assert np.abs(shown_pixels - pixels).mean() < 6, "more than what JPEG loses"
 
 
-def test_a_small_picture_of_a_photograph_of_one_s_own_is_for_its_owner_alone(client, server):
+def test_a_preview_of_one_s_own_photograph_is_for_its_owner_alone(client, server):
     photograph = pictures.upload(pictures.sample("flock").jpeg, "mine.jpg")
     people.enter(ANNA["X-Playground-Key"]).take(photograph)
     address = f"/api/preview?mine={photograph.id}&model=bundled"
@@ -129,16 +129,16 @@ def test_a_small_picture_of_a_photograph_of_one_s_own_is_for_its_owner_alone(cli
     assert [client.get(address, headers=who).status_code for who in (BERT, {})] == [404, 404]
 
 
-def test_nothing_is_fetched_for_a_small_picture(client, server, monkeypatch):
+def test_nothing_is_fetched_for_a_preview(client, server, monkeypatch):
     monkeypatch.setattr(models, "is_here", lambda name: name != CLIP)
     monkeypatch.setattr(models, "load", lambda name: pytest.fail("it was loaded"))
-    status, sentence = says(client.get(f"/api/preview?sample=flock&model={CLIP}"))
+    status, sentence = status_and_sentence(client.get(f"/api/preview?sample=flock&model={CLIP}"))
     assert status == 404
     assert "CLIP B/16" in sentence
 
 
 @pytest.mark.parametrize("words", ["sample=nothing&model=bundled", "sample=flock&model=../../etc/passwd", "mine=0123"])
-def test_a_small_picture_of_what_there_is_not_is_refused_with_a_sentence(client, server, words):
+def test_a_preview_of_an_unknown_picture_or_model_is_refused_with_a_sentence(client, server, words):
     answer = client.get(f"/api/preview?{words}")
     assert 400 <= answer.status_code < 500, answer.text
     assert answer.json()["says"].endswith(".")
@@ -147,67 +147,70 @@ def test_a_small_picture_of_what_there_is_not_is_refused_with_a_sentence(client,
 # Downloads
 
 
-def test_a_model_comes_and_says_how_far_it_is(client, hub):
-    assert client.post(COMING, headers=ANNA).status_code == 200
-    hub.half.wait()
-    reply = client.get(COMING, headers=ANNA).json()
+def test_a_download_says_how_far_it_is_and_arrives(client, hub):
+    assert client.post(DOWNLOAD, headers=ANNA).status_code == 200
+    hub.is_half_way.wait()
+    reply = client.get(DOWNLOAD, headers=ANNA).json()
     assert reply == {"bytes": 3_000_000, "total": 8_000_000, "arrived": False, "over": False, "trouble": None}
     hub.let_go.set()
-    until(lambda: client.get(COMING, headers=ANNA).json()["over"], "it does not arrive")
-    reply = client.get(COMING, headers=ANNA).json()
+    until(lambda: client.get(DOWNLOAD, headers=ANNA).json()["over"], "it does not arrive")
+    reply = client.get(DOWNLOAD, headers=ANNA).json()
     assert reply == {"bytes": 8_000_000, "total": 8_000_000, "arrived": True, "over": True, "trouble": None}
 
 
-def test_what_goes_wrong_is_said(client, hub):
-    hub.trouble.append(PlaygroundError("The disk is full."))
-    client.post(COMING, headers=ANNA)
+def test_a_failed_download_says_why(client, hub):
+    hub.errors.append(PlaygroundError("The disk is full."))
+    client.post(DOWNLOAD, headers=ANNA)
     hub.let_go.set()
-    until(lambda: client.get(COMING, headers=ANNA).json()["over"], "it does not end")
-    reply = client.get(COMING, headers=ANNA).json()
+    until(lambda: client.get(DOWNLOAD, headers=ANNA).json()["over"], "it does not end")
+    reply = client.get(DOWNLOAD, headers=ANNA).json()
     assert (reply["arrived"], reply["trouble"]) == (False, "The disk is full.")
 
 
-def test_who_leaves_waits_no_more_and_the_download_ends(client, hub):
-    client.post(COMING, headers=ANNA)
-    assert client.delete(COMING, headers=ANNA).status_code == 204
+def test_a_download_ends_when_its_only_waiter_leaves(client, hub):
+    client.post(DOWNLOAD, headers=ANNA)
+    assert client.delete(DOWNLOAD, headers=ANNA).status_code == 204
     until(lambda: not routes_models._downloads, "it goes on, though nobody waits")
-    assert says(client.get(COMING, headers=ANNA)) == (404, "CLIP B/16 is not being fetched for you: ask for it again.")
+    assert status_and_sentence(client.get(DOWNLOAD, headers=ANNA)) == (
+        404,
+        "CLIP B/16 is not being fetched for you: ask for it again.",
+    )
 
 
-def test_another_person_does_not_see_it_and_cannot_end_it(client, hub):
-    client.post(COMING, headers=ANNA)
-    assert client.get(COMING, headers=BERT).status_code == 404
-    assert client.get(COMING).status_code == 404
-    client.delete(COMING, headers=BERT)
-    assert client.get(COMING, headers=ANNA).json()["over"] is False
+def test_another_person_does_not_see_a_download_and_cannot_end_it(client, hub):
+    client.post(DOWNLOAD, headers=ANNA)
+    assert client.get(DOWNLOAD, headers=BERT).status_code == 404
+    assert client.get(DOWNLOAD).status_code == 404
+    client.delete(DOWNLOAD, headers=BERT)
+    assert client.get(DOWNLOAD, headers=ANNA).json()["over"] is False
 
 
-def test_only_one_of_a_person_comes_at_a_time(client, hub):
-    client.post(COMING, headers=ANNA)
+def test_a_person_has_one_download_at_a_time(client, hub):
+    client.post(DOWNLOAD, headers=ANNA)
     other_model = "/api/fetching?model=vit_base_patch16_224.mae"
     assert client.post(other_model, headers=ANNA).status_code == 200
-    assert client.get(COMING, headers=ANNA).status_code == 404
+    assert client.get(DOWNLOAD, headers=ANNA).status_code == 404
     assert client.get(other_model, headers=ANNA).status_code == 200
     until(lambda: list(routes_models._downloads) == [("vit_base_patch16_224.mae",)], "the first goes on")
 
 
-def test_without_a_key_nothing_is_begun(client, hub):
-    assert client.post(COMING).status_code == 403
+def test_without_a_key_no_download_begins(client, hub):
+    assert client.post(DOWNLOAD).status_code == 403
     assert not routes_models._downloads
 
 
-def test_another_site_begins_and_ends_nothing(client, hub):
-    client.post(COMING, headers=ANNA)
+def test_another_site_begins_and_ends_no_download(client, hub):
+    client.post(DOWNLOAD, headers=ANNA)
     foreign_headers = ANNA | {"Origin": "https://elsewhere.example"}
     other_model = "/api/fetching?model=vit_base_patch16_224.mae"
-    answers = client.delete(COMING, headers=foreign_headers), client.post(other_model, headers=foreign_headers)
+    answers = client.delete(DOWNLOAD, headers=foreign_headers), client.post(other_model, headers=foreign_headers)
     assert tuple(answer.status_code for answer in answers) == (
         403, 403,
     )  # fmt: skip
-    assert client.get(COMING, headers=ANNA).json()["over"] is False
+    assert client.get(DOWNLOAD, headers=ANNA).json()["over"] is False
 
 
-def test_what_is_here_needs_no_fetching(client, server):
+def test_a_model_that_is_here_needs_no_download(client, server):
     reply = client.post("/api/fetching?model=bundled", headers=ANNA).json()
     assert (reply["over"], reply["arrived"], reply["trouble"]) == (True, True, None)
     assert not routes_models._downloads
@@ -216,13 +219,13 @@ def test_what_is_here_needs_no_fetching(client, server):
 def test_a_server_that_fetches_nothing_says_so(client, hub, server):
     server(offline=True)
     sentence = "CLIP B/16 is not on this machine, and this server fetches nothing."
-    assert says(client.post(COMING, headers=ANNA)) == (403, sentence)
+    assert status_and_sentence(client.post(DOWNLOAD, headers=ANNA)) == (403, sentence)
     assert not routes_models._downloads
 
 
 @pytest.mark.parametrize("name", ["vit_base_patch16_224.dino", "", "x" * 5000, "../secret.safetensors", "own/secret"])
-def test_what_is_not_offered_is_refused_with_a_sentence(client, hub, server, name):
+def test_a_model_that_is_not_offered_is_refused_with_a_sentence(client, hub, server, name):
     server(open=False)
-    status, sentence = says(client.post("/api/fetching", params={"model": name}, headers=ANNA))
+    status, sentence = status_and_sentence(client.post("/api/fetching", params={"model": name}, headers=ANNA))
     assert (status, sentence[-1]) == (400, "."), sentence
     assert not routes_models._downloads

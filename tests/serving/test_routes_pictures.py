@@ -12,7 +12,7 @@ from playground.errors import PlaygroundError
 from playground.serving import answering, chosen, classes, ledger, people, pictures, queue, routes_pictures
 from playground.serving.routes import ROUTES
 from playground.training import datasets
-from serving.visits import ANNA, BERT, bring, client, photograph, refused
+from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def http():
     people.forget(BERT["X-Playground-Key"])
 
 
-def test_a_picture_that_is_brought_is_there_for_who_brought_it_and_for_nobody_s_cache(http):
+def test_an_uploaded_picture_is_served_to_its_owner_and_not_cached(http):
     reply = bring(http, ANNA, name="my%20cat%20%F0%9F%90%88.jpg")
     assert reply["title"] == "my cat 🐈.jpg"
     assert reply["thumb"].startswith("data:image/jpeg;base64,")
@@ -32,34 +32,34 @@ def test_a_picture_that_is_brought_is_there_for_who_brought_it_and_for_nobody_s_
     assert Image.open(io.BytesIO(answer.content)).size == (300, 225)
 
 
-def test_the_same_file_has_the_same_name_wherever_it_is_brought(http):
+def test_the_same_file_gets_the_same_id_at_each_upload(http):
     """This lets the address of an own picture work at another replica and after a restart."""
-    first = bring(http, ANNA)["id"]
+    first_id = bring(http, ANNA)["id"]
     assert http.delete("/api/pictures", headers=ANNA).status_code == 204
-    refused(http.get(f"/api/pictures/{first}.jpg", headers=ANNA), 404)
-    assert bring(http, ANNA)["id"] == first
+    assert_refused(http.get(f"/api/pictures/{first_id}.jpg", headers=ANNA), 404)
+    assert bring(http, ANNA)["id"] == first_id
 
 
-def test_what_the_server_has_forgotten_is_asked_for_by_its_name(http):
+def test_a_forgotten_picture_is_asked_for_by_its_id(http):
     answer = http.get("/api/trace?mine=0123456789abcdef&model=bundled", headers=ANNA)
-    assert "sent again" in refused(answer, 404)
+    assert "sent again" in assert_refused(answer, 404)
     assert answer.json()["forgotten"] == "0123456789abcdef"
 
 
-def test_one_is_forgotten_or_all(http):
-    first, second, third = (bring(http, ANNA, number)["id"] for number in range(3))
-    assert http.delete(f"/api/pictures/{first}", headers=ANNA).status_code == 204
-    refused(http.delete(f"/api/pictures/{first}", headers=ANNA), 404)
-    refused(http.delete(f"/api/pictures/{second}", headers=BERT), 404)
-    assert http.get(f"/api/pictures/{second}.jpg", headers=ANNA).status_code == 200
+def test_a_person_can_delete_one_picture_or_all(http):
+    first_id, second_id, third_id = (bring(http, ANNA, number)["id"] for number in range(3))
+    assert http.delete(f"/api/pictures/{first_id}", headers=ANNA).status_code == 204
+    assert_refused(http.delete(f"/api/pictures/{first_id}", headers=ANNA), 404)
+    assert_refused(http.delete(f"/api/pictures/{second_id}", headers=BERT), 404)
+    assert http.get(f"/api/pictures/{second_id}.jpg", headers=ANNA).status_code == 200
     assert http.delete("/api/pictures", headers=ANNA).status_code == 204
-    for picture_id in (second, third):
-        refused(http.get(f"/api/pictures/{picture_id}.jpg", headers=ANNA), 404)
+    for picture_id in (second_id, third_id):
+        assert_refused(http.get(f"/api/pictures/{picture_id}.jpg", headers=ANNA), 404)
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture", photograph()[:200], b"<svg onload=alert(1)>"], ids=range(4))
-def test_what_is_no_picture_is_refused_in_a_sentence_and_kept_nowhere(http, data):
-    refused(http.post("/api/pictures", content=data, headers=ANNA), 400)
+def test_bytes_that_are_no_picture_are_refused_with_a_sentence_and_kept_nowhere(http, data):
+    assert_refused(http.post("/api/pictures", content=data, headers=ANNA), 400)
     assert people.find_person(ANNA["X-Playground-Key"]) is None
 
 
@@ -75,7 +75,7 @@ def test_a_hostile_name_is_a_short_title_and_nothing_else(http, name):
 
 
 @pytest.mark.parametrize("id", ["..", "%2e%2e", "x" * 5000, "0" * 16, "%00", "../../etc/passwd", "meadow"])
-def test_an_id_that_there_is_not_is_404(http, id):
+def test_an_unknown_id_is_404(http, id):
     bring(http, ANNA)
     for path, method in ((f"/api/pictures/{id}.jpg", "GET"), (f"/api/pictures/{id}", "DELETE")):
         assert http.request(method, path, headers=ANNA).status_code in (404, 405)
@@ -84,12 +84,12 @@ def test_an_id_that_there_is_not_is_404(http, id):
 
 # Requests that change something
 
-CHANGING = [
+CHANGING_REQUESTS = [
     (method, route.path)
     for route in ROUTES
     for method in sorted(route.methods & {"POST", "PUT", "PATCH", "DELETE"})
 ]  # fmt: skip
-FOREIGN = {
+FOREIGN_HEADERS = {
     "no key": {},
     "a foreign page": ANNA | {"Origin": "https://elsewhere.example"},
     "a page of no origin": ANNA | {"Origin": "null"},
@@ -101,22 +101,22 @@ FOREIGN = {
 
 
 def test_there_are_requests_that_change_something():
-    assert len(CHANGING) >= 7, CHANGING
+    assert len(CHANGING_REQUESTS) >= 7, CHANGING_REQUESTS
 
 
-@pytest.mark.parametrize("visitor", FOREIGN)
-@pytest.mark.parametrize(("method", "path"), CHANGING)
+@pytest.mark.parametrize("visitor", FOREIGN_HEADERS)
+@pytest.mark.parametrize(("method", "path"), CHANGING_REQUESTS)
 def test_only_this_server_s_own_pages_change_anything(http, method, path, visitor):
     reply = bring(http, ANNA)
     code = classes.start("lecturer" * 4, "").code if "{code}" in path else ""
     path = path.format(id=reply["id"], kind="svg", code=code)
-    answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN[visitor])
+    answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN_HEADERS[visitor])
     classes.end_all()
-    refused(answer, 403)
+    assert_refused(answer, 403)
     assert reply["id"] in people.find_person(ANNA["X-Playground-Key"]).pictures
 
 
-def test_one_s_own_page_may(http):
+def test_a_page_of_the_same_origin_may_upload(http):
     own_headers = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
     assert http.post("/api/pictures", content=photograph(), headers=own_headers).status_code == 200
 
@@ -145,13 +145,13 @@ def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_t
 
 
 @pytest.mark.parametrize("number", ["", "-1", "x", "1.5", "²", "9" * 400, "25", "99999999"])
-def test_a_number_that_there_is_not_is_refused(http, folder, number):
+def test_an_unknown_number_of_a_labelled_picture_is_refused(http, folder, number):
     write_cifar(folder)
-    refused(http.post("/api/labelled", params={"number": number}, headers=ANNA), 400)
+    assert_refused(http.post("/api/labelled", params={"number": number}, headers=ANNA), 400)
 
 
 def test_a_wrong_folder_says_what_it_should_hold(http, folder):
-    assert "batches" in refused(http.post("/api/labelled?number=0", headers=ANNA), 400)
+    assert "batches" in assert_refused(http.post("/api/labelled?number=0", headers=ANNA), 400)
     assert pictures.labelled_set()["count"] == 0
     with pytest.raises(PlaygroundError, match=r"data_batch_1\.bin"):
         pictures.labelled_picture(0)
@@ -167,7 +167,7 @@ def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_
     picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
     assert http.post("/api/labelled?number=5", headers=ANNA).json() == reply, "a number is the same drawing each time"
-    sentence = refused(http.post(f"/api/labelled?number={datasets.DRAWING_COUNT}", headers=ANNA), 400)
+    sentence = assert_refused(http.post(f"/api/labelled?number={datasets.DRAWING_COUNT}", headers=ANNA), 400)
     assert "from 0 to 9,999" in sentence
 
 
@@ -243,20 +243,20 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
         people.forget(key)
 
 
-def test_when_there_is_no_room_for_one_more_picture_it_is_said(http, monkeypatch):
+def test_when_there_is_no_room_for_one_more_picture_a_sentence_says_so(http, monkeypatch):
     """All other pictures belong to networks that hold less, so none of them is forgotten."""
     gc.collect()
     limit_pictures(monkeypatch, pictures.bytes_of_people() + 2**20 // 4)
     answer = http.post("/api/pictures", content=photograph(1, 500), headers=ANNA)
-    assert "no room for one more" in refused(answer, 400)
+    assert "no room for one more" in assert_refused(answer, 400)
 
 
 def test_a_file_that_says_it_is_too_large_is_refused_before_it_comes(http):
     headers_sent = ANNA | {"Content-Length": str(routes_pictures.LARGEST_FILE + 1)}
-    assert "too large" in refused(http.post("/api/pictures", content=b"x", headers=headers_sent), 413)
+    assert "too large" in assert_refused(http.post("/api/pictures", content=b"x", headers=headers_sent), 413)
 
 
 @pytest.mark.parametrize("length", ["x", "-5", "9" * 5000, "1e9", "²", " "])
-def test_a_length_that_is_none_is_no_traceback(http, length):
+def test_an_invalid_content_length_is_refused_without_a_traceback(http, length):
     answer = http.post("/api/pictures", content=b"x", headers=ANNA | {"Content-Length": length.encode()})
-    refused(answer)
+    assert_refused(answer)

@@ -8,7 +8,7 @@ from PIL import Image
 
 from playground.samples import SAMPLES
 from playground.serving import chosen, models, pictures, routes_samples
-from serving.visits import client, refused
+from serving.visits import assert_refused, client
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 FOREVER = "public, max-age=31536000, immutable"
@@ -54,11 +54,11 @@ def test_a_sample_s_picture_is_its_file_and_may_be_kept_for_ever(http):
         (f"/api/samples/..%2Fsecret/{'0' * 16}.jpg", 404),
     ],
 )
-def test_what_is_old_or_not_there_is_said(http, path, status):
+def test_an_old_or_unknown_address_is_refused(http, path, status):
     answer = http.get(path)
     assert answer.status_code == status, answer.text
     if "application/json" in answer.headers["Content-Type"]:
-        refused(answer, status)
+        assert_refused(answer, status)
 
 
 def test_the_list_has_another_address_when_something_else_is_here(monkeypatch):

@@ -13,7 +13,7 @@ from playground.pack import unpack
 from playground.serving import chosen, models, people, pictures, queue, routes_beyond, routes_traces, traces
 from playground.serving.traces import Setup
 from playground.tracing import Trace
-from serving.visits import ANNA, BERT, bring, client, photograph, refused
+from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 FLOCK = {"sample": "flock", "model": "untrained"}
@@ -27,19 +27,19 @@ def http():
 
 
 @pytest.fixture
-def mine(http):
+def own_words(http):
     return {"mine": bring(http, ANNA)["id"], "model": "untrained"}
 
 
-def described(http, words: dict, who: dict | None = None) -> dict:
+def describe(http, words: dict, who: dict | None = None) -> dict:
     answer = http.get("/api/trace", params=words, headers=who)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def part(http, words: dict, name: str, who: dict | None = None, **more):
-    digest = described(http, words, who)["digest"]
-    answer = http.get(f"/api/trace/{digest}/{name}", params=words | more, headers=who)
+def get_part(http, words: dict, name: str, who: dict | None = None, **extra_words):
+    digest = describe(http, words, who)["digest"]
+    answer = http.get(f"/api/trace/{digest}/{name}", params=words | extra_words, headers=who)
     assert answer.status_code == 200, answer.text
     return answer
 
@@ -58,11 +58,11 @@ def row_of(pack: bytes, layer: int, head: int, query: int) -> np.ndarray:
 
 @pytest.mark.parametrize("whose", ["a sample's", "one's own"])
 @pytest.mark.parametrize("heads", [None, "3"])
-def test_a_row_that_is_read_over_http_is_the_row_of_python(http, mine, whose, heads):
-    words, who = (FLOCK, None) if whose == "a sample's" else (mine, ANNA)
-    reply = described(http, words, who)
+def test_a_row_that_is_read_over_http_is_the_row_of_python(http, own_words, whose, heads):
+    words, who = (FLOCK, None) if whose == "a sample's" else (own_words, ANNA)
+    reply = describe(http, words, who)
     extra_words = {"layers": "4"} | ({} if heads is None else {"heads": heads})
-    pack = part(http, words, "layers", who, **extra_words).content
+    pack = get_part(http, words, "layers", who, **extra_words).content
     image = playground.open_image(pictures.sample("flock").image if who is None else photograph())
     patch = 8
     trace = playground.trace(
@@ -77,7 +77,7 @@ def test_a_row_that_is_read_over_http_is_the_row_of_python(http, mine, whose, he
 def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http, monkeypatch):
     monkeypatch.setattr(traces, "_run", lambda *_: pytest.fail("a pass was made"))
     words = {"sample": "meadow", "model": "bundled", "detail": "2"}  # a picture and a model that ship with the app
-    pack = part(http, words, "layers", layers="4").content
+    pack = get_part(http, words, "layers", layers="4").content
     meadow = pictures.sample("meadow")
     size = traces.size(meadow, Setup("bundled", 2))
     trace = playground.trace(playground.load("bundled"), meadow.image, size=size)
@@ -86,33 +86,33 @@ def test_a_sample_s_row_in_the_bundled_model_needs_no_pass_and_is_python_s(http,
     assert np.abs(row_of(pack, 4, 3, query) - python_row).max() < 5e-3 * python_row.max()
 
 
-TOTAL_VARIATION = 0.008  # largest mean for the rows of a layer; the 8-bit network in browsers has the same bound
+MOST_TOTAL_VARIATION = 0.008  # largest mean for the rows of a layer; the 8-bit network in browsers has the same bound
 
 
 @pytest.mark.parametrize("model", ["bundled", "untrained"])
-def test_rounded_layers_are_half_as_long_and_the_eye_cannot_tell(http, model):
+def test_rounded_layers_are_half_as_long_and_their_rows_hardly_differ(http, model):
     words = {"sample": "flock", "model": model}
     for layer in range(6):
-        pack = part(http, words, "layers", layers=str(layer)).content
-        rounded_pack = part(http, words, "layers", layers=str(layer), rounded="yes").content
+        pack = get_part(http, words, "layers", layers=str(layer)).content
+        rounded_pack = get_part(http, words, "layers", layers=str(layer), rounded="yes").content
         assert len(rounded_pack) < 0.55 * len(pack)
         rounded_weights, full_weights = (Trace.from_bytes(data).weights(layer) for data in (rounded_pack, pack))
-        assert (rounded_weights - full_weights).abs().sum(-1).mean() / 2 <= TOTAL_VARIATION, layer
+        assert (rounded_weights - full_weights).abs().sum(-1).mean() / 2 <= MOST_TOTAL_VARIATION, layer
         assert (rounded_weights.argmax(-1) == full_weights.argmax(-1)).float().mean() > 0.95, layer
 
 
-def test_without_a_layer_comes_the_one_where_heads_look_at_objects(http):
+def test_a_request_without_a_layer_gets_the_upper_layer(http):
     trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
-    assert unpack(part(http, FLOCK, "layers").content)[0]["held"] == [trace.upper_layer]
+    assert unpack(get_part(http, FLOCK, "layers").content)[0]["held"] == [trace.upper_layer]
 
 
 def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
     trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
     for answer, expected in (
-        (part(http, FLOCK, "features", layer="3"), trace.features(3)),
-        (part(http, FLOCK, "flows"), trace.rollout()),
-        (part(http, FLOCK, "flows", query="7,5"), trace.rollout((7, 5))[None]),
-        (part(http, FLOCK, "flows", query="cls"), trace.rollout("cls")[None]),
+        (get_part(http, FLOCK, "features", layer="3"), trace.features(3)),
+        (get_part(http, FLOCK, "flows"), trace.rollout()),
+        (get_part(http, FLOCK, "flows", query="7,5"), trace.rollout((7, 5))[None]),
+        (get_part(http, FLOCK, "flows", query="cls"), trace.rollout("cls")[None]),
     ):
         _, arrays = unpack(answer.content)
         assert arrays["matrix"].dtype == "float16"
@@ -120,35 +120,35 @@ def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(
         assert abs(arrays["matrix"] - expected.numpy()).max() < 2e-3 * abs(expected).max()
 
 
-def test_the_story_s_row_is_run_by_pytorch_in_full_and_from_the_halves_that_the_browser_has(http):
-    reply = part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
+def test_pytorch_gives_the_story_s_row_in_full_precision_and_from_the_browser_s_halves(http):
+    reply = get_part(http, FLOCK, "ran", layer=2, head=1, query="3,4").json()
     trace = playground.trace("untrained", "flock")
     np.testing.assert_allclose(reply["full"], trace.row(2, 1, (3, 4)).numpy(), atol=1e-5)
-    pack = part(http, FLOCK, "layers", layers=2).content
+    pack = get_part(http, FLOCK, "layers", layers=2).content
     np.testing.assert_allclose(reply["halves"], row_of(pack, 2, 1, trace.token((3, 4))), atol=1e-5)
     assert reply["torch"]
     for wrong_words in ({"layer": 99}, {"head": 99}, {"query": "99,99"}, {"query": "../"}):
         words = FLOCK | {"layer": 2, "head": 1, "query": "3,4"} | wrong_words
-        answer = http.get(f"/api/trace/{described(http, FLOCK)['digest']}/ran", params=words)
+        answer = http.get(f"/api/trace/{describe(http, FLOCK)['digest']}/ran", params=words)
         assert answer.status_code == 400, answer.text
 
 
 def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
-    reply = part(http, FLOCK, "names", layer="2").json()["heads"]
+    reply = get_part(http, FLOCK, "names", layer="2").json()["heads"]
     trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
     assert [tuple(head) for head in reply] == traces.names_of_heads(trace, 2)
 
 
-def test_names_of_a_sample_are_measured_once_and_for_nobody_nothing_is_measured(http, monkeypatch):
+def test_names_of_a_sample_are_measured_once_and_only_when_asked_for(http, monkeypatch):
     traces.names_of_samples.cache_clear()
     calls, real_measure = [], traces.names_of_heads
     monkeypatch.setattr(
         traces, "names_of_heads", lambda *arguments: (calls.append(arguments), real_measure(*arguments))[1]
     )
     for _ in range(3):
-        part(http, FLOCK, "names", layer="2")
-    described(http, FLOCK)
-    part(http, FLOCK, "layers", layers="0")
+        get_part(http, FLOCK, "names", layer="2")
+    describe(http, FLOCK)
+    get_part(http, FLOCK, "layers", layers="0")
     assert len(calls) == 1
 
 
@@ -159,7 +159,7 @@ def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
     vit = models.load("bundled-taught")
     words = {"sample": "flock", "model": "bundled-taught"}
     sentences = [
-        [head[3] for head in part(http, words, "names", layer=str(layer)).json()["heads"]]
+        [head[3] for head in get_part(http, words, "names", layer=str(layer)).json()["heads"]]
         for layer in range(vit.config.depth)
     ]
     assert sentences == [
@@ -170,7 +170,7 @@ def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
 
 def test_the_verdict_of_a_whole_pass_is_python_s(http):
     words = {"sample": "flock", "model": "bundled", "scale": "off"}
-    reply = part(http, words, "verdict").json()["labels"]
+    reply = get_part(http, words, "verdict").json()["labels"]
     scaled, unscaled = (
         traces.trace(pictures.sample("flock"), Setup("bundled", scale=scale), None) for scale in (None, 1.0)
     )
@@ -178,15 +178,15 @@ def test_the_verdict_of_a_whole_pass_is_python_s(http):
     assert [numbers for _, *numbers in reply] == [[round(v.on, 5), round(v.off, 5)] for v in changed(scaled, unscaled)]
 
 
-def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, mine):
-    reply = described(http, {"sample": "meadow"})
+def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, own_words):
+    reply = describe(http, {"sample": "meadow"})
     assert (reply["model"], reply["title"], reply["detail"], reply["private"]) == ("bundled", "our small ViT", 2, False)
     assert {"detail": reply["detail"], "grid": reply["grid"]} in reply["grids"]
     assert reply["picture"]["sample"] == "meadow"
     assert http.get(f"/{reply['picture']['address']}").headers["Content-Type"] == "image/jpeg"
-    own_trace = described(http, mine, ANNA)
+    own_trace = describe(http, own_words, ANNA)
     assert (own_trace["private"], own_trace["picture"]["title"]) == (True, "0.jpg")
-    assert own_trace["picture"]["address"] == f"api/pictures/{mine['mine']}.jpg"
+    assert own_trace["picture"]["address"] == f"api/pictures/{own_words['mine']}.jpg"
     assert http.get(f"/{own_trace['picture']['address']}", headers=ANNA).status_code == 200
 
 
@@ -207,11 +207,11 @@ PARTS = {
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_what_is_everybody_s_may_be_kept_for_ever_and_what_is_one_s_own_by_nobody(http, mine, name):
+def test_a_part_of_a_sample_s_trace_is_cached_for_ever_and_of_an_own_picture_s_never(http, own_words, name):
     scale = {"scale": "off"} if name == "verdict" else {}
-    for_all = part(http, {"sample": "flock", "model": "bundled"} | scale, name, **PARTS[name])
+    for_all = get_part(http, {"sample": "flock", "model": "bundled"} | scale, name, **PARTS[name])
     assert for_all.headers["Cache-Control"] == "public, max-age=31536000, immutable"
-    own_part = part(http, mine | {"model": "bundled"} | scale, name, ANNA, **PARTS[name])
+    own_part = get_part(http, own_words | {"model": "bundled"} | scale, name, ANNA, **PARTS[name])
     assert own_part.headers["Cache-Control"] == "private, no-store"
     assert "Set-Cookie" not in for_all.headers
 
@@ -224,28 +224,28 @@ def test_every_part_of_a_trace_is_tried():
 @pytest.mark.parametrize("name", PARTS)
 def test_an_old_digest_is_gone_and_the_page_is_asked_to_reload(http, name):
     answer = http.get(f"/api/trace/{'0' * 16}/{name}", params=FLOCK | PARTS[name])
-    assert "reload" in refused(answer, 410)
+    assert "reload" in assert_refused(answer, 410)
 
 
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("who", [BERT, {}, {"X-Playground-Key": "short"}], ids=["another", "none", "no key"])
-def test_a_trace_of_one_s_own_picture_is_read_by_nobody_else(http, mine, name, who):
-    digest = described(http, mine, ANNA)["digest"]
-    refused(http.get(f"/api/trace/{digest}/{name}", params=mine | PARTS[name], headers=who), 404)
+def test_a_trace_of_one_s_own_picture_is_read_by_nobody_else(http, own_words, name, who):
+    digest = describe(http, own_words, ANNA)["digest"]
+    assert_refused(http.get(f"/api/trace/{digest}/{name}", params=own_words | PARTS[name], headers=who), 404)
     words_with_key = (
-        mine | PARTS[name] | {"key": ANNA["X-Playground-Key"], "X-Playground-Key": ANNA["X-Playground-Key"]}
+        own_words | PARTS[name] | {"key": ANNA["X-Playground-Key"], "X-Playground-Key": ANNA["X-Playground-Key"]}
     )
-    refused(http.get(f"/api/trace/{digest}/{name}", params=words_with_key, headers=who), 404)
+    assert_refused(http.get(f"/api/trace/{digest}/{name}", params=words_with_key, headers=who), 404)
 
 
-def test_a_trace_of_one_s_own_lies_among_nobody_else_s(http, mine):
+def test_a_trace_of_one_s_own_picture_is_not_kept_among_those_of_samples(http, own_words):
     former_bytes = traces.sample_traces().bytes
-    part(http, mine, "layers", ANNA, layers="0")
+    get_part(http, own_words, "layers", ANNA, layers="0")
     assert traces.sample_traces().bytes == former_bytes
     assert people.find_person(ANNA["X-Playground-Key"]).traces.bytes > 0
 
 
-HOSTILE = [
+HOSTILE_REQUESTS = [
     ("layers", {"layers": "99"}), ("layers", {"layers": "-1"}), ("layers", {"layers": "x"}),
     ("layers", {"layers": ""}), ("layers", {"layers": "0," * 5000}), ("layers", {"layers": "٣"}),
     ("layers", {"layers": "0", "heads": "99"}), ("layers", {"layers": "9" * 400}), ("layers", {"heads": "x"}),
@@ -265,34 +265,34 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "asked"), HOSTILE, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("name", "extra_words"), HOSTILE_REQUESTS, ids=lambda value: str(value)[:40])
 @pytest.mark.parametrize("model", ["bundled", "untrained"])
-def test_what_there_is_not_is_refused_with_a_sentence(http, name, asked, model):
+def test_a_part_that_does_not_exist_is_refused_with_a_sentence(http, name, extra_words, model):
     words = {"sample": "flock", "model": model}
     digest = chosen.digest(pictures.sample("flock"), Setup(model))
-    refused(http.get(f"/api/trace/{digest}/{name}", params=words | asked), 400)
+    assert_refused(http.get(f"/api/trace/{digest}/{name}", params=words | extra_words), 400)
 
 
-def test_more_than_one_answer_holds_is_refused_and_a_layer_alone_is_not(http, monkeypatch):
+def test_layers_that_exceed_one_answer_are_refused_and_one_layer_is_not(http, monkeypatch):
     monkeypatch.setattr(traces, "MOST_PACKED_BYTES", 10**5)
-    digest = described(http, FLOCK)["digest"]
+    digest = describe(http, FLOCK)["digest"]
     pack = http.get(f"/api/trace/{digest}/layers", params=FLOCK | {"layers": "0,1,2"})
-    assert "ask for fewer" in refused(pack, 400)
+    assert "ask for fewer" in assert_refused(pack, 400)
     assert http.get(f"/api/trace/{digest}/layers", params=FLOCK | {"layers": "2"}).status_code == 200
 
 
 def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypatch):
     """A layer may take 20 MB: 300 students who ask for it at once must not take 300 times as much."""
-    at_work, counts, to_bytes = [], [], Trace.to_bytes
+    running, counts, to_bytes = [], [], Trace.to_bytes
 
-    def counted(*arguments):
-        at_work.append(1)
-        counts.append(len(at_work))
+    def count_and_pack(*arguments):
+        running.append(1)
+        counts.append(len(running))
         data = to_bytes(*arguments)
-        at_work.pop()
+        running.pop()
         return data
 
-    monkeypatch.setattr(Trace, "to_bytes", counted)
+    monkeypatch.setattr(Trace, "to_bytes", count_and_pack)
     with ThreadPoolExecutor(8) as executor:
         picture = pictures.sample("flock")
         list(executor.map(lambda _: traces.pack_of_layers(picture, Setup("untrained"), None, [0]), range(24)))
@@ -302,8 +302,8 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
 
 def test_all_flows_of_very_many_tokens_are_too_much_and_one_is_not(http, monkeypatch):
     monkeypatch.setattr(routes_traces, "MOST_FLOWS", 10)
-    digest = described(http, FLOCK)["digest"]
-    assert "lock a patch" in refused(http.get(f"/api/trace/{digest}/flows", params=FLOCK), 400)
+    digest = describe(http, FLOCK)["digest"]
+    assert "lock a patch" in assert_refused(http.get(f"/api/trace/{digest}/flows", params=FLOCK), 400)
     assert http.get(f"/api/trace/{digest}/flows", params=FLOCK | {"query": "7,5"}).status_code == 200
 
 
@@ -311,46 +311,48 @@ def test_two_people_who_open_one_sample_cost_one_pass(http, monkeypatch):
     real_run, calls = traces._run, []
     traces.sample_traces.cache_clear()
     monkeypatch.setattr(traces, "_run", lambda *work: (calls.append(work), real_run(*work))[1])
-    packs = [part(http, FLOCK, "layers", who, layers="1").content for who in (ANNA, BERT, None)]
+    packs = [get_part(http, FLOCK, "layers", who, layers="1").content for who in (ANNA, BERT, None)]
     assert len(calls) == 1
     assert len(set(packs)) == 1
 
 
-def test_a_costly_model_has_a_coarse_first_look_at_one_s_own_picture_and_then_the_real_one(http, mine, monkeypatch):
+def test_a_costly_model_has_a_coarse_first_look_at_one_s_own_picture_and_then_the_real_one(
+    http, own_words, monkeypatch
+):
     monkeypatch.setattr(traces, "FIRST_LOOK_SIDE", 7)
     monkeypatch.setattr(traces, "FIRST_LOOK_ABOVE", 0)
-    full_reply = described(http, mine, ANNA)
-    coarse_reply = described(http, mine | {"first": "1"}, ANNA)
+    full_reply = describe(http, own_words, ANNA)
+    coarse_reply = describe(http, own_words | {"first": "1"}, ANNA)
     assert (full_reply["first"], coarse_reply["digest"] != full_reply["digest"]) == (True, True)
     assert coarse_reply["grid"][0] * coarse_reply["grid"][1] < 0.7 * full_reply["grid"][0] * full_reply["grid"][1]
-    assert not described(http, FLOCK)["first"]
-    part(http, mine, "layers", ANNA, layers="0", finer="1")
-    assert not described(http, mine, ANNA)["first"], "the real one is there already"
+    assert not describe(http, FLOCK)["first"]
+    get_part(http, own_words, "layers", ANNA, layers="0", finer="1")
+    assert not describe(http, own_words, ANNA)["first"], "the real one is there already"
 
 
-def test_json_is_what_the_small_answers_are(http):
+def test_the_small_answers_are_json(http):
     for name in ("names", "verdict"):
         extra_words = {"scale": "off"} if name == "verdict" else {}
-        answer = part(http, {"sample": "flock", "model": "bundled"} | extra_words, name, **PARTS[name])
+        answer = get_part(http, {"sample": "flock", "model": "bundled"} | extra_words, name, **PARTS[name])
         assert answer.headers["Content-Type"] == "application/json"
         json.loads(answer.content, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
 
 
-def test_words_that_mean_nothing_here_change_nothing(http):
+def test_unknown_words_change_nothing(http):
     plain_reply, other_reply = (
-        described(http, FLOCK),
-        described(http, FLOCK | {"nonsense": "<b>", "tour": "7", "query": "1,1"}),
+        describe(http, FLOCK),
+        describe(http, FLOCK | {"nonsense": "<b>", "tour": "7", "query": "1,1"}),
     )
     assert plain_reply == other_reply, urlencode(other_reply)
 
 
 @pytest.mark.parametrize("cut", ["residual@2:4,9<1,1", "values@3;*>3x3@1", "head@1.0>4.1", "zero@1.0>4.1"])
-def test_what_is_put_into_a_pass_is_what_python_puts(http, cut):
+def test_a_trace_with_a_cut_equals_python_s(http, cut):
     """The address of a trace takes a `cut` in the notation of figures; links from the Lab use it."""
     words = FLOCK | {"cut": cut} | ({} if cut.startswith("zero") else {"with": "sample:meadow"})
-    description = described(http, words)
+    description = describe(http, words)
     assert description["cut"] == cut.split(";")
-    assert description["digest"] != described(http, FLOCK)["digest"]
+    assert description["digest"] != describe(http, FLOCK)["digest"]
     trace, donor = (playground.trace("untrained", name) for name in ("flock", "meadow"))
     expected = {
         "residual@2:4,9<1,1": lambda: trace.patch(donor, 2, {(4, 9): (1, 1)}),
@@ -360,15 +362,15 @@ def test_what_is_put_into_a_pass_is_what_python_puts(http, cut):
         "head@1.0>4.1": lambda: trace.paths((1, 0), (4, 1), donor).through,
         "zero@1.0>4.1": lambda: trace.paths((1, 0), (4, 1)).through,
     }[cut]()
-    row = row_of(part(http, words, "layers", layers="5").content, 5, 1, 20)
+    row = row_of(get_part(http, words, "layers", layers="5").content, 5, 1, 20)
     assert row == pytest.approx(expected.weights(5, [20])[1, 0].numpy(), abs=2e-3)
-    assert part(http, words, "moved", query="4,9").json()["by"] == pytest.approx(
+    assert get_part(http, words, "moved", query="4,9").json()["by"] == pytest.approx(
         expected.moved(trace, (4, 9)), rel=1e-3
     )
 
 
 @pytest.mark.parametrize("compared", [{}, {"with": "model:untrained"}, {"with": "sample:nobody"}])
-def test_what_is_put_is_taken_from_a_sample(http, compared):
+def test_a_cut_takes_values_only_from_a_sample(http, compared):
     answer = http.get("/api/trace", params=FLOCK | {"cut": "residual@2"} | compared)
     assert answer.status_code == 400
     assert "with=sample:NAME" in answer.text
@@ -376,8 +378,8 @@ def test_what_is_put_is_taken_from_a_sample(http, compared):
 
 def test_the_other_sample_is_part_of_the_digest(http):
     digests = {
-        described(http, FLOCK | {"cut": "residual@2", "with": f"sample:{name}"})["digest"]
+        describe(http, FLOCK | {"cut": "residual@2", "with": f"sample:{name}"})["digest"]
         for name in ("meadow", "portrait")
     }
     assert len(digests) == 2
-    assert described(http, FLOCK | {"with": "sample:meadow"})["digest"] == described(http, FLOCK)["digest"]
+    assert describe(http, FLOCK | {"with": "sample:meadow"})["digest"] == describe(http, FLOCK)["digest"]

@@ -6,9 +6,9 @@ import pytest
 
 from playground.serving import scripts
 from playground.ui import components
-from serving.visits import client, refused
+from serving.visits import assert_refused, client
 
-APP = "shell/app.js"
+APP_SCRIPT = "shell/app.js"
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def http():
 
 
 def test_a_script_comes_with_all_that_it_imports_and_its_styles(http):
-    answer = http.get(f"/{scripts.address(APP, *components.APP_STYLES)}")
+    answer = http.get(f"/{scripts.address(APP_SCRIPT, *components.APP_STYLES)}")
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/javascript; charset=utf-8")
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert "export default" in answer.text
@@ -28,17 +28,19 @@ def test_a_script_comes_with_all_that_it_imports_and_its_styles(http):
 
 
 def test_another_script_and_other_styles_have_other_addresses(monkeypatch):
-    plain_address = scripts.address(APP)
-    assert len({plain_address, scripts.address(APP, "shell/toolbar.css"), scripts.address("lessons/guess.js")}) == 3
+    plain_address = scripts.address(APP_SCRIPT)
+    assert (
+        len({plain_address, scripts.address(APP_SCRIPT, "shell/toolbar.css"), scripts.address("lessons/guess.js")}) == 3
+    )
     monkeypatch.setattr(scripts, "script", lambda entry, styles, mounts: "another")
-    assert scripts.address.__wrapped__(APP) != plain_address
+    assert scripts.address.__wrapped__(APP_SCRIPT) != plain_address
 
 
 def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
-    assert "reload" in refused(http.get(f"/api/app/{'0' * 16}/{APP}"), 410)
+    assert "reload" in assert_refused(http.get(f"/api/app/{'0' * 16}/{APP_SCRIPT}"), 410)
     # the digest in this address is of the script with other styles
-    other_address = scripts.address(APP, "shell/toolbar.css").split("?")[0]
-    assert "reload" in refused(http.get(f"/{other_address}"), 410)
+    other_address = scripts.address(APP_SCRIPT, "shell/toolbar.css").split("?")[0]
+    assert "reload" in assert_refused(http.get(f"/{other_address}"), 410)
 
 
 @pytest.mark.parametrize(
@@ -46,8 +48,8 @@ def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
     ["nothing.js", "../../app.py", "..%2F..%2Fapp.py", "%2e%2e/%2e%2e/app.py", "/etc/passwd", "shell/",
      "shell/toolbar.css", "shell/app.js%00", "", "shell//app.js"],
 )  # fmt: skip
-def test_what_is_no_script_of_ours_is_404(http, entry):
-    digest = scripts.address(APP).split("/")[2]
+def test_an_unknown_script_is_404(http, entry):
+    digest = scripts.address(APP_SCRIPT).split("/")[2]
     answer = http.get(f"/api/app/{digest}/{entry}")
     assert answer.status_code in (404, 410), answer.text[:200]
     assert "import" not in answer.text
@@ -56,8 +58,8 @@ def test_what_is_no_script_of_ours_is_404(http, entry):
 @pytest.mark.parametrize(
     "styles", ["../../app.py", "shell/nothing.css", "shell/app.js", "," * 10**4 + "x", "/etc/passwd"]
 )
-def test_what_is_no_style_of_ours_is_404(http, styles):
-    refused(http.get(f"/{scripts.address(APP)}{quote(styles)}"), 404)
+def test_an_unknown_style_is_404(http, styles):
+    assert_refused(http.get(f"/{scripts.address(APP_SCRIPT)}{quote(styles)}"), 404)
 
 
 def test_a_file_with_several_drawings_mounts_the_one_that_is_asked_for(http):
@@ -68,7 +70,7 @@ def test_a_file_with_several_drawings_mounts_the_one_that_is_asked_for(http):
     assert answer.text.count("export default") == answer.text.count("export default board;") == 1
     digest = scripts.address(script.file).split("/")[2]
     for mounts in ("paintBoard", "board;alert()", "nothing", "board" * 1000):
-        refused(http.get(f"/api/app/{digest}/{script.file}", params={"mounts": mounts}), 404)
+        assert_refused(http.get(f"/api/app/{digest}/{script.file}", params={"mounts": mounts}), 404)
 
 
 def test_no_script_stands_in_a_message_to_a_page():
@@ -77,12 +79,12 @@ def test_no_script_stands_in_a_message_to_a_page():
     assert "import(" in components.STUB
 
 
-def test_only_so_many_scripts_are_kept(http):
+def test_the_number_of_cached_scripts_is_bounded(http):
     """A stranger may ask for the styles in every order, or repeat one of them a thousand times in one address."""
     names = sorted(scripts._names_of(".css"))
-    refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": ",".join(names * 3)}), 404)
+    assert_refused(http.get(f"/api/app/{'0' * 16}/{APP_SCRIPT}", params={"styles": ",".join(names * 3)}), 404)
     for n in range(len(names)):
         styles = ",".join([*names[n:], *names[:n]])
-        refused(http.get(f"/api/app/{'0' * 16}/{APP}", params={"styles": styles}), 410)
-    for cached in (scripts.script, scripts.address):
-        assert cached.cache_info().maxsize == scripts.MOST_SCRIPTS
+        assert_refused(http.get(f"/api/app/{'0' * 16}/{APP_SCRIPT}", params={"styles": styles}), 410)
+    for cached_function in (scripts.script, scripts.address):
+        assert cached_function.cache_info().maxsize == scripts.MOST_SCRIPTS

@@ -61,12 +61,12 @@ def test_every_variable_is_read():
         ("CACHE_MB", "1 2 -3"),
     ],
 )
-def test_a_typing_error_is_named(name, value):
+def test_an_invalid_variable_is_named_in_the_error(name, value):
     with pytest.raises(PlaygroundError, match=f"PLAYGROUND_{name}"):
         settings.read({f"PLAYGROUND_{name}": value})
 
 
-PROGRAM = """
+IMPORT_ALL_CODE = """
 import importlib, os, pkgutil
 import playground.serving
 before = dict(os.environ)
@@ -84,6 +84,6 @@ except ValueError as error:
 def test_an_import_reads_no_setting_and_sets_no_variable():
     """A wrong setting is reported when the settings are read, not when a module is imported."""
     environment = os.environ | {"PLAYGROUND_AT_ONCE": "two", "PLAYGROUND_OFFLINE": "yes"}
-    result = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True)
+    result = subprocess.run([sys.executable, "-c", IMPORT_ALL_CODE], env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert "PLAYGROUND_AT_ONCE" in result.stdout

@@ -23,10 +23,10 @@ def nothing_can_be_written(monkeypatch, tmp_path):
 def nobody(monkeypatch):
     """Runs the test as a user without an entry in the list of users and without a HOME."""
 
-    def unknown(number):
+    def raise_unknown(number):
         raise KeyError(number)
 
-    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    monkeypatch.setattr(pwd, "getpwuid", raise_unknown)
     monkeypatch.delenv("HOME")
     with pytest.raises(RuntimeError):
         Path.home()
@@ -39,7 +39,7 @@ def test_where_no_disk_can_be_written_temporary_files_lie_in_memory(nothing_can_
     assert list(doctor._temporary_folder()) == []
 
 
-def test_where_there_is_no_such_folder_either_it_is_said_to_the_operator(nothing_can_be_written, monkeypatch, tmp_path):
+def test_without_a_folder_in_memory_the_doctor_says_so(nothing_can_be_written, monkeypatch, tmp_path):
     monkeypatch.setattr(settings, "MEMORY_FOLDER", str(tmp_path / "none"))
     assert not settings.find_a_folder()
     (finding,) = doctor._temporary_folder()
@@ -61,7 +61,7 @@ def test_a_user_without_a_home_and_without_a_folder_lives_at_the_root(nobody, no
     assert os.environ["HOME"] == "/"
 
 
-def test_who_has_a_home_keeps_it(monkeypatch, tmp_path):
+def test_a_user_with_a_home_keeps_it(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     settings.find_a_home()
     assert Path.home() == tmp_path

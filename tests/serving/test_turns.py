@@ -20,7 +20,7 @@ from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
 
 APP = Path(__file__).parent.parent.parent / "app.py"
-MANY = {
+WORK_OF_MANY_PASSES = {
     "addition": lambda seen, give_way: addition(seen, 1, give_way),
     "without": lambda seen, give_way: without(seen, {(0, 0)}, give_way),
     "stream": block.stream,
@@ -44,24 +44,24 @@ class Stranger:
     """A person who asks for a turn at the end of the first pass. The pass does not return before this person waits."""
 
     def __init__(self, line: Queue, vit):
-        self.line, self.done = line, []
-        self.asks = threading.Thread(target=self._ask)
+        self.line, self.events = line, []
+        self.thread = threading.Thread(target=self._ask)
         self.hook = vit.blocks[-1].register_forward_hook(self._passed)
 
     def _passed(self, *_) -> None:
-        self.done.append("a pass")
-        if len(self.done) == 1:
-            self.asks.start()
+        self.events.append("a pass")
+        if len(self.events) == 1:
+            self.thread.start()
             until(lambda: self.line.waiting_count, "the stranger does not wait")
 
     def _ask(self) -> None:
         with self.line.take(visitor=ledger.Visitor("stranger", "192.0.2.9")):  # a visitor without costs comes first
-            self.done.append("the stranger")
+            self.events.append("the stranger")
 
     def leave(self) -> list[str]:
-        self.asks.join(PATIENCE)
+        self.thread.join(PATIENCE)
         self.hook.remove()
-        return self.done
+        return self.events
 
 
 def test_somebody_else_is_served_between_two_passes(one_queue, small_trace):
@@ -72,7 +72,7 @@ def test_somebody_else_is_served_between_two_passes(one_queue, small_trace):
     assert one_queue.line == []
 
 
-def test_a_short_piece_is_not_cut_up(one_queue, small_trace, monkeypatch):
+def test_short_work_does_not_give_way(one_queue, small_trace, monkeypatch):
     monkeypatch.setattr(queue, "SLICE_SECONDS", float("inf"))
     stranger = Stranger(one_queue, small_trace.vit)
     with queue.turns() as give_way:
@@ -119,21 +119,21 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
 class Leaving(queue.Nobody):
     """A person who has left when the queue asks for the third time."""
 
-    looked = 0
+    times_asked = 0
 
     def raise_if_left(self) -> None:
-        self.looked += 1
-        if self.looked == 3:
+        self.times_asked += 1
+        if self.times_asked == 3:
             raise queue.Left
 
 
-@pytest.mark.parametrize("work", MANY.values(), ids=MANY)
-def test_it_ends_when_the_asker_has_left(one_queue, small_trace, monkeypatch, work):
+@pytest.mark.parametrize("work", WORK_OF_MANY_PASSES.values(), ids=WORK_OF_MANY_PASSES)
+def test_work_of_many_passes_ends_when_its_asker_has_left(one_queue, small_trace, monkeypatch, work):
     person = Leaving()
     monkeypatch.setattr(queue, "find_asker", lambda: person)
     with pytest.raises(queue.Left), queue.turns() as give_way:
         work(small_trace, give_way)
-    assert person.looked == 3
+    assert person.times_asked == 3
     assert one_queue.line == []
 
 
@@ -145,7 +145,7 @@ def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
     assert stranger.leave()[:3] == ["a pass", "the stranger", "a pass"]
 
 
-def test_what_would_take_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatch):
+def test_work_of_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatch):
     vit = models.load("untrained")
     speed = effort.multiplications(vit, 196) / 5  # one pass takes five seconds
     monkeypatch.setattr(effort, "multiplications_per_second", lambda device: speed)
@@ -173,14 +173,14 @@ class Ann(queue.Nobody):
         return ledger.Visitor("ann", "10.0.0.1")
 
 
-def started(monkeypatch, work) -> here.Work:
+def start_run(monkeypatch, work) -> here.Work:
     monkeypatch.setattr(queue, "find_asker", Ann)
     run = here.Work(Run("two", "Train now", work, ""))
     monkeypatch.setattr(queue, "find_asker", queue.Nobody)  # the run's thread belongs to no page
     return run
 
 
-def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queue, monkeypatch):
+def test_a_run_takes_turns_in_the_name_of_its_starter_who_is_charged(one_queue, monkeypatch):
     monkeypatch.setattr(ledger, "seats", ledger.Seats(Ledger()))
     monkeypatch.setattr(one_queue, "kind", "passes")
     monkeypatch.setattr(one_queue, "costs", costs := Ledger())
@@ -190,7 +190,7 @@ def test_a_run_takes_its_turns_as_who_started_it_and_is_charged_to_them(one_queu
             yield Wait("", result=[ticket.visitor.person for ticket in one_queue.at_work])
             give_way()
 
-    run = started(monkeypatch, work)
+    run = start_run(monkeypatch, work)
     until(lambda: run.look() == 0 and run.is_over, "it has not ended")
     assert (run.trouble, run.result) == (None, ["ann"])
     assert costs.cost("10.0.0.1/32") > 0
@@ -203,7 +203,7 @@ def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
         yield
 
     with one_queue.take():
-        run = started(monkeypatch, work)
+        run = start_run(monkeypatch, work)
         until(lambda: one_queue.waiting_count, "it does not wait")
         run.stop()
         until(lambda: run.is_over, "it goes on")
@@ -219,18 +219,18 @@ def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(mon
     monkeypatch.setattr(queue, "pages", lambda: line)
     pages = []
 
-    def draws() -> None:
+    def draw() -> None:
         with queue.page(), queue.page():
             pages.append(len(line.at_work))
 
-    other_page = threading.Thread(target=draws)
+    other_page = threading.Thread(target=draw)
     with queue.page():
         other_page.start()
         until(lambda: line.line, "the other page does not wait")
         assert pages == []
     other_page.join()
     assert pages == [1]
-    draws()  # the next run of the page waits for a new turn
+    draw()  # the next run of the page waits for a new turn
     assert pages == [1, 1]
     assert line.at_work == []
 

@@ -15,7 +15,7 @@ ANNA, BERT = "anna" * 6, "bert" * 6
 
 
 @pytest.fixture
-def coming(monkeypatch):
+def clock(monkeypatch):
     """Replaces downloads: each goes on until nobody waits or the test ends. Yields the time of a clock that the test
     sets."""
     let_go, now = threading.Event(), [0.0]
@@ -34,28 +34,28 @@ def coming(monkeypatch):
     until(lambda: not routes_models._drop_silent(), "somebody still waits")
 
 
-def test_who_does_not_ask_for_five_seconds_has_left_and_the_download_ends(coming):
+def test_a_person_who_has_not_asked_for_five_seconds_counts_as_gone(clock):
     download = routes_models.wait_for(ANNA, "model")
-    coming[0] = 5
+    clock[0] = 5
     assert routes_models.download_for(ANNA, "model") is download
-    coming[0] = 10
+    clock[0] = 10
     routes_models._drop_silent()
     assert routes_models.download_for(ANNA, "model") is download
-    coming[0] = 15.1
+    clock[0] = 15.1
     routes_models._drop_silent()
     assert routes_models.download_for(ANNA, "model") is None
     until(lambda: download.over, "it goes on, though nobody waits")
     assert (download.arrived, download.trouble) == (False, None)
 
 
-def test_the_watch_finds_by_itself_who_has_left(coming, monkeypatch):
+def test_the_watch_ends_a_download_whose_waiter_has_left(clock, monkeypatch):
     monkeypatch.setattr(routes_models, "PATIENCE", 0.05)
     download = routes_models.wait_for(ANNA, "model")
-    coming[0] = 1
+    clock[0] = 1
     until(lambda: download.over, "it goes on, though nobody waits")
 
 
-def test_one_who_leaves_does_not_stop_it_for_the_other(coming):
+def test_one_who_leaves_does_not_stop_the_download_for_another(clock):
     download = routes_models.wait_for(BERT, "model")
     assert routes_models.wait_for(ANNA, "model") is download
     routes_models.stop_waiting(ANNA, "model")
@@ -64,22 +64,23 @@ def test_one_who_leaves_does_not_stop_it_for_the_other(coming):
     assert (routes_models.download_for(ANNA, "model"), routes_models.download_for(BERT, "model")) == (None, download)
 
 
-def test_a_person_who_asks_for_another_model_has_left_the_first(coming):
-    first = routes_models.wait_for(ANNA, "model")
-    second = routes_models.wait_for(ANNA, "another")
-    until(lambda: first.over, "the first goes on")
-    assert (routes_models.download_for(ANNA, "model"), routes_models.download_for(ANNA, "another")) == (None, second)
-    assert not second.over
+def test_a_person_who_asks_for_another_model_has_left_the_first(clock):
+    first_download = routes_models.wait_for(ANNA, "model")
+    second_download = routes_models.wait_for(ANNA, "another")
+    until(lambda: first_download.over, "the first goes on")
+    assert routes_models.download_for(ANNA, "model") is None
+    assert routes_models.download_for(ANNA, "another") == second_download
+    assert not second_download.over
 
 
-def test_who_asks_twice_waits_once(coming):
+def test_a_person_who_asks_twice_waits_once(clock):
     download = routes_models.wait_for(ANNA, "model")
     assert routes_models.wait_for(ANNA, "model") is download
     routes_models.stop_waiting(ANNA, "model")
     until(lambda: download.over, "it goes on, though nobody waits")
 
 
-def test_only_so_many_models_come_at_the_same_time(coming):
+def test_the_number_of_simultaneous_downloads_is_bounded(clock):
     for number in range(MOST_DOWNLOADS):
         routes_models.wait_for(f"{number}" * 22, f"model {number}")
     with pytest.raises(PlaygroundError, match=r"4 models are on their way to this server already: try again"):
@@ -89,7 +90,7 @@ def test_only_so_many_models_come_at_the_same_time(coming):
     routes_models.wait_for(BERT, "one more")
 
 
-def test_one_network_leaves_a_model_s_place_to_others(coming):
+def test_one_network_leaves_a_model_s_place_to_others(clock):
     for number in range(MOST_DOWNLOADS - 1):
         routes_models.wait_for(f"{number}" * 22, f"model {number}", "greedy")
     with pytest.raises(PlaygroundError, match="on their way to this server already"):
@@ -101,45 +102,48 @@ def test_one_network_leaves_a_model_s_place_to_others(coming):
 
 
 @pytest.fixture
-def slow(monkeypatch):
+def begun_downloads(monkeypatch):
     """Replaces downloads: each lasts until the test lets it go. Returns the names of the downloads that have begun."""
-    begun_names = []
+    names = []
 
     def fetch(name, report):
-        begun_names.append(name)
+        names.append(name)
         with report(total=100e6, desc=name) as bar:
             for _ in range(10_000):
                 bar.update(1000)
-                if begun_names[-1] == "let go":
+                if names[-1] == "let go":
                     return
                 time.sleep(0.005)
 
     monkeypatch.setattr(models, "fetch", fetch)
     monkeypatch.setattr(models, "load", lambda name: None)
-    return begun_names
+    return names
 
 
-def test_two_people_wait_for_one_download_and_it_ends_when_both_have_left(slow):
-    download, second = routes_models.begin_fetching("dinov2-small"), routes_models.begin_fetching("dinov2-small")
-    assert download is second
+def test_two_people_wait_for_one_download_and_it_ends_when_both_have_left(begun_downloads):
+    download, second_download = (
+        routes_models.begin_fetching("dinov2-small"),
+        routes_models.begin_fetching("dinov2-small"),
+    )
+    assert download is second_download
     until(lambda: download.bytes > 0, "bytes come")
     download.leave()
-    former_bytes = second.bytes
-    until(lambda: second.bytes > former_bytes, "it goes on for the other")
-    second.leave()
-    until(lambda: second.over, "it has ended")
-    assert (slow, second.arrived, second.trouble) == (["dinov2-small"], False, None)
+    former_bytes = second_download.bytes
+    until(lambda: second_download.bytes > former_bytes, "it goes on for the other")
+    second_download.leave()
+    until(lambda: second_download.over, "it has ended")
+    assert (begun_downloads, second_download.arrived, second_download.trouble) == (["dinov2-small"], False, None)
 
 
-def test_what_has_come_is_loaded(slow):
+def test_a_model_that_has_arrived_is_loaded(begun_downloads):
     download = routes_models.begin_fetching("dinov2-small")
     until(lambda: download.total == 100e6, "its size is known")
-    slow.append("let go")
+    begun_downloads.append("let go")
     until(lambda: download.over, "it has ended")
     assert (download.arrived, download.trouble) == (True, None)
 
 
-def test_what_went_wrong_is_kept_for_who_waits(monkeypatch):
+def test_the_error_of_a_download_is_kept_for_those_who_wait(monkeypatch):
     def broken(name, report):
         raise PlaygroundError("The disk is full.")
 
@@ -168,7 +172,7 @@ def test_a_hub_out_of_reach_is_said_within_three_seconds_and_remembered(monkeypa
     hub.check("vit_base_patch16_clip_224.openai")
 
 
-def test_what_is_on_this_machine_stands_first_among_the_cards_under_a_plain_name(monkeypatch):
+def test_models_on_this_machine_come_first_and_have_plain_names(monkeypatch):
     name = "vit_base_patch16_224.mae"
     present_names = {name, *models.OUR_MODELS}
     monkeypatch.setattr(models, "is_here", lambda name: name in present_names)

@@ -17,13 +17,13 @@ def _(request):
     request.getfixturevalue("really_here")("dinov2-small")
 
 
-def test_there_are_24_of_photographs_and_drawings_and_no_two_are_the_same():
+def test_there_are_24_different_moments_of_photographs_and_drawings():
     assert len(wall.on_this_machine()) == len(set(wall.MOMENTS)) == 24
     assert {moment.shown_sample.kind for moment in wall.MOMENTS} == {"photograph", "drawing"}
 
 
 @pytest.mark.parametrize("number", [0, 1, 9])
-def test_what_is_said_of_a_moment_is_the_network_s_own_row(number):
+def test_the_facts_of_a_moment_are_those_of_the_network_s_row(number):
     moment = wall.MOMENTS[number]
     trace = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None)
     row = trace.row(moment.layer, moment.head, moment.patch).numpy()
@@ -69,6 +69,6 @@ def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():
         assert http.get(f"/api/moments/{edition}/24.jpg").status_code == 400
 
 
-def test_without_dinov2_the_drawings_are_left(monkeypatch):
+def test_without_dinov2_the_wall_shows_drawings_only(monkeypatch):
     monkeypatch.setattr(models, "has_photographs", lambda: False)
     assert {moment.shown_sample.kind for moment in wall.on_this_machine()} == {"drawing"}

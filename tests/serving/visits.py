@@ -34,7 +34,7 @@ def bring(client: TestClient, who: dict, number: int = 0, **options) -> dict:
     return answer.json()
 
 
-def refused(answer, status: int | None = None) -> str:
+def assert_refused(answer, status: int | None = None) -> str:
     """The sentence of a refusal, after asserting that it has a 4xx status and shows no traceback."""
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text[:300])
     assert status in (None, answer.status_code), (answer.status_code, answer.text[:300])

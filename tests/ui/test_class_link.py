@@ -12,8 +12,8 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
-def opened():
-    def open_(page: str, **words: str) -> AppTest:
+def open_page():
+    def open_in_app(page: str, **words: str) -> AppTest:
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         for key, value in words.items():
             app.query_params[key] = value
@@ -21,38 +21,38 @@ def opened():
         assert not app.exception
         return app
 
-    return open_
+    return open_in_app
 
 
-def names(app) -> set[str]:
+def component_names(app) -> set[str]:
     return {component.proto.component_name for component in app.get("bidi_component")}
 
 
-def test_a_class_link_shows_the_scene_alone_and_stays_in_the_address(opened):
-    app = opened("cost", image="1024", **{"class": "yes"})
+def test_a_class_link_shows_the_scene_alone_and_stays_in_the_address(open_page):
+    app = open_page("cost", image="1024", **{"class": "yes"})
     assert app.session_state.image == 1024
-    assert "attention_overview" not in names(app)
+    assert "attention_overview" not in component_names(app)
     assert app.session_state.address["class"] == "yes"
-    assert "attention_overview" in names(opened("cost"))
+    assert "attention_overview" in component_names(open_page("cost"))
 
 
 @pytest.mark.parametrize("text", ["", "no", "1", "YES", "<b>"])
-def test_anything_else_is_no_class_link(opened, text):
-    assert "attention_overview" in names(opened("cost", **{"class": text}))
+def test_any_other_value_makes_no_class_link(open_page, text):
+    assert "attention_overview" in component_names(open_page("cost", **{"class": text}))
 
 
-def test_the_quiz_says_why(opened):
-    app = opened("teach", part="quiz")
+def test_the_quiz_explains_and_counts_each_answer(open_page):
+    app = open_page("teach", part="quiz")
     question = teaching.quiz()[0]
     app.radio(key="quiz_1").set_value(0).run()
-    texts = " ".join(element.value for element in app.markdown)
-    assert question.why in texts
-    assert "0 of 1 right" in texts
+    page_text = " ".join(element.value for element in app.markdown)
+    assert question.why in page_text
+    assert "0 of 1 right" in page_text
     app.radio(key="quiz_1").set_value(question.right).run()
     assert "1 of 1 right" in " ".join(element.value for element in app.markdown)
 
 
 @pytest.mark.parametrize("part", ["plan", "notes", "print"])
-def test_every_part_of_the_teacher_s_page_is_there(opened, part):
-    app = opened("teach", part=part)
+def test_every_part_of_the_teacher_s_page_is_there(open_page, part):
+    app = open_page("teach", part=part)
     assert app.session_state.part == part

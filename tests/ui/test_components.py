@@ -15,7 +15,7 @@ def listen_to_both() -> None:
     st.text(" ".join(messages))
 
 
-def test_a_page_that_was_left_is_not_heard():
+def test_a_component_of_a_page_that_was_left_calls_nothing():
     app = AppTest.from_function(listen_to_both).run()
     assert [text.value for text in app.text] == ["there"]
     assert not app.exception

@@ -8,14 +8,14 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from playground.serving.routes import WORDS_OF_ROUTE
-from playground.ui.headers import NOBODYS_BUSINESS, POLICY, Headers
+from playground.ui.headers import POLICY, REFUSED_PATHS, Headers
 
-CLOSED = (
+CLOSED_PATHS = (
     "/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/x/_stcore/metrics", "/_stcore/agent/interact",
     "/_stcore/upload_file/a-session/a-file", "/%5fstcore/upload_file/a/b", "/_stcore/bidi-components/x/y.js",
     "/component/x/index.html", "/auth/login", "/oauth2callback",
 )  # fmt: skip
-OPEN = (
+OPEN_PATHS = (
     "/",
     "/patches",
     "/_stcore/health",
@@ -36,16 +36,16 @@ def http():
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE", "OPTIONS"])
-@pytest.mark.parametrize("path", CLOSED)
-def test_what_no_page_of_ours_uses_is_not_there(http, path, method):
+@pytest.mark.parametrize("path", CLOSED_PATHS)
+def test_addresses_that_no_page_uses_are_refused(http, path, method):
     """For example, files uploaded by Streamlit's own route would stay in memory uncounted until a session ends."""
     answer = http.request(method, f"http://testserver{path}")
     assert (answer.status_code, "streamlit" in answer.text) == (404, False)
     assert answer.headers["Content-Security-Policy"].startswith(POLICY)
 
 
-@pytest.mark.parametrize("path", OPEN)
-def test_what_pages_use_is_there_with_our_headers(http, path):
+@pytest.mark.parametrize("path", OPEN_PATHS)
+def test_addresses_that_pages_use_answer_with_our_headers(http, path):
     answer = http.get(path)
     assert (answer.status_code, answer.text) == (200, "streamlit")
     assert answer.headers["Content-Security-Policy"].startswith(POLICY)
@@ -54,6 +54,6 @@ def test_what_pages_use_is_there_with_our_headers(http, path):
 
 def test_no_route_of_ours_is_closed():
     closed_routes = [
-        route for route in WORDS_OF_ROUTE if any(part in f"{route.split(' ')[1]}/" for part in NOBODYS_BUSINESS)
+        route for route in WORDS_OF_ROUTE if any(part in f"{route.split(' ')[1]}/" for part in REFUSED_PATHS)
     ]
     assert closed_routes == []

@@ -13,11 +13,11 @@ from playground.serving.here import Here
 from playground.serving.traces import Setup
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-KEY, OTHER = "anna" * 6, "bert" * 6
+KEY, OTHER_KEY = "anna" * 6, "bert" * 6
 
 
 @pytest.fixture
-def mine():
+def mine_id():
     """The id of a photograph that belongs to `KEY`."""
     people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
     yield next(iter(people.find_person(KEY).pictures))
@@ -33,17 +33,17 @@ def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
     assert here.words(view=True) == {"model": "bundled", "sample": "flock", "layer": "2"}
 
 
-@pytest.mark.parametrize("key", [None, "", OTHER, "x", KEY + "x"])
-def test_a_picture_of_one_s_own_is_not_shown_without_its_key(mine, key):
+@pytest.mark.parametrize("key", [None, "", OTHER_KEY, "x", KEY + "x"])
+def test_a_picture_of_one_s_own_is_not_shown_without_its_key(mine_id, key):
     with pytest.raises(Refused) as error:
-        Here({"mine": mine}, {}, key)
-    assert (error.value.status, error.value.more) == (404, {"forgotten": mine})
+        Here({"mine": mine_id}, {}, key)
+    assert (error.value.status, error.value.more) == (404, {"forgotten": mine_id})
 
 
-def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
-    here = Here({"mine": mine, "model": "untrained"}, {}, KEY)
+def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_person_s(mine_id):
+    here = Here({"mine": mine_id, "model": "untrained"}, {}, KEY)
     assert here.picture.name == "mine.jpg"
-    assert here.words() == {"model": "untrained", "mine": mine}
+    assert here.words() == {"model": "untrained", "mine": mine_id}
     former_bytes = worked.shared_results().bytes, traces.sample_traces().bytes
     traces.trace(here.picture, here.setup, here.own_traces)
     here.cached("what was found", lambda: "a result")
@@ -51,30 +51,30 @@ def test_with_the_key_it_is_and_its_traces_and_results_are_the_person_s(mine):
     assert person.traces.bytes > 0
     assert person.results.bytes > 0
     assert (worked.shared_results().bytes, traces.sample_traces().bytes) == former_bytes
-    assert person.drop(mine)
+    assert person.drop(mine_id)
     assert (person.traces.bytes, person.results.bytes) == (0, 0)
 
 
 def test_what_a_lesson_works_out_about_a_sample_is_everybody_s():
     made_values = []
-    for key in (KEY, OTHER, None):
+    for key in (KEY, OTHER_KEY, None):
         here = Here({"sample": "flock", "model": "untrained"}, {}, key)
         here.cached(("once", "for all"), lambda: made_values.append(1) or "found")
     assert made_values == [1]
 
 
-def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine):
-    here = Here({"mine": mine}, {}, KEY)
+def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine_id):
+    here = Here({"mine": mine_id}, {}, KEY)
     picture_ref = weakref.ref(here.picture)
     people.forget(KEY)
     gc.collect()
     assert picture_ref() is None
     with pytest.raises(PlaygroundError, match="sent again"):
         _ = here.picture
-    assert here.words()["mine"] == mine, "which the address goes on saying, so that it can be brought again"
+    assert here.words()["mine"] == mine_id, "which the address goes on saying, so that it can be brought again"
 
 
-def test_what_is_compared_and_the_grid_go_along():
+def test_the_address_keeps_the_grid_and_the_comparison():
     words = {"sample": "flock", "model": "bundled", "detail": "2", "with": "sample:meadow"}
     assert Here(words).words() == words
 
@@ -82,6 +82,6 @@ def test_what_is_compared_and_the_grid_go_along():
 @pytest.mark.parametrize(
     "words", [{"sample": "nobody"}, {"model": "../x"}, {"sample": "flock", "detail": "9"}, {"scale": "nan"}], ids=str
 )
-def test_what_cannot_be_had_is_refused(words):
+def test_a_choice_that_does_not_exist_is_refused(words):
     with pytest.raises(PlaygroundError, match=r"\.$"):
         Here(words)

@@ -8,7 +8,7 @@ from playground.lessons import heads
 from playground.lessons.parts import Drawing
 from playground.lessons.scale import LESSON
 from playground.ui import host
-from playground.ui.components import spot, words
+from playground.ui.components import as_dict, spot
 
 NONSENSE = [
     None, 0, 1.5, float("inf"), float("nan"), "", "x", [], [1], {}, {"layer": float("inf"), "head": 0},
@@ -17,25 +17,25 @@ NONSENSE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", NONSENSE, ids=repr)
-def test_what_names_no_head_names_none(text):
-    assert spot(text, 6, 6) is None
-    assert isinstance(words(text), dict)
+@pytest.mark.parametrize("message", NONSENSE, ids=repr)
+def test_a_message_that_names_no_head_gives_none(message):
+    assert spot(message, 6, 6) is None
+    assert isinstance(as_dict(message), dict)
 
 
-def test_a_head_is_named():
+def test_a_message_that_names_a_head_gives_it():
     assert spot({"layer": 5, "head": 0}, 6, 6) == (5, 0)
 
 
-@pytest.mark.parametrize("text", NONSENSE, ids=repr)
-def test_a_head_that_is_none_opens_nothing(text, monkeypatch):
+@pytest.mark.parametrize("message", NONSENSE, ids=repr)
+def test_a_message_that_names_no_head_opens_nothing(message, monkeypatch):
     monkeypatch.setattr(host.st, "switch_page", pytest.fail)
     here = SimpleNamespace(vit=SimpleNamespace(config=SimpleNamespace(depth=6, heads=6)))
-    host._Player(LESSON, here).open_head(text)
+    host._Player(LESSON, here).open_head(message)
 
 
 @pytest.mark.parametrize("value", ["x", 3, {}, ["1.2"], "1,2", None], ids=repr)
-def test_what_is_no_list_of_heads_switches_none_off(value, monkeypatch):
+def test_a_value_that_is_no_list_of_heads_switches_no_head_off(value, monkeypatch):
     state = {"key": SimpleNamespace(settings={"off": value}), "off": "1.2"}
     monkeypatch.setattr(host, "state", state)
     host.take_settings("key", heads.LESSON, Drawing("board", {}, ("off",)))

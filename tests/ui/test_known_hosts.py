@@ -14,13 +14,13 @@ from playground.serving import hosts, ledger, settings
 from playground.serving.settings import Settings
 from playground.ui.headers import POLICY, KnownHosts
 
-OURS = (
+OUR_HOSTS = (
     "localhost", "LocalHost", "localhost.", "localhost:9000", "127.0.0.1", "127.0.0.1:8501", "[::1]",
     "[::1]:8501", "192.168.1.5:8501", "10.244.3.17:8501", "[fd00::17]:8501", "[FE80::1]",
     "[::ffff:192.168.1.5]:80", "0.0.0.0:8501", "box", "BOX:8501", "box.local", "box.example.org:8501",
     "hall.example", "Hall.Example.:443", "attention.hall.example",
 )  # fmt: skip
-FOREIGN = (
+FOREIGN_HOSTS = (
     "evil.example", "evil.example:8501", "EVIL.EXAMPLE.", "localhost.evil.example", "evil-localhost",
     "127.0.0.1.evil.example", "localhost@evil.example", "evil.example@localhost", "localhost:80@evil.example",
     "user:localhost@evil.example", "localhost/evil.example", "localhost#evil.example", "evil.example#localhost",
@@ -37,29 +37,29 @@ def box(monkeypatch):
     monkeypatch.setattr(socket, "gethostname", lambda: "Box")
     monkeypatch.setattr(socket, "getfqdn", lambda: "box.example.org")
     monkeypatch.setattr(settings, "now", lambda: Settings(hosts=("hall.example", "attention.hall.example")))
-    for cached in (hosts.names, hosts._full_name):
-        cached.cache_clear()
+    for cached_function in (hosts.names, hosts._full_name):
+        cached_function.cache_clear()
     yield
-    for cached in (hosts.names, hosts._full_name):
-        cached.cache_clear()
+    for cached_function in (hosts.names, hosts._full_name):
+        cached_function.cache_clear()
 
 
-def is_answered(*named: str) -> bool:
-    headers = [(b"host", name.encode("latin-1")) for name in named] + [(b"x-forwarded-host", b"localhost")]
+def is_answered(*host_names: str) -> bool:
+    headers = [(b"host", name.encode("latin-1")) for name in host_names] + [(b"x-forwarded-host", b"localhost")]
     return asyncio.run(hosts.is_answered({"headers": headers}))
 
 
-@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("name", OUR_HOSTS)
 def test_this_machine_is_answered_by_its_names_its_addresses_and_the_names_that_are_given(name):
     assert is_answered(name)
 
 
-@pytest.mark.parametrize("name", FOREIGN)
-def test_no_other_name_is_answered_whatever_a_proxy_is_said_to_have_heard(name):
+@pytest.mark.parametrize("name", FOREIGN_HOSTS)
+def test_no_other_host_is_answered_whatever_x_forwarded_host_says(name):
     assert not is_answered(name)
 
 
-def test_who_names_no_host_is_no_browser_and_who_names_two_is_refused():
+def test_a_request_without_a_host_is_answered_and_one_with_two_is_refused():
     """A probe in HTTP/1.0 may send no Host header."""
     assert is_answered()
     assert not is_answered("localhost", "evil.example")
@@ -77,17 +77,17 @@ def test_the_network_is_asked_for_our_full_name_only_where_a_name_begins_as_ours
     assert lookups == [""]
 
 
-def test_the_refusal_names_the_setting_and_nothing_else_is_asked():
-    responses = []
+def test_the_refusal_names_the_setting_and_no_route_is_called():
+    requested_urls = []
 
     async def answer_request(request) -> PlainTextResponse:
-        responses.append(request.url)
+        requested_urls.append(request.url)
         return PlainTextResponse("inside")
 
     http = TestClient(Starlette(routes=[Route("/{path:path}", answer_request)], middleware=[Middleware(KnownHosts)]))
     former_count = ledger.refusals["foreign names"]
     response = http.get("/api/models", headers={"Host": "evil.example:80"})
-    assert (response.status_code, responses) == (403, [])
+    assert (response.status_code, requested_urls) == (403, [])
     for words in ("not known as evil.example:80", "--allow-host NAME", "PLAYGROUND_HOSTS=NAME"):
         assert words in response.text
     assert response.headers["Content-Security-Policy"].startswith(POLICY)

@@ -12,7 +12,7 @@ from playground.ui import launch
 
 
 @pytest.fixture
-def taken():
+def taken_port():
     """A port of localhost on which another socket listens."""
     with socket.socket() as other_socket:
         other_socket.bind(("127.0.0.1", 0))
@@ -29,7 +29,7 @@ def taken():
         (["--host", "192.0.2.1"], "This machine has no address '192.0.2.1'"),  # an address reserved for documentation
     ],
 )
-def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
+def test_a_host_or_port_where_nothing_can_listen_is_refused_with_a_sentence(options, sentence, capsys):
     assert main([*options, "--no-browser"]) == 2
     assert sentence in capsys.readouterr().err
 
@@ -44,7 +44,7 @@ def test_where_nothing_can_listen_is_one_sentence(options, sentence, capsys):
         (["--allow-host", "a.example", "--allow-host", "b.example"], "a.example b.example"),
     ],
 )
-def test_names_by_which_browsers_call_it_go_to_the_server(options, expected, monkeypatch):
+def test_host_names_from_the_options_reach_the_server(options, expected, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
     monkeypatch.setattr(launch, "_is_free", lambda *_: True)
     monkeypatch.setattr(launch.settings, "find_a_home", lambda: None)
@@ -57,24 +57,26 @@ def test_names_by_which_browsers_call_it_go_to_the_server(options, expected, mon
     assert len(served_sockets) == 1
 
 
-@pytest.mark.parametrize(("host", "opens"), [("localhost", False), ("127.0.0.1", False), ("0.0.0.0", True)])
-def test_who_lets_others_in_reads_in_one_sentence_what_is_not_defended(host, opens, monkeypatch, capsys):
+@pytest.mark.parametrize(("host", "is_open"), [("localhost", False), ("127.0.0.1", False), ("0.0.0.0", True)])
+def test_a_server_that_others_can_reach_prints_what_is_not_protected(host, is_open, monkeypatch, capsys):
     monkeypatch.setattr(launch.run, "serve", lambda sockets: [sock.close() for sock in sockets])
     assert main(["--host", host, "--no-browser"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if "only the image is protected" in line] == ([launch.OPEN] if opens else [])
-    assert launch.OPEN.count(".") == 2  # one in the file's name, one at the end of the sentence
+    assert [line for line in lines if "only the image is protected" in line] == (
+        [launch.OPEN_WARNING] if is_open else []
+    )
+    assert launch.OPEN_WARNING.count(".") == 2  # one in the file's name, one at the end of the sentence
 
 
-def test_what_is_no_name_is_refused_before_the_server_starts(monkeypatch, capsys):
+def test_an_invalid_host_name_is_refused_before_the_server_starts(monkeypatch, capsys):
     monkeypatch.setenv("PLAYGROUND_HOSTS", "")
     assert main(["--no-browser", "--allow-host", "http://hall.example"]) == 2
     assert "PLAYGROUND_HOSTS is names such as attention.example.org" in capsys.readouterr().err
 
 
-def test_a_taken_port_that_was_asked_for_is_refused(taken, capsys):
-    assert main(["--host", "127.0.0.1", "--port", str(taken), "--no-browser"]) == 2
-    assert f"Port {taken} is taken" in capsys.readouterr().err
+def test_a_taken_port_that_was_asked_for_is_refused(taken_port, capsys):
+    assert main(["--host", "127.0.0.1", "--port", str(taken_port), "--no-browser"]) == 2
+    assert f"Port {taken_port} is taken" in capsys.readouterr().err
 
 
 def test_a_port_that_may_not_be_opened_is_not_called_taken(monkeypatch, capsys):
@@ -86,9 +88,9 @@ def test_a_port_that_may_not_be_opened_is_not_called_taken(monkeypatch, capsys):
     assert "Port 80 can't be opened: Permission denied" in capsys.readouterr().err
 
 
-def test_without_a_port_a_taken_one_is_passed_over(taken, monkeypatch):
-    monkeypatch.setattr(launch, "FIRST_PORT", taken)
-    assert launch._free_port("127.0.0.1") > taken
+def test_without_the_option_port_a_taken_port_is_passed_over(taken_port, monkeypatch):
+    monkeypatch.setattr(launch, "FIRST_PORT", taken_port)
+    assert launch._free_port("127.0.0.1") > taken_port
 
 
 def test_the_browser_opens_once_the_server_answers(monkeypatch):

@@ -5,10 +5,10 @@ import logging
 
 import pytest
 
-from playground.ui.lifespan import InJson
+from playground.ui.lifespan import JsonFormatter
 
 
-def event(error: Exception | None = None) -> dict:
+def logged_event(error: Exception | None = None) -> dict:
     try:
         if error:
             raise error
@@ -16,23 +16,23 @@ def event(error: Exception | None = None) -> dict:
         pass
     error_info = (type(error), error, error.__traceback__) if error else None
     record = logging.LogRecord("playground", logging.WARNING, "here.py", 1, "a model of %d MB", (28,), error_info)
-    line = InJson().format(record)
+    line = JsonFormatter().format(record)
     assert "\n" not in line
     return json.loads(line)
 
 
 def test_each_event_is_one_line_with_fields():
-    record = event()
+    record = logged_event()
     assert (record["level"], record["message"]) == ("warning", "a model of 28 MB")
     assert record["time"].endswith("+00:00")
     assert "trace" not in record
 
 
-def test_what_went_wrong_stands_in_a_field():
-    assert "ValueError: no memory" in event(ValueError("no memory"))["trace"]
+def test_an_error_s_trace_stands_in_a_field():
+    assert "ValueError: no memory" in logged_event(ValueError("no memory"))["trace"]
 
 
 @pytest.mark.parametrize("words", ["ünïcode", '"quoted"'])
-def test_words_come_as_they_are(words):
+def test_words_stand_in_the_log_as_they_are(words):
     record = logging.LogRecord("playground", logging.INFO, "here.py", 1, words, (), None)
-    assert json.loads(InJson().format(record))["message"] == words
+    assert json.loads(JsonFormatter().format(record))["message"] == words

@@ -3,16 +3,16 @@ from streamlit.testing.v1 import AppTest
 
 from playground.serving import ledger
 from playground.ui import streamlit_private
-from playground.ui.messages import plain
+from playground.ui.messages import escape_markdown
 
 
 @pytest.mark.parametrize("sentence", ["The weights of vit_small_patch16_224.dino can't be had.", "3 × 4: no.", "Ende?"])
 def test_a_sentence_stays_as_it_is(sentence):
-    assert plain(sentence) == sentence
+    assert escape_markdown(sentence) == sentence
 
 
 @pytest.mark.parametrize(
-    ("words", "shown"),
+    ("words", "expected"),
     [
         ("![x](https://other.example/x.png)", r"!\[x\](https://other.example/x.png)"),
         ("<img src=x>", r"\<img src=x\>"),
@@ -22,11 +22,11 @@ def test_a_sentence_stays_as_it_is(sentence):
         ("\\", "\\\\"),
     ],
 )
-def test_other_people_s_words_are_no_markdown(words, shown):
-    assert plain(words) == shown
+def test_texts_of_users_are_escaped_for_markdown(words, expected):
+    assert escape_markdown(words) == expected
 
 
-def who_runs() -> str:
+def address_of_run() -> str:
     """The address of the visitor for whom a page is run."""
 
     def page() -> None:
@@ -41,8 +41,8 @@ def who_runs() -> str:
 
 def test_a_page_is_run_for_the_network_of_its_socket(monkeypatch):
     """Streamlit gives no address for browsers on the server's machine, so the address comes from the socket's seat."""
-    places = ledger.Seats(ledger.Ledger())
-    monkeypatch.setattr(ledger, "seats", places)
-    monkeypatch.setattr(streamlit_private, "session", lambda: "this page's")
-    places.enter("127.0.0.1", lambda: None).session = "this page's"
-    assert who_runs() == "127.0.0.1"
+    seats = ledger.Seats(ledger.Ledger())
+    monkeypatch.setattr(ledger, "seats", seats)
+    monkeypatch.setattr(streamlit_private, "session_id", lambda: "this page's")
+    seats.enter("127.0.0.1", lambda: None).session = "this page's"
+    assert address_of_run() == "127.0.0.1"

@@ -9,16 +9,16 @@ from streamlit.testing.v1 import AppTest
 from playground.lessons.lesson import Setting
 from playground.serving import people, pictures
 from playground.ui import streamlit_private
-from playground.ui.toolbar import heard
+from playground.ui.toolbar import read_message
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
-KEY, OTHER = "anna" * 6, "bert" * 6
+KEY, OTHER_KEY = "anna" * 6, "bert" * 6
 STAMPS = iter(range(10**6))
 
 
 @pytest.fixture
-def mine():
+def mine_id():
     """The id of a photograph that belongs to `KEY`."""
     picture = pictures.upload(photograph(), "mine.jpg")
     people.enter(KEY).take(picture)
@@ -26,7 +26,7 @@ def mine():
     people.forget(KEY)
 
 
-def opened(page: str = "cost", message: dict | None = None, **words: str) -> AppTest:
+def open_page(page: str = "cost", message: dict | None = None, **words: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for key, value in words.items():
         app.query_params[key] = value
@@ -37,7 +37,7 @@ def opened(page: str = "cost", message: dict | None = None, **words: str) -> App
     return app
 
 
-def tells(app: AppTest, choice: dict, key: str | None = None, view: dict | None = None) -> AppTest:
+def tell_choice(app: AppTest, choice: dict, key: str | None = None, view: dict | None = None) -> AppTest:
     """Runs the app with a message of the toolbar that tells a choice."""
     message = {"choice": choice, "view": view or {}, "key": key, "stamp": next(STAMPS)}
     app.session_state["toolbar"] = {"choice": message}
@@ -55,13 +55,13 @@ def here(app: AppTest):
     return app.session_state["here"]
 
 
-def names(app: AppTest) -> set[str]:
+def component_names(app: AppTest) -> set[str]:
     return {component.proto.component_name for component in app.get("bidi_component")}
 
 
 def test_the_toolbar_stands_above_the_microscope():
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
-    assert {"attention_toolbar", "attention_stage"} <= names(app)
+    assert {"attention_toolbar", "attention_stage"} <= component_names(app)
 
 
 def test_nothing_of_a_picture_travels_in_the_microscope_s_page():
@@ -72,14 +72,14 @@ def test_nothing_of_a_picture_travels_in_the_microscope_s_page():
     assert sum(sizes.values()) < 40_000, sizes
 
 
-def test_a_page_opens_what_its_address_says_and_forgets_what_means_nothing():
-    app = opened("cost", sample="twins", model="untrained", image="1024", nonsense="<b>")
+def test_a_page_opens_what_its_address_says_and_forgets_unknown_words():
+    app = open_page("cost", sample="twins", model="untrained", image="1024", nonsense="<b>")
     assert (here(app).picture.name, here(app).setup.model) == ("twins", "untrained")
     assert app.session_state["image"] == 1024
     assert address(app) == {"sample": "twins", "model": "untrained", "image": "1024"}
 
 
-OLD = (  # links as they were written before pictures had an address
+OLD_LINKS = (  # links as they were written before pictures had an address
     ({"model": "bundled", "sample": "meadow", "layer": "2", "query": "7,5"}, ("meadow", "bundled", 1)),
     ({"sample": "meadow"}, ("meadow", "bundled", 2)),
     ({"model": "untrained", "sample": "flock", "detail": "2"}, ("flock", "untrained", 2)),
@@ -89,9 +89,9 @@ OLD = (  # links as they were written before pictures had an address
 )
 
 
-@pytest.mark.parametrize(("words", "expected"), OLD, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize(("words", "expected"), OLD_LINKS, ids=lambda one: str(one)[:60])
 def test_an_old_link_opens_as_it_was(words, expected):
-    app = opened("cost", **words)
+    app = open_page("cost", **words)
     subject = here(app)
     assert (subject.picture.name, subject.setup.model, subject.setup.detail) == expected
     if "with" in words:
@@ -104,8 +104,8 @@ def test_an_old_link_opens_as_it_was(words, expected):
     [{"sample": "nobody"}, {"model": "vit_nonsense_patch3"}, {"model": "../secret.safetensors"}, {"detail": "99"}],
     ids=str,
 )
-def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_sentence(words):
-    app = opened("cost", **({"sample": "flock"} | words))
+def test_an_address_of_something_that_is_not_there_opens_something_else_with_a_sentence(words):
+    app = open_page("cost", **({"sample": "flock"} | words))
     assert here(app).picture.is_sample
     assert address(app) == here(app).words()
     toasts = [toast.value for toast in app.toast]
@@ -116,51 +116,51 @@ def test_what_an_address_asks_for_and_there_is_not_shows_something_else_with_a_s
         assert app.session_state["answer"] == {"instead": here(app).words()}
 
 
-def test_the_microscope_s_page_leaves_what_cannot_be_had_to_the_browser():
+def test_the_microscope_s_page_leaves_unavailable_choices_to_the_browser():
     """The browser then offers to fetch the model, uploads the picture again, or explains what it shows instead."""
     for words in ({"model": "vit_nonsense_patch3"}, {"mine": "0123456789abcdef"}, {"model": "dinov2-small"}):
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
         app.query_params.update({"sample": "flock"} | words)
         app.run()
         assert not app.exception
-        assert "attention_stage" in names(app)
+        assert "attention_stage" in component_names(app)
         assert not app.toast
         assert "answer" not in app.session_state
         assert address(app) == {"sample": "flock"} | words, "the browser alone writes it"
 
 
 def test_the_toolbar_s_choice_is_shown_and_stands_in_the_lesson_s_address():
-    app = opened("cost", sample="flock", image="1024")
-    tells(app, {"sample": "portrait", "model": "untrained"})
+    app = open_page("cost", sample="flock", image="1024")
+    tell_choice(app, {"sample": "portrait", "model": "untrained"})
     assert (here(app).picture.name, here(app).setup.model) == ("portrait", "untrained")
     assert address(app) == {"sample": "portrait", "model": "untrained", "image": "1024"}
     assert app.session_state["image"] == 1024, "the lesson's own settings stay"
 
 
-def test_what_was_told_once_is_not_told_again():
+def test_a_message_of_the_toolbar_changes_the_view_only_once():
     """Each rerun of a page gets the toolbar's last message again, which must not change the view again."""
-    app = tells(opened("cost", sample="flock"), {"sample": "portrait"})
+    app = tell_choice(open_page("cost", sample="flock"), {"sample": "portrait"})
     former_id = here(app).view_id
     app.run()
     assert here(app).view_id == former_id
 
 
 def test_the_address_goes_before_what_the_toolbar_tells_at_the_first_run():
-    app = opened("cost", message={"choice": {"sample": "portrait"}, "view": {}, "key": None}, sample="flock")
+    app = open_page("cost", message={"choice": {"sample": "portrait"}, "view": {}, "key": None}, sample="flock")
     assert here(app).picture.name == "flock"
 
 
-def test_a_choice_that_was_told_to_this_server_goes_before_the_address_that_it_read_first():
+def test_after_a_restart_the_toolbar_s_choice_goes_before_the_address():
     """This happens on a page that was open before the server was restarted."""
     # "test session id" is the id of AppTest's session
     message = {"choice": {"sample": "portrait"}, "view": {}, "key": None, "run": "test session id"}
-    assert here(opened("cost", message=message, sample="flock")).picture.name == "portrait"
-    assert here(opened("cost", message=message | {"run": "another"}, sample="flock")).picture.name == "flock"
+    assert here(open_page("cost", message=message, sample="flock")).picture.name == "portrait"
+    assert here(open_page("cost", message=message | {"run": "another"}, sample="flock")).picture.name == "flock"
 
 
-def test_a_step_back_shows_what_was_there_and_a_click_under_way_takes_nothing_back(monkeypatch):
-    app = opened("cost", sample="flock", model="bundled")
-    tells(app, {"sample": "portrait", "model": "bundled"})
+def test_only_a_step_back_in_the_history_reads_the_address_again(monkeypatch):
+    app = open_page("cost", sample="flock", model="bundled")
+    tell_choice(app, {"sample": "portrait", "model": "bundled"})
 
     def reopen() -> str:
         app.query_params.clear()
@@ -173,8 +173,8 @@ def test_a_step_back_shows_what_was_there_and_a_click_under_way_takes_nothing_ba
     assert reopen() == "flock"
 
 
-def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view():
-    app = opened("cost", sample="flock", model="untrained", layer="3")
+def test_the_choice_and_the_microscope_s_view_go_along_to_the_next_page():
+    app = open_page("cost", sample="flock", model="untrained", layer="3")
     app.query_params.clear()
     app.switch_page("pages/heads.py").run()
     assert not app.exception
@@ -185,49 +185,49 @@ def test_what_was_chosen_goes_along_to_the_next_page_with_the_microscope_s_view(
 # A person's own picture
 
 
-def test_an_own_picture_is_shown_with_the_key_that_the_toolbar_tells(mine):
-    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+def test_an_own_picture_is_shown_with_the_key_that_the_toolbar_tells(mine_id):
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, KEY)
     assert here(app).picture.name == "mine.jpg"
-    assert address(app)["mine"] == mine
+    assert address(app)["mine"] == mine_id
     assert KEY not in str(address(app))
 
 
-@pytest.mark.parametrize("key", [None, OTHER, "short"])
-def test_an_own_picture_is_not_shown_without_its_key(mine, key):
-    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, key)
+@pytest.mark.parametrize("key", [None, OTHER_KEY, "short"])
+def test_an_own_picture_is_not_shown_without_its_key(mine_id, key):
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, key)
     assert "mine.jpg" not in str([element.value for element in (*app.markdown, *app.caption)])
     assert here(app).picture.name == "flock", "what was there before"
     answer = app.session_state["answer"]
-    assert answer["words"]["mine"] == mine
+    assert answer["words"]["mine"] == mine_id
     assert answer.keys() == ({"forgotten", "words"} if key else {"needs", "words"})
 
 
-def test_a_link_with_an_own_picture_asks_the_browser_for_the_key_before_anything_is_shown(mine):
-    app = opened("cost", mine=mine, model="bundled")
-    assert app.session_state["answer"] == {"needs": "key", "words": {"mine": mine, "model": "bundled"}}
+def test_a_link_with_an_own_picture_asks_the_browser_for_the_key_before_anything_is_shown(mine_id):
+    app = open_page("cost", mine=mine_id, model="bundled")
+    assert app.session_state["answer"] == {"needs": "key", "words": {"mine": mine_id, "model": "bundled"}}
     assert "here" not in app.session_state
     assert "on its way" in app.caption[0].value
-    tells(app, {"mine": mine, "model": "bundled"}, KEY)
+    tell_choice(app, {"mine": mine_id, "model": "bundled"}, KEY)
     assert here(app).picture.name == "mine.jpg"
     assert "answer" not in app.session_state
 
 
-def test_a_picture_that_the_server_has_forgotten_is_asked_for_and_shown_when_it_is_there_again(mine):
-    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+def test_a_picture_that_the_server_has_forgotten_is_asked_for_and_shown_when_it_is_there_again(mine_id):
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, KEY)
     people.forget(KEY)
     app.run()
     assert not app.exception
-    assert app.session_state["answer"]["forgotten"] == mine
+    assert app.session_state["answer"]["forgotten"] == mine_id
     assert "on its way" in app.caption[0].value
     people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
-    tells(app, {"mine": mine, "model": "bundled"}, KEY)
+    tell_choice(app, {"mine": mine_id, "model": "bundled"}, KEY)
     assert here(app).picture.name == "mine.jpg"
     assert "answer" not in app.session_state
 
 
-def test_a_run_of_a_lesson_is_a_request_of_whose_picture_it_shows(mine, monkeypatch):
+def test_a_run_of_a_lesson_counts_as_a_request_of_the_picture_s_owner(mine_id, monkeypatch):
     clock = [people.time.monotonic()]
-    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, KEY)
     monkeypatch.setattr(people.time, "monotonic", lambda: clock[0])
     for _ in range(3):
         clock[0] += people.FORGOTTEN_AFTER - 10
@@ -238,10 +238,10 @@ def test_a_run_of_a_lesson_is_a_request_of_whose_picture_it_shows(mine, monkeypa
     assert here(app).picture.name == "mine.jpg"
 
 
-def test_who_chooses_what_cannot_be_had_while_their_picture_is_forgotten_sees_a_sample(mine):
-    app = tells(opened("cost", sample="flock"), {"mine": mine, "model": "bundled"}, KEY)
+def test_if_the_picture_is_forgotten_and_the_chosen_model_unknown_a_sample_is_shown(mine_id):
+    app = tell_choice(open_page("cost", sample="flock"), {"mine": mine_id, "model": "bundled"}, KEY)
     people.forget(KEY)
-    tells(app, {"sample": "flock", "model": "vit_nonsense_patch3"}, KEY)
+    tell_choice(app, {"sample": "flock", "model": "vit_nonsense_patch3"}, KEY)
     assert here(app).picture.is_sample
     assert app.session_state["answer"]["instead"] == here(app).words()
 
@@ -256,12 +256,12 @@ def test_who_chooses_what_cannot_be_had_while_their_picture_is_forgotten_sees_a_
     ids=str,
 )  # fmt: skip
 def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(message):
-    words = heard(message)
-    assert words.keys() == {"choice", "settings", "view", "key", "run"}
-    assert all(words[name] is None or isinstance(words[name], str) for name in ("key", "run"))
+    fields = read_message(message)
+    assert fields.keys() == {"choice", "settings", "view", "key", "run"}
+    assert all(fields[name] is None or isinstance(fields[name], str) for name in ("key", "run"))
     for part in ("choice", "view"):
-        assert all(isinstance(key, str) and isinstance(word, str) for key, word in words[part].items())
-    assert words["settings"] is None
+        assert all(isinstance(key, str) and isinstance(word, str) for key, word in fields[part].items())
+    assert fields["settings"] is None
 
 
 @pytest.mark.slow
@@ -272,8 +272,8 @@ def test_whatever_a_browser_says_is_read_as_words_or_not_at_all(message):
      {"view": {"layer": "x" * 999}}, {"choice": "abc"}, [1, 2], "abc"],
     ids=lambda one: str(one)[:40],
 )  # fmt: skip
-def test_hostile_words_of_a_toolbar_leave_a_page_that_stands(message):
-    app = opened("cost", sample="flock")
+def test_hostile_messages_of_a_toolbar_cause_no_error_page(message):
+    app = open_page("cost", sample="flock")
     app.session_state["toolbar"] = {"choice": message}
     app.run()
     assert not app.exception, app.exception

@@ -10,8 +10,8 @@ from websockets.sync.client import connect
 
 from playground.ui import run
 
-PING, CRUMB = b"\x89\x80\0\0\0\0", b"\0\x80\0\0\0\0"  # frames: a ping, and an empty continuation
-BEGINNING = b"\x02\x80\0\0\0\0"
+PING, EMPTY_FRAME = b"\x89\x80\0\0\0\0", b"\0\x80\0\0\0\0"  # frames: a ping, and an empty continuation
+FIRST_FRAME = b"\x02\x80\0\0\0\0"
 
 
 async def echo(scope, receive, send):
@@ -33,15 +33,15 @@ def url():
     thread.join(PATIENCE)
 
 
-@pytest.mark.parametrize("flood", [PING * 5000, BEGINNING + CRUMB * 5000], ids=["pings", "crumbs"])
-def test_who_sends_pings_or_crumbs_without_end_is_cut_off(url, flood):
+@pytest.mark.parametrize("flood", [PING * 5000, FIRST_FRAME + EMPTY_FRAME * 5000], ids=["pings", "empty frames"])
+def test_a_flood_of_pings_or_empty_frames_is_cut_off(url, flood):
     with connect(url) as connection:
         connection.socket.sendall(flood)
         with pytest.raises(ConnectionClosed):
             connection.recv(PATIENCE)
 
 
-def test_who_pings_now_and_then_and_sends_a_long_message_is_heard(url):
+def test_a_client_with_some_pings_and_a_long_message_is_heard(url):
     with connect(url) as connection:
         for _ in range(20):
             assert connection.ping().wait(PATIENCE)

@@ -20,16 +20,16 @@ from playground.tracing import Trace
 from playground.ui import site
 from playground.version import cite
 
-PLAIN = {"index.html", "about.html", "404.html", "sw.js", "manifest.webmanifest", ".nojekyll", "LICENCES.md"}
+FIXED_NAMES = {"index.html", "about.html", "404.html", "sw.js", "manifest.webmanifest", ".nojekyll", "LICENCES.md"}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     out = tmp_path_factory.mktemp("site") / "out"
-    return site.write(out, "/playground/", ["bundled"], named=("portrait",), taught=("code",))
+    return site.write(out, "/playground/", ["bundled"], named_samples=("portrait",), lessons=("code",))
 
 
-def listed(folder) -> list[dict]:
+def listed_samples(folder) -> list[dict]:
     """The list of samples that the static page reads."""
     (file,) = folder.glob("samples-*.packed")
     return json.loads(gzip.decompress(file.read_bytes()))["samples"]
@@ -42,14 +42,14 @@ def worker_settings(folder) -> dict:
 
 def test_each_file_that_a_page_names_is_there_under_a_name_with_its_digest(folder):
     page = (folder / "index.html").read_text(encoding="utf-8")
-    samples = listed(folder)
+    samples = listed_samples(folder)
     file_names = re.findall(r'(?:href|src)="([^"]+)"', page) + worker_settings(folder)["names"]
     for sample in samples:
         assert sample["prepared"], sample["name"]
         for prepared_model in sample["prepared"].values():
             file_names += [sample["picture"], prepared_model["opening"]["file"], *prepared_model["layers"]]
     file_names = {name for name in file_names if not name.startswith("about.html#")}
-    for name in file_names - PLAIN:
+    for name in file_names - FIXED_NAMES:
         assert re.search(r"-[0-9a-f]{12}\.\w+$", name), name
         assert (folder / name).is_file(), name
         assert (folder / name).stat().st_size < 25 * 2**20, f"{name} is more than some hosts take"
@@ -73,7 +73,7 @@ def test_the_policy_names_the_script_that_is_put_into_the_page_and_no_other(fold
 @pytest.mark.parametrize("address", ["", "https://example.org/the-project"])
 def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, monkeypatch, address):
     monkeypatch.setattr(site, "repository", lambda: address)
-    site_folder = site.write(tmp_path / "out", "/here/", [], named=(), taught=())
+    site_folder = site.write(tmp_path / "out", "/here/", [], named_samples=(), lessons=())
     for name in ("index.html", "about.html", "404.html"):
         page = (site_folder / name).read_text(encoding="utf-8")
         (foot,) = re.findall("<footer.*?</footer>", page, re.DOTALL)
@@ -122,8 +122,8 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     (tmp_path / "mine").mkdir()
     Image.open(named("twins").path).save(tmp_path / "mine" / "My Two_Faces.png")
     monkeypatch.setattr(models, "has_photographs", lambda: False)
-    site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named=(), taught=())
-    first_sample, *_ = listed(site_folder)
+    site_folder = site.write(tmp_path / "out", "/", [], tmp_path / "mine", named_samples=(), lessons=())
+    first_sample, *_ = listed_samples(site_folder)
     assert (first_sample["name"], first_sample["title"]) == ("mine-my-two-faces", "My Two Faces")
     best_moment = moments.best_moments(
         playground.trace(models.load("bundled"), playground.open_image(named("twins").path))
@@ -139,12 +139,12 @@ def test_photographs_of_a_folder_come_first_and_open_in_their_best_moment(tmp_pa
     )
 
 
-def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_rest(folder, tmp_path):
-    site_folder = site.write(tmp_path / "out", "/", ["bundled"], named=("portrait",), taught=())
+def test_a_site_written_again_without_weights_keeps_unchanged_files_and_drops_the_rest(folder, tmp_path):
+    site_folder = site.write(tmp_path / "out", "/", ["bundled"], named_samples=("portrait",), lessons=())
     former_files = {file.name for file in site_folder.glob("samples/*")}
     (site_folder / "app-0123456789ab.js").write_text("an older version's")
     (site_folder / "my-own.js").write_text("mine")
-    site.write(site_folder, "/", [], named=("portrait",), taught=())
+    site.write(site_folder, "/", [], named_samples=("portrait",), lessons=())
     assert list(site_folder.glob("app-*.js")) == []
     assert len(list(site_folder.glob("app-*.packed"))) == 1
     assert (site_folder / "my-own.js").is_file(), "what this command has not written stays"
@@ -161,7 +161,7 @@ def test_written_again_without_weights_it_keeps_what_is_the_same_and_drops_the_r
         ([], "holds something else"),
     ],
 )
-def test_what_is_wrong_is_said_before_anything_is_written(arguments, sentence, tmp_path, capsys):
+def test_a_wrong_argument_is_refused_before_anything_is_written(arguments, sentence, tmp_path, capsys):
     (tmp_path / "mine.txt").write_text("mine")
     assert main(["site", str(tmp_path), *arguments]) == 2
     assert sentence in capsys.readouterr().err

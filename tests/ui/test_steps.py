@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent
 
 
-def opened(page: str, **words: str) -> AppTest:
+def open_page(page: str, **words: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.session_state["guessed"] = set(QUESTIONS)
     for key, value in ({"sample": "meadow", "model": "bundled"} | words).items():
@@ -31,7 +31,7 @@ def word_of_address(app, word: str) -> str | None:
 
 @pytest.mark.parametrize("page", LESSONS)
 def test_next_leads_through_all_steps_and_each_stands_in_the_address(page):
-    app, steps = opened(page), list(LESSONS[page].steps)
+    app, steps = open_page(page), list(LESSONS[page].steps)
     for step in steps[1:]:
         app.button(key="next_step").click().run()
         assert not app.exception
@@ -40,8 +40,8 @@ def test_next_leads_through_all_steps_and_each_stands_in_the_address(page):
     assert not [button for button in app.button if button.key == "next_step"]
 
 
-def test_what_was_chosen_in_one_step_is_still_there_after_another():
-    app = opened("by_hand", patch="32", step="colours")
+def test_a_setting_of_one_step_is_still_there_after_another():
+    app = open_page("by_hand", patch="32", step="colours")
     app.button(key="next_step").click().run()
     assert (app.session_state.step, word_of_address(app, "patch")) == ("masks", "32")
     app.session_state.step = "colours"
@@ -49,7 +49,7 @@ def test_what_was_chosen_in_one_step_is_still_there_after_another():
     assert app.session_state.patch == 32
 
 
-OLD = {
+OLD_ADDRESSES = {
     "by_hand": {"mask": "causal", "hidden": "AQ", "arrows": first_arrows()},
     "block": {"box": "MLP", "layer": "3", "supposed": "2"},
     "patches": {"patch": "32", "filter": "14", "table": "sinusoidal", "positions": "on"},
@@ -57,7 +57,7 @@ OLD = {
     "heads": {"measure": "distance", "off": "1.2"},
     "cost": {"image": "1024", "count": "scores"},
 }
-SHOWN = {
+STEPS_OF_WORDS = {
     "by_hand": ("masks", "colours", "arrows"),
     "block": ("whole", "stream", "answer"),
     "patches": ("cut", "filters", "positions", "shuffle"),
@@ -67,10 +67,10 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("page", OLD)
-def test_an_address_without_a_step_opens_the_one_that_its_words_belong_to(page):
+@pytest.mark.parametrize("page", OLD_ADDRESSES)
+def test_an_address_without_a_step_opens_the_step_that_its_words_belong_to(page):
     steps = LESSONS[page].settings["step"]
-    for (word, text), step in zip(OLD[page].items(), SHOWN[page], strict=True):
+    for (word, text), step in zip(OLD_ADDRESSES[page].items(), STEPS_OF_WORDS[page], strict=True):
         assert steps.value_in("step", {word: text}) == step
 
 

@@ -22,12 +22,12 @@ from streamlit.testing.v1 import AppTest
 from playground.ui import door, frame, streamlit_private
 
 ROOT = Path(__file__).parent.parent.parent
-SCRIPT = ROOT / "playground" / "microscope" / "shell" / "early.js"
+EARLY_SCRIPT = ROOT / "playground" / "microscope" / "shell" / "early.js"
 FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
-WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
+TOAST_WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
 
 
-def test_nobody_is_asked_for_our_address():
+def test_streamlit_asks_nobody_for_this_machine_s_address():
     from streamlit.web.server import server_util
 
     assert callable(net_util.get_external_ip)
@@ -64,8 +64,8 @@ def test_a_run_knows_whether_the_browser_went_back():
 
 
 def test_a_toast_within_a_callback_leaves_no_warning():
-    assert WARNING in inspect.getsource(delta_generator)
-    record = logging.LogRecord("streamlit", logging.WARNING, "", 0, WARNING, (), None)
+    assert TOAST_WARNING in inspect.getsource(delta_generator)
+    record = logging.LogRecord("streamlit", logging.WARNING, "", 0, TOAST_WARNING, (), None)
     log = logger.get_logger("root")  # the logger that delta_generator uses
     former_filters = list(log.filters)
     streamlit_private.hush_toasts()
@@ -85,22 +85,22 @@ def test_no_session_s_id_stands_in_the_log():
     log.filters[:] = former_filters
 
 
-PARTS = re.findall(r'^export const \w+ = "(.+?)";', SCRIPT.read_text("utf-8"), re.MULTILINE)
+SCRIPT_PARTS = re.findall(r'^export const \w+ = "(.+?)";', EARLY_SCRIPT.read_text("utf-8"), re.MULTILINE)
 
 
-@pytest.mark.parametrize("word", PARTS)
+@pytest.mark.parametrize("word", SCRIPT_PARTS)
 def test_the_page_s_parts_are_called_as_the_scripts_say(word):
     assert any(word in file.read_text(encoding="utf-8") for file in FRONTEND.glob("*.js")), word
 
 
 def test_the_scripts_name_streamlit_s_parts_in_one_file_alone():
     private_word = re.compile(r"data-testid|data-test-|data-stale|\bst[A-Z]\w+")
-    files = [file for kind in ("js", "css") for file in SCRIPT.parent.parent.rglob(f"*.{kind}")]
+    files = [file for kind in ("js", "css") for file in EARLY_SCRIPT.parent.parent.rglob(f"*.{kind}")]
     names = {file.name for file in files if private_word.search(file.read_text(encoding="utf-8"))}
-    assert names == {SCRIPT.name}
+    assert names == {EARLY_SCRIPT.name}
 
 
-@pytest.mark.parametrize("selector", streamlit_private.PARTS.values())
+@pytest.mark.parametrize("selector", streamlit_private.SELECTORS.values())
 def test_the_page_s_parts_are_called_as_the_styles_say(selector):
     attribute, _, value = selector.strip("[]").replace('"', "").partition("=")
     word = value if attribute == "data-testid" else attribute
@@ -110,23 +110,23 @@ def test_the_page_s_parts_are_called_as_the_styles_say(selector):
 
 # How many private parts the app uses ----------------------------------------------------------------------------------
 
-OURS = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "playground").rglob("*.py")]
+OUR_FILES = [ROOT / "app.py", *(ROOT / "pages").glob("*.py"), *(ROOT / "playground").rglob("*.py")]
 
-PRIVATE = "streamlit_private.py"
+PRIVATE_FILE = "streamlit_private.py"
 
 
-def inner(file: Path) -> set[str]:
+def submodule_names(file: Path) -> set[str]:
     """The names that a file imports from Streamlit's submodules."""
-    imported = set()
+    imported_names = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            imported |= {alias.name for alias in node.names if alias.name.startswith("streamlit.")}
+            imported_names |= {alias.name for alias in node.names if alias.name.startswith("streamlit.")}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "streamlit":
-            imported |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return imported
+            imported_names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return imported_names
 
 
-def underscored(file: Path) -> set[str]:
+def private_attributes(file: Path) -> set[str]:
     """The names of private attributes that a file reads from other objects than `self` and `cls`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     attributes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_"))
@@ -136,10 +136,10 @@ def underscored(file: Path) -> set[str]:
     return {name for name in private_names if not name.endswith("__")}
 
 
-def replaced(file: Path) -> set[str]:
+def replaced_parts(file: Path) -> set[str]:
     """The parts of Streamlit's modules that a file replaces: `module.part = …`."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    streamlit_names = {name.rpartition(".")[2] for name in inner(file)}
+    streamlit_names = {name.rpartition(".")[2] for name in submodule_names(file)}
     targets = (part for node in ast.walk(tree) if isinstance(node, ast.Assign) for part in node.targets)
     return {
         f"{part.value.id}.{part.attr}"
@@ -148,24 +148,29 @@ def replaced(file: Path) -> set[str]:
     }
 
 
-def test_at_most_ten_names_of_streamlit_are_inner_ones():
-    streamlit_files = [file for file in OURS if "streamlit" in file.read_text(encoding="utf-8")]
-    names = {file.name: inner_names for file in streamlit_files if (inner_names := inner(file) | underscored(file))}
+def test_at_most_ten_private_names_of_streamlit_are_used():
+    streamlit_files = [file for file in OUR_FILES if "streamlit" in file.read_text(encoding="utf-8")]
+    names = {
+        file.name: inner_names
+        for file in streamlit_files
+        if (inner_names := submodule_names(file) | private_attributes(file))
+    }
     assert sum(map(len, names.values())) <= 10, names
-    assert set(names) <= {PRIVATE, "launch.py"}, names  # launch.py starts Streamlit as Streamlit's own command does
+    # launch.py starts Streamlit as Streamlit's own command does
+    assert set(names) <= {PRIVATE_FILE, "launch.py"}, names
 
 
-def test_at_most_eight_selectors_reach_into_its_page_and_each_is_used():
-    selectors = {*(f'[data-testid="{part}"]' for part in PARTS), *streamlit_private.PARTS.values()}
+def test_at_most_eight_selectors_reach_into_streamlit_s_page_and_each_is_used():
+    selectors = {*(f'[data-testid="{part}"]' for part in SCRIPT_PARTS), *streamlit_private.SELECTORS.values()}
     assert len(selectors) <= 8, selectors
-    for name in streamlit_private.PARTS:
+    for name in streamlit_private.SELECTORS:
         assert re.search(rf"\b{name}\b", frame.STYLE), f"no style names {name}"
     assert not re.findall(r"\.(?:st[A-Z]|block-container|stApp)", frame.STYLE)
 
 
-def test_at_most_two_of_its_parts_are_replaced_and_each_says_which_attack_it_ends():
-    replaced_names = {file.name: names for file in OURS if (names := replaced(file))}
-    assert replaced_names == {PRIVATE: {"net_util.get_external_ip", "PagesManager.uses_pages_directory"}}
+def test_at_most_two_parts_of_streamlit_are_replaced_and_each_says_which_attack_it_ends():
+    replaced_names = {file.name: names for file in OUR_FILES if (names := replaced_parts(file))}
+    assert replaced_names == {PRIVATE_FILE: {"net_util.get_external_ip", "PagesManager.uses_pages_directory"}}
     for function in (streamlit_private.ask_nobody_for_our_address, streamlit_private.use_our_pages):
         assert "attack" in function.__doc__, function.__name__
         assert re.search("route.*middleware", function.__doc__, re.DOTALL), function.__name__
@@ -179,21 +184,21 @@ def test_nobody_empties_the_caches_of_everybody():
         streamlit_private.message_kind(b"\xff\xff")
 
 
-def test_a_redraw_by_the_clock_is_told_from_a_person_s():
+def test_a_redraw_by_a_timer_is_distinguished_from_a_person_s():
     for by_clock in (True, False):
         message = BackMsg(rerun_script=ClientState(is_auto_rerun=by_clock))
         assert streamlit_private.is_by_timer(message.SerializeToString()) is by_clock
 
 
-def test_a_run_says_whose_it_is_and_when_it_has_ended():
+def test_messages_of_a_run_name_its_session_and_its_end():
     message = ForwardMsg()
     message.new_session.initialize.session_id = "one"
     assert streamlit_private.kind_and_session(message.SerializeToString()) == ("new_session", "one")
     message = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
     assert streamlit_private.kind_and_session(message.SerializeToString()) == (streamlit_private.FINISHED, "")
-    assert len(message.SerializeToString()) < door.SMALL_MESSAGE
+    assert len(message.SerializeToString()) < door.SMALL_MESSAGE_BYTES
 
 
 def test_streamlit_reads_the_messages_that_we_let_through():
     kinds = {field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields}
-    assert set(streamlit_private.HEARD) <= kinds
+    assert set(streamlit_private.NEEDED_KINDS) <= kinds

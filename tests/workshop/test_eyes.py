@@ -23,7 +23,7 @@ def tables(first: list[float], second: list[float], third: list[float]) -> list[
 
 
 def test_one_head_answers_a_photograph_and_it_is_best_on_the_others(eyes):
-    numbers, best_heads = eyes.elsewhere(tables([0.5, 0.2, 0.3], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7]))
+    numbers, best_heads = eyes.best_on_other_photographs(tables([0.5, 0.2, 0.3], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7]))
     assert best_heads == [1, 2, 1]
     assert numbers[:, 0].tolist() == pytest.approx([0.2, 0.2, 0.6])
 
@@ -31,12 +31,12 @@ def test_one_head_answers_a_photograph_and_it_is_best_on_the_others(eyes):
 def test_a_photograph_s_own_pairs_never_choose_its_head(eyes):
     usual_tables = tables([0.1, 0.2, 0.1], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7])
     other_tables = tables([1.0, 0.2, 0.1], [0.1, 0.8, 0.2], [0.0, 0.6, 0.7])
-    assert eyes.elsewhere(usual_tables)[1][0] == eyes.elsewhere(other_tables)[1][0] == 1
+    assert eyes.best_on_other_photographs(usual_tables)[1][0] == eyes.best_on_other_photographs(other_tables)[1][0] == 1
 
 
 def test_the_best_head_of_each_pair_has_at_least_the_share_of_the_chosen_head(eyes):
     table = [torch.rand(5, pairs, 2, generator=torch.Generator().manual_seed(pairs)) for pairs in (2, 3, 1)]
-    assert (eyes.by_each_pair(table)[0][:, 0] >= eyes.elsewhere(table)[0][:, 0]).all()
+    assert (eyes.best_for_each_pair(table)[0][:, 0] >= eyes.best_on_other_photographs(table)[0][:, 0]).all()
 
 
 def test_the_share_leaves_out_the_query_and_its_neighbours(eyes):
@@ -45,8 +45,8 @@ def test_the_share_leaves_out_the_query_and_its_neighbours(eyes):
     query_mask[0, 0], partner_mask[4, 4] = True, True
     weights = torch.zeros(25, 25)
     weights[0, 0], weights[0, 1], weights[0, 24], weights[0, 12] = 0.5, 0.3, 0.1, 0.1
-    assert eyes.asked(weights, query_mask, partner_mask)[0].tolist() == pytest.approx([0.5])
-    assert eyes.asked(torch.eye(25), query_mask, partner_mask)[0].tolist() == [0.0]
+    assert eyes.partner_share_and_finds(weights, query_mask, partner_mask)[0].tolist() == pytest.approx([0.5])
+    assert eyes.partner_share_and_finds(torch.eye(25), query_mask, partner_mask)[0].tolist() == [0.0]
 
 
 def test_a_sharper_row_is_the_row_at_a_larger_scale(eyes):

@@ -84,7 +84,7 @@ def test_a_strip_lights_patches_with_weight_and_the_query():
     row[10:20] = 1.0  # more than the 2 % of patches that may exceed the brightest value
     picture = Image.new("RGB", (196, 196), "white")
     first_strip, second_strip = (
-        np.asarray(blind.strip(0, np.stack([row]), [(picture, query)])) for query in (100, 150)
+        np.asarray(blind.draw_strip(0, np.stack([row]), [(picture, query)])) for query in (100, 150)
     )
 
     def brightness(strip, patch):
@@ -93,7 +93,7 @@ def test_a_strip_lights_patches_with_weight_and_the_query():
         return int(strip[y, x].mean())
 
     assert brightness(first_strip, 10) == brightness(first_strip, 100) == brightness(second_strip, 150) == 255
-    assert brightness(first_strip, 150) == brightness(first_strip, 50) == int(blind.DARK * 255)
+    assert brightness(first_strip, 150) == brightness(first_strip, 50) == int(blind.DARKEST * 255)
 
 
 def test_verdicts_are_counted_for_each_model(tmp_path, monkeypatch, capsys):

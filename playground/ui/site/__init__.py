@@ -20,29 +20,29 @@ from plotly.offline import get_plotlyjs
 
 from playground.errors import PlaygroundError
 from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing, embedded, stylesheet
-from playground.lessons.registry import LESSONS as TAUGHT
+from playground.lessons.registry import LESSONS as ALL_LESSONS
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
 from playground.serving.site_files import Folder
 from playground.ui import toolbar
-from playground.ui.components import SCRIPTS, SHARED, SHELL_STYLES
+from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES, SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
 from playground.version import __version__, cite, repository
 
 STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css")
-OURS = re.compile(r".+-[0-9a-f]{12}\.\w+")  # a file name with a digest, as Folder.put writes it
+DIGEST_NAME = re.compile(r".+-[0-9a-f]{12}\.\w+")  # a file name with a digest, as Folder.put writes it
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; worker-src 'self'; "
     "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
     "style-src-attr 'unsafe-inline'; "  # of charts
     "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
 )
-APP_SAYS = {"command": "make run", "where": "in a copy of its repository"}
+APP_COMMAND = {"command": "make run", "where": "in a copy of its repository"}
 DESCRIPTION = (
     "Put the cursor on a patch of a picture and see whom it listens to, in every head and layer of a real Vision "
     "Transformer. Your own photograph is looked at in your browser, and sent to nobody."
 )
-PAGE = """<!doctype html>
+PAGE_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -63,7 +63,7 @@ JavaScript, in a browser from 2023 or later.</p></div></main>
 </body></html>
 """
 FOOT = "Attention Playground: whom each patch of a picture listens to, in a real Vision Transformer."
-EMBEDDED = """<script type="module" src="{base}embed/attention-lens.js"></script>
+EMBED_EXAMPLE = """<script type="module" src="{base}embed/attention-lens.js"></script>
 <attention-lens model="{base}{model}" picture="YOUR-PICTURE.jpg"></attention-lens>"""
 EMBED_README = """# attention-lens
 
@@ -72,7 +72,7 @@ numbers: `const lens = await load(model); const seen = await lens.run(image); se
 One module without dependencies. Networks run in the reader's browser; nothing is sent. Weights are not in it:
 `python -m playground site OUT` writes them to `OUT/weights`.
 """
-ABOUT = """<!doctype html>
+ABOUT_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>About the Attention Playground</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; img-src 'self'">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
@@ -93,7 +93,7 @@ attention-playground</pre>
 <code>row(layer, head, query)</code>; the file of types beside it says more.</p>
 </main><footer id="foot">{foot}</footer></body></html>
 """
-LOST = """<!doctype html>
+LOST_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Attention Playground</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; img-src data:">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
@@ -113,73 +113,73 @@ def write(
     base: str = "/",
     names: Sequence[str] = site_files.MODELS,
     photographs: Path | None = None,
-    named: Collection[str] | None = None,
-    taught: Collection[str] | None = None,
+    named_samples: Collection[str] | None = None,
+    lessons: Collection[str] | None = None,
     models_from: Sequence[str] = (),
 ) -> Path:
-    """Writes the site into an empty folder, or over a site written before. `named`: the samples whose
-    heads have names, None: all; `taught`: the lessons to write, None: all; `models_from`: hosts from which the page may
+    """Writes the site into an empty folder, or over a site written before. `named_samples`: the samples whose heads
+    have names, None: all; `lessons`: the lessons to write, None: all; `models_from`: hosts from which the page may
     fetch a model that an address names."""
     site_files.check(names)
     from_origins = origins(models_from)
-    _check_place(out, base)
+    _check_target(out, base)
     prepared.prepare()
     folder = Folder(out)
-    best = models.PHOTOGRAPH_MODEL if models.has_photographs() else models.default()
-    catalogue = site_files.write_samples(folder, photographs, best, named)
+    best_model = models.PHOTOGRAPH_MODEL if models.has_photographs() else models.default()
+    catalogue = site_files.write_samples(folder, photographs, best_model, named_samples)
     samples_file = folder.put_packed("samples", json.dumps(catalogue, ensure_ascii=False).encode())
     weights = site_files.write_weights(folder, names)
-    used = {key.split()[0] for sample in catalogue["samples"] for key in sample["prepared"]}
+    used_models = {key.split()[0] for sample in catalogue["samples"] for key in sample["prepared"]}
     code = bundle("shell/site.js").encode()
     begin = {
         "styles": folder.put_packed("styles", stylesheet(*STYLES).encode()),
         "script": folder.put_packed("app", code),
     }
-    begin["font"] = _font(folder)
+    begin["font"] = _write_font(folder)
     script = folder.put("begin.js", bundle("shell/begin.js").encode())
     styles = folder.put("page.css", stylesheet("shell/site.css").encode())
     icon = folder.put("icon.svg", ICON.encode())
-    parts = {
+    engine_files = {
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
         "opener": folder.put("opener.js", bundle("weights/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
-    site = parts | {"cards": site_files.cards(sorted(used | set(names))), "weights": weights}
+    site = engine_files | {"cards": site_files.cards(sorted(used_models | set(names))), "weights": weights}
     site["models_from"] = from_origins
-    site["lessons"] = write_lessons(folder, taught)
-    site["moments"] = _wall(folder)
-    shared = _shared(folder)
+    site["lessons"] = write_lessons(folder, lessons)
+    site["moments"] = _write_wall(folder)
+    shared_script = _write_shared_script(folder)
     views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
     site["offline"] = site_files.write_offline(folder, [name for view in views for name in view])
-    picture, ready = views[0]
-    page = PAGE.format(
+    picture, opening_file = views[0]
+    page = PAGE_HTML.format(
         policy=escape(POLICY.format(script=_digest(code), models_from="".join(f" {host}" for host in from_origins))),
-        preview=_preview(folder, base),
+        preview=_write_preview(folder, base),
         description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
-        ahead=_ahead(begin["script"], begin["styles"], samples_file, ready, picture), site=_attribute(site),
-        begin=_attribute(begin), foot=_foot(),
-        told=_attribute(_same_for_all(samples_file) | {"shared": shared}),
+        ahead=_preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
+        site=_attribute(site), begin=_attribute(begin), foot=_foot(),
+        told=_attribute(_same_for_all(samples_file) | {"shared": shared_script}),
     )  # fmt: skip
     folder.put_plain("index.html", page.encode())
-    about = ABOUT.format(
+    about = ABOUT_HTML.format(
         icon=icon, styles=styles, description=escape(DESCRIPTION), cite=escape(cite()), foot=_foot(),
-        embedded=escape(EMBEDDED.format(base=base, model=next((header["file"] for header in weights.values()), "…"))),
+        embedded=escape(EMBED_EXAMPLE.format(base=base, model=next((w["file"] for w in weights.values()), "…"))),
     )  # fmt: skip
     folder.put_plain("about.html", about.encode())
-    _write_embedded(folder)
-    lost = folder.put("lost.js", bundle("shell/lost.js").encode())
-    folder.put_plain("404.html", _lost(base, lost).encode())
+    _write_embed_package(folder)
+    lost_script = folder.put("lost.js", bundle("shell/lost.js").encode())
+    folder.put_plain("404.html", _lost_page(base, lost_script).encode())
     folder.put_plain("manifest.webmanifest", json.dumps(_manifest(icon)).encode())
     folder.put_plain(".nojekyll", b"")  # GitHub Pages would leave out files that begin with an underscore
     folder.put_plain("LICENCES.md", _licences(names).encode())
-    first = [script, styles, icon, begin["script"], begin["styles"], samples_file, ready, picture]
-    core = ["./", *first, *filter(None, [begin["font"]]), "about.html", *parts.values()]
-    folder.put_plain("sw.js", _service_worker(core, folder.names).encode())
+    first_files = [script, styles, icon, begin["script"], begin["styles"], samples_file, opening_file, picture]
+    core_files = ["./", *first_files, *filter(None, [begin["font"]]), "about.html", *engine_files.values()]
+    folder.put_plain("sw.js", _service_worker(core_files, folder.names).encode())
     _drop_old(folder)
     return out
 
 
-def _check_place(out: Path, base: str) -> None:
+def _check_target(out: Path, base: str) -> None:
     if not re.fullmatch(r"(https?://[\w.:-]+)?/([\w.~-]+/)*", base):
         raise PlaygroundError(f"--base is /playground/ or https://example.org/playground/; given was {base!r}.")
     if out.exists() and not out.is_dir():
@@ -199,21 +199,21 @@ def origins(hosts: Sequence[str]) -> list[str]:
     return origins
 
 
-def _same_for_all(listed: str) -> dict:
+def _same_for_all(samples_file: str) -> dict:
     """The toolbar's data, as in the app, but with the pages and samples of this site."""
     shared = toolbar.same_for_all()
-    more = {lesson.name: {"about": _about(lesson.name)} for lesson in LESSONS}
-    pages = [page | more.get(page["name"], {}) for page in shared["pages"] if page["name"] != "teach"]
-    return shared | {"samples": listed, "labelled": None, "pages": pages, "app": APP_SAYS}
+    introductions = {lesson.name: {"about": _introduction(lesson.name)} for lesson in LESSONS}
+    pages = [page | introductions.get(page["name"], {}) for page in shared["pages"] if page["name"] != "teach"]
+    return shared | {"samples": samples_file, "labelled": None, "pages": pages, "app": APP_COMMAND}
 
 
-def _shared(folder: Folder) -> str:
+def _write_shared_script(folder: Folder) -> str:
     """Writes the script of the pages that people share."""
-    entry, *styles = SHARED
+    entry, *styles = SHARED_PAGE_FILES
     return folder.put("shared.js", scripts.script(entry, tuple(styles)).encode())
 
 
-def _preview(folder: Folder, base: str) -> str:
+def _write_preview(folder: Folder, base: str) -> str:
     """Writes the link preview of the picture that the page opens with."""
     here, spec = routes_figures.preview_figure({}, {})
     return routes_figures.preview_meta(
@@ -221,23 +221,23 @@ def _preview(folder: Folder, base: str) -> str:
     )
 
 
-def _wall(folder: Folder) -> str:
+def _write_wall(folder: Folder) -> str:
     moments = wall.moment_records(
         lambda address: folder.put(f"moments/{wall.MOMENTS.index(address)}.jpg", wall.picture(address))
     )
     return folder.put("moments.json", json.dumps(moments, ensure_ascii=False).encode())
 
 
-def _about(lesson: str) -> str:
+def _introduction(lesson: str) -> str:
     """A lesson's introduction as plain text, without Markdown."""
-    return re.sub(r"\*\*|`", "", TAUGHT[lesson].idea).strip()
+    return re.sub(r"\*\*|`", "", ALL_LESSONS[lesson].idea).strip()
 
 
 def _attribute(record: dict) -> str:
     return escape(json.dumps(record, ensure_ascii=False))
 
 
-def _ahead(*files: str) -> str:
+def _preload_tags(*files: str) -> str:
     return "\n".join(f'<link rel="preload" as="fetch" crossorigin href="{name}">' for name in files)
 
 
@@ -255,7 +255,7 @@ def _foot(base: str = "") -> str:
     return f"<span>{FOOT}</span> {' '.join(anchors)}"
 
 
-def _write_embedded(folder: Folder) -> None:
+def _write_embed_package(folder: Folder) -> None:
     """Writes <attention-lens> as a package under fixed names, because pages of other sites refer to these names."""
     package = {
         "name": "attention-lens", "version": __version__, "license": "MIT", "type": "module",
@@ -272,12 +272,12 @@ def _write_embedded(folder: Folder) -> None:
     folder.put_plain("embed/README.md", EMBED_README.encode())
 
 
-def _lost(base: str, script: str) -> str:
+def _lost_page(base: str, script: str) -> str:
     pages = " ".join((*PAGES, "story"))
-    return LOST.format(base=escape(base), script=script, pages=pages, foot=_foot(escape(base)))
+    return LOST_HTML.format(base=escape(base), script=script, pages=pages, foot=_foot(escape(base)))
 
 
-def _font(folder: Folder) -> str:
+def _write_font(folder: Folder) -> str:
     """Writes the app's typeface, from Streamlit's package. "" without one: then the system's typeface is used."""
     fonts = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
     return folder.put("source-sans.woff2", fonts[0].read_bytes()) if fonts else ""
@@ -297,42 +297,42 @@ def _licences(names: Sequence[str]) -> str:
 
     lines = ["# What lies in this folder, and whose it is", "", f"The Attention Playground {__version__}: MIT.", ""]
     for name in names:
-        about = header(models.load(name))
+        fields = header(models.load(name))
         lines += [
-            f"- **{about['title']}** (`weights/{name}-….bin`): {about['author']}; {about['licence']}; from "
-            f"{about['source']}. Changed: {about['changes']}."
+            f"- **{fields['title']}** (`weights/{name}-….bin`): {fields['author']}; {fields['licence']}; from "
+            f"{fields['source']}. Changed: {fields['changes']}."
         ]
     lines += ["- **Source Sans** (`source-sans-….woff2`): Adobe; SIL Open Font License 1.1; unchanged."]
     lines += ["", "The photographs' authors and licences stand under each picture."]
     return "\n".join(lines) + "\n"
 
 
-def _service_worker(core: list[str], names: list[str]) -> str:
+def _service_worker(core_files: list[str], names: list[str]) -> str:
     """The service worker's script, with the core files, which it caches first, and all file names of this version."""
-    listed = [name for name in names if not name.startswith(("weights/", "embed/"))]
+    listed_names = [name for name in names if not name.startswith(("weights/", "embed/"))]
     version = sha256(repr((sorted(names), __version__)).encode()).hexdigest()[:12]
-    index = json.dumps({"version": version, "core": core, "names": listed})
-    return f"self.writtenSite = {index};\n{bundle('shell/serviceworker.js')}"
+    settings = json.dumps({"version": version, "core": core_files, "names": listed_names})
+    return f"self.writtenSite = {settings};\n{bundle('shell/serviceworker.js')}"
 
 
 def _drop_old(folder: Folder) -> None:
     """Removes files that a former version wrote, which have a digest in their names; other files stay."""
-    for inside in ("", "samples/", "weights/", "lessons/", "moments/"):
-        for file in sorted((folder.path / inside).glob("*-*.*")):
-            if OURS.fullmatch(file.name) and f"{inside}{file.name}" not in folder.names:
+    for subfolder in ("", "samples/", "weights/", "lessons/", "moments/"):
+        for file in sorted((folder.path / subfolder).glob("*-*.*")):
+            if DIGEST_NAME.fullmatch(file.name) and f"{subfolder}{file.name}" not in folder.names:
                 file.unlink()
 
 
 # Lessons on a site need no server: Python computes each lesson ahead for one sample, and the browser shows the files
 # with the results.
 
-PICTURE = {"sample": "meadow", "model": "bundled"}  # the picture and the model of all lessons
+LESSON_CHOICE = {"sample": "meadow", "model": "bundled"}  # the picture and the model of all lessons
 
 
-def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict[str, str]:
+def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dict[str, str]:
     """{page: the file of its lesson as JSON, which shell/site.js shows}"""
-    here = Here(PICTURE)
-    scripts = {
+    here = Here(LESSON_CHOICE)
+    script_records = {
         name: {
             "script": folder.put(f"lessons/{name}.js", drawing(script.file, script.mounts).encode()),
             "styles": folder.put(f"lessons/{name}.css", stylesheet(script.styles).encode()),
@@ -342,15 +342,15 @@ def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict
         for name, script in SCRIPTS.items()
         if name != "overview"
     }
-    script = get_plotlyjs()
-    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', script)]
-    plotly = {"file": folder.put("lessons/plotly.js", script.encode()), "styles": styles}
-    host = folder.put("lessons/host.js", bundle("lessons/host.js").encode())
-    written = {}
-    for name, lesson in TAUGHT.items():
-        if taught is not None and name not in taught:
+    plotly_script = get_plotlyjs()
+    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_script)]
+    plotly = {"file": folder.put("lessons/plotly.js", plotly_script.encode()), "styles": styles}
+    host_script = folder.put("lessons/host.js", bundle("lessons/host.js").encode())
+    lesson_files = {}
+    for name, lesson in ALL_LESSONS.items():
+        if lessons is not None and name not in lessons:
             continue
         record = site_files.write_lesson(folder, lesson, here) | {"model": here.model_name}
-        record |= {"scripts": scripts, "plotly": plotly, "host": host}
-        written[name] = folder.put(f"lessons/{name}.json", json.dumps(record, ensure_ascii=False).encode())
-    return written
+        record |= {"scripts": script_records, "plotly": plotly, "host": host_script}
+        lesson_files[name] = folder.put(f"lessons/{name}.json", json.dumps(record, ensure_ascii=False).encode())
+    return lesson_files

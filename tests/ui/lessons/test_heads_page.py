@@ -13,9 +13,9 @@ from playground.vit import Config, VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent.parent
-WIDE = {"image_size": (32, 64), "patch_size": 8, "depth": 2, "width": 32, "mlp_width": 64, "heads": 4}
-BARE = Config(**WIDE, classes=0, cls_token=False, pool="avg", positions="rotary")
-ONLY_CLASS = Config(**WIDE, classes=3, labels=("cat", "dog", "eel"))
+WIDE_SHAPE = {"image_size": (32, 64), "patch_size": 8, "depth": 2, "width": 32, "mlp_width": 64, "heads": 4}
+BARE_CONFIG = Config(**WIDE_SHAPE, classes=0, cls_token=False, pool="avg", positions="rotary")
+CLASS_TOKEN_CONFIG = Config(**WIDE_SHAPE, classes=3, labels=("cat", "dog", "eel"))
 
 
 @pytest.fixture
@@ -39,31 +39,31 @@ def open_page(monkeypatch):
     worked.shared_results.cache_clear()
 
 
-def offered(app) -> list[str]:
+def offered_measures(app) -> list[str]:
     return list(app.button_group(key="measure").options)
 
 
-def captions(app) -> str:
+def caption_text(app) -> str:
     return " ".join(caption.value for caption in app.caption)
 
 
-def test_all_columns_are_there_where_the_model_has_all(open_page):
+def test_a_model_with_class_token_and_registers_offers_all_measures(open_page):
     app = open_page(SMALL, step="atlas")
-    assert len(offered(app)) == len(heads.MEASURE_NAMES)
-    assert "has no" not in captions(app)
+    assert len(offered_measures(app)) == len(heads.MEASURE_NAMES)
+    assert "has no" not in caption_text(app)
 
 
-def test_columns_that_do_not_apply_are_absent_and_said_in_a_word(open_page):
-    app = open_page(BARE, measure="class", off="0.1 1.3 9.9")
-    assert len(offered(app)) == 3
+def test_measures_that_do_not_apply_are_absent_and_a_sentence_says_why(open_page):
+    app = open_page(BARE_CONFIG, measure="class", off="0.1 1.3 9.9")
+    assert len(offered_measures(app)) == 3
     assert app.session_state.measure == "entropy"
-    assert "This model has no class token and no registers." in captions(app)
-    app = open_page(ONLY_CLASS, step="atlas")
-    assert len(offered(app)) == 4
-    assert "This model has no registers." in captions(app)
+    assert "This model has no class token and no registers." in caption_text(app)
+    app = open_page(CLASS_TOKEN_CONFIG, step="atlas")
+    assert len(offered_measures(app)) == 4
+    assert "This model has no registers." in caption_text(app)
 
 
 def test_heads_that_the_model_does_not_have_are_passed_over(open_page):
-    app = open_page(ONLY_CLASS, off="0.1 9.9", over="samples", measure="distance")
+    app = open_page(CLASS_TOKEN_CONFIG, off="0.1 9.9", over="samples", measure="distance")
     assert app.session_state.off == "0.1 9.9"  # the address keeps what the person wrote
     assert not app.exception

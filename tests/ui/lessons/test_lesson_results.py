@@ -36,10 +36,10 @@ PAGES = (
     ("training", {}),
     ("code", {"step": "twice"}),
 )
-KEEP_NOTHING = (("training", {}),)  # pages that put no result into a cache
+PAGES_WITHOUT_RESULTS = (("training", {}),)  # pages that put no result into a cache
 
 
-def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
+def open_page(page: str, words: dict[str, str], **state: object) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.session_state["guessed"] = set(QUESTIONS)
     for name, value in state.items():
@@ -51,9 +51,9 @@ def opened(page: str, words: dict[str, str], **state: object) -> AppTest:
     return app
 
 
-def shown(app: AppTest) -> list[str | bytes]:
-    """The texts, charts and drawings that a lesson sends to the browser, without the strip of samples, which every page
-    has, and the settings, whose messages hold a counter."""
+def sent_contents(app: AppTest) -> list[str | bytes]:
+    """The texts, charts and drawings that a lesson sends to the browser. Left out are the strip of samples, which every
+    page has, and the settings, whose messages hold a counter."""
     components = [component.proto for component in app.get("bidi_component")]
     drawings = [
         component.bytes or component.json
@@ -67,30 +67,32 @@ def shown(app: AppTest) -> list[str | bytes]:
     )
 
 
-def mb(value: object, trace: set[int]) -> float:
+def mb_of(value: object, seen_ids: set[int]) -> float:
     """The MB that `value` keeps in memory, without caches' contents and without samples, which all people share."""
-    if id(value) in trace or isinstance(value, Cache) or (isinstance(value, Picture) and value.is_sample):
+    if id(value) in seen_ids or isinstance(value, Cache) or (isinstance(value, Picture) and value.is_sample):
         return 0
-    trace.add(id(value))
+    seen_ids.add(id(value))
     if isinstance(value, str | bytes):
         return len(value) / 2**20
     if isinstance(value, torch.Tensor | np.ndarray | Image.Image):
         return worked.bytes_of(value) / 2**20
     if isinstance(value, dict):
-        return sum(mb(part, trace) for part in [*value.keys(), *value.values()]) + 1e-4 * len(value)
+        return sum(mb_of(part, seen_ids) for part in [*value.keys(), *value.values()]) + 1e-4 * len(value)
     if isinstance(value, list | tuple | set | frozenset):
-        return sum(mb(part, trace) for part in value) + 8e-6 * len(value)
+        return sum(mb_of(part, seen_ids) for part in value) + 8e-6 * len(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return sum(mb(getattr(value, field.name), trace) for field in fields(value))
+        return sum(mb_of(getattr(value, field.name), seen_ids) for field in fields(value))
     return (
-        mb(vars(value), trace) if type(value).__module__.startswith("playground") and hasattr(value, "__dict__") else 0
+        mb_of(vars(value), seen_ids)
+        if type(value).__module__.startswith("playground") and hasattr(value, "__dict__")
+        else 0
     )
 
 
-def in_session(app: AppTest) -> dict[str, float]:
+def session_mb(app: AppTest) -> dict[str, float]:
     """{entry of the session's state: the MB that it holds}"""
-    seen: set[int] = set()
-    return {name: mb(entry, seen) for name, entry in app.session_state._state.filtered_state.items()}
+    seen_ids: set[int] = set()
+    return {name: mb_of(entry, seen_ids) for name, entry in app.session_state._state.filtered_state.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -103,33 +105,33 @@ def nothing_kept():
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "words"), PAGES, ids=str)
 def test_a_page_s_session_keeps_next_to_nothing_beside_the_cache(page, words):
-    state_mb = in_session(opened(page, words))
+    state_mb = session_mb(open_page(page, words))
     assert "here" in state_mb
     assert sum(state_mb.values()) < 0.3, sorted(state_mb.items(), key=lambda pair: -pair[1])[:5]
 
 
-def test_what_is_measured_here_is_measured():
-    """Shows that `mb` finds an array in a session's state, however deeply it is nested."""
-    app = opened("block", {"step": "stream"}, found=(("key",), {"all": [torch.zeros(2**20)]}))
-    assert in_session(app)["found"] == pytest.approx(4, abs=0.01)
+def test_an_array_in_a_session_s_state_is_measured():
+    """Shows that `mb_of` finds an array in a session's state, however deeply it is nested."""
+    app = open_page("block", {"step": "stream"}, found=(("key",), {"all": [torch.zeros(2**20)]}))
+    assert session_mb(app)["found"] == pytest.approx(4, abs=0.01)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("page", "words"), [one for one in PAGES if one not in KEEP_NOTHING], ids=str)
-def test_what_was_dropped_is_made_again_with_the_same_numbers(page, words):
-    app = opened(page, words)
-    shown_before, here = shown(app), app.session_state.here
+@pytest.mark.parametrize(("page", "words"), [one for one in PAGES if one not in PAGES_WITHOUT_RESULTS], ids=str)
+def test_a_dropped_result_is_made_again_with_the_same_numbers(page, words):
+    app = open_page(page, words)
+    contents_before, here = sent_contents(app), app.session_state.here
     assert worked.shared_results().bytes + here.results.bytes > 0
     worked.shared_results().drop_where(lambda key: True)
     here.results.drop_where(lambda key: True)
     app.run()
     assert not app.exception
-    assert shown(app) == shown_before
+    assert sent_contents(app) == contents_before
 
 
-def test_a_page_about_a_sample_works_out_nothing_that_another_one_has(monkeypatch):
+def test_a_page_about_a_sample_reuses_the_results_of_another(monkeypatch):
     from playground.analysis import block
 
-    opened("block", {"step": "stream"})
+    open_page("block", {"step": "stream"})
     monkeypatch.setattr(block, "stream", lambda seen: pytest.fail("it is kept"))
-    opened("block", {"step": "stream"})
+    open_page("block", {"step": "stream"})

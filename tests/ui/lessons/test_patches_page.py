@@ -36,7 +36,7 @@ def test_class_token_and_registers_are_counted(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "says"), [("bundled", "They did not begin as noise"), ("untrained", "Nothing was learned yet")]
 )
-def test_where_the_positions_come_from_is_said_of_each_model(model, says):
+def test_the_page_says_for_each_model_where_its_positions_come_from(model, says):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params["step"], app.query_params["model"], app.query_params["sample"] = "positions", model, "meadow"
     app.switch_page("pages/patches.py").run()
@@ -49,7 +49,7 @@ def test_positions_that_have_not_moved_are_like_their_beginning():
     assert cosine_with_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
 
 
-def test_as_many_patches_are_asked_for_as_the_control_below_shows(monkeypatch):
+def test_the_question_is_about_as_many_patches_as_the_control_below_shows(monkeypatch):
     """Once, the question asked about the model's 28 × 28 patches, and the picture below it showed 14 × 14."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params["model"], app.query_params["sample"] = "bundled", "meadow"

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent.parent
 
 
-def opened(page: str, step: str = "") -> AppTest:
+def open_page(page: str, step: str = "") -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params |= {"model": "bundled", "sample": "meadow"} | ({"step": step} if step else {})
     app.switch_page(f"pages/{page}.py").run()
@@ -25,7 +25,7 @@ def opened(page: str, step: str = "") -> AppTest:
 
 
 def test_the_library_comes_before_its_question():
-    elements = [(element.type, str(getattr(element, "value", ""))) for element in opened("code", "library").main]
+    elements = [(element.type, str(getattr(element, "value", ""))) for element in open_page("code", "library").main]
     library_at = next(n for n, (_, text) in enumerate(elements) if "what you ask at the desk" in text)
     question_at = next(n for n, (kind, _) in enumerate(elements) if kind == "bidi_component" and n > library_at)
     limits_at = next(n for n, (_, text) in enumerate(elements) if "easy to find, with little inside" in text)

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent.parent.parent
     ],
 )
 def test_the_line_says_how_many_are_there_and_how_many_wait(people, waiting, sentence):
-    assert teach.sentence(people, waiting) == sentence
+    assert teach.people_sentence(people, waiting) == sentence
 
 
 def test_two_tabs_of_one_browser_are_one_person():
@@ -43,7 +43,7 @@ def deck_of(app: AppTest) -> tuple[dict, str]:
     return json.loads(data), page.decode()
 
 
-def taught(**words: str) -> AppTest:
+def open_teach_page(**words: str) -> AppTest:
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=300)
     app.query_params |= {"model": "bundled", "sample": "meadow"} | words
     app.switch_page("pages/teach.py").run()
@@ -53,7 +53,7 @@ def taught(**words: str) -> AppTest:
 
 @pytest.mark.usefixtures("nothing_fetched")
 def test_each_slide_holds_its_living_scene():
-    deck, page = deck_of(taught(minutes="90"))
+    deck, page = deck_of(open_teach_page(minutes="90"))
     scenes, slides = teaching.plan(90), deck["slides"]
     assert [slide["story"] for slide in slides if slide["story"]] == list(range(1, teaching.STORY_SCENES + 1))
     assert "createStory" in deck["story"]
@@ -79,13 +79,13 @@ def test_each_slide_holds_its_living_scene():
 
 @pytest.mark.usefixtures("nothing_fetched")
 def test_a_plan_of_one_s_own_is_picked_ordered_and_kept_in_the_address():
-    app = taught(minutes="0", scenes="8-1")
+    app = open_teach_page(minutes="0", scenes="8-1")
     assert [title for title in ("The volume knob", "Where does it look?") if title in app.markdown[-1].value]
     app.multiselect(key="picked").set_value(["10", "1", "hands"]).run()
     assert app.session_state.scenes == "10-1-hands"
     table = next(entry.value for entry in app.markdown if "| minutes | scene |" in entry.value)
     assert table.index("Heads") < table.index("Where does it look?") < table.index("By hand")
-    reopened_app = taught(minutes="0", scenes="10-1-hands")
+    reopened_app = open_teach_page(minutes="0", scenes="10-1-hands")
     assert reopened_app.multiselect(key="picked").value == ["10", "1", "hands"]
     deck, _ = deck_of(reopened_app)
     assert [slide["title"] for slide in deck["slides"]] == ["Heads", "Where does it look?", "By hand"]

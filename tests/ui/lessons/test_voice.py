@@ -7,13 +7,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent.parent
 FILES = [*(ROOT / "playground/ui/lessons").glob("*.py"), *(ROOT / "pages").glob("*.py"),
          *(ROOT / "playground/lessons").rglob("*.py")]  # fmt: skip
-LEARNED = re.compile(
+MISUSED_WEIGHTS = re.compile(
     r"(random|learned|trained|first|million|shared?|sharing) weights\b|weights (are|were) learned|steps .*have weights",
     re.IGNORECASE,
 )
 
 
-def told(file: Path) -> list[str]:
+def strings_of(file: Path) -> list[str]:
     """The strings of a file, without docstrings."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     docstrings = {
@@ -27,5 +27,5 @@ def told(file: Path) -> list[str]:
 
 
 def test_what_is_learned_is_called_parameters():
-    mistakes = [f"{file.name}: {text}" for file in FILES for text in told(file) if LEARNED.search(text)]
+    mistakes = [f"{file.name}: {text}" for file in FILES for text in strings_of(file) if MISUSED_WEIGHTS.search(text)]
     assert not mistakes, "\n".join(mistakes)

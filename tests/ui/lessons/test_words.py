@@ -12,13 +12,13 @@ from playground.lessons.registry import LESSONS
 from ui.lessons.kept import strings
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-MOST = 9_100  # most words outside of folds; once, there were about 16,000
-ALL = 10_300  # most words with the reasons for all wrong guesses
-LONGEST = 480  # most words of one step, with the reasons for all wrong guesses
-DRAWN = ("figure", "file", "after", "kind")  # fields that hold no sentences
+MOST_WORDS = 9_100  # most words outside of folds; once, there were about 16,000
+MOST_WITH_REASONS = 10_300  # most words with the reasons for all wrong guesses
+MOST_IN_A_STEP = 480  # most words of one step, with the reasons for all wrong guesses
+WORDLESS_FIELDS = ("figure", "file", "after", "kind")  # fields that hold no sentences
 
 
-def read(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str]:
+def sentences(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str]:
     """All sentences of the parts, without code and without contents of folds. `reasons` chooses which of the reasons
     for wrong guesses count, because a reader sees only one of them."""
     for record in parts:
@@ -26,7 +26,7 @@ def read(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str
         if part["kind"] == "fold":
             yield part["title"]
         elif "parts" in part:
-            yield from read(part["parts"], reasons)
+            yield from sentences(part["parts"], reasons)
         elif part["kind"] == "ask":
             question = part["question"]
             yield from strings(question | {"tempting": reasons([why for _, why in question["tempting"]])})
@@ -38,14 +38,14 @@ def read(parts: Iterable[dict], reasons: Callable[[list], list]) -> Iterator[str
         elif part["kind"] == "drawing" and part["name"] == "read":  # this drawing shows lines of code
             yield from ()
         elif part["kind"] != "code":
-            yield from strings({name: value for name, value in part.items() if name not in DRAWN})
+            yield from strings({name: value for name, value in part.items() if name not in WORDLESS_FIELDS})
 
 
-def one(reasons: list[str]) -> list[str]:
-    return [max(reasons, key=words_in)] if reasons else []
+def longest_reason(reasons: list[str]) -> list[str]:
+    return [max(reasons, key=word_count)] if reasons else []
 
 
-def words_in(text: str) -> int:
+def word_count(text: str) -> int:
     return sum(any(letter.isalpha() for letter in word) for word in re.split(r"\s+", text))
 
 
@@ -54,28 +54,28 @@ def parts_of_step(name: str, step: str) -> list[dict]:
     return plain_parts(parts_of(name, step), stand_in_for_file)
 
 
-def met() -> dict[str, int]:
+def words_of_lessons() -> dict[str, int]:
     """{lesson: number of its words}. A label that several steps show counts once."""
     return {
-        name: sum(
-            map(words_in, {text for step in lesson.steps for text in read(parts_of_step(name, step), one)})
-        ) + words_in(lesson.idea)
+        name: sum(map(word_count, {
+            text for step in lesson.steps for text in sentences(parts_of_step(name, step), longest_reason)
+        })) + word_count(lesson.idea)
         for name, lesson in LESSONS.items()
     }  # fmt: skip
 
 
 def test_the_lessons_are_short():
-    lessons = met()
-    print(sum(lessons.values()), lessons)
-    assert sum(lessons.values()) <= MOST
+    word_counts = words_of_lessons()
+    print(sum(word_counts.values()), word_counts)
+    assert sum(word_counts.values()) <= MOST_WORDS
 
 
 def test_no_step_is_long():
-    steps = {
-        (name, step): sum(map(words_in, read(parts_of_step(name, step), list)))
+    word_counts = {
+        (name, step): sum(map(word_count, sentences(parts_of_step(name, step), list)))
         for name, lesson in LESSONS.items()
         for step in lesson.steps
     }
-    print(sum(steps.values()), sorted(steps.items(), key=lambda one: -one[1])[:12])
-    assert sum(steps.values()) <= ALL
-    assert max(steps.values()) <= LONGEST
+    print(sum(word_counts.values()), sorted(word_counts.items(), key=lambda pair: -pair[1])[:12])
+    assert sum(word_counts.values()) <= MOST_WITH_REASONS
+    assert max(word_counts.values()) <= MOST_IN_A_STEP
