@@ -193,7 +193,7 @@ def draw_sheets(options: argparse.Namespace) -> None:
         trace = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
         former_moment, present_moment = former_choice.best_moments(trace)[0], moments.best_moments(trace)[0]
         panels.append((panel(trace, former_moment), entry["file"], "old"))
-        is_striking = present_moment.tells[0] >= moments.STRIKING
+        is_striking = present_moment.tells[0] >= moments.STRIKING_SCORE
         panels.append((panel(trace, present_moment) if is_striking else parts(trace), entry["file"], "new"))
         print(f"{entry['file'].rpartition('/')[2]:40} {present_moment.tells[0]:.4f}", flush=True)
     random.Random(options.seed).shuffle(panels)

@@ -31,7 +31,7 @@ from playground.vit import At, VisionTransformer, untouched
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
 PASSES = 5  # the most passes that `run_texts` needs for one text
-WHATS = (*cuts.PARTS[:-1], "head:NUMBER")
+PATCHABLE_PARTS = (*cuts.PARTS[:-1], "head:NUMBER")
 
 
 class Trace(tracing.Trace):
@@ -183,7 +183,7 @@ def replacing(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, T
 
 def means_of(trace: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
     """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder, which are resized to
-    `seen.size`."""
+    `trace.size`."""
     vit, c = trace._need_vit(), trace._need_vit().config
     points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
@@ -251,8 +251,8 @@ def _point_and_head(trace: tracing.Trace, what: str) -> tuple[str, int | None]:
     kind, _, number = str(what).partition(":")
     if kind == "head" and number.isdecimal():
         return "attention.heads", trace.head_number(int(number))
-    if number or kind not in WHATS:
-        raise PlaygroundError(f"What is patched is {', '.join(WHATS)}; given was {what!r:.60}.")
+    if number or kind not in PATCHABLE_PARTS:
+        raise PlaygroundError(f"What is patched is {', '.join(PATCHABLE_PARTS)}; given was {what!r:.60}.")
     return (f"attention.{kind}" if kind in ("queries", "keys", "values") else kind), None
 
 
@@ -406,7 +406,7 @@ def occluded(trace: tracing.Trace, side: int, label: str | int | None, query: Qu
     if label is not None:
         trace.label(label)
     blocks = occlusion.blocks(trace.grid, side)
-    moves = occlusion.Measured(trace, occlusion.Target(query, label), by).moved(blocks)
+    moves = occlusion.Blanking(trace, occlusion.Target(query, label), by).moved(blocks)
     move_map = torch.zeros(trace.grid)
     for block, move in zip(blocks, moves, strict=True):
         move_map[block] = move
@@ -415,4 +415,4 @@ def occluded(trace: tracing.Trace, side: int, label: str | int | None, query: Qu
 
 def _feature_change(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
     feature_before, feature_after = (trace.features()[trace.token(query)] for trace in (before, after))
-    return float((feature_after - feature_before).norm() / feature_before.norm().clamp(min=occlusion.SMALLEST))
+    return float((feature_after - feature_before).norm() / feature_before.norm().clamp(min=occlusion.SMALLEST_DIVISOR))

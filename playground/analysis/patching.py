@@ -16,8 +16,8 @@ from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 from playground.vit import At, Rotation, VisionTransformer, untouched
 
-SMALLEST = 1e-12
-Labels = tuple[tuple[str, float, float], ...]  # (label, before, after)
+SMALLEST_NORM = 1e-12
+LabelChanges = tuple[tuple[str, float, float], ...]  # (label, before, after)
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,18 @@ def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> 
     source_features = other.features(layer)  # (N, D)
     with torch.no_grad():
         _, x, rotation = seen.entering()
-        entering = next(islice(_tokens_after_layers(vit, seen, x, rotation), layer - 1, None)) if layer else x
-        put = putting(f"layers.{layer}.residual", target_tokens, source_features[source_tokens])
-        for baseline in _tokens_after_layers(vit, seen, entering, rotation, layer):  # noqa: B007
+        layer_input = next(islice(_tokens_after_layers(vit, seen, x, rotation), layer - 1, None)) if layer else x
+        put_tokens = putting(f"layers.{layer}.residual", target_tokens, source_features[source_tokens])
+        for baseline in _tokens_after_layers(vit, seen, layer_input, rotation, layer):  # noqa: B007
             pass
-        for patched in _tokens_after_layers(vit, seen, entering, rotation, layer, put):  # noqa: B007
+        for patched in _tokens_after_layers(vit, seen, layer_input, rotation, layer, put_tokens):  # noqa: B007
             pass
         before, after = (_probabilities(vit, tokens) for tokens in (baseline, patched))
-    moves = (patched - baseline)[0].norm(dim=-1) / baseline[0].norm(dim=-1).clamp(min=SMALLEST)
+    moves = (patched - baseline)[0].norm(dim=-1) / baseline[0].norm(dim=-1).clamp(min=SMALLEST_NORM)
     return Patched(patched[0].float().cpu(), moves.float().cpu(), before, after)
 
 
-def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
+def changed_labels(vit, patched: Patched, least: float = 0.02) -> LabelChanges:
     """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if patched.before is None or patched.after is None:
         return ()
@@ -78,10 +78,10 @@ def putting(point: str, tokens: Sequence[int], new_tokens: Tensor) -> At:
 
 
 def _tokens_after_layers(
-    vit: VisionTransformer, trace: Trace, x: Tensor, rotation: Rotation, first: int = 0, put: At = untouched
+    vit: VisionTransformer, trace: Trace, x: Tensor, rotation: Rotation, first_layer: int = 0, put: At = untouched
 ) -> Iterator[Tensor]:
     """The tokens, (1, N, D), after layer `first` and after each layer above it."""
-    for x, _ in vit.layers(x, rotation, trace.scale, first, chained(trace.intervening(), put)):  # noqa: B020
+    for x, _ in vit.layers(x, rotation, trace.scale, first_layer, chained(trace.intervening(), put)):  # noqa: B020
         yield x
 
 

@@ -14,10 +14,10 @@ from playground.pictures import images
 from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
-SIDE = 12  # patches along the longer side of the pictures that are compared
+LONGER_SIDE = 12  # patches along the longer side of the pictures that are compared
 
 
-def field(kernel: int, layers: int) -> int:
+def receptive_field(kernel: int, layers: int) -> int:
     """The side of the receptive field of a stack of k × k convolutions, in patches."""
     return 1 + layers * (kernel - 1)
 
@@ -27,22 +27,25 @@ def layers_needed(side: int, kernel: int) -> int:
     return math.ceil((side - 1) / (kernel // 2))
 
 
-def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
+def product_flops(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
     """FLOPs of the first matrix product in one head: (for all pairs, within windows, with linear attention)."""
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
-STATE_READS, SECOND = 64, 40  # number of tokens in the sequence; index of the second of the two tokens that matter
+SEQUENCE_LENGTH, SECOND_INDEX = (
+    64,
+    40,
+)  # number of tokens in the sequence; index of the second of the two tokens that matter
 
 
-def left_of_the_first(keeps: str) -> list[float]:
+def parts_of_first_token(keeps: str) -> list[float]:
     """The first token's part of a state, after each token that is read: hₜ = aₜ hₜ₋₁ + (1 − aₜ) xₜ. `keeps` is aₜ, the
     same for all tokens, or "chosen": then aₜ depends on the token, as in Mamba, and is 1 for tokens that don't
     matter."""
-    state = torch.zeros(STATE_READS)  # each token's part of the state
+    state = torch.zeros(SEQUENCE_LENGTH)  # each token's part of the state
     state[0], first_parts = 1.0, [1.0]
-    for t in range(1, STATE_READS):
-        a = (0.5 if t == SECOND else 1.0) if keeps == "chosen" else float(keeps)
+    for t in range(1, SEQUENCE_LENGTH):
+        a = (0.5 if t == SECOND_INDEX else 1.0) if keeps == "chosen" else float(keeps)
         state = a * state
         state[t] = 1 - a
         first_parts.append(float(state[0]))
@@ -108,7 +111,7 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
     """Measures two crops of the same size; in the second crop a place lies `patches` columns further left."""
     c = vit.config
     P = c.patch_size
-    height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))
+    height, width = images.fit(picture.size, P, (LONGER_SIDE * P, LONGER_SIDE * P))
     wide_picture = picture.convert("RGB").resize((width + patches * P, height), Image.Resampling.BICUBIC)
     crops = tuple(wide_picture.crop((start, 0, start + width, height)) for start in (0, patches * P))
     traces = tuple(trace(vit, crop, size=(height, width)) for crop in crops)
@@ -120,8 +123,8 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
         pictures=(crops[0], crops[1]),
         grid=(rows, columns),
         patches=patches,
-        one_pixel=_one_pixel(vit, traces[0]),
-        convolution=_convolved(vit, traces, patches),
+        one_pixel=_one_pixel_change(vit, traces[0]),
+        convolution=_convolution_difference(vit, traces, patches),
         features=cosines,
         rows=(
             traces[0].on_grid(traces[0].row(layer, head, (query[0], query[1] + patches))),
@@ -132,7 +135,7 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
     )
 
 
-def _convolved(vit: VisionTransformer, traces: tuple[Trace, ...], patches: int) -> float:
+def _convolution_difference(vit: VisionTransformer, traces: tuple[Trace, ...], patches: int) -> float:
     """How far the outputs of a random 3 × 3 convolution on the patch embeddings differ between the two crops."""
     generator = torch.Generator().manual_seed(0)
     D = 16
@@ -147,7 +150,7 @@ def _convolved(vit: VisionTransformer, traces: tuple[Trace, ...], patches: int) 
     return float((first - second).abs().max() / first.abs().mean())
 
 
-def _one_pixel(vit: VisionTransformer, trace: Trace) -> float:
+def _one_pixel_change(vit: VisionTransformer, trace: Trace) -> float:
     """The median over patches of ‖E(x′) − E(x)‖ / ‖E(x)‖: E is the embedding, x′ the picture moved by one pixel."""
     proj = vit.patch_embed.proj
     with torch.no_grad():

@@ -10,7 +10,7 @@ from statistics import mean
 import numpy as np
 
 from playground import tracing
-from playground.analysis.faithfulness import MEASURES, Faithful, faithfulness, with_shuffled
+from playground.analysis.faithfulness import MEASURES, MethodScores, faithfulness, with_shuffled
 from playground.errors import PlaygroundError
 from playground.figures import batch
 from playground.figures.sweeping import bootstrap
@@ -30,7 +30,7 @@ def write(options) -> None:
         raise PlaygroundError(f"The table goes into a .csv file or a .md file, not into {options.out!r}.")
     pictures = batch.pictures_of(options.images)
     masks = _masks(options.images, pictures)
-    rows: dict[str, list[tuple[str, Faithful]]] = {}
+    rows: dict[str, list[tuple[str, MethodScores]]] = {}
     for name in options.models:
         vit = load(name)
         shuffled_model, rows[vit.name] = with_shuffled(vit), []
@@ -69,7 +69,7 @@ def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
     return mask_by_picture
 
 
-def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int, mask_count: int) -> None:
+def _write(out: Path, rows: dict[str, list[tuple[str, MethodScores]]], pictures: int, mask_count: int) -> None:
     if out.suffix.lower() == ".md":
         summary = f"{pictures} pictures, {mask_count} of them with a mask."
         out.write_text(f"{summary}\n\n{table(rows)}\n", encoding="utf-8")
@@ -85,7 +85,7 @@ def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int
                 )
 
 
-def table(rows: dict[str, list[tuple[str, Faithful]]]) -> str:
+def table(rows: dict[str, list[tuple[str, MethodScores]]]) -> str:
     """Means over the pictures as Markdown; the rank correlation has a 95 % bootstrap interval."""
     lines = [f"| model | pictures | method | {' | '.join(HEADS)} |", "|---" * (3 + len(HEADS)) + "|"]
     for model, picture_scores in rows.items():

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from playground import tracing
 from playground.analysis import occlusion
-from playground.analysis.explain import Score, answer_of, scores, words
+from playground.analysis.explain import Score, answer_of, scores, target_words
 from playground.errors import PlaygroundError
 from playground.figures import batch
 from playground.figures.command_line import trained
@@ -402,8 +402,8 @@ COLUMNS = ("picture", "model", "answer", "blanked_by", "method", "rank_correlati
 def write_relevances(options) -> None:
     if Path(options.out).suffix.lower() != ".csv":
         raise PlaygroundError(f"The scores go into a .csv file, not into {options.out!r}.")
-    if options.by not in occlusion.BLANKS:
-        raise PlaygroundError(f"Patches are blanked by {', '.join(occlusion.BLANKS)}, not by {options.by!r}.")
+    if options.by not in occlusion.FILLINGS:
+        raise PlaygroundError(f"Patches are blanked by {', '.join(occlusion.FILLINGS)}, not by {options.by!r}.")
     if options.method not in (None, *METHODS):
         raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
     vit, pictures = (
@@ -419,7 +419,7 @@ def write_relevances(options) -> None:
             answer = answer_of(trace, _query(options.patch), _number_or_name(options.label))
             for score in scores(trace, answer, options.by, (options.method,) if options.method else METHODS):
                 numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
-                writer.writerow([picture, trace.model, words(trace, answer), options.by, score.method, *numbers])
+                writer.writerow([picture, trace.model, target_words(trace, answer), options.by, score.method, *numbers])
                 scores_by_method.setdefault(score.method, []).append(score)
             file.flush()  # so that a stopped run leaves its results
     print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")

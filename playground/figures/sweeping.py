@@ -156,7 +156,7 @@ class Sweep(Many):
     def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
         """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
         if self.metric == "moved":
-            shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
+            shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST_DIVISOR)
             return shifts.mean(-1).float().cpu()
         if getattr(self.metric, "of", "logits") == "features":
             answer = vit.norm(x).float().cpu()

@@ -271,7 +271,7 @@ def curves(title: str = "The bend", counts: np.ndarray | None = None) -> go.Figu
 
 
 def norms_question() -> Question:
-    from playground.analysis.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_START
+    from playground.analysis.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_INITIAL_STD
 
     pre, post, small_start = LAST_GRADIENTS["pre"], LAST_GRADIENTS["post"], LAST_GRADIENTS_SMALL
     return Question(
@@ -282,7 +282,7 @@ def norms_question() -> Question:
         f"what it was with {DEPTHS[0]}. Pre-norm’s falls to {pre[-1]:.2f}, {pre[-1] / pre[0]:.2f} × what it was. "
         "Post-norm therefore needed a **warm-up**: a learning rate that starts near 0 (Xiong et al., 2020). Pre-norm "
         "can train without one, but most recipes, ours too, keep a short one. Where parameters start much smaller, as "
-        f"a ViT’s do (grey: deviation {SMALL_START}), both are alike, {small_start['pre'][-1]:.3f} and "
+        f"a ViT’s do (grey: deviation {SMALL_INITIAL_STD}), both are alike, {small_start['pre'][-1]:.3f} and "
         f"{small_start['post'][-1]:.3f}.",
         prose="The first transformers put the norm *after* each sum: norm(x + branch(x)), **post-norm**. A ViT puts it "
         "*into the branch*: x + branch(norm(x)), **pre-norm**; the stream is a plain sum. "

@@ -67,7 +67,7 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
     """The chosen model's answer to the chosen picture. A model without a classifier is replaced by another model. A
     sample replaces the picture if the answer is wrong. For our own model, which knows only drawings, a sample also
     replaces a picture whose labels are unknown."""
-    from playground.analysis.block import FOUND, best, true_labels
+    from playground.analysis.block import BEST_SAMPLES, best_example, true_labels
 
     small_picture = Picture(as_jpeg(small(subject.image)))
     if not subject.has("classes"):
@@ -77,7 +77,7 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
         yield Wait(f"Asking {asked_subject.model} what it answers …", small_picture)
     c, example = asked_subject.vit.config, judged_example(asked_subject)
     if example.wrong if example else c.multi_label:
-        names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else with_labels(c)
+        names = [BEST_SAMPLES[asked_subject.model_name]] if asked_subject.model_name in BEST_SAMPLES else with_labels(c)
         candidates = [asked_subject.other(sample=name) for name in names]
         for n, candidate in enumerate(candidates, 1):
             if not candidate.has("judged"):
@@ -86,7 +86,7 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
                     small_picture,
                 )
             judged_example(candidate)
-        example = best([example for example in map(judged_example, candidates) if example])
+        example = best_example([example for example in map(judged_example, candidates) if example])
     if example is None or (example.wrong and not c.multi_label):
         trace = asked_subject.trace()
         return Answered(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
@@ -392,6 +392,6 @@ def passes(answer: Answered, is_training: bool) -> str:
         else "Dropout sets other numbers to 0 each time."
     )
     return (
-        f"The likeliest class’s logit, with a dropout of {percent(block.DROP)} after the last layer: "
+        f"The likeliest class’s logit, with a dropout of {percent(block.DROP_SHARE)} after the last layer: "
         f"**{number_text(first_logits, 3)}**, and once more **{number_text(second_logits, 3)}**. {reason}"
     )

@@ -18,7 +18,7 @@ from playground.pictures.jpegs import small_url
 from playground.samples import SAMPLES
 
 if TYPE_CHECKING:
-    from playground.analysis.ablation import Addition, Loss
+    from playground.analysis.ablation import AblationEffect, Additivity
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
 
@@ -34,12 +34,12 @@ def habits(subject: Subject) -> Habits:
 
 
 def _layer(subject: Subject, layer: int) -> Habits:
-    from playground.analysis.heads import look_at
+    from playground.analysis.heads import measure_layers
 
     def work() -> Habits:
         trace = subject.trace()
         with subject.turns():
-            return look_at(trace, [layer])
+            return measure_layers(trace, [layer])
 
     return subject.kept(("habits", layer), work)
 
@@ -77,7 +77,7 @@ def drawn(trace: Trace) -> Iterator[Words]:
     """Yields a sentence if only some of the rows were measured."""
     from playground.analysis import heads
 
-    if words := heads.words(trace):
+    if words := heads.sampling_note(trace):
         yield Words(words, small=True)
 
 
@@ -230,10 +230,10 @@ def board(subject: Subject, trace: Trace, means: Habits, strongest: Spot, silenc
     }
 
 
-def lost(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> Loss:
+def lost(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> AblationEffect:
     from playground.analysis.ablation import without
 
-    def work() -> Loss:
+    def work() -> AblationEffect:
         with subject.turns() as give_way:
             return without(trace, silenced_heads, give_way)
 
@@ -244,7 +244,7 @@ def _rounded(numbers: np.ndarray) -> list:
     return np.round(numbers.astype(float), 4).tolist()
 
 
-def _feature_sentence(trace: Trace, loss: Loss, silenced_heads: list[Spot]) -> str:
+def _feature_sentence(trace: Trace, loss: AblationEffect, silenced_heads: list[Spot]) -> str:
     """The sentence about the effect in a model without labels."""
     explanation = (
         "This model names no classes."
@@ -304,20 +304,20 @@ def layer_sum_question(
 
 
 def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
-    from playground.analysis.ablation import addition, passes_of_addition
+    from playground.analysis.ablation import additivity, passes_of_additivity
 
     config = subject.vit.config
     yield choice_of_layer(subject, "summed")
     layer = layer_of(settings.summed, subject)
-    if reason := subject.too_long(passes_of_addition(config.depth, config.heads, layer)):
+    if reason := subject.too_long(passes_of_additivity(config.depth, config.heads, layer)):
         yield Words(reason)
         return
     yield Wait("Switching heads off, one after the other …")
 
-    def work() -> Addition:
+    def work() -> Additivity:
         trace = subject.trace()
         with subject.turns() as give_way:
-            return addition(trace, layer, give_way)
+            return additivity(trace, layer, give_way)
 
     effects = subject.kept(("addition", layer), work)
     question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)

@@ -114,7 +114,9 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     scaled_trace = subject.trace()
     d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), settings.instead)
     scaled = sharpness(subject, scaled_trace, scaled_trace.native_scale)
-    question = trained_question(subject.model, d, scaled[2], scaled_trace.vit.random_weights, heads.words(scaled_trace))  # type: ignore[union-attr]
+    question = trained_question(
+        subject.model, d, scaled[2], scaled_trace.vit.random_weights, heads.sampling_note(scaled_trace)
+    )  # type: ignore[union-attr]
     yield replace(question, context=subject.about)
     yield Wait("Running the network with the scale and without …")
     unscaled_numbers = sharpness(subject, scaled_trace if settings.off == EACH else subject.trace(scale), scale)
@@ -257,7 +259,7 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), context)
     changed = ", ".join(
         f"*{v.label}* from {percent(v.on)} to {percent(v.off)}"
-        for v in softmax.changed(scaled_trace, unscaled_trace)[:3]
+        for v in softmax.changed_verdicts(scaled_trace, unscaled_trace)[:3]
     )
     yield After(
         "scale_answer",

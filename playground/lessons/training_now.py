@@ -260,7 +260,7 @@ def of_a_layer(run: Timelapse, layer: int, loss_beginnings: Sequence[Beginning],
         "begins": [[beginning.step, beginning.short] for beginning in loss_beginnings],
         "aim": "On the patch's own object", "told": [], "growing": False, "first": None,
     }  # fmt: skip
-    return _packed(header, run, traces, jpeg, HABITS, lambda moment: moment.habits.kinds(moment.mass))
+    return _packed(header, run, traces, jpeg, HABITS, lambda moment: moment.habits.habit_names(moment.mass))
 
 
 def of_a_learner(

@@ -348,12 +348,12 @@ def what_is_left(keeps: str) -> go.Figure:
     for name, words in KEEPS.items():
         is_chosen = name == keeps
         figure.add_scatter(
-            y=[100 * share_left for share_left in two_ways.left_of_the_first(name)], name=words, showlegend=is_chosen,
+            y=[100 * part for part in two_ways.parts_of_first_token(name)], name=words, showlegend=is_chosen,
             line={"width": 4 if is_chosen else 1, "color": QUERY if is_chosen else "gray"},
             hovertemplate=f"{words}, after %{{x}} tokens: %{{y:.1f}} %<extra></extra>",
         )  # fmt: skip
     figure.update_layout(title="What is left of the first token")
-    figure.update_xaxes(title=f"tokens read since; another one that matters comes at {two_ways.SECOND}")
+    figure.update_xaxes(title=f"tokens read since; another one that matters comes at {two_ways.SECOND_INDEX}")
     return figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
 
 
@@ -361,7 +361,7 @@ def cheaper(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import two_ways
 
     counts = (64, 256, 1024, 4096, 16384)
-    yield Ask(linear_question(counts, [two_ways.products(n, WINDOW, HEAD) for n in counts]))
+    yield Ask(linear_question(counts, [two_ways.product_flops(n, WINDOW, HEAD) for n in counts]))
     yield Words(
         "Attention costs N² because each token may look at each. Three ways around that, each with its price; none is "
         "simply better."
@@ -391,7 +391,7 @@ def cheaper(subject: Subject, settings: Settings) -> Iterator[Part]:
         Choice("keeps", "The state keeps", KEEPS),
         Chart(what_is_left(settings.keeps), "what-a-state-keeps", 280),
         Words(
-            f"In the end it holds **{percent(two_ways.left_of_the_first(settings.keeps)[-1])}** of the first token. "
+            f"In the end it holds **{percent(two_ways.parts_of_first_token(settings.keeps)[-1])}** of the first token. "
             "Attention reads the first token itself, however far back it is."
         ),
     )
@@ -405,7 +405,7 @@ def cheaper(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     yield Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKENS})
     names = ("all pairs, 2 N² d", f"windows of {WINDOW} tokens, 2 N w² d", "linear attention, 2 N d²")
-    flops = two_ways.products(settings.cheap_tokens, WINDOW, HEAD)
+    flops = two_ways.product_flops(settings.cheap_tokens, WINDOW, HEAD)
     rows = [(name, f"{n:,}", f"{n / flops[0]:.3g} ×") for name, n in zip(names, flops, strict=True)]
     yield Table((f"one head of {HEAD}, the first product", "FLOPs", ""), rows)
     yield Exercise(

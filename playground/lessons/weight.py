@@ -266,7 +266,7 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
             return blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query)
 
     maps = subject.kept(("maps", query), make_maps)
-    yield Ask(which_map(subject, query, blanking.own_block(trace.grid, side, query), maps))
+    yield Ask(which_map(subject, query, blanking.block_of_query(trace.grid, side, query), maps))
     passes = len(blocks(trace.grid, side)) + edge_passes
     if reason := subject.too_long(passes):
         yield Words(reason)
@@ -313,12 +313,12 @@ def looked_at(subject: Subject) -> Row:
 
 def which_map(subject: Subject, query: tuple[int, int], own_block: Tensor, maps: Mapping[str, Tensor]) -> Question:
     """`own_block`: the block around the query's patch, which stays dark because all maps contain it."""
-    from playground.analysis.explain import ASKERS, FORETOLD
+    from playground.analysis.explain import QUERY_PLACES, RANK_CORRELATIONS
 
     image = pictures.small(subject.image)
     map_urls = [light_url(lit(image, maps[name].masked_fill(own_block, 0), query)) for name in MAPS]
     plain_url = light_url(outlined(image, subject.trace().grid, query))
-    return explain_question(FORETOLD, len(ASKERS), (*map_urls, plain_url), image.width / image.height)
+    return explain_question(RANK_CORRELATIONS, len(QUERY_PLACES), (*map_urls, plain_url), image.width / image.height)
 
 
 def coarser(side: int, passes: int) -> Iterator[Part]:
@@ -329,7 +329,7 @@ def coarser(side: int, passes: int) -> Iterator[Part]:
 
 
 def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Iterator[Part]:
-    from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
+    from playground.analysis.explain import NAMED_SCENES, SHARES_ON_NAMED
 
     row, column = maps.top
     yield Row(
@@ -353,9 +353,9 @@ def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Itera
     yield Fold(
         "More: does rollout find what the model names?",
         Words(
-            f"On {NAMED_SCENES} drawn scenes our small model’s class token puts {percent(ON_THE_NAMED['rollout'])} of "
-            f"its rollout on the things that it names, which cover {percent(ON_THE_NAMED['area'])} of the patches: "
-            f"hardly more than chance. Gradient × weight puts {percent(ON_THE_NAMED['gradient'])} there."
+            f"On {NAMED_SCENES} drawn scenes our small model’s class token puts {percent(SHARES_ON_NAMED['rollout'])} "
+            f"of its rollout on the things that it names, which cover {percent(SHARES_ON_NAMED['area'])} of the "
+            f"patches: hardly more than chance. Gradient × weight puts {percent(SHARES_ON_NAMED['gradient'])} there."
         ),
     )
 
@@ -371,7 +371,7 @@ NO_EDGE = (
 def the_cut(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
     """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
     (row, column), (far_row, far_column) = query, edge.twin
-    outlined_image = outlined(pictures.small(subject.image), subject.trace().grid, query, edge.twin, edge.around)
+    outlined_image = outlined(pictures.small(subject.image), subject.trace().grid, query, edge.twin, edge.cut_radius)
     link = urlencode(subject.words() | {"query": f"{row},{column}", "locked": "true", "cut": edge.cut})
     yield Fold(
         "More: one edge, cut",

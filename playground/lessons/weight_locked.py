@@ -125,7 +125,7 @@ def which_head(subject: Subject, habits) -> Ask:
     truth = Measured("agreeing_percent", 100 * float(shares[layer, head]))
     picture = Made("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED / 3})
     tempting = Made("even_tempting", {"even": percent(1 / trace.tokens)})
-    question = locked_question(asks.says, truth.value, verdict.says, trace.tokens, heads.words(trace), photo)
+    question = locked_question(asks.says, truth.value, verdict.says, trace.tokens, heads.sampling_note(trace), photo)
     return Ask(question, own={
         "asks": asks, "truth": truth, "says": Made("by_count", sentences), "picture": picture, "tempting": tempting,
     })  # fmt: skip

@@ -211,13 +211,17 @@ async def changed_labels(request: Request) -> Response:
     after."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        from playground.analysis.scale import changed
+        from playground.analysis.scale import changed_verdicts
 
         trained_pass, rescaled_pass = (
             traces.trace(picture, w, cache_of(person)) for w in (replace(setup, scale=None, cut=(), other=""), setup)
         )
         return JSONResponse(
-            {"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(trained_pass, rescaled_pass)]}
+            {
+                "labels": [
+                    (v.label, round(v.on, 5), round(v.off, 5)) for v in changed_verdicts(trained_pass, rescaled_pass)
+                ]
+            }
         )
 
     return await part(request, make)

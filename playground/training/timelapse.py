@@ -167,7 +167,7 @@ def first_with_a_habit(seen: Timelapse) -> tuple[int, dict[str, list[Head]]] | N
     nameless_kinds = ("everywhere", "no single habit", "idle")
     for moment in seen.moments:
         heads_by_kind: dict[str, list[Head]] = {}
-        for layer, row in enumerate(moment.habits.kinds(moment.mass)):
+        for layer, row in enumerate(moment.habits.habit_names(moment.mass)):
             for head, kind in enumerate(row):
                 if kind not in nameless_kinds:
                     heads_by_kind.setdefault(kind, []).append((layer, head))

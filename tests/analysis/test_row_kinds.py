@@ -19,15 +19,15 @@ from playground import load, open_image, trace
 from playground.models import borrowed
 from playground.samples import named
 
-LABELLED = json.loads((Path(__file__).parent / "labelled_rows.json").read_text())
+LABELLED_ROWS = json.loads((Path(__file__).parent / "labelled_rows.json").read_text())
 CASES = [(0, (9, 13), ("cls",)), (1, (14, 8), ("cls", "reg0", "reg1")), (2, (7, 7), ()), (3, (20, 21), ("reg0",))]
-RIGHT = 0.75  # share of right names in the held-out half; 20 of 23 at present
-SPOKEN = 0.7
-BORROWED = pytest.mark.skipif(
+LEAST_RIGHT_SHARE = 0.75  # share of right names in the held-out half; 20 of 23 at present
+LEAST_NAMED_SHARE = 0.7
+NEEDS_BORROWED_FILES = pytest.mark.skipif(
     not all(borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)),
     reason="DINOv2 and the photographs are not on this machine",
 )
-SAID = {"breadth", "shared", "peak", "crowd_peak", "near", "place", "alike", "area"}
+NUMBERS = {"breadth", "shared", "peak", "crowd_peak", "near", "place", "alike", "area"}
 
 
 @cache
@@ -48,28 +48,28 @@ def assert_reads_as_a_person_does(rows: list) -> None:
     """Most of the rule's names are right, and most rows that a person named get a name."""
     pairs = kinds_of_rows(rows)
     mistakes = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
-    assert len(mistakes) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, mistakes
+    assert len(mistakes) / sum(kind is not None for _, kind in pairs) <= 1 - LEAST_RIGHT_SHARE, mistakes
     clear_pairs = [(kinds, kind) for kinds, kind in pairs if "noise" not in kinds]
     unnamed_pairs = [pair for pair in clear_pairs if pair[1] is None]
-    assert len(unnamed_pairs) / len(clear_pairs) <= 1 - SPOKEN, unnamed_pairs
+    assert len(unnamed_pairs) / len(clear_pairs) <= 1 - LEAST_NAMED_SHARE, unnamed_pairs
 
 
-def test_labels_name_kinds_and_enough_of_each():
-    counts = Counter(kind for *_, kinds in LABELLED for kind in kinds)
+def test_every_kind_has_enough_labelled_rows():
+    counts = Counter(kind for *_, kinds in LABELLED_ROWS for kind in kinds)
     assert counts.keys() == set(row_kinds.KINDS)
-    assert len(LABELLED) >= 60
+    assert len(LABELLED_ROWS) >= 60
     assert min(counts.values()) >= 4, counts
 
 
 @pytest.mark.slow
-@BORROWED
+@NEEDS_BORROWED_FILES
 @pytest.mark.parametrize("half", [0, 1])
 def test_the_rule_reads_rows_as_a_person_does(half):
-    assert_reads_as_a_person_does(LABELLED[half::2])
+    assert_reads_as_a_person_does(LABELLED_ROWS[half::2])
 
 
 def test_our_own_model_s_rows_are_read_as_a_person_does():
-    assert_reads_as_a_person_does([row for row in LABELLED if row[1] == "bundled"])
+    assert_reads_as_a_person_does([row for row in LABELLED_ROWS if row[1] == "bundled"])
 
 
 def rows_of(random_pass: dict, layer: int, head: int) -> np.ndarray:
@@ -107,7 +107,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         assert their_kind == kind
         assert set(their_facts["fits"]) == facts.fits
         their_facts["crowd_peak"] = their_facts.pop("crowdPeak")
-        for name in SAID:
+        for name in NUMBERS:
             assert their_facts[name] == pytest.approx(getattr(facts, name), abs=1e-4), name
 
 
@@ -142,13 +142,13 @@ def test_facts_are_those_counted_by_hand():
     for j in range(80):  # the mean weight of the four queries at the offset that j has from this patch
         down, right = j // 10 - 3, j % 10 - 4
         shifted_places = [(a // 10 + down, a % 10 + right, a) for a in queries]
-        gifts = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in shifted_places if 0 <= r < 8 and 0 <= c < 10]
-        expected.append(sum(gifts) / len(gifts) if gifts else 0.0)
+        weights = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in shifted_places if 0 <= r < 8 and 0 <= c < 10]
+        expected.append(sum(weights) / len(weights) if weights else 0.0)
     patch_weights = row[1:] / row[1:].sum()
     assert facts.place == pytest.approx(sum(min(patch_weights[j], expected[j] / sum(expected)) for j in range(80)))
 
 
-def test_a_directions_length_is_one_and_their_mean_is_taken_out():
+def test_directions_are_centred_and_have_length_one():
     features = np.random.default_rng(0).normal(3, 1, (50, 7))
     directions = row_kinds.directions(features, 2)
     by_hand = [row / sum(x * x for x in row) ** 0.5 for row in features[2:]]
@@ -158,11 +158,11 @@ def test_a_directions_length_is_one_and_their_mean_is_taken_out():
         np.testing.assert_allclose(direction, centred_row / sum(x * x for x in centred_row) ** 0.5, atol=1e-5)
 
 
-ALL = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noise"})
+ALL_FITS = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noise"})
 
 
 @pytest.mark.parametrize(
-    ("changed", "kind"),
+    ("changes", "kind"),
     [
         ({"breadth": 0.9}, "even"),
         ({"peak": 0.9998, "crowd_peak": 0.9998}, "sink"),
@@ -179,13 +179,13 @@ ALL = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noi
         ({"near": 0.6, "fits": set()}, None),
     ],
 )
-def test_the_rule_is_as_it_is_written(changed, kind):
-    facts = row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5, "fits": ALL} | changed)
+def test_the_rule_gives_these_kinds_to_these_facts(changes, kind):
+    facts = row_kinds.Facts(**dict.fromkeys(NUMBERS, 0.0) | {"breadth": 0.5, "fits": ALL_FITS} | changes)
     assert row_kinds.kind_of(facts, early=True) == kind
 
 
-def test_what_is_left_over_is_noise_in_an_early_layer_alone():
-    facts = row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5, "fits": ALL})
+def test_a_row_of_no_other_kind_is_noise_in_early_layers_only():
+    facts = row_kinds.Facts(**dict.fromkeys(NUMBERS, 0.0) | {"breadth": 0.5, "fits": ALL_FITS})
     assert row_kinds.kind_of(facts, early=False) is None
 
 
@@ -243,7 +243,7 @@ def rows_that_contradict(trace) -> tuple[list, int]:
     ("sample", "model"),
     [
         *((name, "bundled") for name in ("meadow", "portrait", "flock", "twins")),
-        *(pytest.param(name, "dinov2-small", marks=BORROWED) for name in ("chelsea", "astronaut")),
+        *(pytest.param(name, "dinov2-small", marks=NEEDS_BORROWED_FILES) for name in ("chelsea", "astronaut")),
     ],
 )
 def test_the_kind_agrees_with_where_the_largest_patch_is(sample, model):

@@ -69,7 +69,7 @@ def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_bloc
     part(visitor, ".explained span").filter(
         has_text="161 passes, blanked in blocks of 4 × 4, 2 × 2 and 1 × 1"
     ).wait_for()
-    *_, last_step = occlusion.occlusion(occlusion.Measured(seen(), occlusion.Target(label=1)))
+    *_, last_step = occlusion.occlusion(occlusion.Blanking(seen(), occlusion.Target(label=1)))
     state = visitor.until("r => r.map")
     np.testing.assert_allclose(np.array(state["map"]), last_step.map.flatten(), rtol=0.02, atol=1e-3)
     part(visitor, "h1").filter(has_text="takes most from “animal or face”").wait_for()
@@ -87,7 +87,7 @@ def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     part(visitor, ".explained span").filter(has_text="passes of 161, blanked in blocks of").filter(
         has_text="Relevance foretells"
     ).wait_for()
-    measurement = occlusion.Measured(seen(), occlusion.Target(query=LOCKED))
+    measurement = occlusion.Blanking(seen(), occlusion.Target(query=LOCKED))
     steps = {}
     for most_blocks in (24, 48, 96, 161):
         *_, last_step = occlusion.occlusion(measurement, most_blocks)

@@ -10,7 +10,7 @@ import torch
 from browser.truth import model, seen
 from browser.visitor import Visitor, coarse, finish
 from playground.analysis import block, by_hand, scale
-from playground.analysis.heads import look
+from playground.analysis.heads import measure_heads
 from playground.lessons.block_boxes import boxes
 from playground.lessons.registry import EXERCISES
 from playground.lessons.scale import curve
@@ -39,7 +39,7 @@ def at_i() -> str:
 
 def strongest(layer: bool) -> str:
     """The address that switches off the head that adds most to the tokens or, if `layer`, that head's layer."""
-    effect = look(seen()).effect
+    effect = measure_heads(seen()).effect
     layer_number, head_number = np.unravel_index(np.nanargmax(effect), effect.shape)
     return (
         f"off={quote(' '.join(f'{layer_number}.{head}' for head in (range(seen().heads) if layer else [head_number])))}"

@@ -19,7 +19,7 @@ from browser.visitor import finish
 from browser.without_server import plain_server
 from playground.analysis.ablation import without
 from playground.analysis.by_hand import colour_trace
-from playground.analysis.heads import look
+from playground.analysis.heads import measure_heads
 from playground.analysis.scale import sharpness
 from playground.lessons import measures
 from playground.lessons.registry import LESSONS
@@ -182,7 +182,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
     truth = seen("twins")
-    numbers = look(truth)
+    numbers = measure_heads(truth)
     heads = list(np.ndindex(truth.layers, truth.heads))
 
     def opens(lesson: str, step: str) -> None:
@@ -193,7 +193,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     labels = [cell.get_attribute("aria-label") for cell in cells]
     bits = [float(re.search(r"entropy (\d+\.\d+)", words)[1]) for words in labels]
     np.testing.assert_allclose(bits, numbers.entropy.ravel(), atol=0.2)
-    kinds = [kind for layer in numbers.kinds() for kind in layer]
+    kinds = [kind for layer in numbers.habit_names() for kind in layer]
     assert sum(f": {kind}" in words for kind, words in zip(kinds, labels, strict=True)) >= 0.8 * len(heads)
     assert f"mine={picture_id}" in cells[0].get_attribute("href")
     cells[9].hover()

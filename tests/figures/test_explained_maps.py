@@ -35,9 +35,9 @@ def test_the_relevance_of_a_label_is_drawn_where_one_is_named(small_trace):
     )
 
 
-@pytest.mark.parametrize("by", occlusion.BLANKS)
+@pytest.mark.parametrize("by", occlusion.FILLINGS)
 def test_an_occlusion_is_the_last_of_its_steps(small_trace, by):
-    *_, last_step = occlusion.occlusion(occlusion.Measured(small_trace, occlusion.Target(query=(4, 4)), by))
+    *_, last_step = occlusion.occlusion(occlusion.Blanking(small_trace, occlusion.Target(query=(4, 4)), by))
     np.testing.assert_allclose(grid(small_trace, what="occlusion", blank=by), last_step.map, rtol=1e-3, atol=1e-6)
 
 
@@ -119,7 +119,7 @@ def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
         typical: maps.domain(replace(SPEC, what="norm", typical=typical), [map_]).high for typical in (False, True)
     }
     assert highest == {False: 100, True: 16}
-    assert token_norms.bound(lengths) == 25.75
+    assert token_norms.outlier_bound(lengths) == 25.75
 
 
 @pytest.mark.parametrize(

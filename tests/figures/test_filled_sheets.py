@@ -66,7 +66,7 @@ def test_a_mark_of_the_atlas_stands_beside_its_map(deep):
 
 
 def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep, picture):
-    offsets = heads.look(deep).offsets
+    offsets = heads.measure_heads(deep).offsets
     assert offsets.max() > 0.015
     caption = caption_text(Spec(layout="atlas", ceiling=0.015), deep, picture)
     assert (

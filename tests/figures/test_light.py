@@ -346,4 +346,4 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
 
 
 def test_the_bound_of_what_stands_apart_is_the_browser_s():
-    assert token_norms.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75
+    assert token_norms.outlier_bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75

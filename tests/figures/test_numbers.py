@@ -97,7 +97,7 @@ def test_the_atlas_and_the_curves_have_numbers_too(small_trace, picture, tmp_pat
 
     path = playground.save(small_trace, tmp_path / "a.json", layout="atlas", image=picture)
     (table,) = json.loads(path.read_text())["tables"]
-    offsets = heads.look(small_trace).offsets
+    offsets = heads.measure_heads(small_trace).offsets
     for map_ in table["maps"]:
         np.testing.assert_allclose(map_["values"], offsets[map_["layer"], map_["head"]].ravel(), rtol=1e-6)
     assert main(["figure", "--layout", "curves", "-o", str(tmp_path / "c.csv")]) == 0

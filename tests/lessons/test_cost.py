@@ -106,7 +106,7 @@ def test_what_was_measured_is_drawn_and_told(monkeypatch):
     time_figure, memory_figure = (part.figure for part in parts if isinstance(part, Chart))
     assert [trace.name for trace in time_figure.data] == [MATERIALISED, FUSED, WINDOWS, LINEAR, CONVOLUTION]
     assert [*time_figure.data[0].y] == [0.01, 0.1]
-    assert [*memory_figure.data[-1].y] == [cost.TABLES * 4 * 12 * n**2 for n in (64, 256)]
+    assert [*memory_figure.data[-1].y] == [cost.TABLE_COUNT * 4 * 12 * n**2 for n in (64, 256)]
     assert [part.label for part in parts if isinstance(part, Run)] == ["Measure again"]
 
 

@@ -56,9 +56,9 @@ def test_the_logit_lens_is_python_s(http, flock_trace):
 
 def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells_it(http, flock_trace, monkeypatch):
     pass_counts = []
-    real_answers = occlusion.Measured._answer_vectors
+    real_answers = occlusion.Blanking._answer_vectors
     monkeypatch.setattr(
-        occlusion.Measured,
+        occlusion.Blanking,
         "_answer_vectors",
         lambda self, pixels: pass_counts.append(len(pixels)) or real_answers(self, pixels),
     )
@@ -73,7 +73,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(flock_trace.grid)
     # Each pass runs once; each answer also needs one pass of the whole picture. Equal blocks save up to four passes.
     assert passes[-1] - 4 <= sum(pass_counts) - len(steps) <= passes[-1]
-    measurement = occlusion.Measured(flock_trace, occlusion.Target(query=(7, 5)))
+    measurement = occlusion.Blanking(flock_trace, occlusion.Target(query=(7, 5)))
     *_, last_state = occlusion.occlusion(measurement)
     np.testing.assert_allclose(steps[-1][1], last_state.map.flatten(), rtol=2e-3, atol=1e-5)
     relevance = flock_trace.on_grid(flock_trace.relevance((7, 5)))
@@ -85,7 +85,7 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
 def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, flock_trace):
     """The route and Python blank the same blocks: one constant limits the passes, one rule gives the blocks' sides."""
     header, values = read(part(http, OURS, "occluded", label="11", by="mean", step="3"))
-    *_, last_state = occlusion.occlusion(occlusion.Measured(flock_trace, occlusion.Target(label=11)))
+    *_, last_state = occlusion.occlusion(occlusion.Blanking(flock_trace, occlusion.Target(label=11)))
     np.testing.assert_allclose(values, last_state.map.flatten(), rtol=2e-3, atol=1e-4)
     assert (values < 0).any()
     assert header["passes"] == last_state.passes == occlusion.passes_of(flock_trace.grid)
@@ -106,7 +106,7 @@ def test_what_a_patch_of_another_picture_changes_is_python_s(http, flock_trace):
     patched_trace = patching.patch(flock_trace, donor, {(4, 9): (1, 1)}, 2)
     np.testing.assert_allclose(values, patched_trace.moved, atol=1e-3)
     assert [label for label, *_ in header["labels"]] == [
-        label for label, *_ in patching.labels(flock_trace.vit, patched_trace)
+        label for label, *_ in patching.changed_labels(flock_trace.vit, patched_trace)
     ]
 
 

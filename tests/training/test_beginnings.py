@@ -74,7 +74,7 @@ def test_the_heads_that_are_told_are_the_recipe_s():
 def test_the_first_habits_are_there_and_not_a_moment_before(lapse):
     step, habits = first_with_a_habit(lapse)
     for moment in lapse.moments:
-        kinds = {kind for row in moment.habits.kinds(moment.mass) for kind in row}
+        kinds = {kind for row in moment.habits.habit_names(moment.mass) for kind in row}
         if moment.step < step:
             assert kinds <= {"everywhere", "no single habit", "idle"}
     assert all(heads for heads in habits.values())

@@ -93,7 +93,7 @@ def occlusion(request: Request) -> Answer:
     from playground.analysis import occlusion
 
     *_, last_step = occlusion.occlusion(
-        occlusion.Measured(request.seen, occlusion.Target(**request.explained), request.spec.blank)
+        occlusion.Blanking(request.seen, occlusion.Target(**request.explained), request.spec.blank)
     )
     return Answer(torch.cat([torch.zeros(len(request.seen.prefix)), last_step.map.flatten()]), last_step)
 
@@ -199,7 +199,7 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
         from playground.analysis import token_norms  # imported late, because the server starts without torch
 
         typical_values = (
-            values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
+            values[values <= token_norms.outlier_bound(values)] if "typical" in way.uses and spec.typical else values
         )
         low, high = float(typical_values.min()), float(typical_values.max())
         return Domain(low, high if high > low else low + 1, bar_words)

@@ -163,9 +163,9 @@ def trust_facts(spec: Spec, trace: Trace) -> dict[str, str]:
 def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
     """How well relevance agrees with blanking, for the metadata of many pictures. It was measured on drawn scenes in
     this model, because none of the pictures was blanked."""
-    from playground.analysis.faithfulness import of_model
+    from playground.analysis.faithfulness import foretold_of_model
 
-    foretold = of_model(vit.name, vit, vit.weight_versions(), method)
+    foretold = foretold_of_model(vit.name, vit, vit.weight_versions(), method)
     return {TRUST: words("trust", "made", _case(foretold)).format(**_trust_fields(vit.name, foretold))}
 
 

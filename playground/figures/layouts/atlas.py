@@ -39,10 +39,10 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 def averages(requests: list[OneMap]) -> list[Map]:
     from playground.analysis import heads
 
-    head_habits = heads.look(requests[0].subject.seen)
+    head_habits = heads.measure_heads(requests[0].subject.seen)
     habits, kinds, prefix_shares = (
         head_habits.habits(),
-        head_habits.kinds(),
+        head_habits.habit_names(),
         head_habits.to_class + head_habits.to_registers,
     )
     head_maps = []

@@ -156,7 +156,7 @@ def draw(spec: Spec, drawn_charts: list[Shown], domains: list[Domain]) -> Drawn:
 
 
 def caption(spec: Spec, drawn_charts: list[Shown], domain: Domain) -> str:
-    return captions.say("curves", rows=f"{scale.MANY:,}", keys=scale.KEYS)
+    return captions.say("curves", rows=f"{scale.CURVE_ROW_COUNT:,}", keys=scale.KEY_COUNT)
 
 
 def numbers(spec: Spec, drawn_charts: list[Shown]) -> list[Table]:
@@ -189,5 +189,5 @@ CURVES = Layout(
         ),
         RANDOM,
     ) | {"letters": "the layout has no panels of its own"},
-    facts={"rows": str(scale.MANY), "keys": str(scale.KEYS)},
+    facts={"rows": str(scale.CURVE_ROW_COUNT), "keys": str(scale.KEY_COUNT)},
 )  # fmt: skip
