@@ -240,7 +240,7 @@ def panel(trace, moment) -> Image.Image:
 
 def parts(trace) -> Image.Image:
     sheet, _, photo = blank(trace)
-    sheet.paste(prints.with_parts(Image.fromarray(photo), trace.parts(layer=trace.upper_layer).numpy()), (0, 30))
+    sheet.paste(prints.photo_with_parts(Image.fromarray(photo), trace.parts(layer=trace.upper_layer).numpy()), (0, 30))
     ImageDraw.Draw(sheet).text((30, 2), IN_COLOUR, fill="black")
     return sheet
 

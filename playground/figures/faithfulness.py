@@ -19,9 +19,9 @@ from playground.models.loading import load
 from playground.pictures import images
 from playground.samples import named
 
-LARGEST = 224  # pixels: the largest default side of the input, because a picture takes about 260 passes
+LARGEST_SIDE = 224  # pixels: the largest default side of the input, because a picture takes about 260 passes
 COLUMNS = ("model", "picture", "method", *MEASURES)
-HEADS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
+HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
 
 def write(options) -> None:
@@ -40,7 +40,7 @@ def write(options) -> None:
             largest_size = (
                 (options.size, options.size)
                 if options.size
-                else tuple(min(side, LARGEST) for side in vit.config.image_size)
+                else tuple(min(side, LARGEST_SIDE) for side in vit.config.image_size)
             )
             size = images.fit(image.size, vit.config.patch_size, largest_size)
             trace = tracing.trace(vit, image, size=size)
@@ -87,7 +87,7 @@ def _write(out: Path, rows: dict[str, list[tuple[str, MethodScores]]], pictures:
 
 def table(rows: dict[str, list[tuple[str, MethodScores]]]) -> str:
     """Means over the pictures as Markdown; the rank correlation has a 95 % bootstrap interval."""
-    lines = [f"| model | pictures | method | {' | '.join(HEADS)} |", "|---" * (3 + len(HEADS)) + "|"]
+    lines = [f"| model | pictures | method | {' | '.join(HEADINGS)} |", "|---" * (3 + len(HEADINGS)) + "|"]
     for model, picture_scores in rows.items():
         methods = dict.fromkeys(scores.method for _, scores in picture_scores)
         for method in methods:

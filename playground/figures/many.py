@@ -30,7 +30,7 @@ from playground.analysis import occlusion
 from playground.analysis.explain import Score, answer_of, scores, target_words
 from playground.errors import PlaygroundError
 from playground.figures import batch
-from playground.figures.command_line import trained
+from playground.figures.command_line import training_arguments
 from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
@@ -407,7 +407,7 @@ def write_relevances(options) -> None:
     if options.method not in (None, *METHODS):
         raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
     vit, pictures = (
-        load(options.model, weights=options.weights, **trained(options)),
+        load(options.model, weights=options.weights, **training_arguments(options)),
         batch.pictures_of(options.images),
     )
     scores_by_method: dict[str, list[Score]] = {}

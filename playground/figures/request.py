@@ -14,9 +14,9 @@ from pathlib import Path, PurePath
 from PIL import Image
 
 from playground.figures import layouts
-from playground.figures.drawing.naming import published
+from playground.figures.drawing.naming import published_spec
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.spec import ALONE, Spec
+from playground.figures.drawing.spec import NOTHING_TO_COMPARE, Spec
 from playground.figures.layouts import grid
 from playground.models.loading import load
 from playground.pictures.images import fit, open_image
@@ -67,7 +67,7 @@ def with_interventions(spec: Spec, picture_trace: Trace, other: Callable[[], Tra
 
     if spec.takes_another and spec.other_image is None:
         raise OptionError("{cut} takes something of another picture's pass: name that picture, {other_image}.")
-    other_name = PurePath(published(spec).other_image or "").stem
+    other_name = PurePath(published_spec(spec).other_image or "").stem
     other_trace = replace(other(), picture_name=other_name) if spec.takes_another else None
     with turn(picture_trace, interventions.PASSES * len(spec.puts)):
         return interventions.run_texts(picture_trace, spec.puts, other_trace)
@@ -77,7 +77,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
     kind = layouts.of(spec).beside(spec)
     if kind == "other" and spec.other_image is None and spec.other_model is None:
-        raise OptionError(ALONE)
+        raise OptionError(NOTHING_TO_COMPARE)
     if kind == "many":
         return _grid_traces(spec)
     image = open_picture(spec.image)
@@ -97,7 +97,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
     """Traces each picture in each model once."""
     traces: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
-    for name, model_name in grid.names(spec):
+    for name, model_name in grid.needed_traces(spec):
         picture_spec = replace(spec, image=name, model=model_name)
         image, vit = open_picture(name), model(picture_spec)
         size = spec.size or (

@@ -14,12 +14,12 @@ from dataclasses import dataclass, fields, replace
 from urllib.parse import parse_qsl, urlencode
 
 from playground.figures import command_line, layouts
-from playground.figures.command_line import unused
+from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import option_words
 from playground.figures.drawing.option_words import Words
-from playground.figures.drawing.spec import ALONE, POOLED, Spec, query_words
-from playground.figures.drawing.view import DRAWN, VIEW, as_in_address
-from playground.figures.drawing.ways import FIRST
+from playground.figures.drawing.spec import NOTHING_TO_COMPARE, POOLINGS, Spec, query_words
+from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, as_in_address
+from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import Layout
 from playground.serving import chosen, models, own_models, traces
 from playground.serving.answering import Refused
@@ -30,17 +30,19 @@ from playground.serving.traces import Setup
 PLACE = ("sample", "mine", "model", "detail", "with")  # words of picture and model, which chosen.py reads
 ELSEWHERE = ("model", "weights", "size", "other_image", "other_model", "view")  # fields that an address can't set
 LOOKS = tuple(
-    name for name in command_line.FLAGS if name not in ELSEWHERE and name not in {choice.field for choice in DRAWN}
+    name
+    for name in command_line.FLAGS
+    if name not in ELSEWHERE and name not in {choice.field for choice in FIGURE_CHOICES}
 )
 HELD = {"all": "all layers", "layer": "this layer"}  # value of the word `held` -> layers in an interactive file
-VIEW_ALONE = tuple(choice.key for choice in VIEW if not choice.field)  # words of the view that no figure reads
+VIEW_ALONE = tuple(choice.key for choice in VIEW_CHOICES if not choice.field)  # words of the view that no figure reads
 REST = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEPS = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST = 200  # most characters of a word's value
 MOST_DOTS, MOST_MOVING = 5000, 1920  # most dots across: in a still; in an animation, whose frames take memory
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
-CHOICES = {choice.key: choice for choice in VIEW}
-KEYS = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
+CHOICES = {choice.key: choice for choice in VIEW_CHOICES}
+KEYS = {choice.field: choice.key for choice in FIGURE_CHOICES}  # field of Spec -> word of the address
 IN_ADDRESS = Words(
     lambda option: KEYS.get(option, option),
     lambda key, value: f"{key}={value.lower() if value in ('True', 'False') else value}",
@@ -109,9 +111,9 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
             "larger ones on your own machine."
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
-        raise Refused(IN_ADDRESS.put_into(ALONE))
+        raise Refused(IN_ADDRESS.put_into(NOTHING_TO_COMPARE))
     given_fields = {CHOICES[key].field or "view" if key in CHOICES else key for key in words}
-    for name, reason in unused(spec, f".{kind}").items():
+    for name, reason in unused_reasons(spec, f".{kind}").items():
         names_compared = name in ("other_image", "other_model")
         if (name in given_fields or names_compared) and getattr(spec, name) != DEFAULTS[name]:
             raise Refused(f"{word(spec, name)} would change nothing here: {IN_ADDRESS.put_into(reason)}.")
@@ -147,7 +149,7 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
     view = {key: words[key] for key in CHOICES if key in words}
     for key, value in view.items():
         choice = CHOICES[key]
-        if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLED):
+        if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLINGS):
             continue
         options = (True, False) if isinstance(choice.default, bool) else choice.options
         allowed = ", ".join(map(as_in_address, options)) or IN_ADDRESS.put_into(choice.help) or choice.text
@@ -159,7 +161,7 @@ def _look(name: str, text: str) -> object:
     """Parses the value of a Spec's field. The Spec itself says which values are allowed."""
     default = DEFAULTS[name]
     try:
-        if isinstance(default, bool) or name in command_line.TRISTATE:
+        if isinstance(default, bool) or name in command_line.TRISTATE_FIELDS:
             return {"true": True, "false": False}[text]
         if name == "width":
             return option_words.read_length(text)
@@ -167,7 +169,7 @@ def _look(name: str, text: str) -> object:
     except argparse.ArgumentTypeError as error:
         raise Refused(f"{error}.") from None
     except (KeyError, ValueError):
-        kind = "true or false" if isinstance(default, bool) or name in command_line.TRISTATE else "a number"
+        kind = "true or false" if isinstance(default, bool) or name in command_line.TRISTATE_FIELDS else "a number"
         raise Refused(f"{name} is {kind}; given was {text!r}.") from None
 
 
@@ -198,7 +200,7 @@ def description(subject: Shown, view: Mapping[str, str], layout: str = "head", *
         model=subject.setup.model,
         size=None if is_usual_size else traces.size(subject.picture, subject.setup),
         layer=int(view["layer"]) if "layer" in view else None,
-        head=head if head in POOLED else int(head),
+        head=head if head in POOLINGS else int(head),
         query=option_words.read_query(view.get("query")),
         scale=view.get("scale", "on"),
         whole=view.get("pass") == "whole" and (layout_record.alters_scale or view.get("scale", "on") != "on"),
@@ -207,7 +209,7 @@ def description(subject: Shown, view: Mapping[str, str], layout: str = "head", *
         text=view.get("text", ""),
         blank=view.get("blank", "mean"),
         typical=view.get("typical") == "true",
-        what=view.get("what", FIRST),
+        what=view.get("what", FIRST_WAY),
         direction=view.get("direction", "row"),
         kernel=int(view.get("k", 3)),
         depth=view.get("depth", "follow"),
@@ -265,8 +267,8 @@ def words_of(subject: Shown, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
     layout = layouts.of(spec)
     words = address_words(subject, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
-    unused_fields = {} if kind == "html" else unused(spec)
-    for choice in DRAWN:
+    unused_fields = {} if kind == "html" else unused_reasons(spec)
+    for choice in FIGURE_CHOICES:
         value = getattr(spec, choice.field)
         if choice.field in unused_fields or value is None or (value == DEFAULTS[choice.field] and choice.key != "head"):
             continue

@@ -19,9 +19,9 @@ from starlette.routing import Route
 from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures import layouts as shapes
-from playground.figures.command_line import again
+from playground.figures.command_line import repeat_command
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.spec import PACKS, PURPOSES, Spec
+from playground.figures.drawing.spec import PACK_FORMATS, PURPOSES, Spec
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
@@ -141,7 +141,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "footer": options.get("footer") == "true",
         "sweep": _option(options, "sweep", sweeps) if sweeps else "",
         "held": _option(options, "held", HELD),
-        "pack": _option(options, "pack", PACKS),
+        "pack": _option(options, "pack", PACK_FORMATS),
     }
     spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
     return {
@@ -153,12 +153,12 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
             "background": _titled(BACKGROUNDS, BACKGROUNDS),
             "sweep": _titled(sweeps, SWEEPS),
             "held": _titled(HELD, HELD),
-            "pack": _titled(PACKS, IN_BITS),
+            "pack": _titled(PACK_FORMATS, IN_BITS),
         },
         "chosen": choices,
         "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
         "preview": address(subject, *_preview(subject, view, spec, suffix)),
-        "command": again(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
+        "command": repeat_command(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
     }
 
 
@@ -175,7 +175,7 @@ def _request(words: Mapping[str, str], person: Person | None) -> tuple[Shown, di
 def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
     """The size of the interactive file for these words; takes some seconds."""
     subject, view, options = _request(words, person)
-    choices = {"kind": "html", "held": _option(options, "held", HELD), "pack": _option(options, "pack", PACKS)}
+    choices = {"kind": "html", "held": _option(options, "held", HELD), "pack": _option(options, "pack", PACK_FORMATS)}
     return figure_files.size_sentence(subject, _file(subject, view, choices, options.get("theme", "light"))[0], person)
 
 

@@ -225,7 +225,7 @@ def living_page(subject: Here) -> str:
         "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(sample).parts] if sample else [],
     }  # fmt: skip
     with queue.drawing():
-        spec = replace(opening_view, layers="all") if fits_all else html.light(opening_view, trace)
+        spec = replace(opening_view, layers="all") if fits_all else html.with_layers_that_fit(opening_view, trace)
         return html.story(spec, trace, subject.picture.image, story)
 
 

@@ -10,7 +10,7 @@ import playground
 from browser.truth import CLOSE, assert_close, seen, sent
 from browser.visitor import PATIENCE, Visitor
 from playground.figures import Spec, html, teaching
-from playground.figures.notebook import Living
+from playground.figures.notebook import LivingPage
 from playground.lessons.questions import Bars, Number, Question, plain
 from playground.tracing import Trace
 from playground.ui.teach import mounted
@@ -154,7 +154,7 @@ def test_on_a_phone_a_finger_asks_and_the_page_has_the_reader_s_colours(reader, 
 
 def test_a_notebook_s_frame_is_alive_and_sees_nothing_of_the_notebook(reader, tmp_path):
     figure_html = playground.show(seen(), layer=4, head=2, query=(7, 5), layers=[4])
-    assert isinstance(figure_html, Living)
+    assert isinstance(figure_html, LivingPage)
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><body><div style='width: 900px'>{figure_html._repr_html_()}</div></body>")
     visitor = reader()

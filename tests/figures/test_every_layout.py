@@ -93,7 +93,7 @@ def test_one_wrong_cell_is_seen(name, monkeypatch):
     """The comparison with the stored picture notices a single changed patch."""
     from playground.figures.drawing import maps
 
-    original, original_look, spec = drawn(DRAWN[name]), maps.look, DRAWN[name]
+    original, original_look, spec = drawn(DRAWN[name]), maps.map_of, DRAWN[name]
 
     def altered_look(*asked):
         map_ = original_look(*asked)
@@ -102,7 +102,7 @@ def test_one_wrong_cell_is_seen(name, monkeypatch):
         grid[at] = np.sort(grid, axis=None)[-3]  # not the largest value, so that the exposure stays
         return keeping.replace(map_, grid=grid)
 
-    monkeypatch.setattr(maps, "look", altered_look)
+    monkeypatch.setattr(maps, "map_of", altered_look)
     first_arguments, draw_arguments = keeping.traced(spec)
     differs = difference(original, pixels(figures.draw(spec, *first_arguments, **draw_arguments)).convert("RGB"))
     assert wrong_cell(differs), f"{differs.mean():.2%} of the dots differ, and no square of them"
@@ -125,7 +125,7 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
 def tabled(spec: Spec) -> list[tuple[dict, np.ndarray]]:
     """A list of (the map's keys, its values), one for each map in the figure's file of numbers."""
     first_arguments, draw_arguments = keeping.traced(spec)
-    _, tables = files.collected(".npz", spec, *first_arguments, **draw_arguments)
+    _, tables = files.facts_and_tables(".npz", spec, *first_arguments, **draw_arguments)
     return [pair for table in tables for pair in zip(table.maps, table.values, strict=True)]
 
 

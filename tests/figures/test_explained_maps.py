@@ -11,16 +11,16 @@ import playground
 from playground.__main__ import main
 from playground.analysis import occlusion, token_norms
 from playground.errors import PlaygroundError
-from playground.figures.command_line import unused
+from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import captions, maps
-from playground.figures.drawing.one_map import OneMap, Shown, Subject
+from playground.figures.drawing.one_map import OneMap, ShownMap, Subject
 from playground.figures.drawing.spec import Spec
 
 SPEC = Spec(query=(4, 4), layer=1)
 
 
 def grid(trace, **options) -> np.ndarray:
-    return maps.look(trace, replace(SPEC, **options), 1, 0, None).grid
+    return maps.map_of(trace, replace(SPEC, **options), 1, 0, None).grid
 
 
 def test_the_relevance_of_a_label_is_drawn_where_one_is_named(small_trace):
@@ -132,12 +132,12 @@ def test_lengths_that_stand_apart_can_be_left_out_of_the_exposure():
 def test_the_caption_says_what_is_explained_and_how(what, says, small_trace):
     spec = replace(SPEC, **what)
     assert says in captions._statement(
-        spec, "row 4, column 4", [Shown(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)]
+        spec, "row 4, column 4", [ShownMap(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)]
     )
 
 
 def test_what_would_change_nothing_is_told():
-    assert {"label", "blank", "typical"} <= unused(SPEC).keys()
-    assert "label" not in unused(replace(SPEC, what="occlusion"))
-    assert "query" in unused(replace(SPEC, what="relevance", label="3"))
-    assert "typical" not in unused(replace(SPEC, what="norm"))
+    assert {"label", "blank", "typical"} <= unused_reasons(SPEC).keys()
+    assert "label" not in unused_reasons(replace(SPEC, what="occlusion"))
+    assert "query" in unused_reasons(replace(SPEC, what="relevance", label="3"))
+    assert "typical" not in unused_reasons(replace(SPEC, what="norm"))

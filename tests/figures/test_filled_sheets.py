@@ -13,9 +13,9 @@ from playground.analysis import heads
 from playground.figures import Spec
 from playground.figures.drawing import captions, maps, prints
 from playground.figures.drawing.sheet import (
-    SMALLEST,
-    fitting,
-    fitting_words,
+    SMALLEST_FONT,
+    fit_facts,
+    fit_heading,
     house_style,
     text_width,
 )
@@ -87,15 +87,15 @@ def test_a_line_that_just_fits_loses_no_letter():
         for points in np.linspace(6, 9, 7):
             for fraction in np.linspace(0.81, 1, 40):
                 assert (
-                    fitting(words, fraction * text_width(words, points) / 0.97, points)[0] == words
+                    fit_heading(words, fraction * text_width(words, points) / 0.97, points)[0] == words
                     or points * fraction < 6
                 ), points
 
 
 def test_a_line_that_does_not_fit_keeps_its_number():
     with house_style():
-        widths = [text_width(words, SMALLEST) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
-        fitted = [fitting_words("about 46 tokens", width, SMALLEST)[0] for width in widths]
+        widths = [text_width(words, SMALLEST_FONT) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
+        fitted = [fit_facts("about 46 tokens", width, SMALLEST_FONT)[0] for width in widths]
     assert fitted == ["about 46 tokens", "46 tokens", "46"]
 
 

@@ -77,7 +77,7 @@ def drawn(name: str, trace, picture):
 def test_another_font_of_the_machine_has_what_ours_lack(installed, small_trace, picture):
     figure = drawn(f"{CAT}.png", small_trace, picture)
     assert figure.lacking == ""
-    missing_drawing = drawn(f"{fonts.MISSING}.png", small_trace, picture)
+    missing_drawing = drawn(f"{fonts.REPLACEMENT}.png", small_trace, picture)
     difference = ImageChops.difference(*(files.pixels(drawing).convert("RGB") for drawing in (figure, missing_drawing)))
     assert difference.getbbox(), "the letter is drawn as if there were no font"
     page = read_pdf_of(figure)
@@ -103,11 +103,11 @@ def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(forgetting, small
         pytest.skip("this machine has a font with Chinese letters")
     assert figure.lacking == CAT + DOG
     assert f"{CAT}{DOG}{CAT}.png" in words_of_svg(figure)
-    assert fonts.MISSING * 3 in read_pdf_of(figure).extract_text()
+    assert fonts.REPLACEMENT * 3 in read_pdf_of(figure).extract_text()
 
 
 def test_half_a_letter_is_no_text(small_trace, picture):
-    assert f"a{fonts.MISSING}.png" in words_of_svg(drawn("a\udcff.png", small_trace, picture))
+    assert f"a{fonts.REPLACEMENT}.png" in words_of_svg(drawn("a\udcff.png", small_trace, picture))
     assert files.png(drawn("a\udcff.png", small_trace, picture))
 
 
@@ -118,7 +118,7 @@ def test_the_command_says_it_once_and_python_warns(forgetting, picture, tmp_path
     trace = playground.trace("untrained", f"{CAT}.png")
     line = ["figure", f"{CAT}.png", "--model", "untrained", "--layer", "1,2", "--footer", "-o", "out-{layer}"]
     with house_style():
-        if not fonts.lacking(CAT):
+        if not fonts.lacking_letters(CAT):
             pytest.skip("this machine has a font with Chinese letters")
     assert main([*line[:-1], f"{line[-1]}.png"]) == 0
     assert capsys.readouterr().err.count(f"no font on this machine has {CAT}") == 1

@@ -42,7 +42,7 @@ def rows(count: int = 40):
 
 
 def test_the_browser_s_colours_are_these_colours():
-    for against, hues in (("false", light.HUES), ("true", light.AGAINST)):
+    for against, hues in (("false", light.HUES), ("true", light.HUES_AGAINST)):
         colours = in_javascript(f"return [...light.heatTable({against})]")
         browser_table = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
         assert (browser_table[..., 3] == 255).all()
@@ -51,7 +51,7 @@ def test_the_browser_s_colours_are_these_colours():
     opacities = np.array(in_javascript("return [...light.OPACITIES]")) / 256
     np.testing.assert_allclose(opacities, light.opacities(), atol=0.51 / 256)
     constants = in_javascript("return [...light.BENEATH, light.KEPT, ...light.DIM, light.DRAINED]")
-    assert constants == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
+    assert constants == [*light.TONES_BENEATH, light.COLOUR_KEPT, *light.DIM_TONES, light.DIM_COLOUR_KEPT]
 
 
 @pytest.mark.parametrize("draw", ["heat", "light"])
@@ -121,7 +121,7 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
     heated = under_every_weight()
     greys = np.ptp(COLOURS[:, 0], axis=1) == 0
     luminance = light._linear(heated[greys] / 255) @ [0.2126, 0.7152, 0.0722]
-    for brightness, rounding in ((heated @ light.LUMA, 2), (luminance, 0.01)):
+    for brightness, rounding in ((heated @ light.LUMA_WEIGHTS, 2), (luminance, 0.01)):
         steps = np.diff(brightness, axis=1)
         assert steps.min() > -rounding, np.argwhere(steps <= -rounding)
         assert (np.diff(brightness[:, ::4], axis=1) > 0).all(), "a clearly larger weight is brighter"
@@ -129,7 +129,7 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
 
 def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
     unweighted = under_every_weight()[:, 0]
-    heated_luma, photo_luma = unweighted @ light.LUMA, COLOURS[:, 0] @ light.LUMA
+    heated_luma, photo_luma = unweighted @ light.LUMA_WEIGHTS, COLOURS[:, 0] @ light.LUMA_WEIGHTS
     assert heated_luma.std() / photo_luma.std() >= 0.75
     assert np.abs(unweighted - heated_luma[:, None]).mean() / np.abs(COLOURS[:, 0] - photo_luma[:, None]).mean() >= 0.5
 
@@ -147,7 +147,7 @@ def test_what_has_the_largest_weight_can_still_be_recognised():
 
 
 def test_light_is_never_darker_than_its_surroundings():
-    dark, bright = (light.light(COLOURS, np.full((len(COLOURS), 1), lit)) @ light.LUMA for lit in (0, 1))
+    dark, bright = (light.light(COLOURS, np.full((len(COLOURS), 1), lit)) @ light.LUMA_WEIGHTS for lit in (0, 1))
     assert (bright >= dark - 0.5).all()
 
 
@@ -293,7 +293,7 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
     assert len(shares) == (seen.heads if spec.layout == "heads" else 1)
     assert min(shares) >= (spec.mass or 0.6)
     text_drawn = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    share_words = captions.from_to(min(shares), max(shares))
+    share_words = captions.range_words(min(shares), max(shares))
     assert f"the patches that hold {share_words} of what all patches get" in text_drawn, text_drawn
 
 
@@ -302,7 +302,7 @@ def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weigh
     share = np.tile(np.linspace(0, 1, 64), (40, 1))
     for colour in ((200, 40, 30), (20, 90, 200), (240, 240, 235), (10, 12, 8)):
         heated = prints.heated(np.full((40, 64, 3), colour, np.uint8), share, over)
-        brightness = heated[0] @ light.LUMA
+        brightness = heated[0] @ light.LUMA_WEIGHTS
         assert (np.diff(brightness) > -2.5).all(), (colour, brightness)
         assert (np.diff(brightness[::8]) > 0).all(), (colour, brightness)
 
@@ -325,7 +325,7 @@ def test_the_bar_has_the_colours_that_are_drawn(over):
 def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
     grid = np.array([[0.7, 0.1], [0.1, 0.1]])
     photo = Image.new("RGB", (4, 4), (10, 200, 30))
-    masked = np.asarray(prints.printed(photo, grid, Spec(mass=0.6, mask=True), Domain(0, 1, "")))
+    masked = np.asarray(prints.photo_with_map(photo, grid, Spec(mass=0.6, mask=True), Domain(0, 1, "")))
     assert (masked[:2, :2] == (10, 200, 30)).all()
     assert (masked[2:] == 255).all()
 
@@ -339,7 +339,7 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
     }
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in prints.INKS[:4]]) / 255
     for kind, matrix in matrices.items():
-        simulated_inks = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
+        simulated_inks = light._srgb(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
         colour_distances = [np.abs(a - b).max() for i, a in enumerate(simulated_inks) for b in simulated_inks[:i]]
         assert min(colour_distances) > 0.1, (kind, colour_distances)
     assert len(set(map(str, prints.DASHES))) == len(prints.INKS)

@@ -41,7 +41,7 @@ def read(path) -> list[tuple[dict, np.ndarray]]:
     ]
 
 
-@pytest.mark.parametrize("suffix", files.NUMBERS)
+@pytest.mark.parametrize("suffix", files.NUMBER_SUFFIXES)
 @pytest.mark.parametrize("layout", ["head", "convolution", "heads", "wall", "scale"])
 def test_the_numbers_are_the_trace_s_own_rows(small_trace, picture, tmp_path, suffix, layout):
     path = files.write_numbers(tmp_path / f"a{suffix}", replace(SMALL, layout=layout), small_trace, picture)
@@ -73,7 +73,7 @@ def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(small
 def test_two_pictures_of_different_grids_stand_in_one_file(small, small_trace, picture, tmp_path):
     fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SMALL, layout="compare", other_model="x")
-    for suffix in files.NUMBERS:
+    for suffix in files.NUMBER_SUFFIXES:
         first_map, second_map = read(
             files.write_numbers(tmp_path / f"a{suffix}", spec, small_trace, picture, other=fine_trace)
         )
@@ -106,7 +106,7 @@ def test_the_atlas_and_the_curves_have_numbers_too(small_trace, picture, tmp_pat
 
 def test_the_command_line_writes_them_and_the_same_figure_is_the_same_file(picture, tmp_path):
     picture.save(tmp_path / "disc.png")
-    for suffix in files.NUMBERS:
+    for suffix in files.NUMBER_SUFFIXES:
         first_file, second_file = (tmp_path / f"{n}{suffix}" for n in "ab")
         for path in (first_file, second_file):
             assert main(["figure", str(tmp_path / "disc.png"), "--model", "untrained", "-o", str(path)]) == 0

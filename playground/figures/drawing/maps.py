@@ -10,7 +10,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
-from playground.figures.drawing.spec import POOLED, Spec
+from playground.figures.drawing.spec import POOLINGS, Spec
 from playground.figures.drawing.way_words import words
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def pooled(requests: list[Request], pooling: str) -> Answer:
     return Answer(head_numbers.mean(0) if pooling == "mean" else head_numbers.amax(0))
 
 
-DEEPEST = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
+LOG_RANGE = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
 
 
 @dataclass(frozen=True)
@@ -160,10 +160,10 @@ class Domain:
     signed: bool = False  # whether there are two colours around zero
 
 
-def look(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
+def map_of(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
     """The map of one head that `spec` describes. `scale`: None means the scale of the pass. `asker`: for similarity,
     the trace of another picture, if the query is a patch of that picture."""
-    if spec.way.of_heads and head in POOLED:
+    if spec.way.of_heads and head in POOLINGS:
         requests = [Request(trace, spec, layer, number, scale) for number in range(trace.heads)]
         result = pooled(requests, head)
     else:
@@ -189,11 +189,11 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
     bar_words = way.words("bar", "signed" if spec.for_and_against else spec.direction)
-    if spec.head in POOLED and way.of_heads:
+    if spec.head in POOLINGS and way.of_heads:
         bar_words = f"{bar_words}, {words('head', 'figure', spec.head)}"
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
     if spec.for_and_against:
-        high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
+        high = max(float(np.abs(values).max()), least_exposure(spec, maps)) or 1.0
         return Domain(-high, high, bar_words, percent=spec.in_percent, signed=True)
     if way.spread:
         from playground.analysis import token_norms  # imported late, because the server starts without torch
@@ -204,12 +204,14 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
         low, high = float(typical_values.min()), float(typical_values.max())
         return Domain(low, high if high > low else low + 1, bar_words)
     if way.exposed == "largest":
-        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, bar_words, percent=spec.in_percent)
+        return _rising(
+            spec, max(float(values.max()), least_exposure(spec, maps)) or 1.0, bar_words, percent=spec.in_percent
+        )
     high = spec.ceiling or light.exposure(values)
     return _rising(spec, high, bar_words, percent=spec.in_percent, open_end=high < 1)
 
 
-def floor(spec: Spec, maps: list[Map]) -> float:
+def least_exposure(spec: Spec, maps: list[Map]) -> float:
     """The smallest exposure that is allowed, which keeps a map dark if blanking moves nothing."""
     return least_move(spec) if moved_by_nothing(maps) else 0.0
 
@@ -226,7 +228,7 @@ def least_move(spec: Spec) -> float:
 
 
 def _rising(spec: Spec, high: float, words: str, **options) -> Domain:
-    return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=bool(spec.log), **options)
+    return Domain(high / LOG_RANGE if spec.log else 0.0, high, words, log=bool(spec.log), **options)
 
 
 def shares(values: np.ndarray, domain: Domain) -> np.ndarray:
