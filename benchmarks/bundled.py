@@ -226,13 +226,13 @@ def things(held_album) -> tuple[list, list]:
     import numpy as np
 
     from workshop.photographs import composite
-    from workshop.views import LARGE, most_of_each_patch
+    from workshop.views import DINOV2_PATCH, most_frequent_numbers
 
     pictures, grids = [], []
     for number in range(BEFORE + BEFORE_OTHERS):
-        picture, objects = composite(held_album, LARGE * SIDE, np.random.default_rng((APART_SEED, number)))
+        picture, objects = composite(held_album, DINOV2_PATCH * SIDE, np.random.default_rng((APART_SEED, number)))
         pictures.append(np.asarray(picture))
-        grids.append(most_of_each_patch(objects, SIDE))
+        grids.append(most_frequent_numbers(objects, SIDE))
     return pictures, grids
 
 
@@ -294,7 +294,7 @@ def cosines(held_album, views_folder: Path, read_out) -> list[float]:
     from workshop import views
 
     progress = views.prepare(views_folder, held_album, APART, SIDE, APART_SEED)
-    list(tqdm(progress, desc="DINOv2 looks", total=-(-APART // views.TOGETHER)))
+    list(tqdm(progress, desc="DINOv2 looks", total=-(-APART // views.VIEWS_PER_PASS)))
     stored_views = views.read(views_folder)
     whole_photographs = [
         i for i in range(len(stored_views)) if not stored_views.things[i].any() and stored_views.present[i, 0] < 0

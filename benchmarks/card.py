@@ -29,7 +29,7 @@ def works(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
 
     def swept() -> torch.Tensor:
         most_variants = max(1, sweeping.TOKENS_AT_ONCE // prepared.tokens)
-        return torch.from_numpy(prepared.of_picture(pixels, None, most_variants)[1])
+        return torch.from_numpy(prepared.metric_of(pixels, None, most_variants)[1])
 
     return {
         "a trace": lambda: playground.trace(vit, pixel_values=pixels).features(),

@@ -57,7 +57,7 @@ def main() -> None:
     for _ in range(options.rounds):
         passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))
         ratios.append(
-            clock(lambda: prepared.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // prepared.tokens)) / passes[-1]
+            clock(lambda: prepared.metric_of(pixels, None, sweeping.TOKENS_AT_ONCE // prepared.tokens)) / passes[-1]
         )
         passes.append(min(clock(lambda: vit.record(pixels)) for _ in range(5)))  # again, as the machine's speed changes
     c = vit.config

@@ -43,11 +43,11 @@ def main() -> None:
                 model(pixels)
 
         forward()
-        watcher._look()
+        watcher._write_trace()
         looks, passes = [], []
         for _ in range(options.rounds):  # in turns, so that a busy machine slows both
             watcher.steps += 1
-            looks.append(clock(watcher._look))
+            looks.append(clock(watcher._write_trace))
             passes.append(clock(forward))
     ratios = min(looks) / min(passes), statistics.median(looks) / statistics.median(passes)
     print(

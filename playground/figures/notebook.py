@@ -248,7 +248,7 @@ def _trace_in_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
     """A trace of another picture as the command line makes it: as fine as this one, with the scale of the pass."""
     vit = seen._need_vit()
     scale = None if seen.scale == seen.native_scale else seen.scale
-    return trace(vit, picture, size=request.as_fine(seen, seen.shown, picture), scale=scale).of(picture, name)
+    return trace(vit, picture, size=request.equally_fine_size(seen, seen.shown, picture), scale=scale).of(picture, name)
 
 
 def _compare_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
@@ -257,7 +257,7 @@ def _compare_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
     model = other.model if other.model != seen.model else None
     if seen.vit is None or other.vit is None:
         return replace(spec, other_image=picture, other_model=model, repeatable=False)
-    size = request.natural(other) if model else request.as_fine(seen, seen.shown, other.shown)
+    size = request.default_size(other) if model else request.equally_fine_size(seen, seen.shown, other.shown)
     is_plain = not other.cuts and not other.interventions
     is_same = other.size == size and other.scale == seen.scale and is_plain and _is_named(other)
     repeatable = spec.repeatable and is_same and bool(other.picture_name) and bool(picture or model)
@@ -323,7 +323,7 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
 def _sizes(traces: list[Trace]) -> dict[str, Any]:
     """The command's options about sizes; none if each picture has its model's default size."""
     sizes = {trace.size for trace in traces}
-    if all(trace.vit is not None and trace.size == request.natural(trace) for trace in traces):
+    if all(trace.vit is not None and trace.size == request.default_size(trace) for trace in traces):
         return {"size": None}
     return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
 

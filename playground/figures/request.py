@@ -24,12 +24,11 @@ from playground.samples import named
 from playground.tracing import Trace, trace
 from playground.vit import Config, VisionTransformer
 
-Run = Callable[
-    [bool, tuple[int, int] | None, str], Trace
-]  # (whether to trace the other picture or model, size, scale) -> a trace
+# (whether to trace the other picture or model, size, scale) -> a trace
+Run = Callable[[bool, tuple[int, int] | None, str], Trace]
 Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes) -> a turn
 SHOWN_SIDE = 2048  # pixels: a picture with a longer side is first reduced to this, as on the page
-FINEST = 4  # the input may have this many times the native patches along each side
+MOST_FINENESS = 4  # the input may have this many times the native patches along each side
 
 
 def no_turn(picture_trace: Trace, passes: float) -> AbstractContextManager[object]:
@@ -46,7 +45,9 @@ def traces(
 
     def pass_of(size: tuple[int, int] | None, scale: str) -> Trace:
         seen = run(False, size, scale)
-        return with_interventions(spec, seen, lambda: run(True, as_fine(seen, image, other_image), scale), turn)  # type: ignore[arg-type]
+        return with_interventions(
+            spec, seen, lambda: run(True, equally_fine_size(seen, image, other_image), scale), turn
+        )  # type: ignore[arg-type]
 
     scale = spec.scale if spec.whole and not layout.alters_scale else "on"
     seen = pass_of(spec.size, scale)
@@ -55,7 +56,7 @@ def traces(
         return seen, {"other": pass_of(seen.size, layout.prepared(spec).scale)}
     if kind != "other":
         return seen, {}
-    size = None if spec.other_model else as_fine(seen, image, other_image)
+    size = None if spec.other_model else equally_fine_size(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
@@ -116,18 +117,20 @@ def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
 
 def _trace_of_other(spec: Spec, picture_trace: Trace, image: Image.Image) -> Trace:
     other = open_picture(spec.other_image)  # type: ignore[arg-type]
-    return trace(picture_trace._need_vit(), other, size=as_fine(picture_trace, image, other), scale=picture_trace.scale)
+    return trace(
+        picture_trace._need_vit(), other, size=equally_fine_size(picture_trace, image, other), scale=picture_trace.scale
+    )
 
 
 def fineness(config: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
     """How many times the native side the input's side is; None if this is no whole number up to FINEST."""
-    for ratio in range(1, FINEST + 1):
+    for ratio in range(1, MOST_FINENESS + 1):
         if fit(image.size, config.patch_size, tuple(side * ratio for side in config.image_size)) == tuple(size):
             return ratio
     return None
 
 
-def natural(picture_trace: Trace) -> tuple[int, int]:
+def default_size(picture_trace: Trace) -> tuple[int, int]:
     """The default input size for the trace's picture: (height, width)."""
     config, look = picture_trace.vit.config, Spec(image=picture_trace.picture_name, model=picture_trace.model).look
     if look:
@@ -135,7 +138,7 @@ def natural(picture_trace: Trace) -> tuple[int, int]:
     return fit(picture_trace.shown.size, config.patch_size, config.image_size)
 
 
-def as_fine(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
+def equally_fine_size(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
     """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`."""
     config = picture_trace.vit.config
     ratio = fineness(config, image, picture_trace.size)

@@ -189,10 +189,12 @@ def of_a_lesson(subject: Here, scene: teaching.Scene, files: dict[str, str]) -> 
     return {"settings": settings, "parts": [part for part in without_rows(played) if kind_of(part) in SHOWN]}
 
 
-def mounted() -> dict[str, printed.Mounted]:
+def mounted() -> dict[str, printed.MountedScript]:
     """For each script of a lesson, what slides need to mount it."""
     return {
-        name: printed.Mounted(drawing(script.file, script.mounts), stylesheet(script.styles), script.box, script.look)
+        name: printed.MountedScript(
+            drawing(script.file, script.mounts), stylesheet(script.styles), script.box, script.look
+        )
         for name, script in SCRIPTS.items()
     }
 
