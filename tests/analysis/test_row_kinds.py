@@ -81,7 +81,7 @@ def rows_of(random_pass: dict, layer: int, head: int) -> np.ndarray:
 def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
     random_pass, prefix_count = a_pass(seed, grid, prefix), len(prefix)
     keys = random_pass["k"][2].transpose(1, 0, 2).reshape(random_pass["shape"]["tokens"], -1)
-    directions, queries = row_kinds.directions(keys, prefix_count), row_kinds.spread(grid, row_kinds.CROWD)
+    directions, queries = row_kinds.directions(keys, prefix_count), row_kinds.lattice_patches(grid, row_kinds.CROWD)
     patches, expected = range(0, grid[0] * grid[1], 5), []
     for layer, head in ((0, 0), (3, 1)):
         rows = rows_of(random_pass, layer, head)
@@ -128,7 +128,7 @@ def test_facts_are_those_counted_by_hand():
             near_count += 1
         else:
             far_sum += weight
-            if likeness[j] >= row_kinds.ALIKE:
+            if likeness[j] >= row_kinds.ALIKE_COSINE:
                 alike_sum += weight
                 alike_count += 1
     assert facts.near == pytest.approx(near_sum / (near_sum + far_sum))
@@ -192,7 +192,11 @@ def test_a_row_of_no_other_kind_is_noise_in_early_layers_only():
 def rows_that_contradict(trace) -> tuple[list, int]:
     """The rows whose kind contradicts the place of the largest weight, and the number of rows that were looked at. The
     page's sentence names both the kind and that place."""
-    columns, prefix_count, queries = trace.grid[1], len(trace.prefix), row_kinds.spread(trace.grid, row_kinds.CROWD)
+    columns, prefix_count, queries = (
+        trace.grid[1],
+        len(trace.prefix),
+        row_kinds.lattice_patches(trace.grid, row_kinds.CROWD),
+    )
     directions = row_kinds.directions(row_kinds.late_keys(trace), prefix_count)
     mistakes, count = [], 0
     for layer, head in itertools.product(range(trace.layers), range(trace.heads)):
@@ -200,7 +204,7 @@ def rows_that_contradict(trace) -> tuple[list, int]:
         crowd = row_kinds.crowd_of(
             softmax(q[prefix_count + queries] @ k.T * trace.scale), queries, prefix_count, trace.grid
         )
-        for patch in row_kinds.spread(trace.grid, 6):
+        for patch in row_kinds.lattice_patches(trace.grid, 6):
             row, likeness = softmax(q[prefix_count + patch] @ k.T * trace.scale), directions @ directions[patch]
             is_early = layer < trace.layers / 3
             kind = row_kinds.kind_of(
@@ -216,8 +220,8 @@ def rows_that_contradict(trace) -> tuple[list, int]:
             )
             agrees = {
                 "near": is_near,
-                "thing": likeness[largest_patch] >= row_kinds.ALIKE,
-                "far": likeness[largest_patch] >= row_kinds.ALIKE and not is_near,
+                "thing": likeness[largest_patch] >= row_kinds.ALIKE_COSINE,
+                "far": likeness[largest_patch] >= row_kinds.ALIKE_COSINE and not is_near,
                 "sink": crowd.tokens[prefix_count + largest_patch] >= largest_weight / 2
                 or row.argmax() == crowd.tokens.argmax(),
                 "even": largest_weight <= 4 / len(row),
