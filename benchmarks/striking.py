@@ -217,6 +217,7 @@ def former_moments(commit: str) -> ModuleType:
     module = ModuleType("former_moments")
     sys.modules[module.__name__] = module  # the decorator `dataclass` looks the module up there
     sys.modules["playground.analysis.row_kinds"] = row_kinds  # where the former module imports it from
+    row_kinds.spread = row_kinds.lattice_patches  # the name that the former module imports
     exec(text, module.__dict__)
     return module
 

@@ -402,7 +402,7 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
 }
 
 // [label, before, after] for each label whose probability changes, the largest change first; if none changes, for the
-// likeliest label alone. The same as playground/analysis/scale.py::changed.
+// likeliest label alone. The same as playground/analysis/scale.py::changed_verdicts.
 export function changedLabels(scaledLogits, unscaledLogits, { labels, multi_label: isMultiLabel }) {
   const [before, after] = [scaledLogits, unscaledLogits].map((logits) =>
     isMultiLabel ? logistic(logits) : shares(logits),
