@@ -27,7 +27,7 @@ class AblationEffect:
     change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token x after each layer
     before: Tensor | None  # (classes,) probabilities; None for a model without a classifier
     after: Tensor | None
-    turned: float  # 1 − cosine between the outputs (logits, if any) before and after
+    cosine_change: float  # 1 − cosine between the outputs (logits, if any) before and after
 
     def predictions(self, labels: Collection[str], top: int = 5) -> list[tuple[str, float, float]]:
         """(label, before, after) of the likeliest classes of both passes, sorted by the probability before."""
@@ -59,7 +59,7 @@ def without(seen: Trace, off_heads: OffHeads, give_way: Callable[[], object] = l
     cosine_change = (
         0.0 if not recomputed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
     )
-    return AblationEffect(torch.stack(changes).float().cpu(), *class_shares, turned=cosine_change)
+    return AblationEffect(torch.stack(changes).float().cpu(), *class_shares, cosine_change=cosine_change)
 
 
 def _tokens_after_layers(

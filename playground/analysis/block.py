@@ -23,15 +23,17 @@ class Stream:
     """Lengths of each patch's token and of the vectors added to the token, layer by layer; (layers, patches) each."""
 
     before: Tensor  # ‖x‖ of the token that enters the layer
-    heard: Tensor  # length of the vector that attention adds
-    thought: Tensor  # length of the vector that the MLP adds
-    along: Tensor  # cosine between the token and the vector that attention adds; 0: perpendicular
+    attention_length: Tensor  # length of the vector that attention adds
+    mlp_length: Tensor  # length of the vector that the MLP adds
+    attention_cosine: Tensor  # cosine between the token and the vector that attention adds; 0: perpendicular
     after: Tensor  # ‖x‖ after attention, before the MLP
-    kept: Tensor  # cosine of the token before and after the whole layer
+    layer_cosine: Tensor  # cosine of the token before and after the whole layer
 
     def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
         """(the token, the vector that attention adds), in the plane of the two; the first axis lies along the token."""
-        length, added_length, cosine = (float(table[layer, patch]) for table in (self.before, self.heard, self.along))
+        length, added_length, cosine = (
+            float(table[layer, patch]) for table in (self.before, self.attention_length, self.attention_cosine)
+        )
         return (length, 0.0), (added_length * cosine, added_length * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
@@ -255,7 +257,7 @@ BEST_SAMPLES = {"bundled": "portrait", "bundled-taught": "one-colour"}
 class Example:
     picture: str  # the sample's name
     label: int  # a true label, if possible among those that the model answers
-    wrong: int  # number of wrong answers
+    wrong_count: int  # number of wrong answers
     gained: float  # the label's probability after the last layer minus its lowest probability after any layer
 
 
@@ -300,7 +302,9 @@ def example_of(
 
 
 def best_example(examples: Sequence[Example]) -> Example | None:
-    fewest_wrong = min((example.wrong for example in examples), default=0)
+    fewest_wrong = min((example.wrong_count for example in examples), default=0)
     return max(
-        (example for example in examples if example.wrong == fewest_wrong), key=lambda one: one.gained, default=None
+        (example for example in examples if example.wrong_count == fewest_wrong),
+        key=lambda one: one.gained,
+        default=None,
     )

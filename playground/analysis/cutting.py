@@ -20,15 +20,15 @@ TOLERANCE = 0.1  # a control cuts 1 − 3 · TOLERANCE to 1 + TOLERANCE times as
 
 @dataclass(frozen=True)
 class Moved:
-    by: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
-    others: tuple[float, ...]  # this change by each control, a cut of attention to other patches
+    move: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
+    control_moves: tuple[float, ...]  # this change by each control, a cut of attention to other patches
     attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
-    others_attention: tuple[float, ...]
+    control_attention: tuple[float, ...]
 
     @property
     def times(self) -> float:
         """The feature's move by the cut, divided by the mean of its moves by the controls."""
-        return self.by / max(sum(self.others) / len(self.others), SMALLEST_DIVISOR)
+        return self.move / max(sum(self.control_moves) / len(self.control_moves), SMALLEST_DIVISOR)
 
 
 def moved(baseline: Trace, texts: Sequence[str], query: Query) -> float:
@@ -136,14 +136,14 @@ class Edge:
     twin: tuple[int, int]
     cut_radius: int  # patches on each side of the twin
     cut: str  # the cut as text
-    by: float  # the relative change of the hearer's feature by the cut
-    others: tuple[float, ...]  # the relative changes by the controls
-    before: float  # the cosine of the features of hearer and twin, without the cut
-    after: float
+    move: float  # the relative change of the hearer's feature by the cut
+    control_moves: tuple[float, ...]  # the relative changes by the controls
+    cosine_before: float  # the cosine of the features of hearer and twin, without the cut
+    cosine_after: float  # the same with the cut
 
     @property
     def times(self) -> float:
-        return self.by / max(sum(self.others) / len(self.others), SMALLEST_DIVISOR)
+        return self.move / max(sum(self.control_moves) / len(self.control_moves), SMALLEST_DIVISOR)
 
 
 def far_twin(trace: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:

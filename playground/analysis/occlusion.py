@@ -138,11 +138,11 @@ def blocks(grid: tuple[int, int], side: int) -> list[Tensor]:
 class Step:
     passes: int  # passes made so far
     map: Tensor  # (rows, columns): the move by the smallest block blanked at each patch, per patch of the block
-    whole: int  # the smallest side whose blocks were all blanked; 0: none
+    complete_side: int  # the smallest side whose blocks were all blanked; 0: none
     moves: tuple[float, ...]  # the move by each block of that side
     sides: tuple[int, ...]  # the sides of all blanked blocks, the largest first
     largest: float  # the largest move by a block, without its sign
-    nothing: bool  # whether no block moves the answer
+    answer_stays: bool  # whether no block moves the answer
 
 
 def sides_of(grid: tuple[int, int]) -> list[int]:

@@ -170,11 +170,11 @@ def sharpness(
 
 @dataclass(frozen=True)
 class Verdict:
-    """A label's probabilities in a pass with the scale (`on`) and in a pass without (`off`)."""
+    """A label's probabilities in a pass with the scale and in a pass without."""
 
     label: str
-    on: float
-    off: float
+    scaled_share: float
+    unscaled_share: float
 
 
 def verdicts(scaled_trace: Trace, unscaled_trace: Trace, top: int = 5) -> list[Verdict]:

@@ -102,7 +102,7 @@ def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
     lengths = pushes(subject)
     token_lengths, attention_pushes, mlp_pushes = (
-        t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought)
+        t.median(dim=1).values for t in (lengths.before, lengths.attention_length, lengths.mlp_length)
     )
     yield Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.about)
     ratios, longest_push_layer = attention_pushes / token_lengths, int(attention_pushes.argmax())  # (layers,)
@@ -151,7 +151,9 @@ def arrows(subject: Subject, lengths: Stream) -> bytes:
         "{push}, and the cosine between them is {cosine} (0: a push to the side, −1: against it). After the whole "
         "layer, MLP included, the token still has a cosine of **{kept}** with what it was.",
     }  # fmt: skip
-    numbers = torch.stack([lengths.before, lengths.heard, lengths.along, lengths.kept])  # (4, layers, patches)
+    numbers = torch.stack(
+        [lengths.before, lengths.attention_length, lengths.attention_cosine, lengths.layer_cosine]
+    )  # (4, layers, patches)
     image = as_jpeg(pictures.small(subject.image))
     return pack(header, {"moves": numbers.half().numpy(), "image": image})
 

@@ -76,7 +76,7 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
     if not asked_subject.has("judged"):
         yield Wait(f"Asking {asked_subject.model} what it answers …", small_picture)
     c, example = asked_subject.vit.config, judged_example(asked_subject)
-    if example.wrong if example else c.multi_label:
+    if example.wrong_count if example else c.multi_label:
         names = [BEST_SAMPLES[asked_subject.model_name]] if asked_subject.model_name in BEST_SAMPLES else with_labels(c)
         candidates = [asked_subject.other(sample=name) for name in names]
         for n, candidate in enumerate(candidates, 1):
@@ -87,13 +87,13 @@ def answered(subject: Subject) -> Generator[Part, None, Answered]:
                 )
             judged_example(candidate)
         example = best_example([example for example in map(judged_example, candidates) if example])
-    if example is None or (example.wrong and not c.multi_label):
+    if example is None or (example.wrong_count and not c.multi_label):
         trace = asked_subject.trace()
         return Answered(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
     if example.picture != asked_subject.sample_name:
         asked_subject = asked_subject.other(sample=example.picture)
     true = tuple(true_labels(c, samples.named(example.picture).shows))  # type: ignore[union-attr]
-    return Answered(asked_subject, asked_subject.trace(), example.label, true, example.wrong)
+    return Answered(asked_subject, asked_subject.trace(), example.label, true, example.wrong_count)
 
 
 def with_labels(c: Config) -> list[str]:

@@ -255,7 +255,7 @@ def _feature_sentence(trace: Trace, loss: AblationEffect, silenced_heads: list[S
         return f"{explanation} Switch a head off, and see how far its summary turns."
     return (
         f"{explanation} The vector that sums the picture up has turned: its cosine with what it was is "
-        f"{1 - loss.turned:.3f}."
+        f"{1 - loss.cosine_change:.3f}."
     )
 
 

@@ -255,10 +255,10 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
         yield Ask(features_question(cosine, prose, photo), context)
         yield choice_of_scale(d)
         return
-    labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.on for verdict in verdicts]
-    yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), context)
+    labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.scaled_share for verdict in verdicts]
+    yield Ask(verdict_question(labels, shares, 100 * verdicts[0].unscaled_share, d, prose), context)
     changed = ", ".join(
-        f"*{v.label}* from {percent(v.on)} to {percent(v.off)}"
+        f"*{v.label}* from {percent(v.scaled_share)} to {percent(v.unscaled_share)}"
         for v in softmax.changed_verdicts(scaled_trace, unscaled_trace)[:3]
     )
     yield After(
@@ -364,8 +364,8 @@ def _each_head(
 def likeliest(verdicts: list[Verdict], d: int, instead: str) -> Chart:
     labels, figure = [verdict.label for verdict in verdicts], go.Figure()
     for values, name, colour in (
-        ([verdict.off for verdict in verdicts], f"with {instead}, in every layer", CHANGED),
-        ([verdict.on for verdict in verdicts], f"with 1/√{d}", WEIGHTS),
+        ([verdict.unscaled_share for verdict in verdicts], f"with {instead}, in every layer", CHANGED),
+        ([verdict.scaled_share for verdict in verdicts], f"with 1/√{d}", WEIGHTS),
     ):
         figure.add_bar(
             y=labels, x=[100 * p for p in values], orientation="h", name=name, marker_color=colour,

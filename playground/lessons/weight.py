@@ -380,10 +380,11 @@ def the_cut(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
             Words(
                 f"**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, "
                 f"{far_column}). Cut it: in no layer does the first hear it or those around it. Its feature moves by "
-                f"{percent(edge.by)} of its length, **{edge.times:.1f} × as far** as without another such block "
-                f"({percent(sum(edge.others) / len(edge.others))}, the mean of {len(edge.others)}). Their cosine was "
-                f"{edge.before:.3f}; now it is **{edge.after:.3f}**: the rest comes through other patches, and from "
-                f"what each shows by itself. [See the cut in the microscope](./?{link})."
+                f"{percent(edge.move)} of its length, **{edge.times:.1f} × as far** as without another such block "
+                f"({percent(sum(edge.control_moves) / len(edge.control_moves))}, the mean of "
+                f"{len(edge.control_moves)}). Their cosine was {edge.cosine_before:.3f}; now it is "
+                f"**{edge.cosine_after:.3f}**: the rest comes through other patches, and from what each shows by itself. "
+                f"[See the cut in the microscope](./?{link})."
             ),
             shares=(1, 3),
         ),

@@ -147,7 +147,7 @@ class OcclusionResult:
     side: int  # side of the smallest blocks, if all of them were blanked; else 0
     moves: np.ndarray  # (blocks,)
     sides: tuple[int, ...]  # sides of all blanked blocks
-    nothing: bool  # whether no block moves the label
+    answer_stays: bool  # whether no block moves the answer
     known: tuple[list[bytes], list[float]]  # the blanked blocks, and how far each moved the answer
 
 
@@ -182,7 +182,13 @@ async def occluded(request: Request) -> Response:
             history = (list(measurement.known), list(measurement.known.values()))
             moves = np.array(state.moves)
             return OcclusionResult(
-                state.passes, state.map.flatten().numpy(), state.whole, moves, state.sides, state.nothing, history
+                state.passes,
+                state.map.flatten().numpy(),
+                state.complete_side,
+                moves,
+                state.sides,
+                state.answer_stays,
+                history,
             )
 
         result = result_of(step)
@@ -211,7 +217,7 @@ def _blanked(trace: Trace, question: occlusion.Target, result: OcclusionResult) 
     method = f"blanked in {captions.sides(result.sides)}"
     if question.label is not None:
         method += f"; in logits ({captions.margin(trace)})"
-    if not result.nothing:
+    if not result.answer_stays:
         return {"how": method}
     least_change = (
         f"{question.least_move:g} logits" if question.label is not None else captions.percent(question.least_move)

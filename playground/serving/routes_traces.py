@@ -181,7 +181,7 @@ async def moved(request: Request) -> Response:
                 effect = cutting.moved_beside_controls(uncut_trace, setup.cut, query, give_way)
             except PlaygroundError as error:  # no other patches have as much attention
                 return JSONResponse({"by": cutting.moved(uncut_trace, setup.cut, query), "says": str(error)})
-        return JSONResponse({"by": effect.by, "times": effect.times, "attention": effect.attention})
+        return JSONResponse({"by": effect.move, "times": effect.times, "attention": effect.attention})
 
     return await part(request, make)
 
@@ -219,7 +219,8 @@ async def changed_labels(request: Request) -> Response:
         return JSONResponse(
             {
                 "labels": [
-                    (v.label, round(v.on, 5), round(v.off, 5)) for v in changed_verdicts(trained_pass, rescaled_pass)
+                    (v.label, round(v.scaled_share, 5), round(v.unscaled_share, 5))
+                    for v in changed_verdicts(trained_pass, rescaled_pass)
                 ]
             }
         )

@@ -44,7 +44,7 @@ def test_with_nothing_switched_off_nothing_changes(small_trace):
     ablation = without(small_trace, set())
     assert ablation.change.max() == 0
     assert torch.equal(ablation.before, ablation.after)
-    assert ablation.turned == 0
+    assert ablation.cosine_change == 0
 
 
 def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(small_trace):
@@ -139,8 +139,8 @@ def test_without_a_classifier_the_output_vector_turns(picture):
     ablation = without(trace, {(0, 2)})
     assert (ablation.before, ablation.after, ablation.predictions(LABELS)) == (None, None, [])
     a, b = (model(trace.input)[0] for model in (vit, zeroed(vit, {(0, 2)})))
-    assert ablation.turned == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
-    assert ablation.turned > 1e-4
+    assert ablation.cosine_change == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
+    assert ablation.cosine_change > 1e-4
 
 
 @pytest.mark.parametrize("off_heads", [{(3, 0)}, {(0, 4)}, {(-1, 0)}, {(0, -1)}], ids=str)

@@ -32,7 +32,7 @@ def test_the_stream_s_lengths_and_arrows_are_those_of_the_tokens(small_trace):
     for layer in (1, 2):
         old_tokens, new_tokens = (small_trace.features(i)[first_patch:] for i in (layer - 1, layer))
         torch.testing.assert_close(lengths.before[layer], old_tokens.norm(dim=-1))
-        torch.testing.assert_close(lengths.kept[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
+        torch.testing.assert_close(lengths.layer_cosine[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
     (length, zero), (along_x, across_x) = lengths.arrows(1, 5)
     assert zero == 0
     pushed_length = ((length + along_x) ** 2 + across_x**2) ** 0.5
@@ -179,8 +179,8 @@ def test_a_model_with_a_softmax_is_right_if_its_likeliest_label_is_true(small_tr
     labels = tuple(f"thing {number}" for number in range(10))
     with_labels(small_trace, labels)
     example = block.example_of("x", small_trace, (labels[likeliest], labels[likeliest - 1]))
-    assert (example.wrong, example.label) == (0, likeliest)
-    assert block.example_of("x", small_trace, (labels[likeliest - 1],)).wrong == 1
+    assert (example.wrong_count, example.label) == (0, likeliest)
+    assert block.example_of("x", small_trace, (labels[likeliest - 1],)).wrong_count == 1
     assert block.example_of("x", small_trace, ("nothing of it",)) is None
 
 

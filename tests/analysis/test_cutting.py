@@ -36,7 +36,7 @@ def test_the_attention_that_a_cut_takes_is_the_mean_of_its_hearers_weights(small
 def test_controls_cut_as_much_attention_to_other_patches(small_trace, trace_with_cuts, text):
     cut_trace = trace_with_cuts([text])
     comparison = cutting.moved_beside_controls(small_trace, [text], (7, 5))
-    assert comparison.others_attention == pytest.approx([comparison.attention] * 3, rel=0.31)
+    assert comparison.control_attention == pytest.approx([comparison.attention] * 3, rel=0.31)
     (first_cut,) = cut_trace.cuts.all
     for n in range(3):
         (control,) = trace_with_cuts([cutting._control_cut(small_trace, first_cut, n)]).cuts.all
@@ -46,7 +46,7 @@ def test_controls_cut_as_much_attention_to_other_patches(small_trace, trace_with
             first_cut.layers,
             first_cut.heads,
         )
-    assert comparison.times == pytest.approx(comparison.by / (sum(comparison.others) / 3))
+    assert comparison.times == pytest.approx(comparison.move / (sum(comparison.control_moves) / 3))
 
 
 def test_no_edge_is_cut_in_a_grid_without_far_patches():
@@ -78,7 +78,7 @@ def test_an_edge_and_blocks_of_the_same_size_elsewhere_are_cut(monkeypatch, smal
         if max(abs(r - 7), abs(c - 5)) > radius
     ]
     assert edge.twin == max(far_patches, key=lambda spot: float(cosines[spot]))
-    assert edge.before == pytest.approx(float(cosines[edge.twin]), abs=1e-6)
+    assert edge.cosine_before == pytest.approx(float(cosines[edge.twin]), abs=1e-6)
     assert edge.cut == texts[0]
     assert f"{edge.twin[0]},{edge.twin[1]}" in texts[0].partition(">")[2].split("+")
     cut_trace = trace_with_cuts([texts[0]])
@@ -87,9 +87,9 @@ def test_an_edge_and_blocks_of_the_same_size_elsewhere_are_cut(monkeypatch, smal
         float((trace_with_cuts([text]).features()[small_trace.token(query)] - old_feature).norm() / old_feature.norm())
         for text in texts
     ]
-    assert [edge.by, *edge.others] == pytest.approx(moves)
+    assert [edge.move, *edge.control_moves] == pytest.approx(moves)
     unit_features = torch.nn.functional.normalize(cut_trace.features(), dim=-1)
-    assert edge.after == pytest.approx(
+    assert edge.cosine_after == pytest.approx(
         float(unit_features[small_trace.token(query)] @ unit_features[small_trace.token(edge.twin)]), abs=1e-6
     )
     cut_patches = [{*text.partition(">")[2].split("+")} for text in texts]

@@ -71,7 +71,7 @@ def test_the_last_step_says_whether_no_block_moves_the_answer(small_trace, small
     deaf_trace = playground.trace(small, small_trace.shown, cut="cls>*")
     for target, answer_stays in ((Target(label=7), True), (Target(query=(4, 4)), False)):
         *_, last_step = occlusion.occlusion(Blanking(deaf_trace, target))
-        assert last_step.nothing is answer_stays, (target, last_step.largest)
+        assert last_step.answer_stays is answer_stays, (target, last_step.largest)
         assert (last_step.largest < target.least_move) is answer_stays
 
 
@@ -96,7 +96,7 @@ def test_nothing_blanked_moves_nothing(small_trace):
 def test_the_map_becomes_finer_and_the_number_of_passes_is_bounded(small_trace):
     steps = list(occlusion.occlusion(Blanking(small_trace, Target(query=(4, 4))), most=40))
     assert [step.passes for step in steps] == [4, 20, 40], "blocks of 4 × 4, of 2 × 2, and some patches"
-    assert [step.whole for step in steps] == [4, 2, 2]
+    assert [step.complete_side for step in steps] == [4, 2, 2]
     assert steps[-1].map.shape == (8, 8)
     assert len(steps[-1].map.unique()) > len(steps[0].map.unique())
     assert occlusion.passes_of((8, 8), most=40) == 40
@@ -116,7 +116,7 @@ def test_no_block_is_blanked_twice(small_trace, monkeypatch):
 def test_on_a_fine_grid_only_the_half_of_blocks_that_move_most_is_divided(small, picture):
     trace = playground.trace(small, picture, size=(160, 160))
     *_, last_step = occlusion.occlusion(Blanking(trace, Target(query=(9, 9))))
-    assert last_step.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
+    assert last_step.complete_side == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
     assert last_step.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
     assert len(last_step.moves) == 25
 

@@ -124,7 +124,7 @@ def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
     assert [v.label for v in verdicts] == [f"class {i}" for i in sorted(top_numbers, key=lambda i: -scaled_shares[i])]
     for verdict in verdicts:
         number = int(verdict.label.split()[1])
-        assert (verdict.on, verdict.off) == pytest.approx(
+        assert (verdict.scaled_share, verdict.unscaled_share) == pytest.approx(
             (scaled_shares[number].item(), unscaled_shares[number].item())
         )
 
@@ -132,7 +132,7 @@ def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
 def test_classes_that_do_not_exclude_each_other_have_a_probability_each(picture):
     vit = scramble(VisionTransformer(replace(SMALL, multi_label=True, labels=tuple("abcdefghij"))))
     trace = playground.trace(vit, picture)
-    assert [(v.label, v.on) for v in rows.verdicts(trace, trace)] == [
+    assert [(v.label, v.scaled_share) for v in rows.verdicts(trace, trace)] == [
         (n, pytest.approx(p)) for n, p in trace.predictions
     ]
 

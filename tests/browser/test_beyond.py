@@ -97,7 +97,7 @@ def test_an_occlusion_becomes_finer_and_tells_relevance_how_good_it_is(visit):
     part(visitor, "[data-ref=more]").click()
     visitor.page.locator(".lens button[data-value=relevance]").click()
     relevance = seen().on_grid(seen().relevance(LOCKED))
-    correlations = {f"{occlusion.foretells(relevance, step.whole, step.moves):.2f}" for step in steps.values()}
+    correlations = {f"{occlusion.foretells(relevance, step.complete_side, step.moves):.2f}" for step in steps.values()}
     text = part(visitor, ".explained span").filter(has_text="rank correlation of").inner_text()
     assert text.split("rank correlation of ")[1][:4] in correlations
     visitor.page.locator(".lens button[data-value=occlusion]").click()

@@ -197,7 +197,7 @@ def test_the_least_exposure_is_the_least_move_that_counts(label, least):
     step = Step(1, torch.zeros(1, 2), 1, (0.0,), (1,), 1e-6, True)
     map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=step)])
     assert map_domain.high == least
-    moving_step = replace(step, nothing=False)
+    moving_step = replace(step, answer_stays=False)
     map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=moving_step)])
     assert map_domain.high == pytest.approx(1e-6)
 

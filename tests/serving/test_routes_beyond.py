@@ -77,8 +77,10 @@ def test_an_occlusion_goes_on_where_it_was_and_says_how_well_relevance_foretells
     *_, last_state = occlusion.occlusion(measurement)
     np.testing.assert_allclose(steps[-1][1], last_state.map.flatten(), rtol=2e-3, atol=1e-5)
     relevance = flock_trace.on_grid(flock_trace.relevance((7, 5)))
-    moves = measurement.moved(occlusion.blocks(flock_trace.grid, last_state.whole))
-    assert steps[-1][0]["foretells"] == pytest.approx(occlusion.foretells(relevance, last_state.whole, moves), abs=0.01)
+    moves = measurement.moved(occlusion.blocks(flock_trace.grid, last_state.complete_side))
+    assert steps[-1][0]["foretells"] == pytest.approx(
+        occlusion.foretells(relevance, last_state.complete_side, moves), abs=0.01
+    )
 
 
 @pytest.mark.slow

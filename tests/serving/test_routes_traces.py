@@ -174,7 +174,7 @@ def test_the_verdict_of_a_whole_pass_is_python_s(http):
     )
     assert [label for label, *_ in reply] == [verdict.label for verdict in changed_verdicts(scaled, unscaled)]
     assert [numbers for _, *numbers in reply] == [
-        [round(v.on, 5), round(v.off, 5)] for v in changed_verdicts(scaled, unscaled)
+        [round(v.scaled_share, 5), round(v.unscaled_share, 5)] for v in changed_verdicts(scaled, unscaled)
     ]
 
 

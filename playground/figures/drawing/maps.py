@@ -217,7 +217,7 @@ def least_exposure(spec: Spec, maps: list[Map]) -> float:
 
 
 def moved_by_nothing(maps: list[Map]) -> bool:
-    return all(map_.blanked is not None and map_.blanked.nothing for map_ in maps)
+    return all(map_.blanked is not None and map_.blanked.answer_stays for map_ in maps)
 
 
 def least_move(spec: Spec) -> float:
