@@ -383,8 +383,8 @@ def the_cut(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
                 f"{percent(edge.move)} of its length, **{edge.times:.1f} × as far** as without another such block "
                 f"({percent(sum(edge.control_moves) / len(edge.control_moves))}, the mean of "
                 f"{len(edge.control_moves)}). Their cosine was {edge.cosine_before:.3f}; now it is "
-                f"**{edge.cosine_after:.3f}**: the rest comes through other patches, and from what each shows by itself. "
-                f"[See the cut in the microscope](./?{link})."
+                f"**{edge.cosine_after:.3f}**: the rest comes through other patches, and from what each shows by "
+                f"itself. [See the cut in the microscope](./?{link})."
             ),
             shares=(1, 3),
         ),
