@@ -38,8 +38,8 @@ def measured() -> dict[str, str]:
 
     import playground
 
-    speed = engine.apart("against_timm", SPEED)
-    ours, theirs = (engine.apart("one_large_image", package, SIDE) for package in ("ours", "theirs"))
+    speed = engine.in_own_process("against_timm", SPEED)
+    ours, theirs = (engine.in_own_process("one_large_image", package, SIDE) for package in ("ours", "theirs"))
     base, ratios = many.measured(BATCHES)
     return {
         "machine": f"one thread of {platform.machine()}, Python {platform.python_version()}",
@@ -53,7 +53,8 @@ def measured() -> dict[str, str]:
         "memory_ratio": f"{theirs['peak'] / ours['peak']:.1f}",
         "large_ours": f"{ours['seconds']:.1f}", "large_theirs": f"{theirs['seconds']:.1f}",
         "large_ratio": f"{theirs['seconds'] / ours['seconds']:.1f}",
-        "row_ms": f"{1e3 * engine.apart('one_row', ROW):.2f}", "row_tokens": f"{(engine.LARGE // 16) ** 2 + 1:,}",
+        "row_ms": f"{1e3 * engine.in_own_process('one_row', ROW):.2f}",
+        "row_tokens": f"{(engine.LARGE_SIDE // 16) ** 2 + 1:,}",
         "many_tokens": "257", "many_batch": str(many.BATCH),
         "many_table": "\n".join(
             ["| what | × timm's forward |", "|---|---|", f"| timm's forward of a batch: {1e3 * base:.0f} ms | 1 |"]
