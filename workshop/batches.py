@@ -56,8 +56,8 @@ class Batches(Dataset):
         largest_share = recipe.disturbance * min(1, step / (recipe.near_until * recipe.steps))
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         images = np.concatenate([pictures, *(scene.image[None] for scene in scenes)])
-        clean = recoloured(torch.from_numpy(images).permute(0, 3, 1, 2) / 255, generator)  # (B, 3, H, W)
-        image = disturbed(clean, STUDENT_PATCH, largest_share, generator)
+        clean = recolour(torch.from_numpy(images).permute(0, 3, 1, 2) / 255, generator)  # (B, 3, H, W)
+        image = disturb(clean, STUDENT_PATCH, largest_share, generator)
         # Drawn scenes keep all patches: a hidden thing could not be named
         image[: len(view_numbers)] = with_hidden(image[: len(view_numbers)], STUDENT_PATCH, recipe.hidden, generator)
         return {
@@ -87,7 +87,7 @@ def window(views: Views, view_numbers: np.ndarray, top: int, left: int, side: in
     return pixels, features[:, rows, columns]
 
 
-def recoloured(image: Tensor, generator: torch.Generator) -> Tensor:
+def recolour(image: Tensor, generator: torch.Generator) -> Tensor:
     """The pictures, each with its own brightness, tint, contrast and strength of colour."""
 
     def random_between(low: float, high: float, channels: int = 1) -> Tensor:
@@ -100,7 +100,7 @@ def recoloured(image: Tensor, generator: torch.Generator) -> Tensor:
     return (grey + (image - grey) * random_between(0, 1.3)).clamp(0, 1)
 
 
-def disturbed(image: Tensor, patch: int, largest_share: float, generator: torch.Generator) -> Tensor:
+def disturb(image: Tensor, patch: int, largest_share: float, generator: torch.Generator) -> Tensor:
     """Disturbs up to `largest_share` of each picture's patches, in some pictures many and in others few: noise, the
     patch's mean colour, another colour over it, or no content at all."""
     B, rows, columns = len(image), image.shape[2] // patch, image.shape[3] // patch

@@ -130,6 +130,10 @@ def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, grid_side: int)
         yield x
 
 
-def feature_distance(predicted: Tensor, targets: Tensor) -> Tensor:
+def feature_distance(predicted_features: Tensor, targets: Tensor) -> Tensor:
     """The distance between predicted features and their targets, in size and in direction."""
-    return F.smooth_l1_loss(predicted, targets) + 1 - F.cosine_similarity(predicted, targets, dim=-1).mean()
+    return (
+        F.smooth_l1_loss(predicted_features, targets)
+        + 1
+        - F.cosine_similarity(predicted_features, targets, dim=-1).mean()
+    )

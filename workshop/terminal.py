@@ -158,7 +158,7 @@ def _write_class_token(vit: VisionTransformer, check_pool: classifier.Pool, out:
     shown_numbers = np.unique(np.linspace(0, len(check_pool) - 1, SHEET_PICTURES).round().astype(int))
     pictures, labels = check_pool.images[shown_numbers], vit.config.labels
     label_pairs = zip(check_pool.labels[shown_numbers], classifier.predicted_classes(vit, pictures), strict=True)
-    titles = [f"{labels[label]}\nsaid: {labels[predicted]}" for label, predicted in label_pairs]
+    titles = [f"{labels[label]}\nsaid: {labels[predicted_label]}" for label, predicted_label in label_pairs]
     preview.class_token_figure(vit, pictures, titles).savefig(out / "class-token.png", dpi=150)
     return out / "class-token.png"
 

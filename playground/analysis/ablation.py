@@ -1,7 +1,7 @@
 """Switches heads off (ablation) and measures the changes of the prediction and of the tokens after every layer.
 
-`without(seen, {(3, 0), (4, 1)})` runs the network of a trace again with the outputs of head 0 in layer 3 and head 1 in
-layer 4 set to zero, which is the same as zeros in their columns of W_O.
+`ablation_effect(seen, {(3, 0), (4, 1)})` runs the network of a trace again with the outputs of head 0 in layer 3 and
+head 1 in layer 4 set to zero, which is the same as zeros in their columns of W_O.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AblationEffect:
         return sorted(rows, key=lambda row: -row[1])
 
 
-def without(seen: Trace, off_heads: OffHeads, give_way: Callable[[], object] = lambda: None) -> AblationEffect:
+def ablation_effect(seen: Trace, off_heads: OffHeads, give_way: Callable[[], object] = lambda: None) -> AblationEffect:
     """Runs the picture through the network with these heads switched off; layers below the first of these heads are not
     run again. `give_way` is called after every layer, so that a server can serve other people in between."""
     heads_by_layer = by_layer(seen, off_heads)
@@ -49,15 +49,21 @@ def without(seen: Trace, off_heads: OffHeads, give_way: Callable[[], object] = l
         intervene = seen.intervening()
         baseline = _tokens_after_layers(vit, first_tokens, rotation, seen.scale, intervene, 0, give_way)
         layer_input = baseline[first_layer - 1] if first_layer else first_tokens
-        recomputed = _tokens_after_layers(
+        recomputed_tokens = _tokens_after_layers(
             vit, layer_input, rotation, seen.scale, chained(intervene, muting(heads_by_layer)), first_layer, give_way
         )
-        ablated = baseline[:first_layer] + recomputed
-        changes = [_relative_change(x_ablated, x) for x_ablated, x in zip(ablated, baseline, strict=True)]
-        before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated))
-    class_shares = (probabilities(vit, before), probabilities(vit, after)) if vit.classes else (None, None)
+        ablated_tokens = baseline[:first_layer] + recomputed_tokens
+        changes = [_relative_change(x_ablated, x) for x_ablated, x in zip(ablated_tokens, baseline, strict=True)]
+        output_before, output_after = (
+            vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated_tokens)
+        )
+    class_shares = (
+        (probabilities(vit, output_before), probabilities(vit, output_after)) if vit.classes else (None, None)
+    )
     cosine_change = (
-        0.0 if not recomputed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
+        0.0
+        if not recomputed_tokens
+        else 1 - torch.cosine_similarity(output_before.double(), output_after.double(), dim=-1).item()
     )
     return AblationEffect(torch.stack(changes).float().cpu(), *class_shares, cosine_change=cosine_change)
 
@@ -112,8 +118,8 @@ def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda
     def loss(off_heads: list[int]) -> float:
         with torch.no_grad():
             at = chained(intervene, muting({layer: off_heads}))
-            ablated = _tokens_after_layers(vit, layer_input, rotation, trace.scale, at, layer, give_way)[-1]
-            return float(_relative_change(ablated, final_tokens)[first_patch:].mean())
+            ablated_tokens = _tokens_after_layers(vit, layer_input, rotation, trace.scale, at, layer, give_way)[-1]
+            return float(_relative_change(ablated_tokens, final_tokens)[first_patch:].mean())
 
     directions = torch.nn.functional.normalize(
         contributions(trace, layer)[:, first_patch:], dim=-1

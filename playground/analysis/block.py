@@ -166,20 +166,20 @@ def look_up(matrix: Tensor, number: int) -> Tensor:
 DROP_SHARE = 0.1
 
 
-def drop(x: Tensor, training: bool, generator: torch.Generator, share: float = DROP_SHARE) -> Tensor:
+def drop(x: Tensor, is_training: bool, generator: torch.Generator, share: float = DROP_SHARE) -> Tensor:
     """Does what nn.Dropout does in training: sets a random share of the numbers to 0 and scales the others up, so that
     their expected sum stays the same."""
-    return x * (torch.rand(x.shape, generator=generator) >= share) / (1 - share) if training else x
+    return x * (torch.rand(x.shape, generator=generator) >= share) / (1 - share) if is_training else x
 
 
-def two_passes(trace: Trace, training: bool) -> tuple[float, float]:
+def two_passes(trace: Trace, is_training: bool) -> tuple[float, float]:
     """The likeliest class's logit in two passes. In training, as after .train(), dropout follows the last layer."""
     vit, generator = trace._need_vit(), torch.Generator().manual_seed(0)
     x = trace.features()[None]
     with torch.no_grad():
-        logits = [vit.classify(drop(x, training, generator).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
-    best = int(trace.logits.argmax())  # type: ignore[union-attr]
-    return float(logits[0][best]), float(logits[1][best])
+        logits = [vit.classify(drop(x, is_training, generator).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
+    likeliest = int(trace.logits.argmax())  # type: ignore[union-attr]
+    return float(logits[0][likeliest]), float(logits[1][likeliest])
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:

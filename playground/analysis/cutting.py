@@ -19,7 +19,7 @@ TOLERANCE = 0.1  # a control cuts 1 − 3 · TOLERANCE to 1 + TOLERANCE times as
 
 
 @dataclass(frozen=True)
-class Moved:
+class CutEffect:
     move: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
     control_moves: tuple[float, ...]  # this change by each control, a cut of attention to other patches
     attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
@@ -31,7 +31,7 @@ class Moved:
         return self.move / max(sum(self.control_moves) / len(self.control_moves), SMALLEST_DIVISOR)
 
 
-def moved(baseline: Trace, texts: Sequence[str], query: Query) -> float:
+def feature_move(baseline: Trace, texts: Sequence[str], query: Query) -> float:
     """The relative change of the token's feature by these cuts: ‖x' − x‖ / ‖x‖ after the last layer."""
     token = baseline.token(query)
     return _relative_change(
@@ -51,9 +51,9 @@ def _relative_change(before: Tensor, after: Tensor) -> float:
 def moved_beside_controls(
     baseline: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None,
     controls: int = 3, seed: int = 0,
-) -> Moved:  # fmt: skip
-    """Like `moved`, with controls: random cuts of other patches that together get about the same attention. The cuts
-    must name the tokens that are not heard. `give_way` is called after each pass."""
+) -> CutEffect:  # fmt: skip
+    """Like `feature_move`, with controls: random cuts of other patches that together get about the same attention. The
+    cuts must name the tokens that are not heard. `give_way` is called after each pass."""
     cut_set = cuts.read(texts, baseline.cuts.shape)
     cut_sets = [cut_set]
     for control in range(controls):
@@ -64,7 +64,7 @@ def moved_beside_controls(
         give_way()
         moves.append(_relative_change(feature_before, _features_with(baseline, cut_set)[token]))
     attention, *controls_attention = (attention_cut(baseline, cut_set.all) for cut_set in cut_sets)
-    return Moved(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
+    return CutEffect(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
 
 
 def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:

@@ -88,7 +88,7 @@ NAMED_SCENES = 60  # the number of drawn scenes that SHARES_ON_NAMED was measure
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     maps: dict[str, Tensor]  # name -> (rows, columns); 0 in the query's own block
     moved: Tensor  # (rows, columns): how far the query's feature moves without each block; 0 in the query's block
     scores: dict[str, float]  # rank correlation of each map with `moved`, over blocks of equal size but the query's
@@ -183,7 +183,7 @@ def moves_of(
         yield moves
 
 
-def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
+def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explanation:
     """Scores the maps. `side`: the side of a block in patches; `moves`: how far the query's feature moves without each
     block. A map's value for a block is the mean over the block. Only blocks of one size are compared, because larger
     blocks move the feature further."""
@@ -207,7 +207,7 @@ def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, mo
     top_move = next(move for block, move in zip(blocks, moves, strict=True) if block[top_patch])
     masked_maps = {name: patch_map.masked_fill(query_block, 0) for name, patch_map in patch_maps.items()}
     rank = sum(move >= top_move for move in moves_elsewhere)
-    return Explained(
+    return Explanation(
         masked_maps,
         move_map,
         scores,

@@ -176,8 +176,8 @@ def subject(patch_directions: np.ndarray, grid: tuple[int, int], class_rows: lis
 
 def smooth(values: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     """The sum over each patch's 3 × 3 neighbourhood."""
-    padded = np.pad(values.reshape(grid), 1, mode="edge")
-    return sum(padded[i : i + grid[0], j : j + grid[1]] for i in range(3) for j in range(3)).ravel()
+    padded_values = np.pad(values.reshape(grid), 1, mode="edge")
+    return sum(padded_values[i : i + grid[0], j : j + grid[1]] for i in range(3) for j in range(3)).ravel()
 
 
 def ranks(values: np.ndarray) -> np.ndarray:

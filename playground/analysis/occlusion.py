@@ -54,7 +54,7 @@ def margin(logits: Tensor, label: int, multi_label: bool) -> Tensor:
     return logits[..., label] - other_logits.amax(-1)
 
 
-def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed: int = 0) -> Tensor:
+def blanked_picture(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed: int = 0) -> Tensor:
     """The picture with these patches blanked. pixels: (1, 3, H, W); patches: (rows, columns) bool"""
     if by not in FILLINGS:
         raise PlaygroundError(f"Patches are blanked by {', '.join(FILLINGS)}, not by {by!r}.")
@@ -66,11 +66,11 @@ def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed:
         generator = torch.Generator().manual_seed(seed)
         filling = mean + pixels.std((2, 3), keepdim=True) * torch.randn(pixels.shape, generator=generator)
     else:
-        filling = _filled(pixels, mask, patch)
+        filling = _filled_from_neighbours(pixels, mask, patch)
     return torch.where(mask, filling, pixels)
 
 
-def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
+def _filled_from_neighbours(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
     """Replaces each blanked pixel by the mean of the visible pixels in a window around it. The window grows until it
     holds visible pixels."""
     visible = (~mask).to(pixels)[None, None]  # (1, 1, H, W)
@@ -101,7 +101,7 @@ class Blanking:
         new_sets = {key: patch_set for key, patch_set in zip(keys, patch_sets, strict=True) if key not in self.known}
         for start in range(0, len(new_sets), BATCH_SIZE):
             batch_keys = list(new_sets)[start : start + BATCH_SIZE]
-            pictures = [blanked(pixels, new_sets[key], self.seen.patch_size, self.by) for key in batch_keys]
+            pictures = [blanked_picture(pixels, new_sets[key], self.seen.patch_size, self.by) for key in batch_keys]
             self.known |= zip(batch_keys, map(self._move, self._answer_vectors(torch.cat(pictures))), strict=True)
             self.give_way()
         return [self.known[key] for key in keys]

@@ -193,10 +193,12 @@ def changed_verdicts(scaled_trace: Trace, unscaled_trace: Trace, least: float = 
     """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if scaled_trace.logits is None:
         return []
-    before, after = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
-    changes = np.abs(after - before)
-    indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
-    return [Verdict(_label(scaled_trace, i), float(before[i]), float(after[i])) for i in indices]
+    scaled_shares, unscaled_shares = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
+    changes = np.abs(unscaled_shares - scaled_shares)
+    indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [
+        int(scaled_shares.argmax())
+    ]
+    return [Verdict(_label(scaled_trace, i), float(scaled_shares[i]), float(unscaled_shares[i])) for i in indices]
 
 
 def _probabilities(trace: Trace) -> np.ndarray:

@@ -64,7 +64,7 @@ CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding):
 
 
 @dataclass(frozen=True)
-class Unfolded:
+class UnfoldingResult:
     kernel: int
     stride: int
     columns: tuple[int, int]  # shape of the unfolded picture: (numbers in a column, number of columns)
@@ -73,7 +73,7 @@ class Unfolded:
     typical: float  # the mean absolute value of the output
 
 
-def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
+def unfolded(image: Image.Image, channels: int = 8) -> list[UnfoldingResult]:
     """Runs each of CONVOLUTIONS with random filters over the picture, by unfolding and by torch's convolution."""
     pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
     generator, results = torch.Generator().manual_seed(0), []
@@ -87,12 +87,14 @@ def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
         difference, typical_size = (
             float(x) for x in ((unfolded_result - convolved_result).abs().max(), convolved_result.abs().mean())
         )
-        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical_size))
+        results.append(
+            UnfoldingResult(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical_size)
+        )
     return results
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted:
+class ShiftedCrops:
     """Two crops of one picture, the second moved to the right, and measurements on the places that both crops
     show. Differences are relative."""
 
@@ -107,7 +109,9 @@ class Shifted:
     query: tuple[int, int]  # (row, column) in the second crop
 
 
-def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1) -> Shifted:
+def compare_shifted(
+    vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1
+) -> ShiftedCrops:
     """Measures two crops of the same size; in the second crop a place lies `patches` columns further left."""
     c = vit.config
     P = c.patch_size
@@ -119,7 +123,7 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
     query = (rows // 2, (columns - patches) // 2)
     features = tuple(crop_trace.on_grid(crop_trace.features().T) for crop_trace in traces)  # (D, rows, columns)
     cosines = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
-    return Shifted(
+    return ShiftedCrops(
         pictures=(crops[0], crops[1]),
         grid=(rows, columns),
         patches=patches,
@@ -155,11 +159,13 @@ def _one_pixel_change(vit: VisionTransformer, trace: Trace) -> float:
     proj = vit.patch_embed.proj
     with torch.no_grad():
         pixels = trace._need_input().float().cpu()
-        before, after = (
+        embeddings_before, embeddings_after = (
             F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
             for view in (pixels[..., :-1], pixels[..., 1:])
         )
-    return float(((after - before).norm(dim=0) / before.norm(dim=0).clamp(min=1e-9)).median())
+    return float(
+        ((embeddings_after - embeddings_before).norm(dim=0) / embeddings_before.norm(dim=0).clamp(min=1e-9)).median()
+    )
 
 
 def _mean_variation(traces: tuple[Trace, ...], layer: int, patches: int) -> float:

@@ -53,7 +53,7 @@ def animate(
         figure = draw(frame, trace, image, lines=most_lines, **draw_arguments)
         facts = facts or provenance(figure.spec, figure.facts, path.name)
         images.append(pixels(figure))
-    data = _encoded(path.suffix.lower(), images, [ms for _, ms in timed_frames], spec, facts)
+    data = _encode(path.suffix.lower(), images, [ms for _, ms in timed_frames], spec, facts)
     return write_file(path, data)
 
 
@@ -129,7 +129,7 @@ def patches_on_path(places: str) -> list[tuple[int, int]]:
     return patches
 
 
-def _encoded(kind: str, images: list[Image.Image], durations: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
+def _encode(kind: str, images: list[Image.Image], durations: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
     images = images if spec.transparent else [frame.convert("RGB") for frame in images]
     options = {"duration": durations, "loop": 0}
     if kind == ".gif":

@@ -50,8 +50,8 @@ def bundle(entry: str) -> str:
             return
         if name in path:
             raise ValueError(f"the modules import each other in a circle: {' → '.join((*path, name))}")
-        for imported in _IMPORT.findall(_source(name)):
-            visit(normpath(f"{dirname(name)}/{imported}"), (*path, name))
+        for imported_name in _IMPORT.findall(_source(name)):
+            visit(normpath(f"{dirname(name)}/{imported_name}"), (*path, name))
         module_names.append(name)
 
     visit(entry, ())
@@ -107,12 +107,12 @@ def _without_spaces(code: str) -> str:
     return _NEEDLESS_SPACE.sub("", _NEEDLESS_BREAK.sub("", code))
 
 
-def drawing(entry: str, mounts: str) -> str:
+def drawing_module(entry: str, mounts: str) -> str:
     """Like `bundle`; if `mounts` names one of the entry's functions, that function becomes the default export."""
     return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
 
 
-def exported(entry: str) -> set[str]:
+def exported_functions(entry: str) -> set[str]:
     """The names of the functions that the entry exports; `mounts` in `drawing` is one of them."""
     return set(_EXPORTED_FUNCTION.findall(_source(entry)))
 

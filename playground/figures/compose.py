@@ -213,9 +213,9 @@ def _plan(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
                 _band_beside_picture(spec, content, footer, least_lines),
             ]
             candidates += [plan for plan in picture_plans if plan.picture_height >= LEAST_PICTURE_HEIGHT * plan.band.em]
-        best = max(candidates, key=lambda other: other.panel_area)
-        if best.panel_area > 1.2 * plan.panel_area:
-            return best
+        best_plan = max(candidates, key=lambda other: other.panel_area)
+        if best_plan.panel_area > 1.2 * plan.panel_area:
+            return best_plan
     return plan
 
 

@@ -319,14 +319,14 @@ def packing_loss(trace: Trace, pack: bytes, layers: list[int], heads: list[int])
     """The loss in the rows of some patches, in every head that the file holds, at the scale of the pass."""
     from playground.tracing import Trace
 
-    packed, queries, patches = (
+    packed_trace, queries, patches = (
         Trace.from_bytes(pack),
         trace.some_patches(MEASURED_PATCHES),
         slice(len(trace.prefix), None),
     )
     largest_difference, mean_differences, kept_shares = 0.0, [], []
     for layer in layers:
-        packed_weights, exact_weights = packed.weights(layer, queries), trace.weights(layer, queries)[heads]
+        packed_weights, exact_weights = packed_trace.weights(layer, queries), trace.weights(layer, queries)[heads]
         differences = (packed_weights - exact_weights).abs()
         largest_difference = max(largest_difference, float(differences.max()))
         mean_differences.append(float(differences.mean()))

@@ -180,8 +180,10 @@ def save(
     `figure`; `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html
     holds."""
     path = Path(file)
-    if unknown := options.keys() - OPTIONS.keys():
-        raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
+    if unknown_options := options.keys() - OPTIONS.keys():
+        raise PlaygroundError(
+            f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTIONS)}."
+        )
     kind = path.suffix.lower()
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
@@ -214,9 +216,9 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> 
     """(the spec, the other arguments of `compose.draw`). Raises for options that would be ignored."""
     layout = layouts.of(spec)
     layout.check(spec)
-    for name, why in unused_reasons(spec).items():
+    for name, reason in unused_reasons(spec).items():
         if name in OPTIONS and (value := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
-            raise OptionError(f"{word(name, value)} would change nothing here: {why}.")
+            raise OptionError(f"{word(name, value)} would change nothing here: {reason}.")
     if layout.beside(spec) == "many":
         return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
     if other_image is not None and layout.beside(spec) != "other":

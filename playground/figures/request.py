@@ -159,5 +159,5 @@ def model(spec: Spec) -> VisionTransformer:
 
 
 @lru_cache(maxsize=2)
-def _model(name: str, weights: str | None, trained: tuple[tuple[str, str | None], ...]) -> VisionTransformer:
-    return load(name, weights=weights, **dict(trained))  # type: ignore[arg-type]
+def _model(name: str, weights: str | None, training_items: tuple[tuple[str, str | None], ...]) -> VisionTransformer:
+    return load(name, weights=weights, **dict(training_items))  # type: ignore[arg-type]

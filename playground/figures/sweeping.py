@@ -133,14 +133,14 @@ class Sweep(Many):
         return numbers
 
     @torch.no_grad()
-    def metric_of(self, pixels: Tensor, label: Any, most: int) -> tuple[float, np.ndarray]:
-        """The metric of one picture (1, 3, H, W) in the plain pass and in each variant, at most `most` at once."""
+    def metric_of(self, pixels: Tensor, label: Any, most_variants: int) -> tuple[float, np.ndarray]:
+        """The metric of one picture (1, 3, H, W) in the plain pass and in each variant, `most_variants` at once."""
         vit = self.vit
         tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
         states = [tokens, *(x for x, _ in vit.layers(tokens, rotation))]  # tokens before each layer and at the end
         before = float(self.metric_in(vit, states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
-        for batch in _batches(self.variants(), most):
+        for batch in _batches(self.variants(), most_variants):
             if (variant := batch[0]).vit is not None:
                 x = variant.vit.features(pixels.to(variant.vit.patch_embed.proj.weight), variant.vit.config.depth - 1)
                 value[variant.place] = float(self.metric_in(variant.vit, x, x, label)[0])
@@ -180,12 +180,12 @@ class Sweep(Many):
         return errors
 
 
-def _batches(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
-    """Batches of variants of one layer, at most `most` each."""
+def _batches(variants: list[Variant], most_variants: int) -> Iterator[list[Variant]]:
+    """Batches of variants of one layer, at most `most_variants` each."""
     batch: list[Variant] = []
     for variant in variants:
         is_alone = variant.change is None
-        if batch and (is_alone or variant.first_layer != batch[0].first_layer or len(batch) >= max(1, most)):
+        if batch and (is_alone or variant.first_layer != batch[0].first_layer or len(batch) >= max(1, most_variants)):
             yield batch
             batch = []
         batch.append(variant)
@@ -414,9 +414,9 @@ def _warn_of_failures(run: Sweep, picture_count: int) -> None:
     sentences = list(run.failed.values())
     if not picture_count:
         raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
-    rest = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
+    rest_words = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
     if sentences:
-        warnings.warn(f"{'; '.join(sentences[:3])}{rest}. The others are here.", PlaygroundWarning, stacklevel=4)
+        warnings.warn(f"{'; '.join(sentences[:3])}{rest_words}. The others are here.", PlaygroundWarning, stacklevel=4)
 
 
 def _with_intervals(xarray: Any, dataset: Any) -> Any:

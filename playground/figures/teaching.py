@@ -130,16 +130,17 @@ def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
     page, asker = Page.of(paper), TOKENS[ASKS]
     page.write("What the row says" + (": the key" if key else ""), 18, bold=True)
     order = sorted(range(len(TOKENS)), key=sheet.weights.__getitem__, reverse=True)
-    best, second = (TOKENS[n] for n in order[:2])
+    best_token, second_token = (TOKENS[n] for n in order[:2])
     share = sheet.weights[order[1]] / (1 - sheet.weights[order[0]])
     for question, answer in (
-        (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?", f"{best}, with "
-         f"{captions.percent(max(sheet.weights))}. No: {best} gives {asker} "
-         f"{captions.percent(sheet.all[order[0]][ASKS])}. Its row comes from {best}'s query and {asker}'s key."),
+        (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?", f"{best_token}, with "
+         f"{captions.percent(max(sheet.weights))}. No: {best_token} gives {asker} "
+         f"{captions.percent(sheet.all[order[0]][ASKS])}. Its row comes from {best_token}'s query and {asker}'s key."),
         (f"Set {asker}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
-        (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by what is "
-         f"left, 1 − {sheet.weights[order[0]]:.3f}: {second} rises from {sheet.weights[order[1]]:.3f} to {share:.3f}."),
+        (f"Hide {best_token}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by "
+         f"what is left, 1 − {sheet.weights[order[0]]:.3f}: {second_token} rises from {sheet.weights[order[1]]:.3f} to "
+         f"{share:.3f}."),
         (f"What is the most, and the least, that {asker} can receive?", f"{max(VALUES)} and {min(VALUES)}: a weighted "
          "mean lies between the smallest and the largest value."),
     ):  # fmt: skip

@@ -58,10 +58,10 @@ def write(job: Any, path: Path, report: type | None = None, dask: str | None = N
     if progress_bar is not None:
         progress_bar.close()
     if names := [job.names[number] for number in np.flatnonzero(~store["done"][:])]:
-        rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        rest_words = f" and {len(names) - 3} more" if len(names) > 3 else ""
         warnings.warn(
             f"{path} lacks the numbers of {len(names)} of {len(job)} pictures, which can't be read or give none: "
-            f"{', '.join(names[:3])}{rest}. Where they are mended, the same run into {path} fills them in.",
+            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run into {path} fills them in.",
             PlaygroundWarning,
             stacklevel=3,
         )

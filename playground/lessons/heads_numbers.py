@@ -231,11 +231,11 @@ def board(subject: Subject, trace: Trace, means: Habits, strongest: Spot, silenc
 
 
 def lost(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> AblationEffect:
-    from playground.analysis.ablation import without
+    from playground.analysis.ablation import ablation_effect
 
     def work() -> AblationEffect:
         with subject.turns() as give_way:
-            return without(trace, silenced_heads, give_way)
+            return ablation_effect(trace, silenced_heads, give_way)
 
     return subject.kept(("lost", tuple(silenced_heads)), work)
 

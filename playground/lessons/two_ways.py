@@ -42,7 +42,7 @@ from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
-    from playground.analysis.two_ways import Shifted
+    from playground.analysis.two_ways import ShiftedCrops
 
 KERNELS = (3, 5, 7)
 MOST_TOKENS = 16384
@@ -182,19 +182,19 @@ def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def shifted_crops(subject: Subject, patches: int) -> Shifted:
+def shifted_crops(subject: Subject, patches: int) -> ShiftedCrops:
     from playground.analysis import two_ways
 
     layer, head = subject.shown
 
-    def work() -> Shifted:
+    def work() -> ShiftedCrops:
         with subject.turns():
-            return two_ways.shifted(subject.vit, subject.image, layer, head, patches)
+            return two_ways.compare_shifted(subject.vit, subject.image, layer, head, patches)
 
     return subject.kept(("shifted", layer, head, patches), work)
 
 
-def crop_pictures(shift: Shifted) -> Pictures:
+def crop_pictures(shift: ShiftedCrops) -> Pictures:
     spots = [(shift.query[0], shift.query[1] + offset) for offset in (shift.patches, 0)]
     pairs = list(zip(shift.pictures, shift.rows, spots, strict=True))
     first, second = (data_url(outlined(crop, shift.grid, spot)) for crop, _, spot in pairs)
@@ -203,7 +203,7 @@ def crop_pictures(shift: Shifted) -> Pictures:
     return Pictures((first, second), (first_map, second_map), ("as it was", f"moved by {shift.patches}"), aspect)
 
 
-def convolution_words(shift: Shifted) -> str:
+def convolution_words(shift: ShiftedCrops) -> str:
     """How far a convolution's outputs differ after the shift, in words."""
     return f"differ by {shift.convolution:.0e} of their size" if shift.convolution else "are exactly the same"
 

@@ -53,7 +53,7 @@ from playground.samples import start_patch
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from playground.analysis.explain import Explained
+    from playground.analysis.explain import Explanation
 
 # What arrives ---------------------------------------------------------------------------------------------------------
 
@@ -328,7 +328,7 @@ def coarser(side: int, passes: int) -> Iterator[Part]:
     )
 
 
-def foretold(subject: Subject, query: tuple[int, int], maps: Explained) -> Iterator[Part]:
+def foretold(subject: Subject, query: tuple[int, int], maps: Explanation) -> Iterator[Part]:
     from playground.analysis.explain import NAMED_SCENES, SHARES_ON_NAMED
 
     row, column = maps.top

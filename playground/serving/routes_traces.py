@@ -180,7 +180,7 @@ async def moved(request: Request) -> Response:
             try:
                 effect = cutting.moved_beside_controls(uncut_trace, setup.cut, query, give_way)
             except PlaygroundError as error:  # no other patches have as much attention
-                return JSONResponse({"by": cutting.moved(uncut_trace, setup.cut, query), "says": str(error)})
+                return JSONResponse({"by": cutting.feature_move(uncut_trace, setup.cut, query), "says": str(error)})
         return JSONResponse({"by": effect.move, "times": effect.times, "attention": effect.attention})
 
     return await part(request, make)

@@ -12,7 +12,7 @@ import streamlit as st
 
 from playground import samples
 from playground.figures import teaching as printed
-from playground.figures.bundle import drawing, stylesheet
+from playground.figures.bundle import drawing_module, stylesheet
 from playground.lessons import teaching
 from playground.lessons.lesson import Setting, Written
 from playground.lessons.registry import LESSONS
@@ -193,7 +193,7 @@ def mounted() -> dict[str, printed.MountedScript]:
     """For each script of a lesson, what slides need to mount it."""
     return {
         name: printed.MountedScript(
-            drawing(script.file, script.mounts), stylesheet(script.styles), script.box, script.look
+            drawing_module(script.file, script.mounts), stylesheet(script.styles), script.box, script.look
         )
         for name, script in SCRIPTS.items()
     }

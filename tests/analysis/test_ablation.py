@@ -7,7 +7,7 @@ import torch
 
 import playground
 from playground import PlaygroundError
-from playground.analysis.ablation import additivity, contributions, without
+from playground.analysis.ablation import ablation_effect, additivity, contributions
 
 LABELS = tuple("abcdefghij")
 
@@ -24,7 +24,7 @@ def zeroed(vit, off_heads):
 @pytest.mark.parametrize("off_heads", [{(0, 0)}, {(1, 2)}, {(2, 3)}, {(0, 1), (2, 0), (2, 1)}], ids=str)
 def test_switching_a_head_off_equals_zeros_in_its_columns_of_w_o(small_trace, off_heads):
     muted_vit = zeroed(small_trace.vit, off_heads)
-    ablation = without(small_trace, off_heads)
+    ablation = ablation_effect(small_trace, off_heads)
     torch.testing.assert_close(ablation.after, muted_vit(small_trace.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(ablation.before, small_trace.logits.softmax(-1), atol=1e-5, rtol=1e-4)
     for layer in range(small_trace.layers):
@@ -34,14 +34,14 @@ def test_switching_a_head_off_equals_zeros_in_its_columns_of_w_o(small_trace, of
 
 
 def test_tokens_change_from_the_layer_of_the_muted_head_on_and_not_below_it(small_trace):
-    change = without(small_trace, {(1, 0)}).change
+    change = ablation_effect(small_trace, {(1, 0)}).change
     assert change.shape == (small_trace.layers, small_trace.tokens)
     assert change[0].max() == 0
     assert change[1:].min() > 0
 
 
 def test_with_nothing_switched_off_nothing_changes(small_trace):
-    ablation = without(small_trace, set())
+    ablation = ablation_effect(small_trace, set())
     assert ablation.change.max() == 0
     assert torch.equal(ablation.before, ablation.after)
     assert ablation.cosine_change == 0
@@ -53,15 +53,15 @@ def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(small_trace):
     x, _ = vit.embed(small_trace.input)
     x = x + block.attn.proj.bias
     x = x + block.mlp(block.norm2(x))
-    unmuted = vit.features(small_trace.input, 0)
-    expected = ((x - unmuted).norm(dim=-1) / unmuted.norm(dim=-1))[0]
-    torch.testing.assert_close(without(small_trace, off_heads).change[0], expected, atol=1e-5, rtol=1e-4)
+    unmuted_tokens = vit.features(small_trace.input, 0)
+    expected = ((x - unmuted_tokens).norm(dim=-1) / unmuted_tokens.norm(dim=-1))[0]
+    torch.testing.assert_close(ablation_effect(small_trace, off_heads).change[0], expected, atol=1e-5, rtol=1e-4)
 
 
 def test_ablation_leaves_the_network_unchanged(small_trace):
     parameters = {name: p.clone() for name, p in small_trace.vit.state_dict().items()}
     mixes = [block.attn.mix for block in small_trace.vit.blocks]
-    without(small_trace, {(0, 0), (2, 3)})
+    ablation_effect(small_trace, {(0, 0), (2, 3)})
     assert [block.attn.mix for block in small_trace.vit.blocks] == mixes
     assert all(torch.equal(p, parameters[name]) for name, p in small_trace.vit.state_dict().items())
     assert torch.equal(small_trace.vit(small_trace.input)[0], small_trace.logits)
@@ -71,7 +71,7 @@ def test_ablation_keeps_the_scale_of_the_pass(small, picture):
     trace = playground.trace(small, picture, scale="off")
     off_heads = {(1, 1)}
     expected = zeroed(small, off_heads)(trace.input, scale=1.0)[0].softmax(-1)
-    torch.testing.assert_close(without(trace, off_heads).after, expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ablation_effect(trace, off_heads).after, expected, atol=1e-5, rtol=1e-4)
 
 
 def test_losses_without_single_heads_and_without_a_whole_layer_equal_a_loop_s(small_trace):
@@ -107,7 +107,7 @@ def test_what_heads_add_sums_up_to_what_attention_adds(small_trace):
 
 
 def test_predictions_hold_each_label_with_its_probability_before_and_after(small_trace):
-    ablation = without(small_trace, {(1, 0)})
+    ablation = ablation_effect(small_trace, {(1, 0)})
     rows = ablation.predictions(LABELS, top=3)
     assert [label for label, *_ in rows][:1] == [LABELS[int(ablation.before.argmax())]]
     assert LABELS[int(ablation.after.argmax())] in [label for label, *_ in rows]
@@ -121,7 +121,7 @@ def test_the_probabilities_of_a_multi_label_model_come_from_a_sigmoid(small_trac
     config = small_trace.vit.config.__class__(**{**small_trace.vit.config.__dict__, "multi_label": True})
     small_trace.vit.config = config
     torch.testing.assert_close(
-        without(small_trace, {(1, 0)}).before, small_trace.logits.sigmoid(), atol=1e-5, rtol=1e-4
+        ablation_effect(small_trace, {(1, 0)}).before, small_trace.logits.sigmoid(), atol=1e-5, rtol=1e-4
     )
 
 
@@ -136,7 +136,7 @@ def test_without_a_classifier_the_output_vector_turns(picture):
     )  # fmt: skip
     vit = scramble(VisionTransformer(c))
     trace = playground.trace(vit, picture)
-    ablation = without(trace, {(0, 2)})
+    ablation = ablation_effect(trace, {(0, 2)})
     assert (ablation.before, ablation.after, ablation.predictions(LABELS)) == (None, None, [])
     a, b = (model(trace.input)[0] for model in (vit, zeroed(vit, {(0, 2)})))
     assert ablation.cosine_change == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
@@ -146,9 +146,9 @@ def test_without_a_classifier_the_output_vector_turns(picture):
 @pytest.mark.parametrize("off_heads", [{(3, 0)}, {(0, 4)}, {(-1, 0)}, {(0, -1)}], ids=str)
 def test_a_head_that_does_not_exist_is_an_error(small_trace, off_heads):
     with pytest.raises(PlaygroundError, match="There is no head"):
-        without(small_trace, off_heads)
+        ablation_effect(small_trace, off_heads)
 
 
 def test_ablation_of_a_trace_from_bytes_is_an_error(small_trace):
     with pytest.raises(PlaygroundError, match="trace the image again"):
-        without(playground.tracing.Trace.from_bytes(small_trace.to_bytes()), {(0, 0)})
+        ablation_effect(playground.tracing.Trace.from_bytes(small_trace.to_bytes()), {(0, 0)})

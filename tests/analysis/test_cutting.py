@@ -7,7 +7,7 @@ from PIL import Image
 import playground
 from playground.analysis import cutting
 from playground.errors import PlaygroundError
-from playground.figures.drawing.view import matching
+from playground.figures.drawing.view import allowed_words
 from playground.vit import Config, VisionTransformer
 
 
@@ -19,10 +19,10 @@ def trace_with_cuts(small, picture):
 def test_moved_is_the_relative_change_of_the_feature(small, small_trace, trace_with_cuts):
     cut_trace = trace_with_cuts(["7,5>3,2+3,3"])
     old_feature, new_feature = (trace.features()[small_trace.token((7, 5))] for trace in (small_trace, cut_trace))
-    assert cutting.moved(small_trace, cut_trace.cuts.texts, (7, 5)) == pytest.approx(
+    assert cutting.feature_move(small_trace, cut_trace.cuts.texts, (7, 5)) == pytest.approx(
         float((new_feature - old_feature).norm() / old_feature.norm())
     )
-    assert cutting.moved(small_trace, [], (7, 5)) == 0
+    assert cutting.feature_move(small_trace, [], (7, 5)) == 0
 
 
 def test_the_attention_that_a_cut_takes_is_the_mean_of_its_hearers_weights(small_trace, trace_with_cuts):
@@ -101,7 +101,7 @@ def test_an_edge_and_blocks_of_the_same_size_elsewhere_are_cut(monkeypatch, smal
 def test_a_cut_edge_fits_into_an_address_and_two_blocks_share_no_patch(grid):
     block_radius = cutting.cut_radius(grid)
     text = cutting._cut_around((0, 0), (grid[0] // 2, grid[1] // 2), block_radius, grid)
-    assert matching({"cut": text}) == {"cut": text}
+    assert allowed_words({"cut": text}) == {"cut": text}
     assert len(text.split("+")) == (2 * block_radius + 1) ** 2
     assert cutting._near_radius(grid) >= 2 * block_radius
 

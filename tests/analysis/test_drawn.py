@@ -36,11 +36,11 @@ def numbers_of_all_rows(chelsea):
         exponentials = np.exp(scores - scores.max(-1, keepdims=True))
         rows = exponentials / exponentials.sum(-1, keepdims=True)
         patches = rows[..., 1:]
-        added = (rows * chelsea.value_norms(layer).double().numpy()[:, None])[..., 1:]
+        added_lengths = (rows * chelsea.value_norms(layer).double().numpy()[:, None])[..., 1:]
         numbers["mean"].append(rows.mean(1))
         numbers["distance"].append(((patches * distances).sum(-1) / patches.sum(-1)).mean(-1))
         numbers["apart"].append(scores.std(-1).mean(1))
-        numbers["differs"].append(patches.argmax(-1) != added.argmax(-1))
+        numbers["differs"].append(patches.argmax(-1) != added_lengths.argmax(-1))
     return {name: np.stack(layers) for name, layers in numbers.items()}
 
 

@@ -61,9 +61,9 @@ def test_pointing_and_segmentation_equal_counts_by_hand():
 
 
 def test_the_scores_of_all_methods_and_of_both_controls_are_given(small_trace):
-    shuffled = with_shuffled(small_trace.vit)
+    shuffled_model = with_shuffled(small_trace.vit)
     mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
-    rows = {scores.method: scores for scores in faithfulness(small_trace, shuffled, mask)}
+    rows = {scores.method: scores for scores in faithfulness(small_trace, shuffled_model, mask)}
     assert list(rows) == ["raw", "rollout", "gradient", "integrated", "chefer", "legrad", "random", "constant"]
     assert rows["constant"].rank_correlation == 0
     assert rows["constant"].pointing == pytest.approx(16 / 64)
@@ -86,8 +86,8 @@ def test_each_picture_has_its_own_random_map(small, picture):
 
 
 def test_shuffled_parameters_are_the_same_numbers_elsewhere(small):
-    shuffled = with_shuffled(small)
-    for (name, p), q in zip(small.named_parameters(), shuffled.parameters(), strict=True):
+    shuffled_model = with_shuffled(small)
+    for (name, p), q in zip(small.named_parameters(), shuffled_model.parameters(), strict=True):
         assert torch.equal(p.flatten().sort().values, q.flatten().sort().values)
         assert p.numel() < 3 or not torch.equal(p, q), name
 
@@ -123,10 +123,10 @@ def test_the_command_makes_a_line_for_each_picture_and_a_table(folder, tmp_path,
     assert len(rows) == 3 * 8
     assert {row["picture"][-5:] for row in rows if row["pointing"]} == {"1.png"}
     assert all(row["pointing"] == "1.0000" for row in rows if row["pointing"])
-    printed = capsys.readouterr().out
-    assert "| untrained | 3 | gradient | " in printed
+    output = capsys.readouterr().out
+    assert "| untrained | 3 | gradient | " in output
     mean = np.mean([float(row["deletion"]) for row in rows if row["method"] == "legrad"])
-    assert f"{mean:.2f}" in next(line for line in printed.splitlines() if "| legrad |" in line)
+    assert f"{mean:.2f}" in next(line for line in output.splitlines() if "| legrad |" in line)
     assert main(["faithfulness", str(folder), "--out", str(tmp_path / "table.md")]) == 0
     assert (tmp_path / "table.md").read_text().startswith("3 pictures, 1 of them with a mask.")
 

@@ -30,7 +30,7 @@ def test_foretold_is_the_rank_correlation_of_map_and_moves(small_trace, method):
     vit, moves, relevance_sums = small_trace.vit, [], []
     map_ = small_trace.rollout(QUERY) if method == "rollout" else small_trace.relevance(QUERY)
     for block in blocks:
-        pixels = occlusion.blanked(small_trace.input, block, small_trace.patch_size)
+        pixels = occlusion.blanked_picture(small_trace.input, block, small_trace.patch_size)
         with torch.no_grad():
             y, x = (
                 vit.norm(vit.features(image, small_trace.layers - 1))[0, small_trace.token(QUERY)]

@@ -67,8 +67,8 @@ def lengths(trace: Trace) -> list[list[float]]:
     mean_lengths = []
     for layer in range(trace.layers):
         proj = trace.vit.blocks[layer].attn.proj.weight.detach().unflatten(1, (trace.heads, -1)).transpose(0, 1)
-        added = trace.weights(layer) @ trace.record[layer].v @ proj.mT  # (heads, tokens, D)
-        mean_lengths.append(added.norm(dim=-1)[:, len(trace.prefix) :].mean(-1).tolist())
+        added_vectors = trace.weights(layer) @ trace.record[layer].v @ proj.mT  # (heads, tokens, D)
+        mean_lengths.append(added_vectors.norm(dim=-1)[:, len(trace.prefix) :].mean(-1).tolist())
     return mean_lengths
 
 

@@ -189,8 +189,8 @@ def test_the_effect_is_the_relative_length_of_the_added_vector(small_trace):
     lengths = []
     for head in range(small_trace.heads):
         columns = small_trace.vit.blocks[1].attn.proj.weight[:, 12 * head : 12 * head + 12]
-        added = small_trace.matrix(1, head)[3:] @ small_trace.record[1].v[head] @ columns.T
-        lengths.append(added.norm(dim=-1).mean().item())
+        added_vectors = small_trace.matrix(1, head)[3:] @ small_trace.record[1].v[head] @ columns.T
+        lengths.append(added_vectors.norm(dim=-1).mean().item())
     assert habits.effect[1] == pytest.approx(np.array(lengths) / np.mean(lengths), abs=1e-4)
 
 
@@ -200,8 +200,8 @@ def test_the_effect_includes_the_gains_of_layer_scale(picture):
         for block in vit.blocks:  # as in DINOv2, attention hardly changes some numbers of a token
             block.ls1.gamma.copy_(torch.linspace(0, 2, SMALL.width) ** 4)
     trace = playground.trace(vit, picture)
-    added = contributions(trace, 1)[:, len(trace.prefix) :].norm(dim=-1).mean(-1)
-    assert measure_heads(trace).effect[1] == pytest.approx((added / added.mean()).numpy(), abs=1e-4)
+    added_lengths = contributions(trace, 1)[:, len(trace.prefix) :].norm(dim=-1).mean(-1)
+    assert measure_heads(trace).effect[1] == pytest.approx((added_lengths / added_lengths.mean()).numpy(), abs=1e-4)
 
 
 def test_every_number_of_a_real_trace_agrees_with_its_whole_matrices(small_trace):

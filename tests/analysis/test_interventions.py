@@ -82,10 +82,10 @@ def test_ablated_heads_give_zeros_or_their_mean_as_in_the_loop(timm_vit, two_tra
         return x
 
     logits, _ = timm_pass(timm_vit, two_traces[0].input, change)
-    ablated = two_traces[0].ablate(heads=[(1, 2), (2, 0)], to=to)
-    torch.testing.assert_close(ablated.logits, logits[0], **CLOSE)
-    assert (ablated.logits - two_traces[0].logits).abs().max() > 0.01
-    assert f"{to}@1.2; {to}@2.0" in repr(ablated)
+    ablated_trace = two_traces[0].ablate(heads=[(1, 2), (2, 0)], to=to)
+    torch.testing.assert_close(ablated_trace.logits, logits[0], **CLOSE)
+    assert (ablated_trace.logits - two_traces[0].logits).abs().max() > 0.01
+    assert f"{to}@1.2; {to}@2.0" in repr(ablated_trace)
 
 
 def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(timm_vit, two_traces, our_vit, tmp_path):
@@ -106,8 +106,8 @@ def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(timm_vit, tw
         return x
 
     logits, _ = timm_pass(timm_vit, two_traces[0].input, change)
-    ablated = two_traces[0].ablate(heads=[(1, 2)], to="mean", mean_of=tmp_path)
-    torch.testing.assert_close(ablated.logits, logits[0], **CLOSE)
+    ablated_trace = two_traces[0].ablate(heads=[(1, 2)], to="mean", mean_of=tmp_path)
+    torch.testing.assert_close(ablated_trace.logits, logits[0], **CLOSE)
 
 
 @pytest.mark.parametrize("what", ["residual", "mlp", "attention", "queries", "keys", "values", "head:3"])
@@ -129,9 +129,9 @@ def test_patched_values_are_those_of_the_other_pass(timm_vit, two_traces, what, 
         return x
 
     logits, _ = timm_pass(timm_vit, seen.input, change)
-    patched = seen.patch(other_seen, layers=[1, 2], positions=positions, what=what)
-    torch.testing.assert_close(patched.logits, logits[0], **CLOSE)
-    assert (patched.logits - seen.logits).abs().max() > 1e-4
+    patched_trace = seen.patch(other_seen, layers=[1, 2], positions=positions, what=what)
+    torch.testing.assert_close(patched_trace.logits, logits[0], **CLOSE)
+    assert (patched_trace.logits - seen.logits).abs().max() > 1e-4
 
 
 def test_patching_the_last_layer_gives_the_other_picture_s_answer(two_traces):
@@ -156,12 +156,12 @@ def test_paths_equal_the_passes_of_wang(timm_vit, two_traces, from_other):
             x[:, 1] = replacement
         return x
 
-    _, patched = timm_pass(timm_vit, seen.input, freeze)
+    _, patched_tensors = timm_pass(timm_vit, seen.input, freeze)
 
     def receive(layer, name, x):
         if layer == 2 and name in ("queries", "keys", "values"):
             x = x.clone()
-            x[:, 3] = patched[2, name][:, 3]
+            x[:, 3] = patched_tensors[2, name][:, 3]
         return x
 
     logits, _ = timm_pass(timm_vit, seen.input, receive)
@@ -223,15 +223,17 @@ def test_what_is_computed_from_a_changed_pass_is_changed_too(timm_vit, two_trace
         return x * 0.3 if (layer, name) == (1, "mlp") else x
 
     seen = two_traces[0].again({"layers.1.mlp": lambda x: x * 0.3}, "a third of an MLP")
-    _, patched = timm_pass(timm_vit, two_traces[0].input, change)
+    _, changed_tensors = timm_pass(timm_vit, two_traces[0].input, change)
     for layer in range(4):
-        torch.testing.assert_close(seen.features(layer), patched[layer, "residual"][0], **CLOSE)
-        q, k = patched[layer, "queries"][0], patched[layer, "keys"][0]
+        torch.testing.assert_close(seen.features(layer), changed_tensors[layer, "residual"][0], **CLOSE)
+        q, k = changed_tensors[layer, "queries"][0], changed_tensors[layer, "keys"][0]
         torch.testing.assert_close(seen.weights(layer), (q @ k.mT * seen.scale).softmax(-1), **CLOSE)
-    twice_changed = seen.ablate([(2, 1)])
-    assert twice_changed.interventions == ("a third of an MLP", "heads 2.1 off")
-    assert type(playground.Trace.from_bytes(twice_changed.to_bytes())) is playground.Trace
-    assert playground.Trace.from_bytes(twice_changed.to_bytes()).interventions == twice_changed.interventions
+    twice_changed_trace = seen.ablate([(2, 1)])
+    assert twice_changed_trace.interventions == ("a third of an MLP", "heads 2.1 off")
+    assert type(playground.Trace.from_bytes(twice_changed_trace.to_bytes())) is playground.Trace
+    assert (
+        playground.Trace.from_bytes(twice_changed_trace.to_bytes()).interventions == twice_changed_trace.interventions
+    )
 
 
 CONFIG_CHANGES = [

@@ -34,9 +34,9 @@ def test_matches_equal_those_of_a_loop_and_of_the_browser():
     matches = matching.matches(matching.unit(first_features), matching.unit(second_features))
     expected = []
     for i in range(40):
-        best = max(range(55), key=lambda j: cosine(first_features[i], second_features[j]))
-        match_back = max(range(40), key=lambda x: cosine(first_features[x], second_features[best]))
-        expected.append(best if match_back == i else -1)
+        best_match = max(range(55), key=lambda j: cosine(first_features[i], second_features[j]))
+        match_back = max(range(40), key=lambda x: cosine(first_features[x], second_features[best_match]))
+        expected.append(best_match if match_back == i else -1)
     assert matches.tolist() == expected
     assert 0 < (matches >= 0).sum() < 40
     browser_matches = in_javascript(

@@ -6,7 +6,7 @@ import torch
 
 import playground
 from playground.analysis import occlusion
-from playground.analysis.occlusion import Blanking, Target, blanked, blocks, spearman
+from playground.analysis.occlusion import Blanking, Target, blanked_picture, blocks, spearman
 from playground.errors import PlaygroundError
 
 
@@ -21,18 +21,20 @@ def mask_of(*patches: tuple[int, int]) -> torch.Tensor:
 def test_blanking_hides_the_patch_s_pixels_and_leaves_the_others_unchanged(small_trace, by):
     pixels, altered_pixels = small_trace.input, small_trace.input.clone()
     altered_pixels[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
-    blanked_pixels, blanked_altered = (blanked(x, mask_of((2, 5)), 8, by) for x in (pixels, altered_pixels))
-    outside = torch.ones(64, 64, dtype=torch.bool)
-    outside[16:24, 40:48] = False
-    assert torch.equal(blanked_pixels[..., outside], pixels[..., outside])
+    blanked_pixels, blanked_altered_pixels = (
+        blanked_picture(x, mask_of((2, 5)), 8, by) for x in (pixels, altered_pixels)
+    )
+    is_outside = torch.ones(64, 64, dtype=torch.bool)
+    is_outside[16:24, 40:48] = False
+    assert torch.equal(blanked_pixels[..., is_outside], pixels[..., is_outside])
     assert not torch.equal(blanked_pixels, pixels)
     if by == "neighbours":
-        assert torch.equal(blanked_pixels, blanked_altered), "it is filled from what is around it alone"
+        assert torch.equal(blanked_pixels, blanked_altered_pixels), "it is filled from what is around it alone"
 
 
 def test_patches_without_visible_neighbours_are_filled_from_farther_away(small_trace):
     blanked_patches = ~mask_of((0, 0))
-    filled_pixels = blanked(small_trace.input, blanked_patches, 8, "neighbours")
+    filled_pixels = blanked_picture(small_trace.input, blanked_patches, 8, "neighbours")
     assert torch.isfinite(filled_pixels).all()
     corner = small_trace.input[..., :8, :8]
     assert filled_pixels.max() <= corner.max() + 1e-4
@@ -41,7 +43,7 @@ def test_patches_without_visible_neighbours_are_filled_from_farther_away(small_t
 
 def test_moves_equal_those_of_a_pass_over_the_blanked_picture(small, small_trace):
     mask = mask_of((2, 5), (2, 6))
-    pixels = blanked(small_trace.input, mask, 8)
+    pixels = blanked_picture(small_trace.input, mask, 8)
     with torch.no_grad():
         old_feature, new_feature = (
             small.norm(small.features(x, 2))[0, small_trace.token((4, 4))] for x in (small_trace.input, pixels)
@@ -175,4 +177,4 @@ def test_the_rank_correlation_is_pearson_s_of_ranks_counted_by_hand():
 
 def test_an_unknown_way_to_blank_gets_a_sentence(small_trace):
     with pytest.raises(PlaygroundError, match="not by 'black'"):
-        blanked(small_trace.input, mask_of(), 8, "black")
+        blanked_picture(small_trace.input, mask_of(), 8, "black")

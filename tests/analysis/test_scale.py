@@ -66,11 +66,13 @@ def test_rows_from_separate_vectors_for_each_width_fall_into_the_bands():
 
 
 def test_without_the_scale_entropy_collapses_one_key_takes_all_and_the_gradient_dies():
-    unscaled, scaled = ({name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5))
-    assert unscaled["entropy"][-1] < 0.5 < 4 < scaled["entropy"][-1]
-    assert unscaled["peak"][-1] > 0.9 > 0.3 > scaled["peak"][-1]
-    assert unscaled["gradient"][-1] < 0.001 < 0.005 < scaled["gradient"][-1]
-    assert max(scaled["entropy"]) - min(scaled["entropy"]) < 0.5  # the width no longer matters
+    unscaled_medians, scaled_medians = (
+        {name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5)
+    )
+    assert unscaled_medians["entropy"][-1] < 0.5 < 4 < scaled_medians["entropy"][-1]
+    assert unscaled_medians["peak"][-1] > 0.9 > 0.3 > scaled_medians["peak"][-1]
+    assert unscaled_medians["gradient"][-1] < 0.001 < 0.005 < scaled_medians["gradient"][-1]
+    assert max(scaled_medians["entropy"]) - min(scaled_medians["entropy"]) < 0.5  # the width no longer matters
 
 
 @pytest.mark.parametrize("width", [64, 1024])
@@ -84,12 +86,14 @@ def test_the_gradient_of_products_is_autograd_s_derivative_by_q_k(width):
 
 
 def test_without_the_scale_the_median_gradient_is_larger_up_to_a_width_and_the_lowest_tenth_smaller():
-    unscaled, scaled = rows.curve("gradient", 0.0), rows.curve("gradient", 0.5)
+    unscaled_curve, scaled_curve = rows.curve("gradient", 0.0), rows.curve("gradient", 0.5)
     width_index = rows.WIDTHS.index(64)
-    assert unscaled.median[width_index] > 5 * scaled.median[width_index]
-    assert unscaled.low[width_index] < scaled.low[width_index] / 3
-    assert unscaled.median[-1] < scaled.median[-1] / 10
-    crossed_widths = [width for width, a, b in zip(rows.WIDTHS, unscaled.median, scaled.median, strict=True) if a < b]
+    assert unscaled_curve.median[width_index] > 5 * scaled_curve.median[width_index]
+    assert unscaled_curve.low[width_index] < scaled_curve.low[width_index] / 3
+    assert unscaled_curve.median[-1] < scaled_curve.median[-1] / 10
+    crossed_widths = [
+        width for width, a, b in zip(rows.WIDTHS, unscaled_curve.median, scaled_curve.median, strict=True) if a < b
+    ]
     assert crossed_widths == [width for width in rows.WIDTHS if width >= crossed_widths[0]]
     assert 192 <= crossed_widths[0] <= 512
 
@@ -117,9 +121,9 @@ def test_sharpness_is_the_mean_over_the_patches_rows(small_trace, scale):
 
 
 def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
-    scaled, unscaled = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
-    scaled_shares, unscaled_shares = scaled.logits.softmax(-1), unscaled.logits.softmax(-1)
-    verdicts = rows.verdicts(scaled, unscaled, top=3)
+    scaled_trace, unscaled_trace = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
+    scaled_shares, unscaled_shares = scaled_trace.logits.softmax(-1), unscaled_trace.logits.softmax(-1)
+    verdicts = rows.verdicts(scaled_trace, unscaled_trace, top=3)
     top_numbers = set(scaled_shares.topk(3).indices.tolist()) | set(unscaled_shares.topk(3).indices.tolist())
     assert [v.label for v in verdicts] == [f"class {i}" for i in sorted(top_numbers, key=lambda i: -scaled_shares[i])]
     for verdict in verdicts:
@@ -138,14 +142,14 @@ def test_classes_that_do_not_exclude_each_other_have_a_probability_each(picture)
 
 
 def test_every_label_that_changes_is_named_the_largest_change_first(small, picture):
-    scaled, unscaled = playground.trace(small, picture), playground.trace(small, picture, scale="off")
-    scaled_shares, unscaled_shares = (seen.logits.softmax(-1) for seen in (scaled, unscaled))
+    scaled_trace, unscaled_trace = playground.trace(small, picture), playground.trace(small, picture, scale="off")
+    scaled_shares, unscaled_shares = (seen.logits.softmax(-1) for seen in (scaled_trace, unscaled_trace))
     differences = (unscaled_shares - scaled_shares).abs()
-    assert len(rows.changed_verdicts(scaled, unscaled, least=0)) == len(scaled_shares)
+    assert len(rows.changed_verdicts(scaled_trace, unscaled_trace, least=0)) == len(scaled_shares)
     least = differences.sort().values[-3].item() - 1e-6
-    verdicts = rows.changed_verdicts(scaled, unscaled, least=least)
+    verdicts = rows.changed_verdicts(scaled_trace, unscaled_trace, least=least)
     assert [int(v.label.split()[1]) for v in verdicts] == differences.argsort(descending=True)[:3].tolist()
-    assert [v.label for v in rows.changed_verdicts(scaled, scaled)] == [f"class {scaled_shares.argmax()}"]
+    assert [v.label for v in rows.changed_verdicts(scaled_trace, scaled_trace)] == [f"class {scaled_shares.argmax()}"]
 
 
 def test_a_model_without_a_classifier_has_no_verdicts(picture):

@@ -28,7 +28,7 @@ def test_layers_needed_is_the_smallest_number_that_leads_from_edge_to_edge(side,
 
 
 def test_a_convolution_s_output_shifts_with_the_picture_and_attention_s_does_not_quite(small, picture):
-    result = two_ways.shifted(small, picture, 1, 0)
+    result = two_ways.compare_shifted(small, picture, 1, 0)
     assert result.convolution < 1e-4
     assert result.one_pixel > 0.01  # a shift by one pixel, which is less than a stride
     assert result.apart > 1e-3

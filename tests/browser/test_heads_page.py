@@ -7,7 +7,7 @@ import pytest
 
 from browser.truth import model, seen
 from browser.visitor import Visitor, coarse, finish
-from playground.analysis.ablation import without
+from playground.analysis.ablation import ablation_effect
 from playground.analysis.heads import measure_heads
 
 
@@ -74,7 +74,7 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     page = lesson("step=off").page
     layer = seen().layers // 2
     head = int(np.nanargmax(measure_heads(seen()).effect[layer]))  # a head that adds something
-    without_head = without(seen(), {(layer, head)})
+    without_head = ablation_effect(seen(), {(layer, head)})
     cell(page, layer, head, "board").click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
     page.wait_for_url(f"**off={layer}.{head}**")

@@ -17,7 +17,7 @@ from browser.policy import WATCH
 from browser.truth import assert_close, seen
 from browser.visitor import finish
 from browser.without_server import plain_server
-from playground.analysis.ablation import without
+from playground.analysis.ablation import ablation_effect
 from playground.analysis.by_hand import colour_trace
 from playground.analysis.heads import measure_heads
 from playground.analysis.scale import sharpness
@@ -221,7 +221,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     layer, head = 3, 2
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
-    without_head = without(truth, {(layer, head)})
+    without_head = ablation_effect(truth, {(layer, head)})
     change = without_head.change[:, len(truth.prefix) :].mean(1).tolist()  # (layers,)
     for words, change_here in zip(page.locator(".film figcaption").all_inner_texts(), change, strict=True):
         assert abs(float(words.split(":")[1].split("%")[0]) - 100 * change_here) < 0.6
@@ -262,7 +262,7 @@ def test_heads_are_switched_off_without_a_server_and_each_leads_into_the_microsc
     page.reload()
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
-    changes = without(seen(), {(layer, head)}).change[:, len(seen().prefix) :].mean(1).tolist()  # (layers,)
+    changes = ablation_effect(seen(), {(layer, head)}).change[:, len(seen().prefix) :].mean(1).tolist()  # (layers,)
     for caption, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
         assert abs(float(caption.split(":")[1].split("%")[0]) - 100 * change) < 0.6
     page.locator(".exercise[data-id=heads_strongest][data-done=true]").wait_for()

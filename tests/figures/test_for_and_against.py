@@ -210,7 +210,7 @@ def test_for_and_against_are_equally_light_and_differ_in_colour_and_zero_is_the_
     for share, (warm, cold) in zip(shares, pairs, strict=True):
         assert abs(lightness(warm) - lightness(cold)) < 0.02, (share, warm, cold)
     assert np.array_equal(*pairs[0]), "zero has one colour"
-    assert np.abs(pairs[0][0] - light.faded(GREY, light.TONES_BENEATH, light.COLOUR_KEPT)[0, 0]).max() <= 1
+    assert np.abs(pairs[0][0] - light.faded_photo(GREY, light.TONES_BENEATH, light.COLOUR_KEPT)[0, 0]).max() <= 1
     warm, cold = pairs[-1]
     assert warm[0] > warm[2] + 80, "gold"
     assert cold[2] > cold[0] + 80, "blue"

@@ -79,7 +79,7 @@ def test_what_speaks_against_has_the_browser_s_steps_and_its_lines():
     assert (domain["low"], domain["high"]) == pytest.approx((-high, high))
     our_shares = maps.shares(values, Domain(-high, high, "", signed=True)).ravel()
     assert np.abs(np.array(steps) - np.round(255 * our_shares)).max() <= 1
-    hatched = light.hatched(np.full((40, 40), -1.0), 21) != -1
+    hatched = light.hatched_share(np.full((40, 40), -1.0), 21) != -1
     assert np.array_equal(np.array(lines).reshape(40, 40), hatched)
 
 
@@ -215,7 +215,7 @@ def test_smooth_lines_have_just_the_chosen_cells_within_them():
     for mask in SETS:
         lines = light.contours(mask)
         np.testing.assert_array_equal(inside([pieces(line) for line in lines], mask.shape), mask)
-        np.testing.assert_array_equal(light.within(lines, mask.shape), mask)
+        np.testing.assert_array_equal(light.cells_within(lines, mask.shape), mask)
 
 
 def test_the_browser_s_lines_have_the_same_cells_within_them():
@@ -301,7 +301,7 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
 def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weights(over):
     share = np.tile(np.linspace(0, 1, 64), (40, 1))
     for colour in ((200, 40, 30), (20, 90, 200), (240, 240, 235), (10, 12, 8)):
-        heated = prints.heated(np.full((40, 64, 3), colour, np.uint8), share, over)
+        heated = prints.photo_with_heat(np.full((40, 64, 3), colour, np.uint8), share, over)
         brightness = heated[0] @ light.LUMA_WEIGHTS
         assert (np.diff(brightness) > -2.5).all(), (colour, brightness)
         assert (np.diff(brightness[::8]) > 0).all(), (colour, brightness)
@@ -310,15 +310,17 @@ def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weigh
 def test_over_grey_the_photograph_has_no_colours_of_its_own():
     photo = np.full((4, 4, 3), (200, 60, 40), np.uint8)
     for over, coloured in (("photo", True), ("grey", False)):
-        assert (np.ptp(prints.heated(photo, np.zeros((4, 4)), over)[0, 0]) > 60) == coloured
-    np.testing.assert_array_equal(prints.heated(photo, np.ones((4, 4)), "photo"), light.heat(photo, np.ones((4, 4))))
+        assert (np.ptp(prints.photo_with_heat(photo, np.zeros((4, 4)), over)[0, 0]) > 60) == coloured
+    np.testing.assert_array_equal(
+        prints.photo_with_heat(photo, np.ones((4, 4)), "photo"), light.heat(photo, np.ones((4, 4)))
+    )
 
 
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])
 def test_the_bar_has_the_colours_that_are_drawn(over):
     spec, map_domain = Spec(over=over), Domain(0, 0.1, "")
     values = np.linspace(0, 0.1, 256)[None]
-    heated = prints.heated(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
+    heated = prints.photo_with_heat(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
     assert np.abs(np.asarray(prints.bar(spec, map_domain)).astype(int) - heated).max() <= 1
 
 

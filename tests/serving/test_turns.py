@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from waiting import PATIENCE, until
 
 from playground.analysis import block
-from playground.analysis.ablation import additivity, passes_of_additivity, without
+from playground.analysis.ablation import ablation_effect, additivity, passes_of_additivity
 from playground.analysis.heads import disagreement
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
@@ -22,7 +22,7 @@ from playground.serving.queue import Queue
 APP = Path(__file__).parent.parent.parent / "app.py"
 MANY = {
     "addition": lambda seen, give_way: additivity(seen, 1, give_way),
-    "without": lambda seen, give_way: without(seen, {(0, 0)}, give_way),
+    "without": lambda seen, give_way: ablation_effect(seen, {(0, 0)}, give_way),
     "stream": block.stream,
     "differing": disagreement,
     "sharpness": lambda seen, give_way: sharpness(seen, 1.0, give_way),

@@ -19,7 +19,7 @@ from playground.training.losses import Scenes, Teachers
 from playground.training.recipe import waves
 from playground.vit import VisionTransformer, attention
 from workshop import distil, order, photographs, terminal, thresholds, views
-from workshop.batches import Batches, disturbed, recoloured, window, with_hidden
+from workshop.batches import Batches, disturb, recolour, window, with_hidden
 from workshop.distil import LOSSES, DistillationLosses, Statistics, feature_distance, tokens
 from workshop.targets import mean_over_thing
 
@@ -177,13 +177,13 @@ def test_a_window_gets_the_positions_of_its_part_of_the_grid(folders):
 
 def test_only_whole_patches_are_disturbed_and_never_more_than_asked():
     image = torch.rand(20, 3, 64, 64, generator=torch.Generator().manual_seed(0))
-    changed = (disturbed(image, 8, 0.5, torch.Generator().manual_seed(1)) != image).any(1)  # (20, 64, 64)
+    changed = (disturb(image, 8, 0.5, torch.Generator().manual_seed(1)) != image).any(1)  # (20, 64, 64)
     cells = changed.unflatten(1, (8, 8)).unflatten(3, (8, 8)).transpose(2, 3).flatten(3).float().mean(-1)
     assert set(cells.flatten().tolist()) <= {0.0, 1.0}
     shares = cells.mean((1, 2))
     assert shares.max() < 0.7
     assert 0.1 < shares.mean() < 0.4
-    assert disturbed(image, 8, 0.0, torch.Generator().manual_seed(1)).equal(image)
+    assert disturb(image, 8, 0.0, torch.Generator().manual_seed(1)).equal(image)
 
 
 def test_hidden_patches_are_whole_ones_in_blocks_and_a_quarter_of_the_pictures_stays_whole():
@@ -236,7 +236,7 @@ def test_drawn_scenes_whose_names_are_asked_are_not_hidden(folders):
 
 def test_a_recoloured_picture_stays_a_picture():
     image = torch.rand(6, 3, 16, 16, generator=torch.Generator().manual_seed(0))
-    new_image = recoloured(image, torch.Generator().manual_seed(1))
+    new_image = recolour(image, torch.Generator().manual_seed(1))
     assert 0 <= new_image.min() < new_image.max() <= 1
     for old_picture, new_picture in zip(image, new_image, strict=True):
         assert np.corrcoef(old_picture.mean(0).flatten(), new_picture.mean(0).flatten())[0, 1] > 0.8

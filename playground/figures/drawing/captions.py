@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from playground.figures.drawing import naming
 from playground.figures.drawing.light import share_within
-from playground.figures.drawing.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
+from playground.figures.drawing.maps import Domain, Map, clipped_patches, is_even, least_move, moved_by_nothing
 from playground.figures.drawing.one_map import ShownMap
 from playground.figures.drawing.prints import PART_COLOURS, has_outline, outline
 from playground.figures.drawing.spec import METHODS, Spec
@@ -187,7 +187,7 @@ def _brightness_notes(spec: Spec, domain: Domain) -> list[str]:
 
 def peak_note(maps: list[Map], domain: Domain | None) -> str:
     """A phrase on how many patches are brighter than the colour scale's top, and on the largest value."""
-    count = sum(len(clipped(map_, domain)) for map_ in maps) if domain else 0
+    count = sum(len(clipped_patches(map_, domain)) for map_ in maps) if domain else 0
     return clipped_note(domain, count, max(float(map_.grid.max()) for map_ in maps), "patches") if domain else ""
 
 

@@ -80,10 +80,10 @@ def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
     opacity, colours = opacities()[steps][..., None], table()[tones(photo), steps]
     if (share < 0).any():
         colours = np.where((share < 0)[..., None], table(HUES_AGAINST)[tones(photo), steps], colours)
-    return (faded(photo, TONES_BENEATH, COLOUR_KEPT) * (1 - opacity) + colours * opacity + 0.5).astype(np.uint8)
+    return (faded_photo(photo, TONES_BENEATH, COLOUR_KEPT) * (1 - opacity) + colours * opacity + 0.5).astype(np.uint8)
 
 
-def hatched(share: np.ndarray, cell: float) -> np.ndarray:
+def hatched_share(share: np.ndarray, cell: float) -> np.ndarray:
     """Fades values below zero in slanting lines, in which the photograph shows through. Without this hatching a grey
     print could not tell the signs apart. share: (height, width); cell: a patch's height in pixels"""
     (lines, line_width, share_kept), (rows, columns) = HATCH, np.indices(share.shape)
@@ -92,7 +92,7 @@ def hatched(share: np.ndarray, cell: float) -> np.ndarray:
     return np.where((share < 0) & is_line, share_kept * share, share)
 
 
-def faded(photo: np.ndarray, tone_range: tuple[float, float], share_kept: float) -> np.ndarray:
+def faded_photo(photo: np.ndarray, tone_range: tuple[float, float], share_kept: float) -> np.ndarray:
     """The photograph with `tone_range` as its darkest and brightest tone and `share_kept` of its colour: 0 … 255."""
     photo = np.asarray(photo, np.float64)
     grey = (photo @ LUMA_WEIGHTS)[..., None]
@@ -172,9 +172,9 @@ def _srgb(x: np.ndarray) -> np.ndarray:
 def light(photo: np.ndarray, lit: np.ndarray) -> np.ndarray:
     """The photograph under light. photo: (height, width, 3), 0 … 255; lit: (height, width), 0 (dim) … 1 (unchanged)"""
     lit = lit[..., None]
-    return (faded(photo, DIM_TONES, DIM_COLOUR_KEPT) * (1 - lit) + np.asarray(photo, np.float64) * lit + 0.5).astype(
-        np.uint8
-    )
+    return (
+        faded_photo(photo, DIM_TONES, DIM_COLOUR_KEPT) * (1 - lit) + np.asarray(photo, np.float64) * lit + 0.5
+    ).astype(np.uint8)
 
 
 def lit(share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
@@ -198,10 +198,10 @@ def contours(is_chosen: np.ndarray) -> list[np.ndarray]:
     """Smooth closed lines around the chosen cells, as control points (points, 2) of quadratic curves, row and column. A
     curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres of the chosen
     cells."""
-    return [_smoothed(path) for path in outlines(is_chosen)]
+    return [_smooth_path(path) for path in outlines(is_chosen)]
 
 
-def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
+def _smooth_path(path: list[tuple[int, int]]) -> np.ndarray:
     """Moves each corner towards the mean of its neighbours. A corner of stairs moves all the way, so that stairs become
     slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends are rounded."""
     corners = np.array(path, float)
@@ -219,10 +219,10 @@ def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
 def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:
     """The share of all patches' weight that lies on patches whose centre is inside the lines."""
     values = np.maximum(grid, 0).astype(np.float64)
-    return float(values[within(lines, grid.shape)].sum() / (values.sum() or 1))
+    return float(values[cells_within(lines, grid.shape)].sum() / (values.sum() or 1))
 
 
-def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+def cells_within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
     """The cells whose centre is inside the curves, a mask (rows, columns): along a row of centres, each crossing of a
     curve toggles between outside and inside."""
     rows, columns = shape
@@ -248,17 +248,17 @@ def outlines(is_chosen: np.ndarray) -> list[list[tuple[int, int]]]:
     """The edges around the chosen cells as closed paths of corners (row, column). The chosen cells lie to the right of
     a path. Cells that touch only at a corner have separate paths."""
     rows, columns = is_chosen.shape
-    padded = np.pad(is_chosen, 1)
+    padded_mask = np.pad(is_chosen, 1)
     edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for row in range(rows):
         for column in range(columns):
             if not is_chosen[row, column]:
                 continue
             for is_edge, start, end in (
-                (not padded[row, column + 1], (row, column), (row, column + 1)),  # above
-                (not padded[row + 1, column + 2], (row, column + 1), (row + 1, column + 1)),  # right
-                (not padded[row + 2, column + 1], (row + 1, column + 1), (row + 1, column)),  # below
-                (not padded[row + 1, column], (row + 1, column), (row, column)),  # left
+                (not padded_mask[row, column + 1], (row, column), (row, column + 1)),  # above
+                (not padded_mask[row + 1, column + 2], (row, column + 1), (row + 1, column + 1)),  # right
+                (not padded_mask[row + 2, column + 1], (row + 1, column + 1), (row + 1, column)),  # below
+                (not padded_mask[row + 1, column], (row + 1, column), (row, column)),  # left
             ):
                 if is_edge:
                     edges.setdefault(start, []).append(end)

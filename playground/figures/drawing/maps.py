@@ -122,7 +122,7 @@ def answer(request: Request) -> Answer:
     return numbers if isinstance(numbers, Answer) else Answer(numbers)
 
 
-def pooled(requests: list[Request], pooling: str) -> Answer:
+def pooled_answer(requests: list[Request], pooling: str) -> Answer:
     """The mean or the maximum over heads."""
     import torch
 
@@ -165,7 +165,7 @@ def map_of(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | N
     the trace of another picture, if the query is a patch of that picture."""
     if spec.way.of_heads and head in POOLINGS:
         requests = [Request(trace, spec, layer, number, scale) for number in range(trace.heads)]
-        result = pooled(requests, head)
+        result = pooled_answer(requests, head)
     else:
         result = answer(Request(trace, spec, layer, head, scale, asker))
     numbers, breadth = result.numbers, None
@@ -204,11 +204,11 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
         low, high = float(typical_values.min()), float(typical_values.max())
         return Domain(low, high if high > low else low + 1, bar_words)
     if way.exposed == "largest":
-        return _rising(
+        return _domain_from_zero(
             spec, max(float(values.max()), least_exposure(spec, maps)) or 1.0, bar_words, percent=spec.in_percent
         )
     high = spec.ceiling or light.exposure(values)
-    return _rising(spec, high, bar_words, percent=spec.in_percent, open_end=high < 1)
+    return _domain_from_zero(spec, high, bar_words, percent=spec.in_percent, open_end=high < 1)
 
 
 def least_exposure(spec: Spec, maps: list[Map]) -> float:
@@ -227,7 +227,7 @@ def least_move(spec: Spec) -> float:
     return LEAST_MOVE["label" if spec.explains_label else "feature"]
 
 
-def _rising(spec: Spec, high: float, words: str, **options) -> Domain:
+def _domain_from_zero(spec: Spec, high: float, words: str, **options) -> Domain:
     return Domain(high / LOG_RANGE if spec.log else 0.0, high, words, log=bool(spec.log), **options)
 
 
@@ -244,7 +244,7 @@ def is_even(map_: Map, tokens: int) -> bool:
     return map_.breadth is not None and light.is_even(np.log2(map_.breadth), tokens)
 
 
-def clipped(map_: Map, domain: Domain) -> list[tuple[int, int]]:
+def clipped_patches(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """Patches (row, column) brighter than the colour scale's top, as on the screen."""
     if not domain.open_end or domain.own:
         return []

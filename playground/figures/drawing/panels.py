@@ -305,7 +305,7 @@ class Matrix:
                 self.draw(sheet, axes, layer, head, Box(*corner, cell * self.aspect - gap, cell - gap))
 
     def _labels(self, sheet: Sheet, area: Box, cell: float, is_turned: bool) -> None:
-        em, muted = sheet.font / 72, sheet.theme.muted
+        em, muted_colour = sheet.font / 72, sheet.theme.muted
         size, (rows, columns) = small_size(sheet.font, 0.72), self._shape(is_turned)
         cell_width, cell_height = self.aspect * cell, cell
         top_word, left_word = ("layer", "head") if is_turned else ("head", "layer")
@@ -314,10 +314,10 @@ class Matrix:
         sheet.text(area.x - 1.75 * em, area.y, left_word, small_size(sheet.font, 0.8), bold=True, **text_style)
         for column in range(0, columns, _step(1.8 * em, cell_width)):
             x = area.x + (column + 0.48) * cell_width
-            sheet.text(x, area.y - 0.5 * em, str(column), size, colour=muted, ha="center")
+            sheet.text(x, area.y - 0.5 * em, str(column), size, colour=muted_colour, ha="center")
         for row in range(0, rows, _step(1.1 * em, cell_height)):
             y = area.y + (row + 0.48) * cell_height + 0.27 * em
-            sheet.text(area.x - 0.45 * em, y, str(row), size, colour=muted, ha="right")
+            sheet.text(area.x - 0.45 * em, y, str(row), size, colour=muted_colour, ha="right")
 
 
 def _step(least_pitch: float, pitch: float) -> int:
@@ -351,7 +351,7 @@ def map_panel(panel: ShownMap, domain: Domain, heading: str = "", sub: str = "",
         sheet.print(axes, background, box, partial(prints.photo_with_map, grid=map_.grid, spec=spec, domain=domain))
         if prints.has_outline(spec):
             sheet.outline(axes, prints.outline(map_.grid, spec), box)
-        clipped_patches = sorted(maps.clipped(map_, domain), key=lambda place: -map_.grid[place])
+        clipped_patches = sorted(maps.clipped_patches(map_, domain), key=lambda place: -map_.grid[place])
         write_value = bare_share if domain.percent else captions.number
         values = {place: write_value(float(map_.grid[place])) for place in clipped_patches}
         labelled_patches = [

@@ -62,12 +62,12 @@ def photo_with_map(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Dom
         values = to_smooth_pixels(grid, photo.size) if spec.smooth else to_pixels(grid, photo.size)
         share = shares(values, domain)
         if domain.signed:
-            share = light.hatched(share, photo.height / grid.shape[0])
+            share = light.hatched_share(share, photo.height / grid.shape[0])
             drawn_pixels = light.heat(
                 {"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, BAR_GREY)), share
             )
         else:
-            drawn_pixels = heated(pixels, share, spec.over)
+            drawn_pixels = photo_with_heat(pixels, share, spec.over)
     return Image.fromarray(drawn_pixels)
 
 
@@ -89,7 +89,7 @@ def paper_colour(spec: Spec) -> np.ndarray:
     return np.array([int(THEMES[spec.theme].paper[i : i + 2], 16) for i in (1, 3, 5)], np.uint8)
 
 
-def heated(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
+def photo_with_heat(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
     """The heat over the photograph in its colours, over the photograph in grey, or over nothing."""
     if over == "none":
         return magma(share)
@@ -193,7 +193,9 @@ def bar(spec: Spec, domain: Domain) -> Image.Image:
     """The colour bar, from the smallest to the largest value: heat over a middle grey, light on a bright colour."""
     if domain.signed:
         share = np.tile(shares(np.linspace(-domain.high, domain.high, 512), domain), (24, 1))
-        return Image.fromarray(light.heat(np.full((24, 512, 3), BAR_GREY, np.uint8), light.hatched(share, BAR_CELL)))
+        return Image.fromarray(
+            light.heat(np.full((24, 512, 3), BAR_GREY, np.uint8), light.hatched_share(share, BAR_CELL))
+        )
     positions = np.linspace(0, 1, 256)[None]
     if domain.bare:
         return magma_map(positions, Domain(0, 1, ""))
@@ -201,7 +203,7 @@ def bar(spec: Spec, domain: Domain) -> Image.Image:
     if is_lit(spec):
         gold = np.full((1, 256, 3), LIT_GOLD, np.uint8)
         return Image.fromarray(light.light(gold, light.lit(share, np.zeros((1, 256), bool))))
-    return Image.fromarray(heated(np.full((1, 256, 3), BAR_GREY, np.uint8), share, spec.over))
+    return Image.fromarray(photo_with_heat(np.full((1, 256, 3), BAR_GREY, np.uint8), share, spec.over))
 
 
 # Features as colours: either their first three principal components are red, green and blue, or each part, a cluster

@@ -197,7 +197,7 @@ class Sheet:
         """Draws the picture over the whole panel. All panels with the same picture share one array, which a PDF stores
         once."""
         if id(image) not in self._photos:
-            self._photos[id(image)] = Picture(_scaled(image), _stored_size(image, box))
+            self._photos[id(image)] = Picture(_scaler(image), _stored_size(image, box))
         axes.add_artist(Pixels(self._photos[id(image)], _extent(axes), zorder=1))
 
     def print(
@@ -205,7 +205,7 @@ class Sheet:
     ) -> None:
         """Draws the picture with the heat or light that `add_numbers` adds when the final size is known."""
         size = tuple(max(1, round(side * (self.spec.dpi or VECTOR_DPI))) for side in (box.width, box.height))
-        scale_to = _scaled(image)
+        scale_to = _scaler(image)
         axes.add_artist(Pixels(Picture(lambda size: add_numbers(scale_to(size)), size), _extent(axes), zorder=2))
 
     def layer(self, axes: Axes, image: Image.Image, extent: tuple[float, float, float, float] | None = None) -> None:
@@ -364,7 +364,7 @@ class Pixels(Artist):
         gc.restore()
 
 
-def _scaled(image: Image.Image) -> Callable[[tuple[int, int]], Image.Image]:
+def _scaler(image: Image.Image) -> Callable[[tuple[int, int]], Image.Image]:
     rgb = image.convert("RGB")
     return lambda size: rgb.resize(size, Image.Resampling.LANCZOS)
 

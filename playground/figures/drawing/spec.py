@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, matching
+from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, allowed_words
 from playground.figures.drawing.ways import FIRST_WAY, WAYS, Way
 from playground.models.given import WORDS
 from playground.samples import Look, named, start_patch
@@ -153,7 +153,7 @@ class Spec:
         if not _within(self.ceiling, 1e-9, 1):
             raise OptionError("{ceiling} is a share between 0 and 1; given was {}.", self.ceiling)
         view_words = dict(parse_qsl(self.view, keep_blank_values=True))
-        if view_words != matching(view_words) or any(choice.key in view_words for choice in FIGURE_CHOICES):
+        if view_words != allowed_words(view_words) or any(choice.key in view_words for choice in FIGURE_CHOICES):
             choice_names = ", ".join(choice.key for choice in VIEW_CHOICES if not choice.field)
             raise OptionError(
                 "{view} takes {}, written as in a link: locked=true&grid=true; given was {!r}.", choice_names, self.view

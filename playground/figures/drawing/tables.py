@@ -34,10 +34,10 @@ def of_maps(spec: Spec, panels: list[ShownMap]) -> list[Table]:
 def _values(panels: list[ShownMap]) -> Table:
     trace = panels[0].seen
     tokens = [*trace.prefix, *_patches(trace.grid)]
-    return Table(about(panels[0].subject), trace.grid, tokens, list(map(_map_facts, panels)), _stacked(panels))
+    return Table(about(panels[0].subject), trace.grid, tokens, list(map(_map_facts, panels)), _stacked_values(panels))
 
 
-def _stacked(panels: list[ShownMap]) -> np.ndarray:
+def _stacked_values(panels: list[ShownMap]) -> np.ndarray:
     return np.stack([panel.map.values for panel in panels]).astype(np.float32)
 
 
@@ -62,10 +62,12 @@ def _map_facts(panel: ShownMap) -> dict:
     patch = query_words(spec.query) if spec.asks else None
     facts = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}
     if not spec.way.of_heads:
-        omitted = ("head",) if spec.asks else ("head", "patch")
+        omitted_keys = ("head",) if spec.asks else ("head", "patch")
         blocks = {"blocks": ", ".join(f"{n}x{n}" for n in panel.map.blanked.sides)} if panel.map.blanked else {}
         return (
-            {key: value for key, value in facts.items() if key not in omitted} | number_facts(spec, panel.seen) | blocks
+            {key: value for key, value in facts.items() if key not in omitted_keys}
+            | number_facts(spec, panel.seen)
+            | blocks
         )
     return facts | {"direction": spec.direction, "scale": panel.seen.scale_number(panel.one.scale)}
 

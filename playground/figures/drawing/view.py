@@ -127,7 +127,7 @@ def as_in_address(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def matching(words: Mapping[str, str]) -> dict[str, str]:
+def allowed_words(words: Mapping[str, str]) -> dict[str, str]:
     """The words of a link that name a choice and give it an allowed value; all others are dropped."""
     return with_allowed_values(words, {choice.key: choice.text for choice in VIEW_CHOICES})
 

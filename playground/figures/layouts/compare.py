@@ -168,24 +168,28 @@ def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     """Requests for the maps before and after, and a third for their difference: see `both_and_change`."""
     if spec.way.coloured:
         raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
-    before, after = panels(spec, subject, other)
-    grids = [panel.subject.seen.grid for panel in (before, after)]
+    panel_before, panel_after = panels(spec, subject, other)
+    grids = [panel.subject.seen.grid for panel in (panel_before, panel_after)]
     if grids[0] != grids[1]:
         sizes = " and ".join(f"{rows} × {columns}" for rows, columns in grids)
         raise PlaygroundError(
             f"A change is drawn patch by patch, and these passes have {sizes} patches: trace both with one size."
         )
-    return [before, after, after]
+    return [panel_before, panel_after, panel_after]
 
 
 def both_and_change(requests: list[OneMap]) -> list[Map]:
-    before, after = maps_of(requests[:2])
-    shares_before = dict(before.prefix)
-    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in after.prefix)
+    map_before, map_after = maps_of(requests[:2])
+    shares_before = dict(map_before.prefix)
+    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in map_after.prefix)
     values = None
-    if before.values is not None and after.values is not None and len(before.values) == len(after.values):
-        values = after.values - before.values
-    return [before, after, Map(after.grid - before.grid, prefix, None, values=values)]
+    if (
+        map_before.values is not None
+        and map_after.values is not None
+        and len(map_before.values) == len(map_after.values)
+    ):
+        values = map_after.values - map_before.values
+    return [map_before, map_after, Map(map_after.grid - map_before.grid, prefix, None, values=values)]
 
 
 def expose_change(spec: Spec, drawn_maps: list[ShownMap]) -> tuple[Domain, list[Domain]]:

@@ -431,7 +431,7 @@ function shares(logits) {
   return powers.map((x) => x / total);
 }
 
-// ‖x' − x‖ / ‖x‖ of a token's feature x, as in playground/analysis/cutting.py::moved.
+// ‖x' − x‖ / ‖x‖ of a token's feature x, as in playground/analysis/cutting.py::feature_move.
 function movedBy(before, after, token, tokens) {
   const width = before.length / tokens;
   const [formerFeature, newFeature] = [before, after].map((halves) =>

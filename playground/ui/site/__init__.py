@@ -19,7 +19,7 @@ import streamlit as st
 from plotly.offline import get_plotlyjs
 
 from playground.errors import PlaygroundError
-from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing, embedded, stylesheet
+from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing_module, embedded, stylesheet
 from playground.lessons.registry import LESSONS as TAUGHT
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
@@ -331,7 +331,7 @@ def write_lessons(folder: Folder, taught: Collection[str] | None = None) -> dict
     here = Here(PICTURE)
     scripts = {
         name: {
-            "script": folder.put(f"lessons/{name}.js", drawing(script.file, script.mounts).encode()),
+            "script": folder.put(f"lessons/{name}.js", drawing_module(script.file, script.mounts).encode()),
             "styles": folder.put(f"lessons/{name}.css", stylesheet(script.styles).encode()),
             "box": script.box,
             "look": script.look,
