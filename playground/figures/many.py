@@ -87,25 +87,25 @@ class Many:
         return len(self.pictures)
 
     def __iter__(self) -> Iterator[Numbers]:
-        return self.some(range(len(self)))
+        return self.numbers_of(range(len(self)))
 
-    def some(self, wanted_numbers: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
+    def numbers_of(self, wanted_numbers: Iterable[int], skip_unreadable: bool = False) -> Iterator[Numbers]:
         """Yields the `Numbers` of the pictures with these indices. The next batch is decoded while one is computed. The
         results are the same to the last bit whichever pictures are wanted, because batches never change; an unreadable
-        picture is computed as black but never yielded. `unreadable`: skips pictures that can't be read or give NaN;
-        otherwise the first such picture raises."""
+        picture is computed as black but never yielded. `skip_unreadable`: skips pictures that can't be read or give
+        NaN; otherwise the first such picture raises."""
         wanted_numbers = set(wanted_numbers)
         batches = [batch for batch in self.batches() if wanted_numbers & set(batch)]
         with ThreadPoolExecutor(1, "pictures") as executor:
             next_pixels = executor.submit(self._pixels, batches[0]) if batches else None
             for batch, next_batch in zip_longest(batches, batches[1:]):
                 pixels, errors = next_pixels.result()
-                if errors and not unreadable:
+                if errors and not skip_unreadable:
                     raise next(iter(errors.values()))
                 next_pixels = executor.submit(self._pixels, next_batch) if next_batch else None
                 arrays = in_room(self.vit, self.tokens, len(batch), self.room, partial(self._pieces, pixels, batch))
                 errors |= self._without_numbers(batch, arrays, errors)
-                if errors and not unreadable:
+                if errors and not skip_unreadable:
                     raise next(iter(errors.values()))
                 for row, number in enumerate(batch):
                     if number in wanted_numbers and number not in errors:
@@ -211,7 +211,7 @@ class Many:
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         vit, c = self.vit, self.vit.config
-        hook, all_heard = self.cutting(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
+        hook, all_heard = self.cut_function(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
         arrays_by_kind: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
         patch_gaps = None
         if "distance" in self.wanted:
@@ -254,7 +254,7 @@ class Many:
             numbers["relevance_of"] = torch.stack(label_rows, dim=1).cpu().numpy()
         return {kind: numbers[kind] for kind in self.wanted}
 
-    def cutting(self) -> At:
+    def cut_function(self) -> At:
         return read_cuts(self.vit, self.grid, self.cut).at()
 
 
@@ -306,7 +306,7 @@ def trace_many(
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
     run = Many(pictures, names, vit, layers_by_kind, tuple(size), batch, cuts, _label_numbers(kinds, vit), method)
-    run.cutting()  # raises for impossible cuts before anything is read
+    run.cut_function()  # raises for impossible cuts before anything is read
     return run
 
 

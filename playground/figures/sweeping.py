@@ -362,7 +362,7 @@ def _label_table(labels: Any) -> dict[str, Any]:
 
 def _likeliest_labels(source: Many) -> Iterator[int]:
     logits_run = replace(source, wanted={"logits": ()}, batch=8)
-    answers = logits_run.some(range(len(logits_run)), unreadable=True)
+    answers = logits_run.numbers_of(range(len(logits_run)), skip_unreadable=True)
     labels = {answer.number: int(answer.arrays["logits"].argmax()) for answer in answers}
     return (labels.get(number, 0) for number in range(len(source)))
 
@@ -393,7 +393,7 @@ def _in_memory(xarray: Any, run: Sweep, report: type | None) -> Any:
     """The dataset of a sweep without a store, in memory."""
     progress_bar = report(total=len(run), unit="picture", desc="sweep") if report else None
     picture_numbers = []
-    for numbers in run.some(range(len(run)), unreadable=True):
+    for numbers in run.numbers_of(range(len(run)), skip_unreadable=True):
         picture_numbers.append(numbers)
         if progress_bar is not None:
             progress_bar.update(1)

@@ -72,7 +72,7 @@ def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int
     """Writes the numbers of pictures into an existing store, and yields each picture's index when it is done. Pictures
     are separate regions of the store, so several workers may write at the same time."""
     store = _zarr().open_group(path, mode="r+")
-    for picture in job.some(picture_numbers, unreadable=True):
+    for picture in job.numbers_of(picture_numbers, skip_unreadable=True):
         for kind, array in picture.arrays.items():
             for place, numbers in _regions(job, kind, array):
                 store[kind][(picture.number, *place)] = numbers
