@@ -50,7 +50,13 @@ def ablation_effect(seen: Trace, off_heads: OffHeads, give_way: Callable[[], obj
         baseline = _tokens_after_layers(vit, first_tokens, rotation, seen.scale, intervene, 0, give_way)
         layer_input = baseline[first_layer - 1] if first_layer else first_tokens
         recomputed_tokens = _tokens_after_layers(
-            vit, layer_input, rotation, seen.scale, chained(intervene, muting(heads_by_layer)), first_layer, give_way
+            vit,
+            layer_input,
+            rotation,
+            seen.scale,
+            chained(intervene, muting_heads(heads_by_layer)),
+            first_layer,
+            give_way,
         )
         ablated_tokens = baseline[:first_layer] + recomputed_tokens
         changes = [_relative_change(x_ablated, x) for x_ablated, x in zip(ablated_tokens, baseline, strict=True)]
@@ -107,7 +113,7 @@ class Additivity:
 
 def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Additivity:
     """Measures whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
-    first_patch, every_head = len(trace.prefix), list(range(trace.heads))
+    first_patch, all_heads = len(trace.prefix), list(range(trace.heads))
     with torch.no_grad():
         vit, first_tokens, rotation = trace.entering()
         intervene = trace.intervening()
@@ -117,7 +123,7 @@ def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda
 
     def loss(off_heads: list[int]) -> float:
         with torch.no_grad():
-            at = chained(intervene, muting({layer: off_heads}))
+            at = chained(intervene, muting_heads({layer: off_heads}))
             ablated_tokens = _tokens_after_layers(vit, layer_input, rotation, trace.scale, at, layer, give_way)[-1]
             return float(_relative_change(ablated_tokens, final_tokens)[first_patch:].mean())
 
@@ -128,7 +134,7 @@ def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda
     off_diagonal = cosines.sum() - cosines.diagonal().sum()
     pair_count = max(1, trace.heads * (trace.heads - 1))
     give_way()
-    return Additivity(tuple(loss([head]) for head in every_head), loss(every_head), float(off_diagonal / pair_count))
+    return Additivity(tuple(loss([head]) for head in all_heads), loss(all_heads), float(off_diagonal / pair_count))
 
 
 def passes_of_additivity(layers: int, heads: int, layer: int) -> float:
@@ -156,7 +162,7 @@ def chained(first: At, second: At) -> At:
     return lambda point, x: second(point, first(point, x))
 
 
-def muting(heads_by_layer: dict[int, list[int]]) -> At:
+def muting_heads(heads_by_layer: dict[int, list[int]]) -> At:
     """Sets the output of these heads to zero during one pass. The shared network stays unchanged."""
 
     def at(point: str, x: Tensor) -> Tensor:

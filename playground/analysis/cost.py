@@ -49,7 +49,7 @@ class Case:
         return self.image // self.patch
 
     @property
-    def rest(self) -> int:
+    def spare_pixels(self) -> int:
         """Pixels along a side that are left over beside whole patches."""
         return self.image % self.patch
 
@@ -79,9 +79,11 @@ class Case:
     def parameters(self) -> int:
         """Parameters of a ViT with class token and 1,000 classes, whose MLP is four times as wide as its tokens."""
         d = self.width
-        layer = 4 * (d * d + d) + (4 * d * d + 4 * d) + (4 * d * d + d) + 4 * d  # attention, MLP, two norms
-        patches = 3 * self.patch**2 * d + d
-        return patches + d + (self.tokens + 1) * d + self.layers * layer + 2 * d + 1000 * (d + 1)
+        layer_parameters = 4 * (d * d + d) + (4 * d * d + 4 * d) + (4 * d * d + d) + 4 * d  # attention, MLP, two norms
+        embedding_parameters = 3 * self.patch**2 * d + d
+        return (
+            embedding_parameters + d + (self.tokens + 1) * d + self.layers * layer_parameters + 2 * d + 1000 * (d + 1)
+        )
 
     @property
     def matrices_bytes(self) -> int:

@@ -97,8 +97,8 @@ class Explanation:
     side: int  # the side of a block in patches
     top: tuple[int, int]  # the patch with the largest share of rollout, outside the query's block
     top_share: float  # the share of rollout at `top`
-    top_moves: float  # how far the feature moves without the block around `top`
-    top_rank: int  # the rank of `top_moves`, from 1, among the moves by all blocks but the query's
+    top_move: float  # how far the feature moves without the block around `top`
+    top_rank: int  # the rank of `top_move`, from 1, among the moves by all blocks but the query's
 
 
 CHANCE_MAPS = ("random", "constant")  # baselines: a good score of one of these maps would mean that the score is flawed

@@ -32,20 +32,20 @@ class Lengths:
     patches: Tensor  # (layers, rows, columns): ‖x‖ after each layer
     prefix: Tensor  # (layers, prefix tokens)
 
-    def largest(self, layer: int) -> float:
+    def largest_ratio(self, layer: int) -> float:
         """The length of the longest patch divided by the median length."""
         return float(self.patches[layer].max() / self.patches[layer].median())
 
-    def far_out(self, layer: int) -> int:
+    def outlier_count(self, layer: int) -> int:
         """The number of patches whose tokens are longer than Tukey's bound."""
         lengths = self.patches[layer].flatten()
         lower_quartile, upper_quartile = (float(lengths.quantile(share)) for share in (0.25, 0.75))
         return int((lengths > upper_quartile + 3 * (upper_quartile - lower_quartile)).sum())
 
     @property
-    def worst(self) -> int:
+    def worst_layer(self) -> int:
         """The layer after which the longest patch stands out most."""
-        return max(range(len(self.patches)), key=self.largest)
+        return max(range(len(self.patches)), key=self.largest_ratio)
 
 
 def lengths(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Lengths:

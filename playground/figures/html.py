@@ -304,14 +304,14 @@ def packed_text(pack: bytes) -> str:
 class PackingLoss:
     """Differences between the rows of weights in a file and those of the trace."""
 
-    most: float  # the largest difference of a weight
+    largest: float  # the largest difference of a weight
     mean: float
-    kept: float  # the share of rows whose strongest patch is the same in the file and in the trace
+    kept_share: float  # the share of rows whose strongest patch is the same in the file and in the trace
 
     def __str__(self) -> str:
         return (
-            f"a weight is off by at most {100 * self.most:.2g} percentage points and by {100 * self.mean:.1g} on "
-            f"average; {100 * self.kept:.3g} % of the rows keep their strongest patch"
+            f"a weight is off by at most {100 * self.largest:.2g} percentage points and by {100 * self.mean:.1g} on "
+            f"average; {100 * self.kept_share:.3g} % of the rows keep their strongest patch"
         )
 
 

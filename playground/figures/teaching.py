@@ -283,7 +283,7 @@ def page(title: str, deck: Deck) -> str:
         name: {"styles": f"{name}.css", "box": script.box, "look": script.look} for name, script in scripts_used.items()
     }
     module_scripts = [
-        *(_mounting(name, script.code) for name, script in scripts_used.items()),
+        *(_mount_script(name, script.code) for name, script in scripts_used.items()),
         bundle("lessons/slides.js"),
     ]
     all_scripts = [*module_scripts, bundle("shell/lecture.js")] if deck.story else module_scripts
@@ -322,7 +322,7 @@ def scripts_of(deck: Deck) -> list[str]:
     return sorted(names)
 
 
-def _mounting(name: str, code: str) -> str:
+def _mount_script(name: str, code: str) -> str:
     """Puts the default export into globalThis.mounts, because a page without a server can't import it by an address."""
     return re.sub(r"^export default ", f"(globalThis.mounts ??= {{}}).{name} = ", code, flags=re.MULTILINE)
 

@@ -344,7 +344,7 @@ def foretold(subject: Subject, query: tuple[int, int], maps: Explanation) -> Ite
                 f"{maps.blocks} blocks of {maps.side} × {maps.side} patches were blanked with the picture’s mean "
                 f"colour. Of each map a block’s mean is compared, over {maps.compared} equal blocks. The patch’s own "
                 f"block stays out: every map knows it. Rollout gives most to row {row}, column {column}, "
-                f"{percent(maps.top_share)}; blanking there moves the feature by {percent(maps.top_moves)} of its "
+                f"{percent(maps.top_share)}; blanking there moves the feature by {percent(maps.top_move)} of its "
                 f"length: place {maps.top_rank} of {maps.blocks - 1}."
             ),
         ),

@@ -168,4 +168,4 @@ def test_the_error_of_an_impossible_case_says_what_to_change():
 
 def test_a_case_counts_the_pixels_left_over_beside_whole_patches():
     case = Case(image=100, patch=14, width=192, heads=3)
-    assert (case.side, case.rest, case.tokens) == (7, 2, 49)
+    assert (case.side, case.spare_pixels, case.tokens) == (7, 2, 49)

@@ -85,10 +85,10 @@ def test_a_score_is_the_rank_correlation_over_all_blocks_but_the_query_s(small_t
 def test_the_rank_of_rollout_s_largest_patch_among_all_moves_is_counted(small_trace, explained, query_block):
     rollout_map = explained.maps["rollout"].masked_fill(query_block, 0)
     assert explained.top_share == pytest.approx(float(rollout_map.max()))
-    assert explained.top_moves == pytest.approx(float(explained.moved[explained.top]))
+    assert explained.top_move == pytest.approx(float(explained.moved[explained.top]))
     blocks = [block for block in occlusion.blocks(small_trace.grid, explained.side) if not block[QUERY]]
     assert explained.top_rank == sum(
-        float(explained.moved[block].mean()) >= explained.top_moves - 1e-7 for block in blocks
+        float(explained.moved[block].mean()) >= explained.top_move - 1e-7 for block in blocks
     )
 
 

@@ -54,8 +54,8 @@ def test_the_browser_counts_what_python_counts():
     for case, numbers in zip(CASES, json.loads(process.stdout), strict=True):
         n, d, k, heads = case.tokens, case.width, case.kernel, case.heads
         assert numbers["case"] == asdict(case) | {
-            "side": case.side, "tokens": n, "entries": case.entries, "allEntries": case.all_entries, "rest": case.rest,
-            "matricesBytes": case.matrices_bytes, "keptBytes": case.kept_bytes,
+            "side": case.side, "tokens": n, "entries": case.entries, "allEntries": case.all_entries,
+            "rest": case.spare_pixels, "matricesBytes": case.matrices_bytes, "keptBytes": case.kept_bytes,
         }  # fmt: skip
         assert numbers["bytes"] == [
             cost.attention_bytes(n, d, heads), cost.fused_bytes(n, d), cost.convolution_bytes(n, d),

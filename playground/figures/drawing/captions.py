@@ -266,7 +266,7 @@ def variance_note(maps: list[Map]) -> str:
     """Says how much of the features' variance the colours show."""
     if maps[0].colours is None:
         return ""
-    shares = [map_.held for map_ in maps]
+    shares = [map_.variance_share for map_ in maps]
     alike_case = "alike" if len({*shares}) < len(shares) else ""
     return say("held", alike_case, share=range_words(min(shares), max(shares)))
 

@@ -34,7 +34,7 @@ THEMES = {
     "dark": Theme("#0e1117", "#fafafa", "#a9adb8", "#3a3d47"),
 }
 
-PALE = (48, 0.4)  # the photograph beneath small maps: its darkest tone, the share of its contrast that is left
+PALE_TONES = (48, 0.4)  # the photograph beneath small maps: its darkest tone, the share of its contrast that is left
 FIELD_CLARITY = 0.55  # share of the photograph that shows where a stack of convolutions reaches
 PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in microscope/core
 PART_TINT = 0.5  # opacity of PART_COLOURS over the photograph
@@ -149,7 +149,7 @@ def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) 
 def pale(photo: Image.Image) -> Image.Image:
     """The photograph with little contrast: even in grey, bright weights are lighter than all patches that are not
     attended to."""
-    return photo.convert("RGB").point(lambda tone: PALE[0] + PALE[1] * tone)
+    return photo.convert("RGB").point(lambda tone: PALE_TONES[0] + PALE_TONES[1] * tone)
 
 
 def to_pixels(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
