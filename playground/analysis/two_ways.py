@@ -73,7 +73,7 @@ class UnfoldingResult:
     typical: float  # the mean absolute value of the output
 
 
-def unfolded(image: Image.Image, channels: int = 8) -> list[UnfoldingResult]:
+def unfolding_results(image: Image.Image, channels: int = 8) -> list[UnfoldingResult]:
     """Runs each of CONVOLUTIONS with random filters over the picture, by unfolding and by torch's convolution."""
     pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
     generator, results = torch.Generator().manual_seed(0), []

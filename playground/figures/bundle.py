@@ -129,7 +129,7 @@ def _source(name: str) -> str:
 
 
 @cache
-def embedded() -> str:
+def embedded_module() -> str:
     """The microscope as one module for other people's pages; it defines `<attention-lens>` and exports `load`."""
     parts = {
         "styles": stylesheet(),

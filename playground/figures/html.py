@@ -24,7 +24,7 @@ from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import repeat_command
 from playground.figures.drawing import naming
 from playground.figures.drawing.naming import model, published_spec, published_trace, weights
-from playground.figures.drawing.option_words import OptionError, word
+from playground.figures.drawing.option_words import OptionError, placeholder
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words
 from playground.figures.drawing.view import FIGURE_CHOICES
@@ -81,7 +81,7 @@ def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict) -> st
     return _page(filled_spec(replace(spec, pack="int8", bare=True), trace, image), trace, image, story_start)
 
 
-def still(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
+def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
     """A figure of the file's first view: shown until the script has started, and in viewers without scripts."""
     still_spec = replace(spec, whole=False, purpose="page", dpi=STILL_DPI)
     return compose.draw(still_spec, trace, image)
@@ -106,7 +106,9 @@ def check(spec: Spec) -> None:
     """Raises for options that an interactive figure can't show, because the file has neither weights nor a server."""
     for name in UNUSED_OPTIONS:
         if (value := getattr(spec, name)) != DEFAULTS[name]:
-            raise OptionError(f"{word(name, value)} would change nothing in an interactive figure: leave it out.")
+            raise OptionError(
+                f"{placeholder(name, value)} would change nothing in an interactive figure: leave it out."
+            )
     if not layouts.of(spec).alive:
         raise OptionError("An interactive figure has no layout: leave {layout} out, or write a .png, .svg or .pdf.")
     if spec.head in POOLINGS:
@@ -225,7 +227,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         ),
         name=html.escape(name),
         jpeg=_base64(_jpeg(picture)),
-        still=_base64(_jpeg(pixels(still(public_spec, trace, picture)).convert("RGB"), STILL_QUALITY)),
+        still=_base64(_jpeg(pixels(still_figure(public_spec, trace, picture)).convert("RGB"), STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
         words=html.escape(" · ".join(filter(None, [name, model(trace), patches, rounding_words]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",

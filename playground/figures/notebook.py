@@ -20,7 +20,7 @@ from playground.figures import html as export
 from playground.figures.animation import MOVING_SUFFIXES, animate
 from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import fonts
-from playground.figures.drawing.option_words import OptionError, word
+from playground.figures.drawing.option_words import OptionError, placeholder
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.ways import FIRST_WAY
@@ -99,7 +99,7 @@ def show(
     image = seen.picture if image is None else image
     spec = replace(spec, heads=None if heads is None else tuple(heads))
     spec = export.with_layers_that_fit(spec, seen) if layers is None else replace(spec, layers=tuple(layers))
-    page, still = export.page(spec, seen, image), export.still(spec, seen, image)
+    page, still = export.page(spec, seen, image), export.still_figure(spec, seen, image)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
 
 
@@ -218,7 +218,7 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> 
     layout.check(spec)
     for name, reason in unused_reasons(spec).items():
         if name in OPTIONS and (value := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
-            raise OptionError(f"{word(name, value)} would change nothing here: {reason}.")
+            raise OptionError(f"{placeholder(name, value)} would change nothing here: {reason}.")
     if layout.beside(spec) == "many":
         return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
     if other_image is not None and layout.beside(spec) != "other":

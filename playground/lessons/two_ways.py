@@ -116,7 +116,7 @@ def any_convolution(subject: Subject) -> Fold:
             f"{case.kernel} × {case.kernel}, stride {case.stride}", f"{case.columns[0]} × {case.columns[1]:,}",
             f"{case.answer[0]} × {case.answer[1]}", f"{case.apart:.0e} of {case.typical:.2f}",
         )
-        for case in subject.kept("unfolded", lambda: two_ways.unfolded(subject.image))
+        for case in subject.kept("unfolded", lambda: two_ways.unfolding_results(subject.image))
     ]  # fmt: skip
     return Fold(
         "Any convolution is unfold, multiply, fold",

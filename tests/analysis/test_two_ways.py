@@ -69,7 +69,7 @@ def test_product_flops_are_what_torch_counts_and_linear_attention_needs_no_table
 
 
 def test_any_convolution_is_unfold_multiply_fold(picture):
-    result = two_ways.unfolded(picture)
+    result = two_ways.unfolding_results(picture)
     assert [(unfolding.kernel, unfolding.stride) for unfolding in result] == [(3, 1), (3, 2), (16, 16)]
     for unfolding in result:
         assert unfolding.apart < 1e-4 * unfolding.typical * 10, unfolding

@@ -64,7 +64,7 @@ class OptionError(PlaygroundError):
         return words.put_into(self.sentence, *self.values)
 
 
-def word(option: str, value: object) -> str:
+def placeholder(option: str, value: object) -> str:
     """A placeholder for an option, which `Words.put_into` fills in; the value is included if it is True or False."""
     return f"{{{option}:{value}}}" if isinstance(value, bool) else f"{{{option}}}"
 

@@ -185,7 +185,7 @@ def caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
     return captions.grid_caption(spec, drawn_maps, domain, axis_by_side)
 
 
-def outside(spec: Spec, drawn_maps: list[ShownMap]) -> str:
+def prefix_words(spec: Spec, drawn_maps: list[ShownMap]) -> str:
     """The shares of prefix tokens, for rows of weights. A maximum over heads is no row of weights and has none."""
     return captions.prefix_line(
         spec, [panel.map for panel in drawn_maps if panel.map.breadth is not None or not spec.way.rows]
@@ -204,7 +204,7 @@ GRID = Layout(
     panels,
     draw,
     caption,
-    outside=outside,
+    outside=prefix_words,
     titled=_figure_title,
     prepared=prepared,
     uses=("rows", "columns", "colours"),

@@ -19,7 +19,7 @@ import streamlit as st
 from plotly.offline import get_plotlyjs
 
 from playground.errors import PlaygroundError
-from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing_module, embedded, stylesheet
+from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing_module, embedded_module, stylesheet
 from playground.lessons.registry import LESSONS as TAUGHT
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
@@ -263,7 +263,7 @@ def _write_embedded(folder: Folder) -> None:
         **({"repository": repository()} if repository() else {}),
     }  # fmt: skip
     types = (MICROSCOPE / "shell" / "attention-lens.d.ts").read_bytes()
-    folder.plain("embed/attention-lens.js", embedded().encode())
+    folder.plain("embed/attention-lens.js", embedded_module().encode())
     folder.plain("embed/attention-lens.d.ts", types)
     folder.plain("embed/package.json", json.dumps(package, indent=2).encode())
     folder.plain("embed/README.md", EMBED_README.encode())
