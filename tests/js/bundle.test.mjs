@@ -23,7 +23,7 @@ const SEVERAL = JSON.parse(
 const SOURCES = JSON.parse(
   withBundle(
     "import json; sources = {}\nfor entry, mounts in json.loads(sys.argv[1]): " +
-      "sources.setdefault(entry, {})[mounts] = bundle.drawing(entry, mounts)\n" +
+      "sources.setdefault(entry, {})[mounts] = bundle.drawing_module(entry, mounts)\n" +
       "sys.stdout.buffer.write(json.dumps(sources).encode())",
     JSON.stringify([...COMPONENTS, ...SEVERAL]),
   ),
