@@ -36,7 +36,7 @@ NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
 WAYS = (  # (title, model, code that changes the server, number of pictures that appear one after the other)
     ("ours, 14 × 14", "bundled", "", 1),
     ("ours, 28 × 28", "bundled",
-     f"from playground.serving import opening\nopening.detail = lambda *_: 2\n{NO_FIRST_LOOK}", 1),
+     f"from playground.serving import chosen\nchosen.detail = lambda *_: 2\n{NO_FIRST_LOOK}", 1),
     ("DINOv2 S, 37 × 37 as in its training", "dinov2-small",
      f"models.CUT[models.REAL] = (14, (518, 518))\n{NO_FIRST_LOOK}", 1),
     ("DINOv2 S, 28 × 28", "dinov2-small", NO_FIRST_LOOK, 1),
