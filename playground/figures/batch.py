@@ -74,7 +74,9 @@ def _is_folder(output: str) -> bool:
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
     """Raises for impossible options before anything is traced."""
-    suffixes = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, ".txt", ".tex", HTML)
+    suffixes = (
+        figures.MOVING_SUFFIXES if spec.sweep else (*figures.SUFFIXES, *figures.NUMBER_SUFFIXES, ".txt", ".tex", HTML)
+    )
     if not _is_folder(options.output) and Path(options.output).suffix.lower() not in suffixes:
         raise PlaygroundError(f"-o must end in {', '.join(suffixes)}; given was {options.output}.")
     layouts.of(spec).check(spec)
@@ -183,7 +185,7 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
         from playground.figures import files
 
         return files.write_caption(path, spec, *subject, **draw_arguments)
-    if path.suffix.lower() in figures.NUMBERS:
+    if path.suffix.lower() in figures.NUMBER_SUFFIXES:
         from playground.figures import files
 
         return files.write_numbers(path, spec, *subject, **draw_arguments)
