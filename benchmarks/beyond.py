@@ -107,7 +107,7 @@ def print_correlations(times: int) -> None:
         trace = tracing.trace(vit, image, size=tracing.images.fit(image.size, 14, (20 * 14, 20 * 14)))
         rows, columns = trace.grid
         query = (int(sample.start[0] * rows), int(sample.start[1] * columns))
-        effects = occlusion.Measured(trace, occlusion.Target(query=query))
+        effects = occlusion.Blanking(trace, occlusion.Target(query=query))
         blocks = occlusion.blocks(trace.grid, BLOCK)
         blocks = [blocks[i] for i in occlusion.comparable(blocks)]
         movements = [abs(move) for move in effects.moved(blocks)]

@@ -232,13 +232,13 @@ def pasted_things(held_album) -> tuple[list, list]:
     import numpy as np
 
     from workshop.photographs import composite
-    from workshop.views import LARGE, most_of_each_patch
+    from workshop.views import DINOV2_PATCH, most_frequent_numbers
 
     pictures, grids = [], []
     for number in range(PASTED + PASTED_FOR_CHOICE):
-        picture, objects = composite(held_album, LARGE * SIDE, np.random.default_rng((VIEW_SEED, number)))
+        picture, objects = composite(held_album, DINOV2_PATCH * SIDE, np.random.default_rng((VIEW_SEED, number)))
         pictures.append(np.asarray(picture))
-        grids.append(most_of_each_patch(objects, SIDE))
+        grids.append(most_frequent_numbers(objects, SIDE))
     return pictures, grids
 
 
@@ -300,7 +300,7 @@ def cosines(held_album, views_folder: Path, read_out) -> list[float]:
     from workshop import views
 
     progress = views.prepare(views_folder, held_album, VIEW_COUNT, SIDE, VIEW_SEED)
-    list(tqdm(progress, desc="DINOv2 looks", total=-(-VIEW_COUNT // views.TOGETHER)))
+    list(tqdm(progress, desc="DINOv2 looks", total=-(-VIEW_COUNT // views.VIEWS_PER_PASS)))
     stored_views = views.read(views_folder)
     whole_photographs = [
         i for i in range(len(stored_views)) if not stored_views.things[i].any() and stored_views.present[i, 0] < 0

@@ -29,7 +29,7 @@ def tasks(vit, pixels) -> dict[str, Callable[[], torch.Tensor]]:
 
     def sweep_heads() -> torch.Tensor:
         most_variants = max(1, sweeping.TOKENS_AT_ONCE // sweep.tokens)
-        return torch.from_numpy(sweep.of_picture(pixels, None, most_variants)[1])
+        return torch.from_numpy(sweep.metric_of(pixels, None, most_variants)[1])
 
     return {
         "a trace": lambda: playground.trace(vit, pixel_values=pixels).features(),

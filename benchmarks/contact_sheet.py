@@ -181,7 +181,7 @@ def chroma(picture: np.ndarray) -> np.ndarray:
 
 
 def to_grey(picture: np.ndarray) -> np.ndarray:
-    return np.repeat((np.asarray(picture, float) @ light.LUMA)[..., None], 3, axis=-1)
+    return np.repeat((np.asarray(picture, float) @ light.LUMA_WEIGHTS)[..., None], 3, axis=-1)
 
 
 def share_left(measure, statistic, picture: np.ndarray, photo: np.ndarray, area: np.ndarray) -> float:

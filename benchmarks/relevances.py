@@ -67,7 +67,7 @@ def moves(trace: Trace, blocks: list[Tensor]) -> Tensor:
     with torch.no_grad():
         original = features(pixels)
         return torch.cat([
-            (features(occlusion.blanked(pixels, block, trace.patch_size)) - original).norm(dim=-1)
+            (features(occlusion.blanked_picture(pixels, block, trace.patch_size)) - original).norm(dim=-1)
             / original.norm(dim=-1)
             for block in blocks
         ])  # fmt: skip

@@ -105,10 +105,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=5)
     times = parser.parse_args().times
-    engine_bytes = sum(file.stat().st_size for file in (*kernels.ENGINE.glob("*.js"), kernels.PRODUCT))
+    engine_bytes = sum(file.stat().st_size for file in (*kernels.ENGINE.glob("*.js"), kernels.MODULE))
     print(
         f"engine and kernels: {engine_bytes / 1000:.1f} kB (40), "
-        f"the kernels alone {kernels.PRODUCT.stat().st_size:,} bytes"
+        f"the kernels alone {kernels.MODULE.stat().st_size:,} bytes"
     )
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)

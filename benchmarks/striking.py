@@ -193,7 +193,7 @@ def draw_sheets(options: argparse.Namespace) -> None:
         trace = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
         former_moment, present_moment = former_choice.best_moments(trace)[0], moments.best_moments(trace)[0]
         panels.append((draw_panel(trace, former_moment), entry["file"], "old"))
-        is_striking = present_moment.tells[0] >= moments.STRIKING
+        is_striking = present_moment.tells[0] >= moments.STRIKING_SCORE
         panels.append((draw_panel(trace, present_moment) if is_striking else draw_parts(trace), entry["file"], "new"))
         print(f"{entry['file'].rpartition('/')[2]:40} {present_moment.tells[0]:.4f}", flush=True)
     random.Random(options.seed).shuffle(panels)
@@ -217,6 +217,7 @@ def former_moments(commit: str) -> ModuleType:
     module = ModuleType("former_moments")
     sys.modules[module.__name__] = module  # the decorator `dataclass` looks the module up there
     sys.modules["playground.analysis.row_kinds"] = row_kinds  # where the former module imports it from
+    row_kinds.spread = row_kinds.lattice_patches  # the name that the former module imports
     exec(text, module.__dict__)
     return module
 
@@ -244,7 +245,7 @@ def draw_panel(trace, moment) -> Image.Image:
 
 def draw_parts(trace) -> Image.Image:
     sheet, _, photo = blank_panel(trace)
-    sheet.paste(prints.with_parts(Image.fromarray(photo), trace.parts(layer=trace.upper_layer).numpy()), (0, 30))
+    sheet.paste(prints.photo_with_parts(Image.fromarray(photo), trace.parts(layer=trace.upper_layer).numpy()), (0, 30))
     ImageDraw.Draw(sheet).text((30, 2), PARTS_SENTENCE, fill="black")
     return sheet
 

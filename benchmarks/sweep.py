@@ -57,7 +57,7 @@ def main() -> None:
     for _ in range(options.rounds):
         pass_seconds.append(min(cpu_seconds(lambda: vit.record(pixels)) for _ in range(5)))
         ratios.append(
-            cpu_seconds(lambda: sweep.of_picture(pixels, None, sweeping.TOKENS_AT_ONCE // sweep.tokens))
+            cpu_seconds(lambda: sweep.metric_of(pixels, None, sweeping.TOKENS_AT_ONCE // sweep.tokens))
             / pass_seconds[-1]
         )
         # Again, as the machine's speed changes

@@ -43,11 +43,11 @@ def main() -> None:
                 model(pixels)
 
         forward()
-        watcher._look()
+        watcher._write_trace()
         look_seconds, pass_seconds = [], []
         for _ in range(options.rounds):  # in turns, so that a busy machine slows both
             watcher.steps += 1
-            look_seconds.append(cpu_seconds(watcher._look))
+            look_seconds.append(cpu_seconds(watcher._write_trace))
             pass_seconds.append(cpu_seconds(forward))
     ratios = min(look_seconds) / min(pass_seconds), statistics.median(look_seconds) / statistics.median(pass_seconds)
     print(

@@ -96,10 +96,10 @@ def main(arguments: list[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0
     except PlaygroundError as error:
-        from playground.figures.command_line import TYPED
+        from playground.figures.command_line import TYPED_WORDS
         from playground.figures.drawing.option_words import sentence_of
 
-        return _complain(_with_flags(sentence_of(error, TYPED)))
+        return _complain(_with_flags(sentence_of(error, TYPED_WORDS)))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
@@ -292,7 +292,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    from playground.figures.command_line import add_trained
+    from playground.figures.command_line import add_training_flags
 
     parser.add_argument(
         "--model",
@@ -301,7 +301,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         help="a name, a file, a folder or a repository on the hub (default: bundled)",
     )
     parser.add_argument("--weights", metavar="FILE", help="a .safetensors or .pth file with that model's weights")
-    add_trained(parser)
+    add_training_flags(parser)
 
 
 # The code of each command is imported only when the command runs, so that --help does not wait for torch.
@@ -370,13 +370,13 @@ def _photographs(options: argparse.Namespace) -> None:
 
 
 def _numbers(options: argparse.Namespace) -> None:
-    from playground.figures.command_line import trained
+    from playground.figures.command_line import training_arguments
     from playground.figures.drawing.option_words import read_size
     from playground.figures.many import trace_many
     from playground.models.hub import bar
     from playground.models.loading import load
 
-    vit = load(options.model, weights=options.weights, device=options.device, **trained(options))
+    vit = load(options.model, weights=options.weights, device=options.device, **training_arguments(options))
     size = read_size(options.size)
     all_numbers = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
     try:

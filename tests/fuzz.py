@@ -18,7 +18,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from PIL import Image
 from pillow_heif.as_plugin import _save_heif
 
-from playground.figures.drawing.view import VIEW
+from playground.figures.drawing.view import VIEW_CHOICES
 from playground.samples import SAMPLES
 from playground.serving.chosen import PAGE_PATTERNS
 
@@ -72,7 +72,7 @@ def images(count: int, seed: int = 0) -> Iterator[bytes]:
 def addresses(count: int, seed: int = 0) -> Iterator[dict[str, str]]:
     """Addresses with keys that the app knows, and values that nobody would type by accident."""
     chance = random.Random(seed)
-    keys = [*PAGE_PATTERNS, *(choice.key for choice in VIEW), "tour", "nonsense"]
+    keys = [*PAGE_PATTERNS, *(choice.key for choice in VIEW_CHOICES), "tour", "nonsense"]
     for _ in range(count):
         parameters = {}
         for key in chance.sample(keys, chance.randint(1, 6)):

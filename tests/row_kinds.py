@@ -12,7 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from playground.analysis.moments import ALIKE, component, directions, late_keys, neighbourhood_radius, spread
+from playground.analysis.moments import (
+    ALIKE_COSINE,
+    component,
+    directions,
+    late_keys,
+    lattice_patches,
+    neighbourhood_radius,
+)
 from playground.tracing import Trace, softmax_rows
 
 CROWD_SIZE = 48  # number of evenly spread patches whose rows are averaged
@@ -50,7 +57,7 @@ def kind_and_facts(trace: Trace, layer: int, head: int, query: tuple[int, int]) 
     prefix_count, patch = len(trace.prefix), query[0] * trace.grid[1] + query[1]
     late_directions = directions(late_keys(trace), prefix_count)
     q, k = (x[head].cpu().float() for x in trace.record[layer][:2])
-    query_patches = spread(trace.grid, CROWD_SIZE)
+    query_patches = lattice_patches(trace.grid, CROWD_SIZE)
     crowd = crowd_of(
         softmax_rows(q[prefix_count + query_patches], k, trace.scale).numpy(), query_patches, prefix_count, trace.grid
     )
@@ -81,7 +88,7 @@ def facts_of(
     crowd_favourite = int(crowd.tokens.argmax())
     patch_rows, patch_columns = np.divmod(np.arange(rows_count * columns_count), columns_count)
     distance = np.maximum(abs(patch_rows - patch // columns_count), abs(patch_columns - patch % columns_count))
-    is_near, is_alike = distance <= neighbourhood_radius(grid), likeness >= ALIKE
+    is_near, is_alike = distance <= neighbourhood_radius(grid), likeness >= ALIKE_COSINE
     far_total = max(float(patches[~is_near].sum()), 1e-12)
     is_alike_and_far = ~is_near & is_alike
     own_part = component(is_alike & (patches >= patches_total / len(patches)), patch, grid)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
+from playground.analysis.explain import NAMED_SCENES, SHARES_ON_NAMED
 from playground.assets import ASSETS, SHIPPED_MODELS
 from playground.models import zoo
 from playground.scenes import generate
@@ -55,10 +55,10 @@ def test_the_class_token_says_what_the_picture_shows(bundled_measures):
 
 @pytest.mark.slow
 def test_rollout_finds_named_objects_hardly_better_than_chance_and_the_lesson_says_so():
-    """The lesson prints the numbers in ON_THE_NAMED beside the map of rollout; they are measured again here."""
+    """The lesson prints the numbers in SHARES_ON_NAMED beside the map of rollout; they are measured again here."""
     assert len(held_out_scenes()) == NAMED_SCENES
     scores = evaluate.share_on_named_things(zoo.load("bundled", device="cpu"), held_out_scenes())
-    assert {method: scores[method] for method in ON_THE_NAMED} == pytest.approx(ON_THE_NAMED, abs=0.004)
+    assert {method: scores[method] for method in SHARES_ON_NAMED} == pytest.approx(SHARES_ON_NAMED, abs=0.004)
     assert 0.5 * scores["area"] < scores["attention"] < 1.2 * scores["area"], (
         "the class token's own rows find it no better"
     )

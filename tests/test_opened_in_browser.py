@@ -128,8 +128,8 @@ def test_the_table_of_timm_s_models_is_as_timm_has_them():
     record = {name: json.loads(record_text) for record_text, names in rows for name in names.split()}
     assert len(record) > 150
     for name in FEW_MODELS:
-        assert record[name] == json.loads(json.dumps(timm_table.unusual(timm_models.timm_config(name)))), name
-    assert timm_table.written({"a": timm_models.DINOV2_SMALL}).count("518") == 2
+        assert record[name] == json.loads(json.dumps(timm_table.unusual_fields(timm_models.timm_config(name)))), name
+    assert timm_table.javascript_table({"a": timm_models.DINOV2_SMALL}).count("518") == 2
 
 
 def test_a_file_that_the_playground_saved_opens_by_itself(tmp_path, small):

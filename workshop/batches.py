@@ -18,7 +18,7 @@ from playground.scenes import generate
 from playground.scenes.drawing import Scene
 from playground.scenes.generate import presence
 from playground.training.recipe import Emergent
-from workshop.views import SMALL, Views, read
+from workshop.views import STUDENT_PATCH, Views, read
 
 
 class Batches(Dataset):
@@ -52,14 +52,14 @@ class Batches(Dataset):
             pictures, features = pictures[:, :, ::-1], features[:, :, ::-1]
         # A window has no labels, because most of the scene may lie outside of it
         present_labels = np.full_like(views.present[view_numbers], -1) if is_near else views.present[view_numbers]
-        scenes = [self._scene(step * recipe.batch + i, is_near, SMALL * side) for i in range(drawn_count)]
+        scenes = [self._scene(step * recipe.batch + i, is_near, STUDENT_PATCH * side) for i in range(drawn_count)]
         largest_share = recipe.disturbance * min(1, step / (recipe.near_until * recipe.steps))
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
         images = np.concatenate([pictures, *(scene.image[None] for scene in scenes)])
-        clean = recoloured(torch.from_numpy(images).permute(0, 3, 1, 2) / 255, generator)  # (B, 3, H, W)
-        image = disturbed(clean, SMALL, largest_share, generator)
+        clean = recolour(torch.from_numpy(images).permute(0, 3, 1, 2) / 255, generator)  # (B, 3, H, W)
+        image = disturb(clean, STUDENT_PATCH, largest_share, generator)
         # Drawn scenes keep all patches: a hidden thing could not be named
-        image[: len(view_numbers)] = with_hidden(image[: len(view_numbers)], SMALL, recipe.hidden, generator)
+        image[: len(view_numbers)] = with_hidden(image[: len(view_numbers)], STUDENT_PATCH, recipe.hidden, generator)
         return {
             "image": image,
             "clean": clean[: len(view_numbers)],  # the undisturbed views, for the targets: (V, 3, H, W)
@@ -80,45 +80,47 @@ def window(views: Views, view_numbers: np.ndarray, top: int, left: int, side: in
     """The same window of each view: its pixels (B, 8·side, 8·side, 3), its features (B, side, side, 384)."""
     grid_side = views.things.shape[1]
     rows, columns = slice(top, top + side), slice(left, left + side)
-    pixels = views.pictures[view_numbers][:, SMALL * top : SMALL * (top + side), SMALL * left : SMALL * (left + side)]
+    pixels = views.pictures[view_numbers][
+        :, STUDENT_PATCH * top : STUDENT_PATCH * (top + side), STUDENT_PATCH * left : STUDENT_PATCH * (left + side)
+    ]
     features = views.features[view_numbers][:, 1:].reshape(len(view_numbers), grid_side, grid_side, -1)
     return pixels, features[:, rows, columns]
 
 
-def recoloured(image: Tensor, generator: torch.Generator) -> Tensor:
+def recolour(image: Tensor, generator: torch.Generator) -> Tensor:
     """The pictures, each with its own brightness, tint, contrast and strength of colour."""
 
-    def between(low: float, high: float, channels: int = 1) -> Tensor:
+    def random_between(low: float, high: float, channels: int = 1) -> Tensor:
         return low + (high - low) * torch.rand(len(image), channels, 1, 1, generator=generator)
 
-    image = image * between(0.7, 1.3) * between(0.9, 1.1, 3)
+    image = image * random_between(0.7, 1.3) * random_between(0.9, 1.1, 3)
     mean_brightness = image.mean((1, 2, 3), keepdim=True)
-    image = mean_brightness + (image - mean_brightness) * between(0.7, 1.3)
+    image = mean_brightness + (image - mean_brightness) * random_between(0.7, 1.3)
     grey = image.mean(1, keepdim=True)
-    return (grey + (image - grey) * between(0, 1.3)).clamp(0, 1)
+    return (grey + (image - grey) * random_between(0, 1.3)).clamp(0, 1)
 
 
-def disturbed(image: Tensor, patch: int, largest_share: float, generator: torch.Generator) -> Tensor:
+def disturb(image: Tensor, patch: int, largest_share: float, generator: torch.Generator) -> Tensor:
     """Disturbs up to `largest_share` of each picture's patches, in some pictures many and in others few: noise, the
     patch's mean colour, another colour over it, or no content at all."""
     B, rows, columns = len(image), image.shape[2] // patch, image.shape[3] // patch
 
-    def each(channels: int) -> Tensor:
+    def patch_noise(channels: int) -> Tensor:
         """A random number for each patch, repeated for all its pixels."""
         return _as_pixels(torch.rand(B, channels, rows, columns, generator=generator), patch)
 
     share = largest_share * torch.rand(B, 1, 1, 1, generator=generator)
-    kind_noise = each(1)
+    kind_noise = patch_noise(1)
     noisy_image = image + 0.35 * torch.randn(image.shape, generator=generator)
     plain_colours = _as_pixels(F.avg_pool2d(image, patch), patch)
-    tinted_image = 0.4 * image + 0.6 * each(3)
+    tinted_image = 0.4 * image + 0.6 * patch_noise(3)
     blank = torch.rand(B, 1, 1, 1, generator=generator).expand_as(image)
     replacement = torch.where(
         kind_noise < 0.5,
         torch.where(kind_noise < 0.25, noisy_image, plain_colours),
         torch.where(kind_noise < 0.7, tinted_image, blank),
     )
-    return torch.where(each(1) < share, replacement, image)
+    return torch.where(patch_noise(1) < share, replacement, image)
 
 
 def with_hidden(image: Tensor, patch: int, share: float, generator: torch.Generator) -> Tensor:

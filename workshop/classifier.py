@@ -24,7 +24,7 @@ from playground.vit import Config, VisionTransformer
 
 EPOCHS = 30
 FEWEST_STEPS = 1000
-SHIFT = 1 / 8  # largest shift, as a share of the side, in every direction
+LARGEST_SHIFT = 1 / 8  # largest shift, as a share of the side, in every direction
 SMOOTHING = 0.1  # the share of label smoothing in the cross-entropy
 
 
@@ -57,7 +57,7 @@ class Pool:
             raise PlaygroundError(f"{file} can't be written: {error.strerror or error}.") from None
         for location in places:
             try:
-                images[len(labels)] = np.asarray(square(location.open(), side))
+                images[len(labels)] = np.asarray(central_square(location.open(), side))
             except PlaygroundError as error:
                 damaged.append(str(error))
             else:
@@ -81,12 +81,12 @@ class Pool:
         return {**self.__dict__, "_images": None}  # without the images: another process opens the file itself
 
 
-def square(image: Image.Image, side: int) -> Image.Image:
+def central_square(image: Image.Image, side: int) -> Image.Image:
     """The picture's central square, resized."""
     return image if image.size == (side, side) else ImageOps.fit(image, (side, side), Image.Resampling.BICUBIC)
 
 
-class Flipped(Dataset):
+class FlippedPictures(Dataset):
     """The pictures of a pool, randomly flipped and shifted. With the same seed, item i is always the same."""
 
     def __init__(self, pool: Pool, recipe: Recipe):
@@ -108,7 +108,7 @@ class Flipped(Dataset):
 def flipped_and_shifted(image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """(side, side, 3): randomly flipped and shifted; pixels beyond the edge are mirrored."""
     side = len(image)
-    most_pixels = round(SHIFT * side)
+    most_pixels = round(LARGEST_SHIFT * side)
     row_offset, column_offset = rng.integers(0, 2 * most_pixels + 1, 2)
     padded_image = np.pad(image, ((most_pixels, most_pixels), (most_pixels, most_pixels), (0, 0)), mode="reflect")
     shifted_image = padded_image[row_offset : row_offset + side, column_offset : column_offset + side]

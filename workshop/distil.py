@@ -22,12 +22,12 @@ from torch import Tensor, nn
 from playground.training.recipe import Emergent
 from playground.vit import VisionTransformer
 from playground.vit_parts import GuidedHead
-from workshop.targets import SHOWN, looks, of_its_thing, places
-from workshop.views import SMALL, WIDTH, Views
+from workshop.targets import LOOKS_WIDTH, mean_over_thing, patch_looks, places
+from workshop.views import FEATURE_WIDTH, STUDENT_PATCH, Views
 
 LOSSES = ("class", "features", "picture", "rest")
 COMPONENTS = 48  # principal components of the features that `rest` asks for
-COUNTED = 400  # number of views from which the statistics are computed
+STATISTICS_VIEWS = 400  # number of views from which the statistics are computed
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Statistics:
 
     @staticmethod
     def of(views: Views) -> Statistics:
-        view_numbers = np.linspace(0, len(views) - 1, min(COUNTED, len(views))).astype(int)
+        view_numbers = np.linspace(0, len(views) - 1, min(STATISTICS_VIEWS, len(views))).astype(int)
         features = torch.from_numpy(views.features[view_numbers]).float()  # (views, 1 + P, 384)
         patches, side = features[:, 1:], views.things.shape[1]
         mean, spread = patches.mean((0, 1)), patches.flatten(0, 1).std(0)
@@ -52,19 +52,21 @@ class Statistics:
         components = axes / (normal_features.flatten(0, 1) @ axes).std(0)
         image = torch.from_numpy(views.pictures[view_numbers]).permute(0, 3, 1, 2) / 255 * 2 - 1
         rest_spread = (
-            of_its_thing(normal_features, shown(image, normal_features, components, side)).flatten(0, 1).std(0)
+            mean_over_thing(normal_features, patch_appearance(image, normal_features, components, side))
+            .flatten(0, 1)
+            .std(0)
         )
         picture = features[:, 0]
         return Statistics(mean, spread, picture.mean(0), picture.std(0), components, rest_spread)
 
 
-def shown(image: Tensor, features: Tensor, components: Tensor, side: int) -> Tensor:
+def patch_appearance(image: Tensor, features: Tensor, components: Tensor, side: int) -> Tensor:
     """The numbers of each patch that the loss `rest` averages over the patches of a thing: (B, P, 58)."""
     positions = places(side, side).expand(len(image), -1, -1)
-    return torch.cat([looks(image, SMALL), features @ components, positions], dim=-1)
+    return torch.cat([patch_looks(image, STUDENT_PATCH), features @ components, positions], dim=-1)
 
 
-class Distilled(nn.Module):
+class DistillationLosses(nn.Module):
     """The losses, and the small linear maps that read the predictions out of tokens. The maps are not saved with the
     model."""
 
@@ -76,8 +78,8 @@ class Distilled(nn.Module):
         self.recipe = recipe
         for name, value in vars(statistics).items():
             self.register_buffer(f"of_{name}", value)
-        self.features, self.picture = nn.Linear(width, WIDTH), nn.Linear(width, WIDTH)
-        numbers = SHOWN + COMPONENTS + 2
+        self.features, self.picture = nn.Linear(width, FEATURE_WIDTH), nn.Linear(width, FEATURE_WIDTH)
+        numbers = LOOKS_WIDTH + COMPONENTS + 2
         self.rest = nn.ModuleDict(
             {str(layer): nn.Sequential(nn.LayerNorm(width), nn.Linear(width, numbers)) for layer in recipe.asked}
         )
@@ -88,10 +90,10 @@ class Distilled(nn.Module):
         image = (batch["image"] - 0.5) / 0.5  # (B, 3, H, W)
         normal_features = (batch["features"] - self.of_mean) / self.of_spread  # (V, P, 384)
         picture_features = (batch["picture"] - self.of_picture_mean) / self.of_picture_spread  # (V, 384)
-        side = image.shape[2] // SMALL
+        side = image.shape[2] // STUDENT_PATCH
         # the targets come from the undisturbed picture
-        appearance = shown((batch["clean"] - 0.5) / 0.5, normal_features, self.of_components, side)
-        rest_targets = of_its_thing(normal_features, appearance) / self.of_rest  # (V, P, 58)
+        appearance = patch_appearance((batch["clean"] - 0.5) / 0.5, normal_features, self.of_components, side)
+        rest_targets = mean_over_thing(normal_features, appearance) / self.of_rest  # (V, P, 58)
         rest_losses = []
         for layer, x in enumerate(tokens(vit, image, batch["place"], recipe.coarse)):
             if layer in recipe.asked:
@@ -113,7 +115,7 @@ class Distilled(nn.Module):
 def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, grid_side: int) -> Iterator[Tensor]:
     """The tokens after each layer, (B, N, D). A window gets the positions of its place in the whole view, a grid of
     `grid_side` × `grid_side` patches."""
-    first_patch, side = len(vit.config.prefix), image.shape[2] // SMALL
+    first_patch, side = len(vit.config.prefix), image.shape[2] // STUDENT_PATCH
     x, rotation = vit.embed(image)
     if side < grid_side:
         top, left = place.tolist()
@@ -128,6 +130,10 @@ def tokens(vit: VisionTransformer, image: Tensor, place: Tensor, grid_side: int)
         yield x
 
 
-def feature_distance(predicted: Tensor, targets: Tensor) -> Tensor:
+def feature_distance(predicted_features: Tensor, targets: Tensor) -> Tensor:
     """The distance between predicted features and their targets, in size and in direction."""
-    return F.smooth_l1_loss(predicted, targets) + 1 - F.cosine_similarity(predicted, targets, dim=-1).mean()
+    return (
+        F.smooth_l1_loss(predicted_features, targets)
+        + 1
+        - F.cosine_similarity(predicted_features, targets, dim=-1).mean()
+    )

@@ -19,7 +19,7 @@ from pathlib import Path
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from workshop.photographs import APART, THINGS_APART, one_in
+from workshop.photographs import MEASURING_FOLDER, ONE_THING_IN, is_one_in
 
 PHOTOGRAPHS = {  # package -> patterns of the files to take
     "gcompris-qt-data": (
@@ -34,15 +34,17 @@ PHOTOGRAPHS = {  # package -> patterns of the files to take
     "palapeli-data": ("*/collection/*.jpg",),
     "plasma-workspace-wallpapers": ("*/images/2560x1600.jpg",),
 }  # fmt: skip
-MEASURED = {"tuxpaint-data": ("*/tuxpaint/templates/*.jpg",)}  # photographs for measuring, never for training
+MEASURED_PHOTOGRAPHS = {
+    "tuxpaint-data": ("*/tuxpaint/templates/*.jpg",)
+}  # photographs for measuring, never for training
 THINGS = {"tuxpaint-stamps-default": ("*/stamps/*.png",), "gcompris-qt-data": ("*/solar_system/resource/*.webp",)}
-NOT = (  # patterns of files that are left out: drawings, signs, and mirrored copies
+LEFT_OUT = (  # patterns of files that are left out: drawings, signs, and mirrored copies
     "*/cartoon/*", "*/symbols/*", "*/roadsigns/*", "*/flags/*", "*/easter/*", "*/hanukkah/*", "*/newyears/*",
     "*_mirror.*", "*/texture0*", "*/analogpattern*", "*/umang*", "*/eye.png", "*/Santa.png", "*outline*",
     "*/images/numbers/*", "*/images/alphabets/*",
 )  # fmt: skip
-SMALLEST, SMALLEST_THING = 180, 60  # pixels: smaller pictures show too little
-LARGEST = 640  # pixels of the shorter side; larger photographs are reduced
+SMALLEST_PHOTOGRAPH, SMALLEST_THING = 180, 60  # pixels: smaller pictures show too little
+LARGEST_SIDE = 640  # pixels of the shorter side; larger photographs are reduced
 
 
 def gather(folder: Path) -> tuple[int, int]:
@@ -54,19 +56,19 @@ def gather(folder: Path) -> tuple[int, int]:
                 f"This machine has no {tool}: the photographs come out of Debian's packages, which Debian and Ubuntu "
                 "fetch. Any folder of photographs does too, with things on transparent ground in a subfolder cut-outs."
             )
-    for subfolder in (folder, folder / APART):
+    for subfolder in (folder, folder / MEASURING_FOLDER):
         subfolder.joinpath("cut-outs").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as cache_folder:
-        for package in dict.fromkeys([*PHOTOGRAPHS, *MEASURED, *THINGS]):
+        for package in dict.fromkeys([*PHOTOGRAPHS, *MEASURED_PHOTOGRAPHS, *THINGS]):
             for name, data in entries(unpacked(package, Path(cache_folder))):
-                if any(fnmatch(name, pattern) for pattern in NOT):
+                if any(fnmatch(name, pattern) for pattern in LEFT_OUT):
                     continue
                 if any(fnmatch(name, pattern) for pattern in PHOTOGRAPHS.get(package, ())):
-                    _keep(data, folder / f"{plain(name)}.jpg", "RGB", SMALLEST)
-                if any(fnmatch(name, pattern) for pattern in MEASURED.get(package, ())):
-                    _keep(data, folder / APART / f"{plain(name)}.jpg", "RGB", SMALLEST)
+                    _save(data, folder / f"{plain_name(name)}.jpg", "RGB", SMALLEST_PHOTOGRAPH)
+                if any(fnmatch(name, pattern) for pattern in MEASURED_PHOTOGRAPHS.get(package, ())):
+                    _save(data, folder / MEASURING_FOLDER / f"{plain_name(name)}.jpg", "RGB", SMALLEST_PHOTOGRAPH)
                 if any(fnmatch(name, pattern) for pattern in THINGS.get(package, ())):
-                    _keep(data, folder / "cut-outs" / f"{plain(name)}.png", "RGBA", SMALLEST_THING)
+                    _save(data, folder / "cut-outs" / f"{plain_name(name)}.png", "RGBA", SMALLEST_THING)
     _put_apart(folder)
     return len(list(folder.rglob("*.jpg"))), len(list(folder.rglob("cut-outs/*.png")))
 
@@ -75,16 +77,16 @@ def _put_apart(folder: Path) -> None:
     """Moves a quarter of the things, chosen by their names, to the subfolder for measuring. Deletes those of them whose
     names share a word with a training thing, because they could show the same thing."""
     things = sorted(folder.glob("cut-outs/*.png"))
-    training_words = {word for file in things if not one_in(THINGS_APART, file) for word in words(file.stem)}
+    training_words = {word for file in things if not is_one_in(ONE_THING_IN, file) for word in stamp_words(file.stem)}
     for file in things:
-        if one_in(THINGS_APART, file):
-            if words(file.stem) & training_words:
+        if is_one_in(ONE_THING_IN, file):
+            if stamp_words(file.stem) & training_words:
                 file.unlink()
             else:
-                file.replace(folder / APART / "cut-outs" / file.name)
+                file.replace(folder / MEASURING_FOLDER / "cut-outs" / file.name)
 
 
-def words(name: str) -> set[str]:
+def stamp_words(name: str) -> set[str]:
     """The words of a stamp's name: "pig" and "golden" of mammals-animals-pig_golden2."""
     return set(re.findall("[a-z]{3,}", name.split("-", 2)[-1].lower()))
 
@@ -120,7 +122,7 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
     _, version, tree, contents, names = struct.unpack(">4sIIII", data[:20])
     node_length = 22 if version >= 2 else 14
 
-    def below(number: int, path: str) -> Iterator[tuple[str, bytes]]:
+    def entries_below(number: int, path: str) -> Iterator[tuple[str, bytes]]:
         entry_start = tree + node_length * number
         name_offset, flags = struct.unpack(">IH", data[entry_start : entry_start + 6])
         if number:
@@ -129,7 +131,7 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
         if flags & 2:  # a folder
             count, first_entry = struct.unpack(">II", data[entry_start + 6 : entry_start + 14])
             for child in range(first_entry, first_entry + count):
-                yield from below(child, path)
+                yield from entries_below(child, path)
         else:
             content_start = contents + int.from_bytes(data[entry_start + 10 : entry_start + 14])
             content = data[
@@ -137,22 +139,22 @@ def resources(data: bytes) -> Iterator[tuple[str, bytes]]:
             ]
             yield path, zlib.decompress(content[4:]) if flags & 1 else content
 
-    yield from below(0, "")
+    yield from entries_below(0, "")
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A file name made of the last three parts of a path, without general ones such as images. Files of two folders get
     different names."""
     dull_parts = ("resource", "images", "contents", "/")
     return "-".join([part for part in Path(name).with_suffix("").parts if part not in dull_parts][-3:])
 
 
-def _keep(data: bytes, file: Path, mode: str, smallest: int) -> None:
+def _save(data: bytes, file: Path, mode: str, smallest: int) -> None:
     try:
         image = Image.open(io.BytesIO(data))
         if min(image.size) >= smallest:
             image = image.convert(mode)
-            image.thumbnail((2 * LARGEST, 2 * LARGEST), reducing_gap=3)
+            image.thumbnail((2 * LARGEST_SIDE, 2 * LARGEST_SIDE), reducing_gap=3)
             image.save(file, quality=92)
     except OSError:  # not a picture, or a format that Pillow does not know
         return

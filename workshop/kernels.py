@@ -19,16 +19,16 @@ from playground.errors import PlaygroundError
 
 ENGINE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "engine"
 SOURCE = ENGINE / "kernels.c"
-PRODUCT = ENGINE / "kernels.wasm"
+MODULE = ENGINE / "kernels.wasm"
 DIGESTS = ENGINE / "kernels.json"
-STACK = 32_768  # bytes of a thread's stack, as in faster/threads.js; a matrix product needs 12,500
+STACK_BYTES = 32_768  # bytes of a thread's stack, as in faster/threads.js; a matrix product needs 12,500
 FLAGS = (
     "-target", "wasm32-freestanding", "-O3", "-nostdlib",
     "-ffreestanding", "-fvisibility=hidden", "-mcpu=generic+simd128",
     "-fno-unroll-loops", "-fno-vectorize",  # the source itself vectorises hot loops; these two keep the rest small
     "-Wl,--no-entry", "-Wl,--export-dynamic", "-Wl,--import-memory", "-Wl,--export=__heap_base", "-Wl,--strip-all",
     "-Wl,--max-memory=4294901760",  # required for memory that threads share: see threads.js
-    f"-Wl,-z,stack-size={STACK}",
+    f"-Wl,-z,stack-size={STACK_BYTES}",
 )  # fmt: skip
 
 
@@ -42,28 +42,28 @@ def compiler() -> str | None:
     return f"ziglang {version.stdout.strip()}"
 
 
-def compiled() -> bytes:
+def compiled_module() -> bytes:
     with TemporaryDirectory() as folder:
-        out = Path(folder) / PRODUCT.name
-        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, "-o", str(out), SOURCE.name]
+        output_file = Path(folder) / MODULE.name
+        command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, "-o", str(output_file), SOURCE.name]
         result = run(command, cwd=ENGINE, capture_output=True, text=True)
         if result.returncode:
             raise PlaygroundError(f"{SOURCE.name} does not compile:\n{result.stderr}")
-        return out.read_bytes()
+        return output_file.read_bytes()
 
 
 def digests() -> dict[str, str]:
     """The digests of the source file and of the compiled module."""
-    return {file.name: sha256(file.read_bytes()).hexdigest() for file in (SOURCE, PRODUCT)}
+    return {file.name: sha256(file.read_bytes()).hexdigest() for file in (SOURCE, MODULE)}
 
 
 def main() -> None:
     version = compiler()
     if version is None:
         raise SystemExit("There is no compiler here: pip install ziglang, and run this again.")
-    PRODUCT.write_bytes(compiled())
+    MODULE.write_bytes(compiled_module())
     DIGESTS.write_text(json.dumps({"compiler": version, "sha256": digests()}, indent=2) + "\n", encoding="utf-8")
-    print(f"{PRODUCT.name}: {PRODUCT.stat().st_size:,} bytes")
+    print(f"{MODULE.name}: {MODULE.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ from playground.scenes.generate import patch_targets
 from playground.training import evaluate
 from playground.vit import VisionTransformer
 
-SCENES = 100  # drawn scenes for choosing the order; other scenes measure the model
+SCENE_COUNT = 100  # drawn scenes for choosing the order; other scenes measure the model
 
 
-def order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:
+def head_order(vit: VisionTransformer, scenes: list[Scene]) -> Tensor:
     """(layers, heads): for each place in a layer's new order, the head that moves there."""
     patch = vit.config.patch_size
     mass = evaluate.own_mass(
@@ -44,10 +44,10 @@ def reorder_heads(vit: VisionTransformer, new_order: Tensor) -> None:
         attn.proj.weight.copy_(attn.proj.weight[:, feature_numbers])
 
 
-def in_order(run: Path) -> None:
+def reorder_run(run: Path) -> None:
     """Reorders a finished run's heads in the model and in every snapshot, by the order of the finished model."""
-    scenes = [generate.scene(generate.FIRST_HELD_OUT - 1 - i) for i in range(SCENES)]
-    new_order = order(loading.load(str(run / "model.safetensors"), device="cpu"), scenes)
+    scenes = [generate.scene(generate.FIRST_HELD_OUT - 1 - i) for i in range(SCENE_COUNT)]
+    new_order = head_order(loading.load(str(run / "model.safetensors"), device="cpu"), scenes)
     for file in [run / "model.safetensors", *run.glob("snapshot-*.safetensors")]:
         vit = loading.load(str(file), device="cpu")
         reorder_heads(vit, new_order)

@@ -19,9 +19,9 @@ from PIL import Image, ImageFilter
 from playground.errors import PlaygroundError
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
-APART = "apart"  # the subfolder of pictures for measuring
-PHOTOGRAPHS_APART, THINGS_APART = 10, 4  # without that subfolder, one file in 10 or in 4 is kept for measuring
-KEPT = 512  # pixels of the shorter side: larger photographs are reduced when read
+MEASURING_FOLDER = "apart"  # the subfolder of pictures for measuring
+ONE_PHOTOGRAPH_IN, ONE_THING_IN = 10, 4  # without that subfolder, one file in 10 or in 4 is kept for measuring
+LARGEST_SIDE = 512  # pixels of the shorter side: larger photographs are reduced when read
 ADVICE = (
     "It is a folder of photographs with a subfolder cut-outs/ of things on transparent ground; "
     "workshop/PHOTOGRAPHS.md says which ones the bundled model saw, and where they come from."
@@ -41,40 +41,43 @@ def albums(folder: Path) -> tuple[Album, Album]:
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}. {ADVICE}")
     photographs, things = _files(folder), _files(folder / "cut-outs")
-    if (folder / APART).is_dir():
-        albums = [Album(photographs, things), Album(_files(folder / APART), _files(folder / APART / "cut-outs"))]
+    if (folder / MEASURING_FOLDER).is_dir():
+        both_albums = [
+            Album(photographs, things),
+            Album(_files(folder / MEASURING_FOLDER), _files(folder / MEASURING_FOLDER / "cut-outs")),
+        ]
     else:
-        albums = [
+        both_albums = [
             Album(
-                tuple(file for file in photographs if one_in(PHOTOGRAPHS_APART, file) == is_apart),
-                tuple(file for file in things if one_in(THINGS_APART, file) == is_apart),
+                tuple(file for file in photographs if is_one_in(ONE_PHOTOGRAPH_IN, file) == is_apart),
+                tuple(file for file in things if is_one_in(ONE_THING_IN, file) == is_apart),
             )
             for is_apart in (False, True)
         ]
-    if not all(album.photographs and album.things for album in albums):
+    if not all(album.photographs and album.things for album in both_albums):
         contents = f"{len(photographs)} photographs and {len(things)} cut-out things"
         raise PlaygroundError(f"{folder} holds {contents}, too few to keep some apart for measuring. {ADVICE}")
-    return albums[0], albums[1]
+    return both_albums[0], both_albums[1]
 
 
 def _files(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(file for file in folder.glob("*") if file.suffix.lower() in SUFFIXES))
 
 
-def one_in(one_of: int, file: Path) -> bool:
+def is_one_in(count: int, file: Path) -> bool:
     """True for about one in `one_of` file names; a name always gives the same answer."""
-    return int(sha256(file.stem.encode()).hexdigest(), 16) % one_of == 0
+    return int(sha256(file.stem.encode()).hexdigest(), 16) % count == 0
 
 
 @lru_cache(maxsize=1024)
 def _opened(file: Path) -> Image.Image:
     try:
         image = Image.open(file)
-        image.draft("RGB", (KEPT, KEPT))
+        image.draft("RGB", (LARGEST_SIDE, LARGEST_SIDE))
         image = image.convert("RGBA" if file.parent.name == "cut-outs" else "RGB")
     except (OSError, ValueError, Image.DecompressionBombError) as error:
         raise PlaygroundError(f"{file} can't be opened: {error}") from None
-    shrink = KEPT / min(image.size)
+    shrink = LARGEST_SIDE / min(image.size)
     return image.resize([round(side * shrink) for side in image.size], reducing_gap=3) if shrink < 1 else image
 
 

@@ -15,21 +15,23 @@ from playground.analysis.scale import shared_ceiling
 from playground.tracing import Query, Trace, trace
 from playground.vit import VisionTransformer
 
-MAP, GAP = 84, 4  # pixels: the longer side of a map, the gap between maps
+MAP_SIDE, GAP = 84, 4  # pixels: the longer side of a map, the gap between maps
 
 
-def wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Image:
+def attention_wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Image:
     """The picture with the query outlined, and beside it the query's attention: one row of maps for each layer, one map
     for each head, all on one scale."""
-    record = trace(vit, image)
-    rows = torch.stack([record.rows(layer, query) for layer in range(record.layers)])  # (layers, heads, tokens)
-    maps = _magma(record.on_grid(rows) / shared_ceiling(record.tokens))  # (layers, heads, rows, columns, 3)
-    map_height, map_width = _size(record)
-    height = record.layers * (map_height + GAP) - GAP
-    left_picture = _outlined(image, record, query, height)
-    sheet = Image.new("RGB", (left_picture.width + GAP + record.heads * (map_width + GAP), height), "white")
+    model_trace = trace(vit, image)
+    rows = torch.stack(
+        [model_trace.rows(layer, query) for layer in range(model_trace.layers)]
+    )  # (layers, heads, tokens)
+    maps = _magma(model_trace.on_grid(rows) / shared_ceiling(model_trace.tokens))  # (layers, heads, rows, columns, 3)
+    map_height, map_width = _size(model_trace)
+    height = model_trace.layers * (map_height + GAP) - GAP
+    left_picture = _outlined(image, model_trace, query, height)
+    sheet = Image.new("RGB", (left_picture.width + GAP + model_trace.heads * (map_width + GAP), height), "white")
     sheet.paste(left_picture, (0, 0))
-    for layer, head in np.ndindex(record.layers, record.heads):
+    for layer, head in np.ndindex(model_trace.layers, model_trace.heads):
         map_ = Image.fromarray(maps[layer, head]).resize((map_width, map_height), Image.Resampling.NEAREST)
         sheet.paste(map_, (left_picture.width + GAP + head * (map_width + GAP), layer * (map_height + GAP)))
     return sheet
@@ -39,18 +41,18 @@ def _magma(weights: torch.Tensor) -> np.ndarray:
     return colormaps["magma"](weights.clamp(0, 1).numpy(), bytes=True)[..., :3]
 
 
-def _size(record: Trace) -> tuple[int, int]:
+def _size(model_trace: Trace) -> tuple[int, int]:
     """(height, width) of a map, in whole pixels per patch."""
-    rows, columns = record.grid
-    cell = max(1, MAP // max(rows, columns))
+    rows, columns = model_trace.grid
+    cell = max(1, MAP_SIDE // max(rows, columns))
     return rows * cell, columns * cell
 
 
-def _outlined(image: Image.Image, record: Trace, query: Query, height: int) -> Image.Image:
-    rows, columns = record.grid
+def _outlined(image: Image.Image, model_trace: Trace, query: Query, height: int) -> Image.Image:
+    rows, columns = model_trace.grid
     cell = height / rows
     picture = image.convert("RGB").resize((round(cell * columns), height), Image.Resampling.BICUBIC)
-    patch = record.token(query) - len(record.prefix)
+    patch = model_trace.token(query) - len(model_trace.prefix)
     if patch >= 0:
         y, x = divmod(patch, columns)
         box = [round(cell * n) for n in (x, y, x + 1, y + 1)]
@@ -67,16 +69,16 @@ def write(picture: Image.Image, file: Path) -> None:
     new_file.replace(file)
 
 
-def class_token(vit: VisionTransformer, images: np.ndarray, titles: Sequence[str]) -> Figure:
+def class_token_figure(vit: VisionTransformer, images: np.ndarray, titles: Sequence[str]) -> Figure:
     """Each of the pictures (pictures, side, side, 3), and below it the attention of the class token in the last layer,
     averaged over heads. The colours of each map reach from 0 to its largest weight."""
     figure = Figure(figsize=(1.3 * len(images) + 0.3, 3.3), layout="constrained")
     for axes, image, title in zip(figure.subplots(2, len(images), squeeze=False).T, images, titles, strict=True):
-        record = trace(vit, Image.fromarray(np.asarray(image)), size=np.asarray(image).shape[:2])
+        model_trace = trace(vit, Image.fromarray(np.asarray(image)), size=np.asarray(image).shape[:2])
         axes[0].imshow(image, interpolation="nearest")
         axes[0].set_title(title, fontsize=8)
-        row = record.rows(record.layers - 1, "cls").mean(0)
-        axes[1].imshow(record.on_grid(row).numpy(), cmap="magma", vmin=0, interpolation="nearest")
+        row = model_trace.rows(model_trace.layers - 1, "cls").mean(0)
+        axes[1].imshow(model_trace.on_grid(row).numpy(), cmap="magma", vmin=0, interpolation="nearest")
         for axis in axes:
             axis.set_axis_off()
     figure.supxlabel("below: what the class token takes from each patch (last layer, mean of the heads)", fontsize=8)

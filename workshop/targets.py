@@ -17,10 +17,10 @@ from torch import Tensor
 
 # temperature of the features' similarity: so low that a patch averages over its own thing and little else
 TEMPERATURE = 0.03
-SHOWN = 8  # numbers that describe the appearance of a patch
+LOOKS_WIDTH = 8  # numbers that describe the appearance of a patch
 
 
-def of_its_thing(features: Tensor, targets: Tensor, temperature: float = TEMPERATURE) -> Tensor:
+def mean_over_thing(features: Tensor, targets: Tensor, temperature: float = TEMPERATURE) -> Tensor:
     """For each patch the mean of `targets`, (B, P, numbers), over the other patches, weighted by the similarity of
     their features, (B, P, F). The mean feature of the picture is subtracted first."""
     unit_features = F.normalize(features - features.mean(1, keepdim=True), dim=-1)
@@ -29,7 +29,7 @@ def of_its_thing(features: Tensor, targets: Tensor, temperature: float = TEMPERA
     return likeness.softmax(-1) @ targets
 
 
-def looks(image: Tensor, patch: int) -> Tensor:
+def patch_looks(image: Tensor, patch: int) -> Tensor:
     """The appearance of each patch: its mean colour, the spread of its colours, and how much brightness changes across
     and down. (B, 3, H, W) -> (B, P, 8)."""
     rows, columns = image.shape[2] // patch, image.shape[3] // patch

@@ -27,18 +27,18 @@ from playground.training.recipe import Course, Emergent, Recipe
 from playground.vit import VisionTransformer
 from workshop import classifier, preview, views
 from workshop.batches import Batches
-from workshop.distil import Distilled, Statistics
-from workshop.order import in_order
+from workshop.distil import DistillationLosses, Statistics
+from workshop.order import reorder_run
 from workshop.photographs import Album, albums
-from workshop.thresholds import at_one_half
+from workshop.thresholds import move_thresholds
 
 RUNS = Path("runs")
 MEADOW = SAMPLES[0]
 FOREHEAD = (0.6, 0.45)  # place of the cat's forehead in the sample picture, as shares of height and width
 REDRAW_EVERY = 100  # steps between two drawings of the picture
-QUICK = 2000  # pictures on which accuracy is measured during the run
-SHOWN = 10  # pictures in the class token's sheet
-SEEDS = 256  # number of allowed seeds: larger ones would reach the held-out scenes
+QUICK_PICTURES = 2000  # pictures on which accuracy is measured during the run
+SHEET_PICTURES = 10  # pictures in the class token's sheet
+SEED_COUNT = 256  # number of allowed seeds: larger ones would reach the held-out scenes
 C = TypeVar("C", bound=Course)
 
 
@@ -55,12 +55,12 @@ class Choices:
     def __post_init__(self):
         if self.steps is not None and self.steps < 1:
             raise PlaygroundError(f"--steps is at least 1; given was {self.steps}.")
-        if not 0 <= self.seed < SEEDS:
-            raise PlaygroundError(f"--seed goes from 0 to {SEEDS - 1}; given was {self.seed}.")
+        if not 0 <= self.seed < SEED_COUNT:
+            raise PlaygroundError(f"--seed goes from 0 to {SEED_COUNT - 1}; given was {self.seed}.")
         if self.workers is not None and not 0 <= self.workers <= 64:
             raise PlaygroundError(f"--workers goes from 0 to 64; given was {self.workers}.")
 
-    def of(self, recipe: C) -> tuple[C, Path, str]:
+    def applied_to(self, recipe: C) -> tuple[C, Path, str]:
         workers = min(8, max(1, (os.cpu_count() or 1) // 2)) if self.workers is None else self.workers
         return dataclasses.replace(recipe, workers=workers), self.out or RUNS / recipe.name, checked_device(self.device)
 
@@ -70,17 +70,17 @@ def run(data: Path | None, photographs: Path | None, choices: Choices) -> None:
     if data is not None and photographs is not None:
         raise PlaygroundError("--data is for labelled pictures and --photographs for others: give one of them.")
     if photographs is not None:
-        on_photographs(photographs, choices)
+        train_on_photographs(photographs, choices)
     elif data is not None:
-        on_pictures(data, choices)
+        train_on_pictures(data, choices)
     else:
-        on_scenes(choices)
+        train_on_scenes(choices)
 
 
-def on_scenes(choices: Choices) -> None:
+def train_on_scenes(choices: Choices) -> None:
     """Trains the model whose attention is supervised, from random weights."""
     recipe = Recipe(seed=choices.seed)
-    recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
+    recipe, out, device = choices.applied_to(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
     side = recipe.config.image_size[0] // recipe.config.patch_size
     query = tuple(int(share * side) for share in FOREHEAD)
     with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:
@@ -88,21 +88,23 @@ def on_scenes(choices: Choices) -> None:
     terminal.goodbye()
 
 
-def on_photographs(folder: Path, choices: Choices) -> None:
+def train_on_photographs(folder: Path, choices: Choices) -> None:
     """Trains a model without losses on attention: it learns to predict DINOv2's features."""
     recipe = Emergent(seed=choices.seed)
-    recipe, out, device = choices.of(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
+    recipe, out, device = choices.applied_to(dataclasses.replace(recipe, steps=choices.steps or recipe.steps))
     album, _ = albums(folder)
-    coarse = ready_views(out / "views-coarse", album, recipe.coarse_views, recipe.coarse, (recipe.seed + 1) % SEEDS)
-    fine = ready_views(out / "views-fine", album, recipe.fine_views, recipe.fine, (recipe.seed + 2) % SEEDS)
+    coarse = ready_views(
+        out / "views-coarse", album, recipe.coarse_views, recipe.coarse, (recipe.seed + 1) % SEED_COUNT
+    )
+    fine = ready_views(out / "views-fine", album, recipe.fine_views, recipe.fine, (recipe.seed + 2) % SEED_COUNT)
     query = tuple(int(share * recipe.coarse) for share in FOREHEAD)
-    teachers = partial(Distilled, statistics=Statistics.of(views.read(coarse)))
+    teachers = partial(DistillationLosses, statistics=Statistics.of(views.read(coarse)))
     with Terminal(recipe, out, open_image(MEADOW.path), query) as terminal:
         data = Batches(recipe, coarse, fine)
         train(recipe, out, data=data, teachers=teachers, device=device, tell=terminal.tell, stopped=terminal.stopped)
     if not terminal.stopped():
-        in_order(out)
-        at_one_half(out)
+        reorder_run(out)
+        move_thresholds(out)
     terminal.goodbye()
 
 
@@ -116,10 +118,10 @@ def ready_views(folder: Path, album: Album, count: int, side: int, seed: int) ->
     return folder
 
 
-def on_pictures(data: Path, choices: Choices) -> None:
+def train_on_pictures(data: Path, choices: Choices) -> None:
     """Trains a classifier of the pictures in a folder."""
     data_set = datasets.read(data, choices.seed)
-    recipe, out, device = choices.of(classifier.recipe_for(data_set, choices.seed, choices.steps))
+    recipe, out, device = choices.applied_to(classifier.recipe_for(data_set, choices.seed, choices.steps))
     training_pool, check_pool = (
         _pool(data_set.training, recipe, out / "training.npy"),
         _pool(data_set.validation, recipe, out / "check.npy"),
@@ -131,12 +133,12 @@ def on_pictures(data: Path, choices: Choices) -> None:
             terminal.tell(step, losses, vit)
             epochs.tell(step, vit)
 
-        data = classifier.Flipped(training_pool, recipe)
+        data = classifier.FlippedPictures(training_pool, recipe)
         teachers = classifier.Classifier
         vit = train(recipe, out, data=data, teachers=teachers, device=device, tell=tell, stopped=terminal.stopped)
     if not terminal.stopped():
         print(f"validation accuracy on all {len(check_pool):,} pictures: {classifier.accuracy(vit, check_pool):.1%}")
-        print(f"what its class token takes from where: {_class_token(vit, check_pool, out)}")
+        print(f"what its class token takes from where: {_write_class_token(vit, check_pool, out)}")
     for pool in (training_pool, check_pool):
         pool.file.unlink()
     terminal.goodbye()
@@ -152,12 +154,12 @@ def _pool(places: tuple[Place, ...], recipe: Recipe, file: Path) -> classifier.P
     return pool
 
 
-def _class_token(vit: VisionTransformer, check_pool: classifier.Pool, out: Path) -> Path:
-    shown_numbers = np.unique(np.linspace(0, len(check_pool) - 1, SHOWN).round().astype(int))
+def _write_class_token(vit: VisionTransformer, check_pool: classifier.Pool, out: Path) -> Path:
+    shown_numbers = np.unique(np.linspace(0, len(check_pool) - 1, SHEET_PICTURES).round().astype(int))
     pictures, labels = check_pool.images[shown_numbers], vit.config.labels
     label_pairs = zip(check_pool.labels[shown_numbers], classifier.predicted_classes(vit, pictures), strict=True)
-    titles = [f"{labels[label]}\nsaid: {labels[predicted]}" for label, predicted in label_pairs]
-    preview.class_token(vit, pictures, titles).savefig(out / "class-token.png", dpi=150)
+    titles = [f"{labels[label]}\nsaid: {labels[predicted_label]}" for label, predicted_label in label_pairs]
+    preview.class_token_figure(vit, pictures, titles).savefig(out / "class-token.png", dpi=150)
     return out / "class-token.png"
 
 
@@ -165,14 +167,14 @@ class Epochs:
     """Prints the validation accuracy after every epoch."""
 
     def __init__(self, recipe: Recipe, learn: classifier.Pool, check: classifier.Pool):
-        self.batch, self.learn, self.check, self.told = recipe.batch, learn, check, 0
+        self.batch, self.learn, self.check, self.last_epoch = recipe.batch, learn, check, 0
 
     def tell(self, step: int, vit: VisionTransformer) -> None:
         epoch = step * self.batch // len(self.learn)
-        if epoch > self.told:
-            accuracy = classifier.accuracy(vit, self.check, QUICK)
+        if epoch > self.last_epoch:
+            accuracy = classifier.accuracy(vit, self.check, QUICK_PICTURES)
             tqdm.write(f"epoch {epoch}, step {step}: validation accuracy {accuracy:.1%}")
-            self.told = epoch
+            self.last_epoch = epoch
 
 
 class Terminal:
@@ -220,7 +222,7 @@ class Terminal:
             print(f"step {step} of {self.recipe.total}: {loss_words}", flush=True)
         if step % REDRAW_EVERY == 0 or not self._drawn:
             self._drawn = True
-            preview.write(preview.wall(vit, self.image, self.query), self.picture)
+            preview.write(preview.attention_wall(vit, self.image, self.query), self.picture)
 
     def goodbye(self) -> None:
         model = self.out / "model.safetensors"

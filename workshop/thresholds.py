@@ -19,34 +19,36 @@ from playground.training.evaluate import f1
 from playground.training.losses import normalised_pixels
 from playground.vit import VisionTransformer
 
-SCENES = 1500  # drawn scenes for choosing the thresholds; other scenes measure the model
-TOGETHER = 50
+SCENE_COUNT = 1500  # drawn scenes for choosing the thresholds; other scenes measure the model
+SCENES_PER_PASS = 50
 SHIFTS = torch.linspace(-2.5, 2.5, 51)
 
 
 @torch.no_grad()
 def answers(vit: VisionTransformer, first_number: int, count: int) -> tuple[Tensor, Tensor]:
     """(logits, labels) of `count` drawn scenes from this number on: (scenes, labels) each."""
-    predicted, labels, side = [], [], vit.config.image_size[0]
-    for start in range(first_number, first_number + count, TOGETHER):
-        scenes = [generate.scene(number, side) for number in range(start, min(start + TOGETHER, first_number + count))]
+    logits, labels, side = [], [], vit.config.image_size[0]
+    for start in range(first_number, first_number + count, SCENES_PER_PASS):
+        scenes = [
+            generate.scene(number, side) for number in range(start, min(start + SCENES_PER_PASS, first_number + count))
+        ]
         images = torch.stack([torch.from_numpy(scene.image) for scene in scenes])
-        predicted.append(vit(normalised_pixels(images, vit.config)))
+        logits.append(vit(normalised_pixels(images, vit.config)))
         labels += [torch.from_numpy(presence(scene)) > 0 for scene in scenes]
-    return torch.cat(predicted), torch.stack(labels)
+    return torch.cat(logits), torch.stack(labels)
 
 
-def shifts(predicted: Tensor, labels: Tensor) -> Tensor:
+def best_shifts(logits: Tensor, labels: Tensor) -> Tensor:
     """(labels,): the number to add to each logit."""
-    scores = torch.stack([f1(predicted + shift > 0, labels) for shift in SHIFTS])  # (shifts, labels)
+    scores = torch.stack([f1(logits + shift > 0, labels) for shift in SHIFTS])  # (shifts, labels)
     is_best = scores == scores.amax(0)
     return (is_best * SHIFTS[:, None]).sum(0) / is_best.sum(0)  # the mean of the equally good shifts
 
 
 @torch.no_grad()
-def at_one_half(run: Path) -> None:
+def move_thresholds(run: Path) -> None:
     """Moves the biases of the class head, in the model of a finished run, so that F1 is best at one half."""
     file = run / "model.safetensors"
     vit = loading.load(str(file), device="cpu")
-    vit.head.bias += shifts(*answers(vit, generate.FIRST_HELD_OUT - 2 * SCENES, SCENES))
+    vit.head.bias += best_shifts(*answers(vit, generate.FIRST_HELD_OUT - 2 * SCENE_COUNT, SCENE_COUNT))
     model_file.save(vit, file)

@@ -14,11 +14,12 @@ from typing import Any
 from playground.vit import Config
 
 TABLE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "weights" / "timmtable.js"
-UNSAID = (  # fields of Config that weights do not show: `checkpoints.changed` takes them from the named model
+# Fields of Config that weights do not show: `checkpoints.changed` takes them from the named model
+FIELDS_NOT_IN_WEIGHTS = (
     "image_size", "eps", "activation", "positions", "pool", "norm_place", "interpolation", "mean", "std", "multi_label",
 )  # fmt: skip
-USUAL_HEAD = 64
-BEGINS = """\
+USUAL_HEAD_WIDTH = 64
+HEADER = """\
 // Facts about timm's plain ViTs that no weight shows and that differ from the defaults in architecture.js.
 // `head`: numbers of a head. Written by python -m workshop.timm_table.
 
@@ -26,28 +27,30 @@ export const TIMM = [
 """
 
 
-def unusual(config: Config) -> dict[str, Any]:
+def unusual_fields(config: Config) -> dict[str, Any]:
     """The fields that differ from the paper's ViT."""
     head_width, default_config = config.width // config.heads, Config()
     differences = {
-        name: getattr(config, name) for name in UNSAID if getattr(config, name) != getattr(default_config, name)
+        name: getattr(config, name)
+        for name in FIELDS_NOT_IN_WEIGHTS
+        if getattr(config, name) != getattr(default_config, name)
     }
-    return {**({"head": head_width} if head_width != USUAL_HEAD else {}), **differences}
+    return {**({"head": head_width} if head_width != USUAL_HEAD_WIDTH else {}), **differences}
 
 
-def written(configs: dict[str, Config]) -> str:
+def javascript_table(configs: dict[str, Config]) -> str:
     """The table as JavaScript. Names with the same facts share a row."""
     rows: dict[str, list[str]] = {}
     for name, config in configs.items():
-        rows.setdefault(json.dumps(unusual(config)), []).append(name)
+        rows.setdefault(json.dumps(unusual_fields(config)), []).append(name)
     lines = (
         f"{{ is: {fields_json}, names: `{' '.join(sorted(names))}` }}," for fields_json, names in sorted(rows.items())
     )
-    wrapping = {"width": 118, "initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
-    return BEGINS + "".join(f"{fill(line, **wrapping)}\n" for line in lines) + "];\n"
+    wrap_options = {"width": 118, "initial_indent": "  ", "subsequent_indent": "    ", "break_on_hyphens": False}
+    return HEADER + "".join(f"{fill(line, **wrap_options)}\n" for line in lines) + "];\n"
 
 
-def all_plain() -> dict[str, Config]:
+def plain_configs() -> dict[str, Config]:
     """Every architecture of timm that our VisionTransformer can represent. Takes minutes."""
     import timm
     import torch
@@ -64,4 +67,4 @@ def all_plain() -> dict[str, Config]:
 
 
 if __name__ == "__main__":
-    TABLE.write_text(written(all_plain()), encoding="utf-8")
+    TABLE.write_text(javascript_table(plain_configs()), encoding="utf-8")

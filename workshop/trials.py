@@ -1,6 +1,6 @@
 """Short runs that change one thing each: python -m workshop.trials NAME … --photographs DIR
 
-TRIALS.md has the results. All runs have the seed, the steps and the picture sizes of `SHORT`, and differ by
+TRIALS.md has the results. All runs have the seed, the steps and the picture sizes of `SHORT_RECIPE`, and differ by
 the change that `TRIALS` gives for their name. A run lies in OUT/NAME and continues where it was stopped. To measure the
 running mean of its weights: `python benchmarks/bundled.py OUT/NAME --photographs DIR`.
 """
@@ -20,14 +20,14 @@ from playground.training.loop import train
 from playground.training.recipe import BUNDLED_CONFIG, Emergent
 from workshop import views
 from workshop.batches import Batches
-from workshop.distil import Distilled, Statistics
+from workshop.distil import DistillationLosses, Statistics
 from workshop.photographs import albums
 from workshop.terminal import RUNS, ready_views
 
-VIEWS = 2000
+VIEW_COUNT = 2000
 # 600 steps instead of 6,912: one round, and no steps on the finer grid ("polish")
-SHORT = Emergent(steps=600, polish=0, rounds=1, coarse_views=VIEWS, workers=0)
-WHOLE = {name: getattr(Emergent(), name) for name in ("steps", "polish", "coarse_views")}
+SHORT_RECIPE = Emergent(steps=600, polish=0, rounds=1, coarse_views=VIEW_COUNT, workers=0)
+WHOLE_RUN = {name: getattr(Emergent(), name) for name in ("steps", "polish", "coarse_views")}
 
 
 class DisturbedTargets(Batches):
@@ -44,16 +44,16 @@ class Trial:
     batches: Callable[[Emergent, Path, Path], Batches] = Batches
 
 
-COSINE = replace(BUNDLED_CONFIG, qk_norm=True)
+COSINE_CONFIG = replace(BUNDLED_CONFIG, qk_norm=True)
 TRIALS = {
-    "old": Trial(replace(SHORT, hidden=0), DisturbedTargets),  # like the first bundled model
-    "clean": Trial(replace(SHORT, hidden=0)),  # targets from undisturbed pixels
-    "hidden": Trial(SHORT),  # the recipe: also 45 % hidden in three of four views
-    "cosine": Trial(replace(SHORT, config=COSINE)),  # also normalises queries and keys, head by head
-    "views": Trial(replace(SHORT, coarse_views=2 * VIEWS)),  # the recipe with twice as many views
-    "few": Trial(replace(SHORT, coarse_views=VIEWS // 5)),  # the recipe with a fifth of the views
-    "narrow": Trial(replace(SHORT, hidden=0, decay_looking=False)),  # "clean", without weight decay on Q and K
-    "again": Trial(replace(SHORT, seed=10)),  # the recipe with another seed, to measure the effect of chance
+    "old": Trial(replace(SHORT_RECIPE, hidden=0), DisturbedTargets),  # like the first bundled model
+    "clean": Trial(replace(SHORT_RECIPE, hidden=0)),  # targets from undisturbed pixels
+    "hidden": Trial(SHORT_RECIPE),  # the recipe: also 45 % hidden in three of four views
+    "cosine": Trial(replace(SHORT_RECIPE, config=COSINE_CONFIG)),  # also normalises queries and keys, head by head
+    "views": Trial(replace(SHORT_RECIPE, coarse_views=2 * VIEW_COUNT)),  # the recipe with twice as many views
+    "few": Trial(replace(SHORT_RECIPE, coarse_views=VIEW_COUNT // 5)),  # the recipe with a fifth of the views
+    "narrow": Trial(replace(SHORT_RECIPE, hidden=0, decay_looking=False)),  # "clean", without weight decay on Q and K
+    "again": Trial(replace(SHORT_RECIPE, seed=10)),  # the recipe with another seed, to measure the effect of chance
 }
 
 
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("names", nargs="+", choices=TRIALS, metavar="NAME", help=", ".join(TRIALS))
     parser.add_argument("--photographs", type=Path, required=True, metavar="DIR")
     parser.add_argument("--out", type=Path, default=RUNS / "trials", metavar="DIR", help="default: %(default)s")
-    parser.add_argument("--steps", type=int, default=SHORT.steps, help="the same for all (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=SHORT_RECIPE.steps, help="the same for all (default: %(default)s)")
     parser.add_argument("--rounds", type=int, metavar="N", help="a whole run of N rounds instead, polish and all views")
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -70,18 +70,18 @@ def main() -> None:
         trial = TRIALS[name]
         recipe = replace(trial.recipe, steps=options.steps)
         if options.rounds:
-            recipe = replace(recipe, **WHOLE, rounds=options.rounds)
+            recipe = replace(recipe, **WHOLE_RUN, rounds=options.rounds)
         run(recipe, trial.batches, options.photographs, options.out, name)
 
 
 def run(recipe: Emergent, batches: Callable, photographs: Path, out: Path, name: str) -> None:
     album, _ = albums(photographs)
-    count, seed = recipe.coarse_views, SHORT.seed + 1  # the same views for all seeds
+    count, seed = recipe.coarse_views, SHORT_RECIPE.seed + 1  # the same views for all seeds
     coarse = ready_views(out / f"views-{count}", album, count, recipe.coarse, seed)
     fine = coarse
     if recipe.polish:
         fine = ready_views(out / f"views-fine-{recipe.fine_views}", album, recipe.fine_views, recipe.fine, seed + 1)
-    teachers = partial(Distilled, statistics=Statistics.of(views.read(coarse)))
+    teachers = partial(DistillationLosses, statistics=Statistics.of(views.read(coarse)))
 
     def tell(step: int, losses: dict[str, float], _) -> None:
         print(name, step, {loss: round(value, 3) for loss, value in losses.items()}, flush=True)

@@ -28,10 +28,10 @@ from playground.training.loop import half_precision
 from playground.vit import VisionTransformer
 from workshop.photographs import Album, composite, crop
 
-KINDS = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view -> its share of the views
-LARGE, SMALL = 14, 8  # pixels of a patch: DINOv2's and the student's
-WIDTH = 384  # numbers in a feature of DINOv2
-TOGETHER = 16  # views in one pass of DINOv2
+KIND_SHARES = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view -> its share of the views
+DINOV2_PATCH, STUDENT_PATCH = 14, 8  # pixels of a patch: DINOv2's and the student's
+FEATURE_WIDTH = 384  # numbers in a feature of DINOv2
+VIEWS_PER_PASS = 16  # views in one pass of DINOv2
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ def prepare(folder: Path, album: Album, count: int, side: int, seed: int) -> Ite
     """Fills the folder with `count` views of side × side patches, or continues a stopped run; yields the number of
     finished views. View number i depends on the seed and on i only."""
     shapes = {
-        "pictures": ((SMALL * side, SMALL * side, 3), np.uint8), "features": ((1 + side**2, WIDTH), np.float16),
+        "pictures": ((STUDENT_PATCH * side, STUDENT_PATCH * side, 3), np.uint8),
+        "features": ((1 + side**2, FEATURE_WIDTH), np.float16),
         "present": ((len(LABELS),), np.int8), "things": ((side, side), np.uint8),
     }  # fmt: skip
     plan, progress_file = {"count": count, "side": side, "seed": seed}, folder / "views.json"
@@ -63,8 +64,8 @@ def prepare(folder: Path, album: Album, count: int, side: int, seed: int) -> Ite
         for name, (shape, kind) in shapes.items()
     }
     dinov2 = zoo.load("dinov2-small", device="cpu") if progress_record["made"] < count else None
-    for first_view in range(progress_record["made"], count, TOGETHER):
-        numbers = range(first_view, min(first_view + TOGETHER, count))
+    for first_view in range(progress_record["made"], count, VIEWS_PER_PASS):
+        numbers = range(first_view, min(first_view + VIEWS_PER_PASS, count))
         views_made = [view(album, side, np.random.default_rng((seed, i)), seed * 2**32 + i) for i in numbers]
         large_pictures, *other_arrays = (np.stack(part) for part in zip(*views_made, strict=True))
         for name, values in zip(("pictures", "present", "things"), other_arrays, strict=True):
@@ -90,27 +91,29 @@ def read(folder: Path) -> Views:
 def view(album: Album, side: int, rng: np.random.Generator, number: int) -> tuple[np.ndarray, ...]:
     """(picture for DINOv2, picture for the student, labels or −1, number of the thing at each patch). A drawn view
     shows the scene `number`."""
-    kind = rng.choice(list(KINDS), p=list(KINDS.values()))
+    kind = rng.choice(list(KIND_SHARES), p=list(KIND_SHARES.values()))
     if kind == "drawn":
-        scene = generate.scene(number, SMALL * side)
-        things = patch_targets(scene, SMALL).objects
-        large_picture = generate.scene(number, LARGE * side).image
+        scene = generate.scene(number, STUDENT_PATCH * side)
+        things = patch_targets(scene, STUDENT_PATCH).objects
+        large_picture = generate.scene(number, DINOV2_PATCH * side).image
         return large_picture, scene.image, presence(scene).astype(np.int8), things.astype(np.uint8)
-    thing_numbers = np.zeros((LARGE * side, LARGE * side), np.uint8)
+    thing_numbers = np.zeros((DINOV2_PATCH * side, DINOV2_PATCH * side), np.uint8)
     if kind == "photograph":
-        large_picture = crop(album, LARGE * side, rng)
+        large_picture = crop(album, DINOV2_PATCH * side, rng)
     else:
-        large_picture, thing_numbers = composite(album, LARGE * side, rng)
-    small_picture = large_picture.resize((SMALL * side, SMALL * side), Image.Resampling.BICUBIC, reducing_gap=3)
+        large_picture, thing_numbers = composite(album, DINOV2_PATCH * side, rng)
+    small_picture = large_picture.resize(
+        (STUDENT_PATCH * side, STUDENT_PATCH * side), Image.Resampling.BICUBIC, reducing_gap=3
+    )
     return (
         np.asarray(large_picture),
         np.asarray(small_picture),
         np.full(len(LABELS), -1, np.int8),
-        most_of_each_patch(thing_numbers, side),
+        most_frequent_numbers(thing_numbers, side),
     )
 
 
-def most_of_each_patch(numbers: np.ndarray, side: int) -> np.ndarray:
+def most_frequent_numbers(numbers: np.ndarray, side: int) -> np.ndarray:
     """The most frequent number in each patch: (pixels, pixels) -> (side, side)."""
     patch_side = len(numbers) // side
     cells = numbers.reshape(side, patch_side, side, patch_side).swapaxes(1, 2).reshape(side, side, -1)

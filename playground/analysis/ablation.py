@@ -1,7 +1,7 @@
 """Switches heads off (ablation) and measures the changes of the prediction and of the tokens after every layer.
 
-`without(seen, {(3, 0), (4, 1)})` runs the network of a trace again with the outputs of head 0 in layer 3 and head 1 in
-layer 4 set to zero, which is the same as zeros in their columns of W_O.
+`ablation_effect(seen, {(3, 0), (4, 1)})` runs the network of a trace again with the outputs of head 0 in layer 3 and
+head 1 in layer 4 set to zero, which is the same as zeros in their columns of W_O.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from playground.errors import PlaygroundError
 from playground.tracing import Trace
 from playground.vit import At, VisionTransformer
 
-Off = Collection[tuple[int, int]]  # (layer, head) of each head that is switched off
-SMALLEST = 1e-9
+OffHeads = Collection[tuple[int, int]]  # (layer, head) of each head that is switched off
+SMALLEST_NORM = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Loss:
+class AblationEffect:
+    """The changes of the tokens and of the answer if some heads are switched off."""
+
     change: Tensor  # (layers, tokens): ‖x' − x‖ / ‖x‖ of each token x after each layer
     before: Tensor | None  # (classes,) probabilities; None for a model without a classifier
     after: Tensor | None
-    turned: float  # 1 − cosine between the outputs (logits, if any) before and after
+    cosine_change: float  # 1 − cosine between the outputs (logits, if any) before and after
 
     def predictions(self, labels: Collection[str], top: int = 5) -> list[tuple[str, float, float]]:
         """(label, before, after) of the likeliest classes of both passes, sorted by the probability before."""
@@ -37,27 +39,39 @@ class Loss:
         return sorted(rows, key=lambda row: -row[1])
 
 
-def without(seen: Trace, off: Off, give_way: Callable[[], object] = lambda: None) -> Loss:
+def ablation_effect(seen: Trace, off_heads: OffHeads, give_way: Callable[[], object] = lambda: None) -> AblationEffect:
     """Runs the picture through the network with these heads switched off; layers below the first of these heads are not
     run again. `give_way` is called after every layer, so that a server can serve other people in between."""
-    heads_by_layer = by_layer(seen, off)
+    heads_by_layer = by_layer(seen, off_heads)
     first_layer = min(heads_by_layer, default=seen.layers)  # the layers below it are not run again
     with torch.no_grad():
         vit, first_tokens, rotation = seen.entering()
         intervene = seen.intervening()
         baseline = _tokens_after_layers(vit, first_tokens, rotation, seen.scale, intervene, 0, give_way)
         layer_input = baseline[first_layer - 1] if first_layer else first_tokens
-        recomputed = _tokens_after_layers(
-            vit, layer_input, rotation, seen.scale, chained(intervene, muted(heads_by_layer)), first_layer, give_way
+        recomputed_tokens = _tokens_after_layers(
+            vit,
+            layer_input,
+            rotation,
+            seen.scale,
+            chained(intervene, muting_heads(heads_by_layer)),
+            first_layer,
+            give_way,
         )
-        ablated = baseline[:first_layer] + recomputed
-        changes = [_relative_change(x_ablated, x) for x_ablated, x in zip(ablated, baseline, strict=True)]
-        before, after = (vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated))
-    class_shares = (probabilities(vit, before), probabilities(vit, after)) if vit.classes else (None, None)
-    cosine_change = (
-        0.0 if not recomputed else 1 - torch.cosine_similarity(before.double(), after.double(), dim=-1).item()
+        ablated_tokens = baseline[:first_layer] + recomputed_tokens
+        changes = [_relative_change(x_ablated, x) for x_ablated, x in zip(ablated_tokens, baseline, strict=True)]
+        output_before, output_after = (
+            vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated_tokens)
+        )
+    class_shares = (
+        (probabilities(vit, output_before), probabilities(vit, output_after)) if vit.classes else (None, None)
     )
-    return Loss(torch.stack(changes).float().cpu(), *class_shares, turned=cosine_change)
+    cosine_change = (
+        0.0
+        if not recomputed_tokens
+        else 1 - torch.cosine_similarity(output_before.double(), output_after.double(), dim=-1).item()
+    )
+    return AblationEffect(torch.stack(changes).float().cpu(), *class_shares, cosine_change=cosine_change)
 
 
 def _tokens_after_layers(
@@ -79,11 +93,11 @@ def _tokens_after_layers(
 
 def _relative_change(ablated: Tensor, baseline: Tensor) -> Tensor:
     """(N,): ‖x' − x‖ / ‖x‖ of each token."""
-    return ((ablated - baseline).norm(dim=-1) / baseline.norm(dim=-1).clamp(min=SMALLEST))[0]
+    return ((ablated - baseline).norm(dim=-1) / baseline.norm(dim=-1).clamp(min=SMALLEST_NORM))[0]
 
 
 @dataclass(frozen=True)
-class Addition:
+class Additivity:
     """The losses if a layer's heads are switched off one by one, and all at once. A loss is the change of the patches'
     tokens after the last layer, relative to the tokens' lengths."""
 
@@ -97,9 +111,9 @@ class Addition:
         return sum(self.single)
 
 
-def addition(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Addition:
+def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Additivity:
     """Measures whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
-    first_patch, every_head = len(trace.prefix), list(range(trace.heads))
+    first_patch, all_heads = len(trace.prefix), list(range(trace.heads))
     with torch.no_grad():
         vit, first_tokens, rotation = trace.entering()
         intervene = trace.intervening()
@@ -109,9 +123,9 @@ def addition(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: 
 
     def loss(off_heads: list[int]) -> float:
         with torch.no_grad():
-            at = chained(intervene, muted({layer: off_heads}))
-            ablated = _tokens_after_layers(vit, layer_input, rotation, trace.scale, at, layer, give_way)[-1]
-            return float(_relative_change(ablated, final_tokens)[first_patch:].mean())
+            at = chained(intervene, muting_heads({layer: off_heads}))
+            ablated_tokens = _tokens_after_layers(vit, layer_input, rotation, trace.scale, at, layer, give_way)[-1]
+            return float(_relative_change(ablated_tokens, final_tokens)[first_patch:].mean())
 
     directions = torch.nn.functional.normalize(
         contributions(trace, layer)[:, first_patch:], dim=-1
@@ -120,11 +134,11 @@ def addition(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: 
     off_diagonal = cosines.sum() - cosines.diagonal().sum()
     pair_count = max(1, trace.heads * (trace.heads - 1))
     give_way()
-    return Addition(tuple(loss([head]) for head in every_head), loss(every_head), float(off_diagonal / pair_count))
+    return Additivity(tuple(loss([head]) for head in all_heads), loss(all_heads), float(off_diagonal / pair_count))
 
 
-def passes_of_addition(layers: int, heads: int, layer: int) -> float:
-    """The cost of `addition` in passes: one through all layers; then, from this layer on, one for each head and one
+def passes_of_additivity(layers: int, heads: int, layer: int) -> float:
+    """The cost of `additivity` in passes: one through all layers; then, from this layer on, one for each head and one
     for all heads together."""
     return 1 + (heads + 1) * (layers - layer) / layers
 
@@ -148,11 +162,11 @@ def chained(first: At, second: At) -> At:
     return lambda point, x: second(point, first(point, x))
 
 
-def muted(heads: dict[int, list[int]]) -> At:
+def muting_heads(heads_by_layer: dict[int, list[int]]) -> At:
     """Sets the output of these heads to zero during one pass. The shared network stays unchanged."""
 
     def at(point: str, x: Tensor) -> Tensor:
-        if not point.endswith(".attention.heads") or not (off_heads := heads.get(int(point.split(".")[1]))):
+        if not point.endswith(".attention.heads") or not (off_heads := heads_by_layer.get(int(point.split(".")[1]))):
             return x
         mask = torch.ones(x.shape[1], 1, 1, dtype=x.dtype, device=x.device)
         mask[off_heads] = 0
@@ -165,7 +179,7 @@ def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
     return vit.config.shares(logits)
 
 
-def by_layer(trace: Trace, off_heads: Off) -> dict[int, list[int]]:
+def by_layer(trace: Trace, off_heads: OffHeads) -> dict[int, list[int]]:
     heads_by_layer: dict[int, list[int]] = {}
     for layer, head in off_heads:
         if not (0 <= layer < trace.layers and 0 <= head < trace.heads):

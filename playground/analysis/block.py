@@ -23,15 +23,17 @@ class Stream:
     """Lengths of each patch's token and of the vectors added to the token, layer by layer; (layers, patches) each."""
 
     before: Tensor  # ‖x‖ of the token that enters the layer
-    heard: Tensor  # length of the vector that attention adds
-    thought: Tensor  # length of the vector that the MLP adds
-    along: Tensor  # cosine between the token and the vector that attention adds; 0: perpendicular
+    attention_length: Tensor  # length of the vector that attention adds
+    mlp_length: Tensor  # length of the vector that the MLP adds
+    attention_cosine: Tensor  # cosine between the token and the vector that attention adds; 0: perpendicular
     after: Tensor  # ‖x‖ after attention, before the MLP
-    kept: Tensor  # cosine of the token before and after the whole layer
+    layer_cosine: Tensor  # cosine of the token before and after the whole layer
 
     def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
         """(the token, the vector that attention adds), in the plane of the two; the first axis lies along the token."""
-        length, added_length, cosine = (float(table[layer, patch]) for table in (self.before, self.heard, self.along))
+        length, added_length, cosine = (
+            float(table[layer, patch]) for table in (self.before, self.attention_length, self.attention_cosine)
+        )
         return (length, 0.0), (added_length * cosine, added_length * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
@@ -89,7 +91,7 @@ def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterat
 
 DEPTHS = (2, 4, 8, 16, 32)
 SEEDS = 5
-SMALL_START = 0.02  # the standard deviation of the initial parameters in most ViTs and in our models
+SMALL_INITIAL_STD = 0.02  # the standard deviation of the initial parameters in most ViTs and in our models
 LAST_GRADIENTS = {  # results of `last_gradients` at DEPTHS, stored because they take long; a test recomputes them
     "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
     "post": (0.437, 0.426, 0.440, 0.473, 0.436),
@@ -98,16 +100,16 @@ LAST_GRADIENTS_SMALL = {"pre": (0.070, 0.067, 0.066, 0.067, 0.066), "post": (0.0
 
 
 def gradients(
-    layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0, start: float | None = None
+    layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0, initial_std: float | None = None
 ) -> dict[str, list[float]]:
     """The gradient's norm at the second matrix of each layer's MLP in a new network: with norms before the branches
     ("pre"), and with norms after the sums ("post"), as in the first transformers. Both networks have the same
     parameters, tokens and target. The initial parameters have a standard deviation of 1/√D, as in Xiong et al. (2020),
-    or of `start`."""
+    or of `initial_std`."""
     gradient_norms = {}
     for norm_place in ("pre", "post"):
         generator = torch.Generator().manual_seed(seed)
-        layer_matrices = [_new_layer(width, generator, start) for _ in range(layers)]
+        layer_matrices = [_new_layer(width, generator, initial_std) for _ in range(layers)]
         x, target = (torch.randn(1, tokens, width, generator=generator) for _ in range(2))
         for layer in layer_matrices:
             x = _apply_layer(layer, x, norm_place)
@@ -116,16 +118,16 @@ def gradients(
     return gradient_norms
 
 
-def last_gradients(depth: int, start: float | None = None) -> dict[str, float]:
+def last_gradients(depth: int, initial_std: float | None = None) -> dict[str, float]:
     """The gradient's norm at the last layer of networks with `depth` layers: the median over SEEDS networks."""
-    runs = [gradients(depth, seed=seed, start=start) for seed in range(SEEDS)]
+    runs = [gradients(depth, seed=seed, initial_std=initial_std) for seed in range(SEEDS)]
     return {norm_place: float(np.median([run[norm_place][-1] for run in runs])) for norm_place in ("pre", "post")}
 
 
-def _new_layer(width: int, generator: torch.Generator, start: float | None) -> dict[str, Tensor]:
+def _new_layer(width: int, generator: torch.Generator, initial_std: float | None) -> dict[str, Tensor]:
     sizes = {"qkv": (width, 3 * width), "out": (width, width), "w1": (width, 4 * width), "w2": (4 * width, width)}
     return {
-        name: (torch.randn(rows, columns, generator=generator) * (start or rows**-0.5)).requires_grad_()
+        name: (torch.randn(rows, columns, generator=generator) * (initial_std or rows**-0.5)).requires_grad_()
         for name, (rows, columns) in sizes.items()
     }
 
@@ -161,23 +163,23 @@ def look_up(matrix: Tensor, number: int) -> Tensor:
     return F.one_hot(torch.tensor(number), len(matrix)).to(matrix) @ matrix
 
 
-DROP = 0.1
+DROP_SHARE = 0.1
 
 
-def drop(x: Tensor, training: bool, generator: torch.Generator, share: float = DROP) -> Tensor:
+def drop(x: Tensor, is_training: bool, generator: torch.Generator, share: float = DROP_SHARE) -> Tensor:
     """Does what nn.Dropout does in training: sets a random share of the numbers to 0 and scales the others up, so that
     their expected sum stays the same."""
-    return x * (torch.rand(x.shape, generator=generator) >= share) / (1 - share) if training else x
+    return x * (torch.rand(x.shape, generator=generator) >= share) / (1 - share) if is_training else x
 
 
-def two_passes(trace: Trace, training: bool) -> tuple[float, float]:
+def two_passes(trace: Trace, is_training: bool) -> tuple[float, float]:
     """The likeliest class's logit in two passes. In training, as after .train(), dropout follows the last layer."""
     vit, generator = trace._need_vit(), torch.Generator().manual_seed(0)
     x = trace.features()[None]
     with torch.no_grad():
-        logits = [vit.classify(drop(x, training, generator).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
-    best = int(trace.logits.argmax())  # type: ignore[union-attr]
-    return float(logits[0][best]), float(logits[1][best])
+        logits = [vit.classify(drop(x, is_training, generator).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
+    likeliest = int(trace.logits.argmax())  # type: ignore[union-attr]
+    return float(logits[0][likeliest]), float(logits[1][likeliest])
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:
@@ -190,12 +192,12 @@ def pretraining_head(width: int, classes: int) -> tuple[int, int]:
 # LayerNorm ------------------------------------------------------------------------------------------------------------
 
 
-def normed(trace: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
-    """(a token that enters layer 0, multiplied by `times`; the product after LayerNorm without gain and shift), (D,)
+def normed(trace: Trace, token: int, factor: float) -> tuple[Tensor, Tensor]:
+    """(a token that enters layer 0, multiplied by `factor`; the product after LayerNorm without gain and shift), (D,)
     each."""
     with torch.no_grad():
         vit, x, _ = trace.entering()
-        scaled_token = times * x[0, token].float()
+        scaled_token = factor * x[0, token].float()
         return scaled_token.cpu(), F.layer_norm(scaled_token, scaled_token.shape, eps=vit.blocks[0].norm1.eps).cpu()
 
 
@@ -203,7 +205,7 @@ def normed(trace: Trace, token: int, times: float) -> tuple[Tensor, Tensor]:
 
 
 @dataclass(frozen=True)
-class Read:
+class LogitLens:
     """A label's probability after each layer, if the last norm and the classifier read the tokens there."""
 
     label: int
@@ -211,7 +213,7 @@ class Read:
     patches: Tensor  # (layers + 1, rows, columns): read from each patch alone
 
 
-def read_stream(trace: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> Read:
+def read_stream(trace: Trace, label: int | None = None, give_way: Callable[[], object] = lambda: None) -> LogitLens:
     """The logit lens for a label, by default the likeliest label after the last layer."""
     label = int(trace.logits.argmax()) if label is None else label  # type: ignore[union-attr]
     first_patch, patch_shares, pooled_shares = len(trace.prefix), [], []
@@ -219,10 +221,10 @@ def read_stream(trace: Trace, label: int | None = None, give_way: Callable[[], o
         for vit, x in layer_by_layer(trace, give_way):
             # The classifier reads sequences of tokens, so each patch is repeated to a sequence
             single_patches = x[0, first_patch:, None].expand(-1, first_patch + 1, -1)
-            shares = [read(vit, chunk) for chunk in single_patches.split(512)]
+            shares = [class_probabilities(vit, chunk) for chunk in single_patches.split(512)]
             patch_shares.append(torch.cat(shares)[:, label].view(trace.grid))
-            pooled_shares.append(float(read(vit, x)[0, label]))
-    return Read(label, tuple(pooled_shares), torch.stack(patch_shares))
+            pooled_shares.append(float(class_probabilities(vit, x)[0, label]))
+    return LogitLens(label, tuple(pooled_shares), torch.stack(patch_shares))
 
 
 def layer_by_layer(trace: Trace, give_way: Callable[[], object]) -> Iterator[tuple[VisionTransformer, Tensor]]:
@@ -236,26 +238,26 @@ def layer_by_layer(trace: Trace, give_way: Callable[[], object]) -> Iterator[tup
         yield vit, x
 
 
-def read(vit: VisionTransformer, x: Tensor) -> Tensor:
+def class_probabilities(vit: VisionTransformer, x: Tensor) -> Tensor:
     """(B, classes): probabilities, by the last norm and the classifier."""
     return vit.config.shares(vit.classify(x).float().cpu())
 
 
 # A lesson needs a sample that a model labels correctly. The true labels of a sample are known (`Sample.labels`). A
 # model with a sigmoid for each label should say yes to the true labels and no to all others; the likeliest label of a
-# model with a softmax should be true. Among the samples with the fewest wrong answers, `best` takes the sample whose
-# true label gains most probability through the layers.
+# model with a softmax should be true. Among the samples with the fewest wrong answers, `best_example` takes the sample
+# whose true label gains most probability through the layers.
 
-YES = 0.5  # a label with a larger probability counts as yes
-# {model: sample}: results of `best`, stored because `best` needs passes of ten pictures; a test runs `best` again
-FOUND = {"bundled": "portrait", "bundled-taught": "one-colour"}
+YES_THRESHOLD = 0.5  # a label with a larger probability counts as yes
+# {model: sample}: results of `best_example`, stored because they need passes of ten pictures; a test repeats them
+BEST_SAMPLES = {"bundled": "portrait", "bundled-taught": "one-colour"}
 
 
 @dataclass(frozen=True)
 class Example:
     picture: str  # the sample's name
     label: int  # a true label, if possible among those that the model answers
-    wrong: int  # number of wrong answers
+    wrong_count: int  # number of wrong answers
     gained: float  # the label's probability after the last layer minus its lowest probability after any layer
 
 
@@ -268,15 +270,19 @@ def wrong_answers(c: Config, logits: Tensor, shows: Collection[str]) -> list[int
     """The numbers of the labels that are answered wrongly."""
     true_numbers, shares = set(true_labels(c, shows)), c.shares(logits)
     if c.multi_label:
-        return [number for number, share in enumerate(shares.tolist()) if (share > YES) != (number in true_numbers)]
+        return [
+            number
+            for number, share in enumerate(shares.tolist())
+            if (share > YES_THRESHOLD) != (number in true_numbers)
+        ]
     likeliest = int(shares.argmax())
     return [] if likeliest in true_numbers else [likeliest]
 
 
-def on_the_way(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Tensor:
+def layer_probabilities(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """(layers, classes): the probabilities that the last norm and the classifier read from the tokens of each layer."""
     with torch.no_grad():
-        _, *layer_shares = (read(vit, x)[0] for vit, x in layer_by_layer(trace, give_way))
+        _, *layer_shares = (class_probabilities(vit, x)[0] for vit, x in layer_by_layer(trace, give_way))
         return torch.stack(layer_shares)
 
 
@@ -284,19 +290,21 @@ def example_of(
     name: str, trace: Trace, shows: Collection[str], give_way: Callable[[], object] = lambda: None
 ) -> Example | None:
     """Compares a model's answer with the true labels; None if no label of the model is known to be true."""
-    c, true = trace.vit.config, true_labels(trace.vit.config, shows)  # type: ignore[union-attr]
-    if not true:
+    c, true_numbers = trace.vit.config, true_labels(trace.vit.config, shows)  # type: ignore[union-attr]
+    if not true_numbers:
         return None
-    wrong, likeliest = wrong_answers(c, trace.logits, shows), int(trace.logits.argmax())  # type: ignore[arg-type,union-attr]
-    layer_shares = on_the_way(trace, give_way)
+    wrong_numbers, likeliest = wrong_answers(c, trace.logits, shows), int(trace.logits.argmax())  # type: ignore[arg-type,union-attr]
+    layer_shares = layer_probabilities(trace, give_way)
     gains = layer_shares[-1] - layer_shares.amin(0)  # (classes,)
-    candidates = [number for number in true if number not in wrong] if c.multi_label else [likeliest]
-    label = max(set(candidates) & set(true) or true, key=lambda number: float(gains[number]))
-    return Example(name, label, len(wrong), float(gains[label]))
+    candidates = [number for number in true_numbers if number not in wrong_numbers] if c.multi_label else [likeliest]
+    label = max(set(candidates) & set(true_numbers) or true_numbers, key=lambda number: float(gains[number]))
+    return Example(name, label, len(wrong_numbers), float(gains[label]))
 
 
-def best(examples: Sequence[Example]) -> Example | None:
-    fewest_wrong = min((example.wrong for example in examples), default=0)
+def best_example(examples: Sequence[Example]) -> Example | None:
+    fewest_wrong = min((example.wrong_count for example in examples), default=0)
     return max(
-        (example for example in examples if example.wrong == fewest_wrong), key=lambda one: one.gained, default=None
+        (example for example in examples if example.wrong_count == fewest_wrong),
+        key=lambda one: one.gained,
+        default=None,
     )

@@ -14,9 +14,9 @@ from playground.pictures.images import displayed, fit
 from playground.tracing import Trace
 from playground.vit import QKV
 
-MOST = 4.0  # the largest coordinate of an arrow's tip, along each axis
+LARGEST_COORDINATE = 4.0  # the largest coordinate of an arrow's tip, along each axis
 PICTURE_SIDE = 224  # pixels: the picture is resized to about this width and height
-ALIKE = 20  # the default scale of scores between colours; with a smaller scale, rows are nearly even
+COLOUR_SCALE = 20  # the default scale of scores between colours; with a smaller scale, rows are nearly even
 
 
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------
@@ -27,12 +27,12 @@ def arrows_as_text(arrows: Tensor) -> str:
     return "_".join(str(round(coordinate * 10)) for coordinate in arrows.flatten().tolist())
 
 
-def read(text: str, tokens: int = 9) -> Tensor | None:
+def arrows_from_text(text: str, tokens: int = 9) -> Tensor | None:
     """Parses what `arrows_as_text` wrote; None for any other text."""
     if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
         return None
     arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10
-    return arrows if arrows.abs().max() <= MOST else None
+    return arrows if arrows.abs().max() <= LARGEST_COORDINATE else None
 
 
 def weights(arrows: Tensor) -> Tensor:
@@ -63,8 +63,8 @@ def colour_trace(image: Image.Image, patch: int) -> Trace:
         size=size,
         patch_size=patch,
         prefix=(),
-        native_scale=ALIKE,
-        scale=ALIKE,
+        native_scale=COLOUR_SCALE,
+        scale=COLOUR_SCALE,
         record={0: QKV(directions[None], directions[None], directions[None])},
         layers=1,
         logits=None,

@@ -15,9 +15,8 @@ import numpy as np
 # Colours are red, green and blue from 0 to 1; places are shares of the picture's longer side.
 COLOUR_WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, np.inf)  # a; infinite: colours do not count
 PLACE_WIDTHS = (0.03, 0.04, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, np.inf)  # b; infinite: places do not count
-SETTINGS = tuple(
-    product(COLOUR_WIDTHS, PLACE_WIDTHS)
-)  # candidates for (a, b), of which one is chosen on pictures that are not used for measurements
+# Candidates for (a, b); one is chosen on pictures that are not used for measurements
+SETTINGS = tuple(product(COLOUR_WIDTHS, PLACE_WIDTHS))
 
 
 def mean_colours(image: np.ndarray, grid: tuple[int, int]) -> np.ndarray:

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 from playground.errors import PlaygroundError
 
-FLOAT = 4  # bytes
+FLOAT_BYTES = 4  # bytes
 NO_PATCH = "A patch of {patch} pixels does not fit into an image of {image}: choose a larger image or smaller patches."
 NO_HEADS = (
     "A width of {width} can't be shared out evenly among {heads} heads ({width} ÷ {heads} leaves {remainder}): choose "
     "another width or other heads."
 )
-TABLES = 3  # N × N tables that a forward pass by hand holds at once: scores, scaled scores, weights
+TABLE_COUNT = 3  # N × N tables that a forward pass by hand holds at once: scores, scaled scores, weights
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Case:
         return self.image // self.patch
 
     @property
-    def rest(self) -> int:
+    def spare_pixels(self) -> int:
         """Pixels along a side that are left over beside whole patches."""
         return self.image % self.patch
 
@@ -79,19 +79,21 @@ class Case:
     def parameters(self) -> int:
         """Parameters of a ViT with class token and 1,000 classes, whose MLP is four times as wide as its tokens."""
         d = self.width
-        layer = 4 * (d * d + d) + (4 * d * d + 4 * d) + (4 * d * d + d) + 4 * d  # attention, MLP, two norms
-        patches = 3 * self.patch**2 * d + d
-        return patches + d + (self.tokens + 1) * d + self.layers * layer + 2 * d + 1000 * (d + 1)
+        layer_parameters = 4 * (d * d + d) + (4 * d * d + 4 * d) + (4 * d * d + d) + 4 * d  # attention, MLP, two norms
+        embedding_parameters = 3 * self.patch**2 * d + d
+        return (
+            embedding_parameters + d + (self.tokens + 1) * d + self.layers * layer_parameters + 2 * d + 1000 * (d + 1)
+        )
 
     @property
     def matrices_bytes(self) -> int:
         """The N × N weights of every head in every layer."""
-        return FLOAT * self.all_entries
+        return FLOAT_BYTES * self.all_entries
 
     @property
     def kept_bytes(self) -> int:
         """Queries and keys of every layer, from which any row of weights can be computed."""
-        return FLOAT * 2 * self.tokens * self.width * self.layers
+        return FLOAT_BYTES * 2 * self.tokens * self.width * self.layers
 
 
 PRESETS = {
@@ -150,36 +152,36 @@ ATTENTION, SCORES = "attention", "scores"  # the parts of attention whose cost c
 DENSE, DEPTHWISE = "dense", "depthwise"  # convolutions to compare with
 
 
-def attention_cost(what: str, tokens: int, width: int, mlp: bool = False) -> int:
-    flops = {ATTENTION: attention_flops, SCORES: score_flops}[what](tokens, width)
+def attention_cost(part: str, tokens: int, width: int, mlp: bool = False) -> int:
+    flops = {ATTENTION: attention_flops, SCORES: score_flops}[part](tokens, width)
     return flops + mlp * mlp_flops(tokens, width)
 
 
-def convolution_cost(what: str, tokens: int, width: int, kernel: int, mlp: bool = False) -> int:
-    flops = {DENSE: convolution_flops, DEPTHWISE: depthwise_flops}[what](tokens, width, kernel)
+def convolution_cost(convolution: str, tokens: int, width: int, kernel: int, mlp: bool = False) -> int:
+    flops = {DENSE: convolution_flops, DEPTHWISE: depthwise_flops}[convolution](tokens, width, kernel)
     return flops + mlp * mlp_flops(tokens, width)
 
 
-def crossing(width: int, kernel: int, what: str = ATTENTION, other: str = DENSE) -> int:
+def crossing(width: int, kernel: int, part: str = ATTENTION, convolution: str = DENSE) -> int:
     """The smallest number of tokens at which attention costs more FLOPs than the convolution. A cost is a·N + b·N²
     FLOPs, and a convolution has b = 0. So attention costs more if N > (a_convolution − a_attention) / b. For a whole
     attention and a dense convolution this bound is (k² − 4)·D/2."""
-    linear_cost, square_cost = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[what]
-    convolution_linear = convolution_cost(other, 1, width, kernel)
+    linear_cost, square_cost = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[part]
+    convolution_linear = convolution_cost(convolution, 1, width, kernel)
     return max(0, (convolution_linear - linear_cost) // square_cost) + 1
 
 
 def attention_bytes(tokens: int, width: int, heads: int) -> int:
     """The bytes of the activations of an attention layer that training has to keep: the input, queries, keys, values,
     weights, mixed values and output."""
-    return fused_bytes(tokens, width) + FLOAT * heads * tokens**2
+    return fused_bytes(tokens, width) + FLOAT_BYTES * heads * tokens**2
 
 
 def fused_bytes(tokens: int, width: int) -> int:
     """Like `attention_bytes`, without the weights, which a fused kernel computes in blocks and never stores."""
-    return FLOAT * 6 * tokens * width
+    return FLOAT_BYTES * 6 * tokens * width
 
 
 def convolution_bytes(tokens: int, width: int) -> int:
     """The bytes of the activations of a convolution that training has to keep: the input and the output."""
-    return FLOAT * 2 * tokens * width
+    return FLOAT_BYTES * 2 * tokens * width

@@ -14,24 +14,24 @@ from playground.cuts import Cut, Cuts
 from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 
-SMALLEST = 1e-12
-NEAR = 0.1  # a control cuts 1 − 3 · NEAR to 1 + NEAR times as much attention as the real cut
+SMALLEST_DIVISOR = 1e-12
+TOLERANCE = 0.1  # a control cuts 1 − 3 · TOLERANCE to 1 + TOLERANCE times as much attention as the real cut
 
 
 @dataclass(frozen=True)
-class Moved:
-    by: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
-    others: tuple[float, ...]  # this change by each control, a cut of attention to other patches
+class CutEffect:
+    move: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
+    control_moves: tuple[float, ...]  # this change by each control, a cut of attention to other patches
     attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
-    others_attention: tuple[float, ...]
+    control_attention: tuple[float, ...]
 
     @property
     def times(self) -> float:
         """The feature's move by the cut, divided by the mean of its moves by the controls."""
-        return self.by / max(sum(self.others) / len(self.others), SMALLEST)
+        return self.move / max(sum(self.control_moves) / len(self.control_moves), SMALLEST_DIVISOR)
 
 
-def moved(baseline: Trace, texts: Sequence[str], query: Query) -> float:
+def feature_move(baseline: Trace, texts: Sequence[str], query: Query) -> float:
     """The relative change of the token's feature by these cuts: ‖x' − x‖ / ‖x‖ after the last layer."""
     token = baseline.token(query)
     return _relative_change(
@@ -45,15 +45,15 @@ def _features_with(baseline: Trace, cut_set: Cuts) -> Tensor:
 
 
 def _relative_change(before: Tensor, after: Tensor) -> float:
-    return float((after - before).norm() / before.norm().clamp(min=SMALLEST))
+    return float((after - before).norm() / before.norm().clamp(min=SMALLEST_DIVISOR))
 
 
 def moved_beside_controls(
     baseline: Trace, texts: Sequence[str], query: Query, give_way: Callable[[], object] = lambda: None,
     controls: int = 3, seed: int = 0,
-) -> Moved:  # fmt: skip
-    """Like `moved`, with controls: random cuts of other patches that together get about the same attention. The cuts
-    must name the tokens that are not heard. `give_way` is called after each pass."""
+) -> CutEffect:  # fmt: skip
+    """Like `feature_move`, with controls: random cuts of other patches that together get about the same attention. The
+    cuts must name the tokens that are not heard. `give_way` is called after each pass."""
     cut_set = cuts.read(texts, baseline.cuts.shape)
     cut_sets = [cut_set]
     for control in range(controls):
@@ -64,7 +64,7 @@ def moved_beside_controls(
         give_way()
         moves.append(_relative_change(feature_before, _features_with(baseline, cut_set)[token]))
     attention, *controls_attention = (attention_cut(baseline, cut_set.all) for cut_set in cut_sets)
-    return Moved(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
+    return CutEffect(moves[0], tuple(moves[1:]), attention, tuple(controls_attention))
 
 
 def attention_cut(baseline: Trace, cut_list: Sequence[Cut]) -> float:
@@ -105,10 +105,10 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     total = 0.0
     for token in shuffled_tokens:
         share = float(attention[token])
-        if total + share <= target_share * (1 + NEAR):
+        if total + share <= target_share * (1 + TOLERANCE):
             chosen_tokens.append(token)
             total += share
-    if total < target_share * (1 - 3 * NEAR):
+    if total < target_share * (1 - 3 * TOLERANCE):
         raise PlaygroundError(f"No other patches get as much attention as {cut.text!r:.80} takes: nothing is like it.")
     hearer_text, _, layers_text = cut.text.partition(">")
     _, at_sign, layers_text = layers_text.partition("@")
@@ -119,11 +119,13 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
 
 # One edge -------------------------------------------------------------------------------------------------------------
 
-NEARBY = 5  # a patch is far from another if their distance is more than the grid's longer side / NEARBY
-AROUND = 14  # a cut also covers patches within the grid's longer side / AROUND: an eye has several patches
-MOST_AROUND = 4  # most patches on each side of a block's middle; the text of a larger cut is too long for an address
-BLOCKS = 4  # the number of controls, which cut blocks elsewhere in the picture
-PASSES = 2 + BLOCKS  # passes of `cut_edge`: without a cut, with the cut, and with each control
+NEAR_DIVISOR = 5  # a patch is far from another if it is more than the grid's longer side / NEAR_DIVISOR away
+CUT_DIVISOR = 14  # a cut also covers patches within the grid's longer side / CUT_DIVISOR, as an eye has several
+LARGEST_CUT_RADIUS = (
+    4  # most patches on each side of a block's middle; the text of a larger cut is too long for an address
+)
+CONTROL_COUNT = 4  # the number of controls, which cut blocks elsewhere in the picture
+PASSES = 2 + CONTROL_COUNT  # passes of `cut_edge`: without a cut, with the cut, and with each control
 
 
 @dataclass(frozen=True)
@@ -132,16 +134,16 @@ class Edge:
     patch, and to the patches around the twin."""
 
     twin: tuple[int, int]
-    around: int  # patches on each side of the twin
+    cut_radius: int  # patches on each side of the twin
     cut: str  # the cut as text
-    by: float  # the relative change of the hearer's feature by the cut
-    others: tuple[float, ...]  # the relative changes by the controls
-    before: float  # the cosine of the features of hearer and twin, without the cut
-    after: float
+    move: float  # the relative change of the hearer's feature by the cut
+    control_moves: tuple[float, ...]  # the relative changes by the controls
+    cosine_before: float  # the cosine of the features of hearer and twin, without the cut
+    cosine_after: float  # the same with the cut
 
     @property
     def times(self) -> float:
-        return self.by / max(sum(self.others) / len(self.others), SMALLEST)
+        return self.move / max(sum(self.control_moves) / len(self.control_moves), SMALLEST_DIVISOR)
 
 
 def far_twin(trace: Trace, query: tuple[int, int], features: Tensor) -> tuple[int, int]:
@@ -164,10 +166,12 @@ def cut_edge(trace: Trace, query: tuple[int, int], give_way: Callable[[], object
     ]  # fmt: skip
     if not far_patches:
         return None
-    control_numbers = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[:BLOCKS].tolist()
-    reach = around(trace.grid)
+    control_numbers = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[
+        :CONTROL_COUNT
+    ].tolist()
+    radius = cut_radius(trace.grid)
     texts = [
-        _cut_around(query, place, reach, trace.grid) for place in (twin, *(far_patches[n] for n in control_numbers))
+        _cut_around(query, place, radius, trace.grid) for place in (twin, *(far_patches[n] for n in control_numbers))
     ]
     features_after = []
     for text in texts:
@@ -180,16 +184,16 @@ def cut_edge(trace: Trace, query: tuple[int, int], give_way: Callable[[], object
     cosines = (
         float(torch.cosine_similarity(x[hearer], x[twin_token], dim=0)) for x in (features_before, features_after[0])
     )
-    return Edge(twin, reach, texts[0], feature_change, tuple(control_changes), *cosines)
+    return Edge(twin, radius, texts[0], feature_change, tuple(control_changes), *cosines)
 
 
-def around(grid: tuple[int, int]) -> int:
+def cut_radius(grid: tuple[int, int]) -> int:
     """The number of patches on each side of the twin that a cut covers as well."""
-    return min(MOST_AROUND, max(1, max(grid) // AROUND))
+    return min(LARGEST_CUT_RADIUS, max(1, max(grid) // CUT_DIVISOR))
 
 
 def _near_radius(grid: tuple[int, int]) -> int:
-    return max(2, max(grid) // NEARBY)  # blocks around two patches at a larger distance share no patch
+    return max(2, max(grid) // NEAR_DIVISOR)  # blocks around two patches at a larger distance share no patch
 
 
 def _distance(first: tuple[int, int], second: tuple[int, int]) -> int:

@@ -34,7 +34,7 @@ def scores(
     trace: Trace, target: occlusion.Target, by: str = "mean", methods: Sequence[str] = METHODS
 ) -> Iterator[Score]:
     """The scores of each method and of the controls. Each takes about thirty passes."""
-    blanking = occlusion.Measured(trace, target, by)
+    blanking = occlusion.Blanking(trace, target, by)
     side = occlusion.side_of(trace.grid)
     moves = blanking.moved(occlusion.blocks(trace.grid, side))
     for method in (*methods, *CONTROLS):
@@ -74,7 +74,7 @@ def answer_of(trace: Trace, query: Query | None, label: str | int | None) -> occ
     return occlusion.Target(query=(trace.grid[0] // 2, trace.grid[1] // 2))
 
 
-def words(seen: Trace, target: occlusion.Target) -> str:
+def target_words(seen: Trace, target: occlusion.Target) -> str:
     if target.label is None:
         return target.query if isinstance(target.query, str) else "{},{}".format(*target.query)  # type: ignore[misc]
     labels = seen.vit.config.labels  # type: ignore[union-attr]
@@ -83,12 +83,12 @@ def words(seen: Trace, target: occlusion.Target) -> str:
 
 # For our small model's class token on drawn scenes: the shares of two maps that lie on the things that the model names,
 # and the share of the picture that these things cover ("area"). A test computes these numbers again.
-ON_THE_NAMED = {"rollout": 0.150, "gradient": 0.367, "area": 0.140}
-NAMED_SCENES = 60  # the number of drawn scenes that ON_THE_NAMED was measured on
+SHARES_ON_NAMED = {"rollout": 0.150, "gradient": 0.367, "area": 0.140}
+NAMED_SCENES = 60  # the number of drawn scenes that SHARES_ON_NAMED was measured on
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     maps: dict[str, Tensor]  # name -> (rows, columns); 0 in the query's own block
     moved: Tensor  # (rows, columns): how far the query's feature moves without each block; 0 in the query's block
     scores: dict[str, float]  # rank correlation of each map with `moved`, over blocks of equal size but the query's
@@ -97,15 +97,15 @@ class Explained:
     side: int  # the side of a block in patches
     top: tuple[int, int]  # the patch with the largest share of rollout, outside the query's block
     top_share: float  # the share of rollout at `top`
-    top_moves: float  # how far the feature moves without the block around `top`
-    top_rank: int  # the rank of `top_moves`, from 1, among the moves by all blocks but the query's
+    top_move: float  # how far the feature moves without the block around `top`
+    top_rank: int  # the rank of `top_move`, from 1, among the moves by all blocks but the query's
 
 
-CHANCE = ("random", "constant")  # baselines: a good score of one of these maps would mean that the score is flawed
+CHANCE_MAPS = ("random", "constant")  # baselines: a good score of one of these maps would mean that the score is flawed
 
 # For our small model: each map's rank correlation (Spearman) with how far blanking moves the feature, averaged over
 # three queries of each drawing. A test computes one drawing again.
-FORETOLD = {
+RANK_CORRELATIONS = {
     "meadow": {
         "weight": 0.6,
         "arrives": 0.67,
@@ -143,12 +143,12 @@ FORETOLD = {
         "constant": 0.0,
     },
 }
-ASKERS = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of query patches, as shares of height and width
+QUERY_PLACES = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of query patches, as shares of height and width
 
 
 def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
     """{name: map (rows, columns)}: the last layer's weights; these weights times the lengths of the values; rollout;
-    gradient × weight through all layers; the filter by colour and nearness; the two of CHANCE. pixels: (H, W, 3)"""
+    gradient × weight through all layers; the filter by colour and nearness; those of CHANCE_MAPS. pixels: (H, W, 3)"""
     last_layer = seen.layers - 1
     rows = seen.rows(last_layer, query)  # (heads, tokens)
     colours = colour_nearness.mean_colours(pixels, seen.grid)
@@ -166,7 +166,7 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
     return patch_maps
 
 
-def own_block(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tensor:
+def block_of_query(grid: tuple[int, int], side: int, query: tuple[int, int]) -> Tensor:
     """The block that holds the query, (rows, columns) bool. Scores leave this block out, because every map
     has a large value there."""
     return next(block for block in occlusion.blocks(grid, side) if block[query])
@@ -176,19 +176,19 @@ def moves_of(
     trace: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
 ) -> Iterator[list[float]]:
     """Yields, after every few passes, the moves of the query's feature by all blocks that were blanked so far."""
-    blanking = occlusion.Measured(trace, occlusion.Target(query=query), give_way=give_way)
+    blanking = occlusion.Blanking(trace, occlusion.Target(query=query), give_way=give_way)
     blocks, moves = occlusion.blocks(trace.grid, side), []
-    for start in range(0, len(blocks), occlusion.AT_ONCE):
-        moves = [*moves, *blanking.moved(blocks[start : start + occlusion.AT_ONCE])]
+    for start in range(0, len(blocks), occlusion.BATCH_SIZE):
+        moves = [*moves, *blanking.moved(blocks[start : start + occlusion.BATCH_SIZE])]
         yield moves
 
 
-def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explained:
+def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explanation:
     """Scores the maps. `side`: the side of a block in patches; `moves`: how far the query's feature moves without each
     block. A map's value for a block is the mean over the block. Only blocks of one size are compared, because larger
     blocks move the feature further."""
     grid = tuple(patch_maps["constant"].shape)
-    blocks, query_block = occlusion.blocks(grid, side), own_block(grid, side, query)  # type: ignore[arg-type]
+    blocks, query_block = occlusion.blocks(grid, side), block_of_query(grid, side, query)  # type: ignore[arg-type]
     move_map = sum(block * move for block, move in zip(blocks, moves, strict=True)) * ~query_block
     moves_elsewhere = [move for block, move in zip(blocks, moves, strict=True) if not block[query]]
     block_numbers = [number for number, block in enumerate(blocks) if not block[query]]
@@ -207,7 +207,7 @@ def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, mo
     top_move = next(move for block, move in zip(blocks, moves, strict=True) if block[top_patch])
     masked_maps = {name: patch_map.masked_fill(query_block, 0) for name, patch_map in patch_maps.items()}
     rank = sum(move >= top_move for move in moves_elsewhere)
-    return Explained(
+    return Explanation(
         masked_maps,
         move_map,
         scores,
@@ -222,9 +222,9 @@ def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, mo
 
 
 def mean_scores(trace: Trace, pixels: np.ndarray) -> dict[str, float]:
-    """The mean score of each map over the query patches in ASKERS."""
+    """The mean score of each map over the query patches at QUERY_PLACES."""
     side, query_scores = occlusion.side_of(trace.grid), []
-    for row_share, column_share in ASKERS:
+    for row_share, column_share in QUERY_PLACES:
         query = (int(row_share * trace.grid[0]), int(column_share * trace.grid[1]))
         *_, moves = moves_of(trace, query, side)
         query_scores.append(explain(maps(trace, pixels, query), query, side, moves).scores)

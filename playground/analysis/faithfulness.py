@@ -39,14 +39,14 @@ from playground.tracing import METHODS, Query, Trace, trace_input
 from playground.vit import VisionTransformer
 from playground.vit_parts import WeightVersions
 
-WAYS = ("raw", "rollout", *METHODS)
+MAP_METHODS = ("raw", "rollout", *METHODS)
 CONTROLS = ("random", "constant")
 MEASURES = ("rank_correlation", "deletion", "insertion", "shuffled", "pointing", "segmentation")
-MASKED = 0.5  # a patch belongs to the thing if the mask covers at least this share of the patch
+LEAST_MASK_SHARE = 0.5  # a patch belongs to the thing if the mask covers at least this share of the patch
 
 
 @dataclass(frozen=True)
-class Faithful:
+class MethodScores:
     """The scores of one method on one picture. A score that was not measured is NaN."""
 
     method: str
@@ -58,30 +58,30 @@ class Faithful:
     segmentation: float
 
 
-def read(path: Path) -> dict[str, list[tuple[str, Faithful]]]:
+def read(path: Path) -> dict[str, list[tuple[str, MethodScores]]]:
     """{model: [(picture, scores)]}, from a .csv that the command `faithfulness` wrote."""
-    scores_by_model: dict[str, list[tuple[str, Faithful]]] = {}
+    scores_by_model: dict[str, list[tuple[str, MethodScores]]] = {}
     with path.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             scores = (float(row[measure] or "nan") for measure in MEASURES)
-            scores_by_model.setdefault(row["model"], []).append((row["picture"], Faithful(row["method"], *scores)))
+            scores_by_model.setdefault(row["model"], []).append((row["picture"], MethodScores(row["method"], *scores)))
     return scores_by_model
 
 
 def faithfulness(
-    trace: Trace, shuffled: VisionTransformer, mask: Image.Image | None = None, by: str = "mean"
-) -> Iterator[Faithful]:
-    """The scores of each method and of both controls. `shuffled`: the model from `with_shuffled`."""
+    trace: Trace, shuffled_model: VisionTransformer, mask: Image.Image | None = None, by: str = "mean"
+) -> Iterator[MethodScores]:
+    """The scores of each method and of both controls. `shuffled_model`: from `with_shuffled`."""
     object_patches = None if mask is None else on_patches(mask, trace.grid)
     target = answer_of(trace, object_patches)
-    blanking, side = occlusion.Measured(trace, target, by), occlusion.side_of(trace.grid)
+    blanking, side = occlusion.Blanking(trace, target, by), occlusion.side_of(trace.grid)
     moves = blanking.moved(occlusion.blocks(trace.grid, side))
-    shuffled_trace = trace_input(shuffled, trace._need_input(), scale=trace.scale, cut=trace.cuts.texts)
-    for method in (*WAYS, *CONTROLS):
+    shuffled_trace = trace_input(shuffled_model, trace._need_input(), scale=trace.scale, cut=trace.cuts.texts)
+    for method in (*MAP_METHODS, *CONTROLS):
         relevance = map_of(trace, target, method)
         order = map_of(trace, target, "random") if method == "constant" else relevance
-        shuffled_map = map_of(shuffled_trace, target, method) if method in WAYS else None
-        yield Faithful(
+        shuffled_map = map_of(shuffled_trace, target, method) if method in MAP_METHODS else None
+        yield MethodScores(
             method,
             occlusion.foretells(relevance, side, moves),
             occlusion.deletion(order, blanking).area,
@@ -144,7 +144,7 @@ def on_patches(mask: Image.Image, grid: tuple[int, int]) -> Tensor:
     """(rows, columns) bool: the patches of the thing, which is the part of the mask that is not black."""
     white_mask = Image.fromarray((np.asarray(mask.convert("L")) > 0).astype(np.uint8) * 255)
     shares = np.asarray(white_mask.resize((grid[1], grid[0]), Image.Resampling.BOX)) / 255
-    return torch.from_numpy(shares >= MASKED)
+    return torch.from_numpy(shares >= LEAST_MASK_SHARE)
 
 
 def pointing(relevance: Tensor, object_patches: Tensor) -> float:
@@ -175,7 +175,7 @@ class Foretold:
     random: float  # the correlation of a random map
     constant: float  # the correlation of a constant map
     blocks: int = 0  # number of blocks compared on this picture
-    by: str = ""  # the way of blanking, one of occlusion.BLANKS
+    by: str = ""  # the way of blanking, one of occlusion.FILLINGS
     pictures: int = 0  # number of other pictures over which the mean is taken; 0: measured on this picture
 
 
@@ -204,10 +204,12 @@ def foretold_for(trace: Trace, target: Target, method: str) -> Foretold | None:
     """The correlation with blanking: measured on this picture, else on other pictures in this model, else None."""
     if foretold := trace.foretold.get(_key(trace, target, method)):
         return foretold
-    return of_model(trace.model, trace.vit, trace.weight_versions, method)
+    return foretold_of_model(trace.model, trace.vit, trace.weight_versions, method)
 
 
-def of_model(name: str, vit: VisionTransformer | None, versions: WeightVersions, method: str) -> Foretold | None:
+def foretold_of_model(
+    name: str, vit: VisionTransformer | None, versions: WeightVersions, method: str
+) -> Foretold | None:
     """The table's entry for a model of this name, unless its weights were changed."""
     if vit is not None and is_changed(vit, versions):
         return None
@@ -217,7 +219,7 @@ def of_model(name: str, vit: VisionTransformer | None, versions: WeightVersions,
 def measure(trace: Trace, target: Target, method: str, by: str = "mean") -> Foretold:
     """Measures the correlations on this picture, with a pass for each block. The trace keeps the result for figures."""
     side = occlusion.side_of(trace.grid)
-    moves = occlusion.Measured(trace, target, by).moved(occlusion.blocks(trace.grid, side))
+    moves = occlusion.Blanking(trace, target, by).moved(occlusion.blocks(trace.grid, side))
     return remember(trace, target, method, compare(trace, target, method, by, side, moves))
 
 

@@ -1,6 +1,7 @@
 """Measures the average behaviour of each head over the patches of an image, and over several images.
 
-`look(seen)` measures the heads of one trace, `average` averages over several images, and `kind` names a head's habit.
+`measure_heads(seen)` measures the heads of one trace, `average` averages over several images, and `habit_name` names a
+head's habit.
 Only the rows of patches are measured, not those of prefix tokens.
 """
 
@@ -22,24 +23,24 @@ from playground.vit import VisionTransformer
 # Means are taken over the rows of all patches or, in a large grid, of some patches drawn at random.
 
 
-ALL = 1024  # number of patches up to which all rows are measured
-DRAWN = 400  # number of patches that are drawn from a larger grid
+MOST_FULLY_MEASURED = 1024  # number of patches up to which all rows are measured
+SAMPLE_SIZE = 400  # number of patches that are drawn from a larger grid
 
 
-def asking(trace: Trace) -> list[int]:
+def measured_tokens(trace: Trace) -> list[int]:
     """The token indices of the patches whose rows are measured. In a large grid the patches are drawn at random,
     because every eighth patch of a grid with 56 columns would lie in the same seven columns."""
     first_patch = len(trace.prefix)
     patch_count = trace.tokens - first_patch
-    if patch_count <= ALL:
+    if patch_count <= MOST_FULLY_MEASURED:
         return list(range(first_patch, trace.tokens))
-    sample = torch.randperm(patch_count, generator=torch.Generator().manual_seed(0))[:DRAWN]
+    sample = torch.randperm(patch_count, generator=torch.Generator().manual_seed(0))[:SAMPLE_SIZE]
     return (first_patch + sample.sort().values).tolist()
 
 
-def words(seen: Trace) -> str:
+def sampling_note(seen: Trace) -> str:
     """A sentence that says that only some rows were measured; "" if all rows were."""
-    patch_count, measured_count = seen.tokens - len(seen.prefix), len(asking(seen))
+    patch_count, measured_count = seen.tokens - len(seen.prefix), len(measured_tokens(seen))
     return (
         ""
         if measured_count == patch_count
@@ -48,8 +49,10 @@ def words(seen: Trace) -> str:
 
 
 REACH = 3  # the largest offset, in patches, that is searched for a habit
-OWN = 0.5  # a head with a larger share on the query's own object counts as preferring that object: see `habit`
-CROWD = 24  # number of evenly spread patches whose mean row stands for all patches
+OWN_OBJECT_SHARE = (
+    0.5  # a head with a larger share on the query's own object counts as preferring that object: see `habit`
+)
+CROWD_SIZE = 24  # number of evenly spread patches whose mean row stands for all patches
 
 
 @dataclass(frozen=True)
@@ -119,13 +122,13 @@ class Head:
     effect: float  # length of the vector that the head adds to a token, relative to the mean over its layer's heads
 
 
-def kind(head: Head, own_object: float = 0.0) -> str:
+def habit_name(head: Head, own_object: float = 0.0) -> str:
     """The name of a head's habit; for a fixed offset, with its direction."""
     head_habit = habit(head, own_object)
     return f"{head_habit.label}: {direction(head.offset)}" if head_habit is FIXED else head_habit.label
 
 
-def short(head: Head, head_habit: Habit) -> str:
+def short_label(head: Head, head_habit: Habit) -> str:
     return direction(head.offset) if head_habit is FIXED else head_habit.short
 
 
@@ -142,7 +145,7 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
         return ITSELF
     if head.offset_share > 0.3:
         return FIXED
-    is_alike = head.colour > 0.2 or own_object > OWN
+    is_alike = head.colour > 0.2 or own_object > OWN_OBJECT_SHARE
     if head.content > 0.35 and is_alike:  # tested before LOCAL, because similar patches are often near
         return CONTENT
     if head.near > 0.5 * other_share:
@@ -153,8 +156,10 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
 def direction(offset: tuple[int, int]) -> str:
     """(0, -1) is "left", (2, 1) is "2 down, right"."""
     steps = [(offset[0], "up", "down"), (offset[1], "left", "right")]
-    words = [f"{abs(n)} {(less, more)[n > 0]}" if abs(n) > 1 else (less, more)[n > 0] for n, less, more in steps if n]
-    return ", ".join(words)
+    step_words = [
+        f"{abs(n)} {(less, more)[n > 0]}" if abs(n) > 1 else (less, more)[n > 0] for n, less, more in steps if n
+    ]
+    return ", ".join(step_words)
 
 
 def training_task(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
@@ -183,18 +188,18 @@ class Habits:
 
     def head(self, layer: int, head: int) -> Head:
         numbers = {f.name: float(getattr(self, f.name)[layer, head]) for f in fields(self) if f.name != "offsets"}
-        offset, share = self._farthest_ahead(layer, head)
+        offset, share = self._largest_offset(layer, head)
         return Head(**numbers, offset=offset, offset_share=share)
 
-    def _farthest_ahead(self, layer: int, head: int) -> tuple[tuple[int, int], float]:
+    def _largest_offset(self, layer: int, head: int) -> tuple[tuple[int, int], float]:
         shares = self.offsets[layer, head].copy()
         shares[REACH, REACH] = 0  # the query itself
         down, right = np.unravel_index(shares.argmax(), shares.shape)
         return (int(down) - REACH, int(right) - REACH), float(shares.max())
 
-    def kinds(self, own_object: np.ndarray | None = None) -> list[list[str]]:
+    def habit_names(self, own_object: np.ndarray | None = None) -> list[list[str]]:
         """The name of every head's habit: [layer][head]. `own_object` (layers, heads): see `habit`."""
-        return self._of_every_head(kind, own_object)
+        return self._of_every_head(habit_name, own_object)
 
     def habits(self, own_object: np.ndarray | None = None) -> list[list[Habit]]:
         """Every head's habit: [layer][head]."""
@@ -225,13 +230,13 @@ def _statistic_of_each(image_habits: Sequence[Habits], statistic) -> Habits:
     )
 
 
-def look(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) -> Habits:
+def measure_heads(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) -> Habits:
     """Measures every head on one image. Each layer takes its own `turn()` of the queue, so that other people needn't
     wait for all layers."""
     grid, layers = Grid.of(seen), []
     for layer in range(seen.layers):
         with turn():
-            layers.append(look_at(seen, [layer], grid))
+            layers.append(measure_layers(seen, [layer], grid))
     return stacked(layers)
 
 
@@ -240,7 +245,7 @@ def stacked(layers: Sequence[Habits]) -> Habits:
     return Habits(**{f.name: np.concatenate([getattr(layer, f.name) for layer in layers]) for f in fields(Habits)})
 
 
-def look_at(trace: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
+def measure_layers(trace: Trace, layers: Sequence[int], grid: Grid | None = None) -> Habits:
     """Measures the heads of these layers."""
     grid = grid or Grid.of(trace)
     layer_numbers = [_layer_numbers(trace, layer, grid) for layer in layers]
@@ -266,7 +271,7 @@ class Grid:
     def of(seen: Trace) -> Grid:
         rows, columns = seen.grid
         patches = torch.arange(rows * columns)
-        queries = torch.tensor(asking(seen)) - len(seen.prefix)
+        queries = torch.tensor(measured_tokens(seen)) - len(seen.prefix)
         row, column = patches // columns, patches % columns
         colour = None
         if seen.input is not None:
@@ -275,7 +280,7 @@ class Grid:
         return Grid(queries, row - row[queries, None], column - column[queries, None], colour)
 
 
-def far_looking(trace: Trace, query: tuple[int, int]) -> tuple[int, int]:
+def far_looking_head(trace: Trace, query: tuple[int, int]) -> tuple[int, int]:
     """The (layer, head) whose row a reader is asked to guess: the head with the largest sum of weights on a few far
     patches, after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all
     alike."""
@@ -285,7 +290,7 @@ def far_looking(trace: Trace, query: tuple[int, int]) -> tuple[int, int]:
     far_count = max(1, rows * columns // 20)
     shares = []
     for layer in range(trace.layers):
-        mean_row = trace.weights(layer, trace.some_patches(CROWD)).mean(dim=1)  # (heads, tokens)
+        mean_row = trace.weights(layer, trace.some_patches(CROWD_SIZE)).mean(dim=1)  # (heads, tokens)
         excess = trace.on_grid((trace.rows(layer, query) - mean_row).clamp(min=0))
         shares.append((excess * is_far).flatten(1).topk(far_count).values.sum(dim=1))  # (heads,)
     return divmod(int(torch.stack(shares).argmax()), trace.heads)
@@ -368,7 +373,7 @@ def _effect(trace: Trace, layer: int, weights: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Differing:
+class Disagreement:
     """How often the patch that contributes most is not the one with the largest weight."""
 
     share: Tensor  # (layers, heads)
@@ -384,11 +389,11 @@ class Differing:
         return self.queries * self.share.numel()
 
 
-def differing(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Differing:
-    """Compares weights and contributions, over all layers and heads and the patches of `asking`. Both maxima are over
-    patches, without prefix tokens. `give_way` is called after every layer."""
+def disagreement(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Disagreement:
+    """Compares weights and contributions, over all layers and heads and the patches of `measured_tokens`. Both maxima
+    are over patches, without prefix tokens. `give_way` is called after every layer."""
     first_patch = len(trace.prefix)
-    queries = asking(trace)
+    queries = measured_tokens(trace)
     shares, breadth = torch.empty(trace.layers, trace.heads), 0.0
     for layer in range(trace.layers):
         weights = trace.weights(layer, queries)  # (heads, queries, tokens)
@@ -397,4 +402,4 @@ def differing(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Di
         largest_contributor = (weights * trace.value_norms(layer)[:, None])[..., first_patch:].argmax(-1)
         shares[layer] = (heaviest_patch != largest_contributor).float().mean(-1)
         give_way()
-    return Differing(shares, len(queries), breadth / shares.numel())
+    return Disagreement(shares, len(queries), breadth / shares.numel())

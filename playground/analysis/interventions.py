@@ -31,7 +31,7 @@ from playground.vit import At, VisionTransformer, untouched
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
 PASSES = 5  # the most passes that `run_texts` needs for one text
-WHATS = (*cuts.PUT_VALUES[:-1], "head:NUMBER")
+PATCHABLE_PARTS = (*cuts.PUT_VALUES[:-1], "head:NUMBER")
 
 
 class Trace(tracing.Trace):
@@ -54,7 +54,7 @@ class Trace(tracing.Trace):
         >>> seen.ablate(heads=[(4, 0), (5, 3)])
         Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, cut zero@4.0; zero@5.3)
         """
-        return ablated(self, heads, to, mean_of)
+        return ablated_trace(self, heads, to, mean_of)
 
     def patch(
         self, other: tracing.Trace, layers: int | Sequence[int], positions: Positions = None, what: str = "residual"
@@ -67,7 +67,7 @@ class Trace(tracing.Trace):
         >>> meadow.patch(flock, layers=4, positions=(7, 5)).interventions
         ('residual of flock in layers 4 at 7,5',)
         """
-        return _again(self, *patching(self, other, layers, positions, what))
+        return _again(self, *patching_function(self, other, layers, positions, what))
 
     def paths(self, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
         """The part of a head's effect that goes through another head's queries, keys and values, with all other heads
@@ -91,7 +91,7 @@ class Trace(tracing.Trace):
         >>> seen.occlude(blocks=7, query="cls").shape
         torch.Size([14, 14])
         """
-        return occluded(self, blocks, label, query, by)
+        return occlusion_map(self, blocks, label, query, by)
 
     def foretells(
         self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT_METHOD, by: str = "mean"
@@ -142,7 +142,7 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
 # Heads ----------------------------------------------------------------------------------------------------------------
 
 
-def ablated(
+def ablated_trace(
     trace: tracing.Trace, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None
 ) -> Trace:
     """Ablates heads, if possible by a text of playground/cuts.py, because the command line, links and Lab read such
@@ -162,11 +162,11 @@ def ablated(
         captions = {"zero": f"heads {names} off", "mean": f"heads {names} at their mean over the tokens"}
         return _again(trace, cuts.read(texts, trace.cuts.shape).at(), captions[to])
     means = means_of(trace, sorted(layers), Path(mean_of))
-    put_means = replacing(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
+    put_means = replacing_heads(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
     return _again(trace, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
 
 
-def replacing(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, Tensor], Tensor]) -> At:
+def replacing_heads(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, Tensor], Tensor]) -> At:
     """Replaces the outputs of these heads. `new_outputs` gets a layer and the outputs of all its heads."""
 
     def at(point: str, x: Tensor) -> Tensor:
@@ -183,7 +183,7 @@ def replacing(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, T
 
 def means_of(trace: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
     """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder, which are resized to
-    `seen.size`."""
+    `trace.size`."""
     vit, c = trace._need_vit(), trace._need_vit().config
     points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
@@ -194,12 +194,12 @@ def means_of(trace: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[
         )
     for file in pictures:
         pixels = images.model_input(images.open_image(file), trace.size, c.mean, c.std, c.interpolation)
-        for layer, head_outputs in zip(layers, collected(vit, pixels, points, trace).values(), strict=True):
+        for layer, head_outputs in zip(layers, collect_tensors(vit, pixels, points, trace).values(), strict=True):
             totals[layer] = totals[layer] + head_outputs[0].float().mean(-2)
     return {layer: total / len(pictures) for layer, total in totals.items()}
 
 
-def collected(
+def collect_tensors(
     vit: VisionTransformer, pixels: Tensor, points: Iterable[str], model_trace: tracing.Trace
 ) -> dict[str, Tensor]:
     """{point: tensor} from a pass with the scale and cuts of `model_trace`, in the order of the pass."""
@@ -219,7 +219,7 @@ def collected(
 # Patching -------------------------------------------------------------------------------------------------------------
 
 
-def patching(
+def patching_function(
     trace: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
 ) -> tuple[At, str]:
     same_model(trace, other)
@@ -229,7 +229,7 @@ def patching(
     points = {f"layers.{layer}.{part}" for layer in layer_numbers}
     if not points:
         raise PlaygroundError("Nothing is put in place of anything: name a layer.")
-    other_tensors = collected(other._need_vit(), other._need_input(), points, other)
+    other_tensors = collect_tensors(other._need_vit(), other._need_input(), points, other)
 
     def at(point: str, x: Tensor) -> Tensor:
         if point not in points:
@@ -251,8 +251,8 @@ def _point_and_head(trace: tracing.Trace, what: str) -> tuple[str, int | None]:
     kind, _, number = str(what).partition(":")
     if kind == "head" and number.isdecimal():
         return "attention.heads", trace.head_number(int(number))
-    if number or kind not in WHATS:
-        raise PlaygroundError(f"What is patched is {', '.join(WHATS)}; given was {what!r:.60}.")
+    if number or kind not in PATCHABLE_PARTS:
+        raise PlaygroundError(f"What is patched is {', '.join(PATCHABLE_PARTS)}; given was {what!r:.60}.")
     return (f"attention.{kind}" if kind in ("queries", "keys", "values") else kind), None
 
 
@@ -338,16 +338,16 @@ def paths(trace: tracing.Trace, source: Head, to: Head, other: tracing.Trace | N
             f"Nothing of layer {layer} reaches a head of layer {receiver_layer}: the receiver lies in a later layer."
         )
     head_points = [f"layers.{number}.attention.heads" for number in range(trace.layers)]
-    vit, head_outputs = trace._need_vit(), collected(trace._need_vit(), trace._need_input(), head_points, trace)
+    vit, head_outputs = trace._need_vit(), collect_tensors(trace._need_vit(), trace._need_input(), head_points, trace)
     if other is None:
         new_output, caption = torch.zeros_like(head_outputs[head_points[layer]]), f"head {layer}.{source[1]} off"
     else:
         same_model(trace, other)
         if trace.grid != other.grid:
             raise PlaygroundError("The other picture's pass has another grid: trace both with one size=.")
-        new_output = collected(vit, other._need_input(), [head_points[layer]], other)[head_points[layer]]
+        new_output = collect_tensors(vit, other._need_input(), [head_points[layer]], other)[head_points[layer]]
         caption = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
-    change_source = replacing({layer: [source[1]]}, lambda _, x: new_output.to(x))
+    change_source = replacing_heads({layer: [source[1]]}, lambda _, x: new_output.to(x))
     points = [f"layers.{receiver_layer}.attention.{part}" for part in ("queries", "keys", "values")]
     receiver_inputs: dict[str, Tensor] = {}
 
@@ -388,7 +388,7 @@ def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace |
             continue
         for what in (f"head:{head}" for head in heads) if intervention.what == "head" else (intervention.what,):
             trace = _again(
-                trace, *patching(trace, other, layers, intervention.places and dict(intervention.places), what)
+                trace, *patching_function(trace, other, layers, intervention.places and dict(intervention.places), what)
             )  # type: ignore[arg-type]
     return trace
 
@@ -396,7 +396,7 @@ def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace |
 # Occlusion ------------------------------------------------------------------------------------------------------------
 
 
-def occluded(trace: tracing.Trace, side: int, label: str | int | None, query: Query | None, by: str) -> Tensor:
+def occlusion_map(trace: tracing.Trace, side: int, label: str | int | None, query: Query | None, by: str) -> Tensor:
     if (label is None) == (query is None):
         raise PlaygroundError("Occlusion is of a label's margin or of a query's feature: give one of the two.")
     if not isinstance(side, int) or not 1 <= side <= max(trace.grid):
@@ -406,7 +406,7 @@ def occluded(trace: tracing.Trace, side: int, label: str | int | None, query: Qu
     if label is not None:
         trace.label(label)
     blocks = occlusion.blocks(trace.grid, side)
-    moves = occlusion.Measured(trace, occlusion.Target(query, label), by).moved(blocks)
+    moves = occlusion.Blanking(trace, occlusion.Target(query, label), by).moved(blocks)
     move_map = torch.zeros(trace.grid)
     for block, move in zip(blocks, moves, strict=True):
         move_map[block] = move
@@ -415,4 +415,4 @@ def occluded(trace: tracing.Trace, side: int, label: str | int | None, query: Qu
 
 def _feature_change(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
     feature_before, feature_after = (trace.features()[trace.token(query)] for trace in (before, after))
-    return float((feature_after - feature_before).norm() / feature_before.norm().clamp(min=occlusion.SMALLEST))
+    return float((feature_after - feature_before).norm() / feature_before.norm().clamp(min=occlusion.SMALLEST_DIVISOR))

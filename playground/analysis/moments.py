@@ -4,7 +4,8 @@ A row is telling if four conditions hold. Its brightest patches lie together, fa
 without being in one region with it. The query lies in a small region, such as an eye, a wheel or a window, not on an
 outline or a wall. Other patches don't look at the same place. Both places belong to the picture's subject, not to the
 background. The search tries patches of the subject that resemble a far patch of the subject, in every head of the upper
-half of the layers, since lower heads look at textures. A moment with a score of at least STRIKING is called striking.
+half of the layers, since lower heads look at textures. A moment whose score is at least STRIKING_SCORE is called
+striking.
 
 The row of the filter by colour and nearness (analysis/colour_nearness.py) is not subtracted, because this filter gives
 little to far patches. On 34 photographs the subtraction made as many choices worse as better.
@@ -24,22 +25,22 @@ import numpy as np
 from playground.tracing import Trace, softmax_rows
 
 # A patch's partners are the patches that resemble it. Distances are shares of the longer side of the grid of patches.
-BESIDE = 0.03  # a partner at a smaller distance does not count
-FAR = 0.25  # a partner at this distance or more counts in full
-SUBJECT = 400  # number of patches searched for partners: those that belong most to the picture's subject
-ASKING = 24  # number of queries whose rows are compared; every query has a far partner
-REGION = 0.4  # the cosine from which a patch belongs to the query's region
-LARGE_REGION = 0.3  # a region with this share of the picture counts half
+BESIDE_DISTANCE = 0.03  # a partner at a smaller distance does not count
+FAR_DISTANCE = 0.25  # a partner at this distance or more counts in full
+SUBJECT_SIZE = 400  # number of patches searched for partners: those that belong most to the picture's subject
+QUERY_COUNT = 24  # number of queries whose rows are compared; every query has a far partner
+REGION_COSINE = 0.4  # the cosine from which a patch belongs to the query's region
+LARGE_REGION_SHARE = 0.3  # a region with this share of the picture counts half
 LEAST_LIKENESS = 0.45  # the least cosine of the query and the brightest patch of a telling row
 PLAIN_FACTOR = 0.1  # factor for a row whose brightest patch is near the query or does not resemble it
-ISLAND = 2  # the radius in patches, around the most telling patch, in which telling weights are summed
-CROWD = 8  # number of evenly spread patches whose mean row stands for all patches
-ALIKE = 0.35  # the cosine from which a patch resembles another
-NEAR = 0.07  # the radius of a patch's neighbourhood
-FRAME = 0.08  # the width of the picture's frame, as a share of each side: patches in the frame count half
-APART = 0.1  # the least distance between two of the three patches
-MOST_TAKEN = 4  # larger weights of the class token are reduced to this multiple of the mean weight
-STRIKING = 0.044  # the least score of a moment that is called striking
+ISLAND_RADIUS = 2  # the radius in patches, around the most telling patch, in which telling weights are summed
+CROWD_SIZE = 8  # number of evenly spread patches whose mean row stands for all patches
+ALIKE_COSINE = 0.35  # the cosine from which a patch resembles another
+NEAR_RADIUS = 0.07  # the radius of a patch's neighbourhood
+FRAME_WIDTH = 0.08  # the width of the picture's frame, as a share of each side: patches in the frame count half
+LEAST_DISTANCE = 0.1  # the least distance between two of the three patches
+MOST_CLASS_WEIGHT = 4  # larger weights of the class token are reduced to this multiple of the mean weight
+STRIKING_SCORE = 0.044  # the least score of a moment that is called striking
 
 Rows = Callable[[int, int, np.ndarray], np.ndarray]  # (layer, head, query tokens) -> weights (queries, tokens)
 
@@ -57,14 +58,14 @@ class Scene:
     """Facts about a picture that don't depend on a head."""
 
     grid: tuple[int, int]
-    prefix: int
-    toward: np.ndarray  # (patches, width): see `directions`
+    first_patch: int  # number of prefix tokens
+    directions: np.ndarray  # (patches, width): see `directions`
     subject: np.ndarray  # (patches,): cubes of ranks, from 0 for the background to 1 for the picture's subject
 
     def farness(self, patches: np.ndarray, partners: np.ndarray) -> np.ndarray:
         """(patches, partners): a factor for the distance of each partner from each patch, 0 for near to 1 for far."""
         distances = patch_distances(patches, partners, self.grid[1]) / max(self.grid)
-        return np.clip((distances - BESIDE) / (FAR - BESIDE), 0, 1)
+        return np.clip((distances - BESIDE_DISTANCE) / (FAR_DISTANCE - BESIDE_DISTANCE), 0, 1)
 
 
 def best_moments(trace: Trace) -> list[Moment]:
@@ -93,7 +94,7 @@ def moments(
         rows(layer, head, np.array([0]))[0, first_patch:] for layer in layers for head in range(heads) if has_class
     ]
     scene = Scene(grid, first_patch, patch_directions, subject(patch_directions, grid, class_rows) ** 3)
-    queries, crowd_tokens = twins(scene), first_patch + spread(grid, CROWD)
+    queries, crowd_tokens = twins(scene), first_patch + lattice_patches(grid, CROWD_SIZE)
     cosines = patch_directions[queries] @ patch_directions.T
     factors = telling_factors(scene, queries, cosines)
     head_moments = []
@@ -115,7 +116,7 @@ def late_keys(trace: Trace) -> np.ndarray:
     return trace.record[trace.upper_layer].k.cpu().float().transpose(0, 1).flatten(1).numpy()
 
 
-def spread(grid: tuple[int, int], most_patches: int) -> np.ndarray:
+def lattice_patches(grid: tuple[int, int], most_patches: int) -> np.ndarray:
     """The numbers of the patches on a regular lattice of about `most_patches` patches."""
     rows, columns = grid
     step = max(1, int((rows * columns / most_patches) ** 0.5))
@@ -124,7 +125,7 @@ def spread(grid: tuple[int, int], most_patches: int) -> np.ndarray:
 
 
 def neighbourhood_radius(grid: tuple[int, int]) -> int:
-    return max(1, round(NEAR * max(grid)))
+    return max(1, round(NEAR_RADIUS * max(grid)))
 
 
 def component(is_chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.ndarray:
@@ -148,9 +149,9 @@ def component(is_chosen: np.ndarray, patch: int, grid: tuple[int, int]) -> np.nd
     return is_reached
 
 
-def directions(features: np.ndarray, prefix: int) -> np.ndarray:
+def directions(features: np.ndarray, first_patch: int) -> np.ndarray:
     """Each patch's features minus the mean patch's, at length 1: (tokens, width) -> (patches, width)."""
-    unit_features = _at_length_one(features[prefix:].astype(np.float32))
+    unit_features = _at_length_one(features[first_patch:].astype(np.float32))
     return _at_length_one(unit_features - unit_features.mean(0))
 
 
@@ -167,16 +168,16 @@ def subject(patch_directions: np.ndarray, grid: tuple[int, int], class_rows: lis
     is_edge = (down == 0) | (right == 0)
     subject_ranks = ranks(smooth(-(patch_directions @ patch_directions[is_edge].mean(0)), grid))
     if class_rows:
-        most_weight = MOST_TAKEN / len(patch_directions)
+        most_weight = MOST_CLASS_WEIGHT / len(patch_directions)
         class_attention = sum(np.minimum(row / max(row.sum(), 1e-12), most_weight) for row in class_rows)
         subject_ranks = ranks(subject_ranks + ranks(smooth(class_attention, grid)))
-    return subject_ranks * np.where(np.minimum(down / row_count, right / column_count) < FRAME, 0.5, 1)
+    return subject_ranks * np.where(np.minimum(down / row_count, right / column_count) < FRAME_WIDTH, 0.5, 1)
 
 
 def smooth(values: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     """The sum over each patch's 3 × 3 neighbourhood."""
-    padded = np.pad(values.reshape(grid), 1, mode="edge")
-    return sum(padded[i : i + grid[0], j : j + grid[1]] for i in range(3) for j in range(3)).ravel()
+    padded_values = np.pad(values.reshape(grid), 1, mode="edge")
+    return sum(padded_values[i : i + grid[0], j : j + grid[1]] for i in range(3) for j in range(3)).ravel()
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
@@ -195,14 +196,14 @@ def patch_distances(patches: np.ndarray, partners: np.ndarray, column_count: int
 
 def twins(scene: Scene) -> np.ndarray:
     """Patches of the subject that resemble a far patch of the subject."""
-    candidates = np.argsort(-scene.subject, kind="stable")[:SUBJECT]
-    cosines = np.maximum(scene.toward[candidates] @ scene.toward[candidates].T, 0)
+    candidates = np.argsort(-scene.subject, kind="stable")[:SUBJECT_SIZE]
+    cosines = np.maximum(scene.directions[candidates] @ scene.directions[candidates].T, 0)
     priority = (cosines**3 * scene.farness(candidates, candidates) * scene.subject[candidates]).max(1) * scene.subject[
         candidates
     ]
     distances = patch_distances(candidates, candidates, scene.grid[1])
     twin_patches = []
-    for _ in range(min(ASKING, len(candidates))):
+    for _ in range(min(QUERY_COUNT, len(candidates))):
         best_index = int(priority.argmax())
         twin_patches.append(candidates[best_index])
         priority[distances[best_index] <= 1] *= 0.8
@@ -214,12 +215,11 @@ def telling_factors(scene: Scene, queries: np.ndarray, query_cosines: np.ndarray
     """(queries, patches): for each query and patch, the factor with which the query's weight on the patch counts."""
     region_factors = []
     for patch, cosines in zip(queries, query_cosines, strict=True):
-        region = np.flatnonzero(component(cosines >= REGION, patch, scene.grid))
+        region = np.flatnonzero(component(cosines >= REGION_COSINE, patch, scene.grid))
         radius = max(1, patch_distances(np.array([patch]), region, scene.grid[1]).max())
-        filled_share = min(
-            1, len(region) / radius**2
-        )  # small for an outline, which fills little of its bounding square
-        region_factors.append(filled_share**0.5 / (1 + ((cosines >= REGION).mean() / LARGE_REGION) ** 2))
+        # small for an outline, which fills little of its bounding square
+        filled_share = min(1, len(region) / radius**2)
+        region_factors.append(filled_share**0.5 / (1 + ((cosines >= REGION_COSINE).mean() / LARGE_REGION_SHARE) ** 2))
     farness = scene.farness(queries, np.arange(len(scene.subject)))
     place_factors = scene.subject * (scene.subject[queries] * region_factors)[:, None]
     return np.maximum(query_cosines, 0) ** 3 * farness * place_factors
@@ -234,8 +234,10 @@ def telling_score(
     if not excess.sum() > 0:
         return 0.0
     brightest_patch, peak_patch = int(weights.argmax()), int(excess.argmax())
-    island_weight = excess[patch_distances(np.array([peak_patch]), np.arange(len(excess)), grid[1])[0] <= ISLAND].sum()
-    region = component((cosines >= ALIKE) & (weights >= weights.mean()), patch, grid)
+    island_weight = excess[
+        patch_distances(np.array([peak_patch]), np.arange(len(excess)), grid[1])[0] <= ISLAND_RADIUS
+    ].sum()
+    region = component((cosines >= ALIKE_COSINE) & (weights >= weights.mean()), patch, grid)
     distance = patch_distances(np.array([patch]), np.array([brightest_patch]), grid[1]).item()
     is_telling = (
         cosines[brightest_patch] >= LEAST_LIKENESS
@@ -263,7 +265,9 @@ def _moment(
         best_index = int(remaining_scores.argmax())
         chosen_indices.append(best_index)
         for places in (queries, peaks):
-            remaining_scores[patch_distances(places[[best_index]], places, grid[1])[0] <= APART * max(grid)] *= 0.3
+            remaining_scores[
+                patch_distances(places[[best_index]], places, grid[1])[0] <= LEAST_DISTANCE * max(grid)
+            ] *= 0.3
         remaining_scores[chosen_indices] = -1
     return Moment(
         layer, head, tuple(int(queries[i]) for i in chosen_indices), tuple(float(scores[i]) for i in chosen_indices)

@@ -19,16 +19,16 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 
-BLANKS = ("mean", "noise", "neighbours")  # ways to fill blanks: the mean colour, noise, or a blur of the neighbours
-SIZES = (8, 4, 2, 1)  # sides of the blanked blocks in patches, one size after the other
-AT_ONCE = 4  # pictures in one pass
+FILLINGS = ("mean", "noise", "neighbours")  # what blanks are filled with: mean colour, noise, blurred neighbours
+BLOCK_SIDES = (8, 4, 2, 1)  # sides of the blanked blocks in patches, one size after the other
+BATCH_SIZE = 4  # pictures in one pass
 FEWEST_BLOCKS = 12  # a rank correlation over fewer blocks says nothing
-WHOLE = 64  # all blocks of a size are blanked if there are at most this many
-MOST = 200  # most passes for one map
+MOST_BLOCKS = 64  # all blocks of a size are blanked if there are at most this many
+MOST_PASSES = 200  # most passes for one map
 # The least move that counts: in logits (0.1 changes the odds by a tenth), and as a share of the feature's length.
 LEAST_MOVE = {"label": 0.1, "feature": 0.01}
-STEPS = 12  # number of steps in a curve of deletion or insertion
-SMALLEST = 1e-12
+CURVE_STEPS = 12  # number of steps in a curve of deletion or insertion
+SMALLEST_DIVISOR = 1e-12
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Target:
     label: int | str | None = None
 
     @property
-    def nothing(self) -> float:
+    def least_move(self) -> float:
         return LEAST_MOVE["feature" if self.label is None else "label"]
 
 
@@ -54,23 +54,23 @@ def margin(logits: Tensor, label: int, multi_label: bool) -> Tensor:
     return logits[..., label] - other_logits.amax(-1)
 
 
-def blanked(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed: int = 0) -> Tensor:
+def blanked_picture(pixels: Tensor, patches: Tensor, patch: int, by: str = "mean", seed: int = 0) -> Tensor:
     """The picture with these patches blanked. pixels: (1, 3, H, W); patches: (rows, columns) bool"""
-    if by not in BLANKS:
-        raise PlaygroundError(f"Patches are blanked by {', '.join(BLANKS)}, not by {by!r}.")
+    if by not in FILLINGS:
+        raise PlaygroundError(f"Patches are blanked by {', '.join(FILLINGS)}, not by {by!r}.")
     mask = patches.repeat_interleave(patch, 0).repeat_interleave(patch, 1)  # (H, W)
     mean = pixels.mean((2, 3), keepdim=True)
     if by == "mean":
         filling = mean.expand_as(pixels)
     elif by == "noise":
-        random = torch.Generator().manual_seed(seed)
-        filling = mean + pixels.std((2, 3), keepdim=True) * torch.randn(pixels.shape, generator=random)
+        generator = torch.Generator().manual_seed(seed)
+        filling = mean + pixels.std((2, 3), keepdim=True) * torch.randn(pixels.shape, generator=generator)
     else:
-        filling = _filled(pixels, mask, patch)
+        filling = _filled_from_neighbours(pixels, mask, patch)
     return torch.where(mask, filling, pixels)
 
 
-def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
+def _filled_from_neighbours(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
     """Replaces each blanked pixel by the mean of the visible pixels in a window around it. The window grows until it
     holds visible pixels."""
     visible = (~mask).to(pixels)[None, None]  # (1, 1, H, W)
@@ -80,13 +80,13 @@ def _filled(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
         pool_options = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
         pooled_pixels = torch.nn.functional.avg_pool2d(pixels * visible, **pool_options)
         visible_share = torch.nn.functional.avg_pool2d(visible, **pool_options)
-        filled = torch.where(is_filled > 0, filled, pooled_pixels / visible_share.clamp(min=SMALLEST))
-        is_filled = torch.maximum(is_filled, (visible_share > SMALLEST).to(is_filled))
+        filled = torch.where(is_filled > 0, filled, pooled_pixels / visible_share.clamp(min=SMALLEST_DIVISOR))
+        is_filled = torch.maximum(is_filled, (visible_share > SMALLEST_DIVISOR).to(is_filled))
         reach *= 2
     return filled
 
 
-class Measured:
+class Blanking:
     """Runs passes over a trace's picture with patches blanked, and remembers how far the answer moves."""
 
     def __init__(self, trace: Trace, target: Target, by: str = "mean", give_way: Callable[[], object] = lambda: None):
@@ -99,9 +99,9 @@ class Measured:
         for a feature, the loss of the margin for a label."""
         pixels, keys = self.seen._need_input(), [np.packbits(patch_set.numpy()).tobytes() for patch_set in patch_sets]
         new_sets = {key: patch_set for key, patch_set in zip(keys, patch_sets, strict=True) if key not in self.known}
-        for start in range(0, len(new_sets), AT_ONCE):
-            batch_keys = list(new_sets)[start : start + AT_ONCE]
-            pictures = [blanked(pixels, new_sets[key], self.seen.patch_size, self.by) for key in batch_keys]
+        for start in range(0, len(new_sets), BATCH_SIZE):
+            batch_keys = list(new_sets)[start : start + BATCH_SIZE]
+            pictures = [blanked_picture(pixels, new_sets[key], self.seen.patch_size, self.by) for key in batch_keys]
             self.known |= zip(batch_keys, map(self._move, self._answer_vectors(torch.cat(pictures))), strict=True)
             self.give_way()
         return [self.known[key] for key in keys]
@@ -120,16 +120,16 @@ class Measured:
     def _move(self, answer: Tensor) -> float:
         if self.target.label is not None:
             return float(self._before - answer)
-        return float((answer - self._before).norm() / self._before.norm().clamp(min=SMALLEST))
+        return float((answer - self._before).norm() / self._before.norm().clamp(min=SMALLEST_DIVISOR))
 
 
-def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
+def blocks(grid: tuple[int, int], side: int) -> list[Tensor]:
     """Squares of patches that cover the grid, (rows, columns) bool each; blocks at the edge may be smaller."""
     squares = []
-    for row in range(0, grid[0], size):
-        for column in range(0, grid[1], size):
+    for row in range(0, grid[0], side):
+        for column in range(0, grid[1], side):
             block = torch.zeros(grid, dtype=torch.bool)
-            block[row : row + size, column : column + size] = True
+            block[row : row + side, column : column + side] = True
             squares.append(block)
     return squares
 
@@ -138,27 +138,27 @@ def blocks(grid: tuple[int, int], size: int) -> list[Tensor]:
 class Step:
     passes: int  # passes made so far
     map: Tensor  # (rows, columns): the move by the smallest block blanked at each patch, per patch of the block
-    whole: int  # the smallest side whose blocks were all blanked; 0: none
+    complete_side: int  # the smallest side whose blocks were all blanked; 0: none
     moves: tuple[float, ...]  # the move by each block of that side
     sides: tuple[int, ...]  # the sides of all blanked blocks, the largest first
     largest: float  # the largest move by a block, without its sign
-    nothing: bool  # whether no block moves the answer
+    answer_stays: bool  # whether no block moves the answer
 
 
 def sides_of(grid: tuple[int, int]) -> list[int]:
     """The sides of the blocks that an occlusion blanks, the largest first."""
-    return [side for side in SIZES if side <= max(1, min(grid) // 2)]
+    return [side for side in BLOCK_SIDES if side <= max(1, min(grid) // 2)]
 
 
 def side_of(grid: tuple[int, int], most: float = math.inf) -> int:
     """The side of the blocks with which maps are compared: the smallest side whose blocks can all be blanked in at most
     `most` passes. There are more than FEWEST_BLOCKS blocks, if possible."""
     counts = {side: len(blocks(grid, side)) for side in reversed(sides_of(grid))}
-    sides = [side for side, count in counts.items() if FEWEST_BLOCKS < count <= WHOLE] or [1]
+    sides = [side for side, count in counts.items() if FEWEST_BLOCKS < count <= MOST_BLOCKS] or [1]
     return next((side for side in sides if counts[side] <= most), sides[-1])
 
 
-def occlusion(blanking: Measured, most: int = MOST) -> Iterator[Step]:
+def occlusion(blanking: Blanking, most: int = MOST_PASSES) -> Iterator[Step]:
     """Yields a map that becomes finer. While there are few blocks, all blocks are blanked. Later, only the half of the
     blocks with the largest moves is divided into smaller blocks. Makes at most `most` passes."""
     grid = blanking.seen.grid
@@ -181,28 +181,28 @@ def occlusion(blanking: Measured, most: int = MOST) -> Iterator[Step]:
         if covers_grid and len(batch) == len(block_order):
             complete_side = side
             moves = tuple(batch_moves[block_order.index(i)] for i in range(len(block_order)))
-        answer_stays = largest_move < blanking.target.nothing
+        answer_stays = largest_move < blanking.target.least_move
         yield Step(passes, map_so_far.clone(), complete_side, moves, tuple(sides), largest_move, answer_stays)
-        if len(blocks(grid, side // 2 or 1)) > WHOLE:
+        if len(blocks(grid, side // 2 or 1)) > MOST_BLOCKS:
             divided_indices = sorted(range(len(batch)), key=lambda i: -abs(batch_moves[i]))[: max(1, len(batch) // 2)]
             divided_area = torch.stack([batch[i] for i in divided_indices]).any(0)
 
 
-def passes_of(grid: tuple[int, int], most: int = MOST) -> int:
+def passes_of(grid: tuple[int, int], most: int = MOST_PASSES) -> int:
     """The number of passes that `occlusion` makes."""
     passes, count = 0, 0
     for side in sides_of(grid):
         full_count = len(blocks(grid, side))
-        count = full_count if full_count <= WHOLE or not count else min(full_count, 4 * max(1, count // 2))
+        count = full_count if full_count <= MOST_BLOCKS or not count else min(full_count, 4 * max(1, count // 2))
         passes += count
     return min(passes, most)
 
 
-def foretells(relevance: Tensor, size: int, moves: Sequence[float]) -> float:
+def foretells(relevance: Tensor, side: int, moves: Sequence[float]) -> float:
     """How well a map of relevance, (rows, columns), predicts the moves by blanking: Spearman's rank correlation between
-    the map's sum in each block and the move by that block. A map with signs has to predict the sign too. size: patches
+    the map's sum in each block and the move by that block. A map with signs has to predict the sign too. side: patches
     along a block's side"""
-    squares = blocks(tuple(relevance.shape), size)  # type: ignore[arg-type]
+    squares = blocks(tuple(relevance.shape), side)  # type: ignore[arg-type]
     compared_indices, has_signs = comparable(squares), bool((relevance < 0).any())
     block_moves = [moves[i] if has_signs else abs(moves[i]) for i in compared_indices]
     return spearman([float(relevance[squares[i]].sum()) for i in compared_indices], block_moves)
@@ -244,19 +244,19 @@ class Curve:
         return float(np.trapezoid(self.moved, self.shares))
 
 
-def deletion(relevance: Tensor, blanking: Measured) -> Curve:
+def deletion(relevance: Tensor, blanking: Blanking) -> Curve:
     """A larger area is better: blanking the patches that the map calls relevant moves the answer at once."""
     return _curve(relevance, blanking, lambda first: first)
 
 
-def insertion(relevance: Tensor, blanking: Measured) -> Curve:
+def insertion(relevance: Tensor, blanking: Blanking) -> Curve:
     """A smaller area is better: the patches that the map calls relevant bring the answer back at once."""
     return _curve(relevance, blanking, lambda first: ~first)
 
 
-def _curve(relevance: Tensor, blanking: Measured, blanked_set: Callable[[Tensor], Tensor]) -> Curve:
+def _curve(relevance: Tensor, blanking: Blanking, blanked_set: Callable[[Tensor], Tensor]) -> Curve:
     order = relevance.flatten().argsort(descending=True, stable=True)
-    shares = tuple(step / STEPS for step in range(STEPS + 1))
+    shares = tuple(step / CURVE_STEPS for step in range(CURVE_STEPS + 1))
     patch_sets = []
     for share in shares:
         is_first = torch.zeros(relevance.numel(), dtype=torch.bool)

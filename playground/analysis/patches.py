@@ -20,8 +20,8 @@ from playground.vit_parts import rotary, rotate, sinusoidal
 
 LONGEST_SIDE = 224  # pixels of the longer side of the picture that is cut into patches
 SHORTEST_SIDE = 48  # least pixels of a side, so that even the largest patch fits
-ROTATED = 64  # width of a head whose queries and keys are rotated by RoPE
-SMALL = 14  # patches along a side in the lesson's forward passes
+ROTATED_WIDTH = 64  # width of a head whose queries and keys are rotated by RoPE
+SMALL_SIDE = 14  # patches along a side in the lesson's forward passes
 
 
 # Patches --------------------------------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ def by_convolution(image: Tensor, matrix: Tensor, bias: Tensor | None) -> Tensor
     return responses.flatten(2).transpose(1, 2)  # (1, patches, D)
 
 
-def stretching(old_side: int, new_side: int) -> Tensor:
+def stretching_matrix(old_side: int, new_side: int) -> Tensor:
     """(new side, old side): the matrix that resizes a learned filter to another side in pixels such that an enlarged
     patch gives the same token as before. It is the pseudo-inverse of the resizing (FlexiViT, Beyer et al., 2023)."""
     if old_side == new_side:
@@ -51,12 +51,12 @@ def stretching(old_side: int, new_side: int) -> Tensor:
 
 def stretched(filters: Tensor, patch: int) -> Tensor:
     """(D, 3, P, P) -> (D, 3, patch, patch)"""
-    resizing = stretching(filters.shape[-1], patch)
+    resizing = stretching_matrix(filters.shape[-1], patch)
     return resizing @ filters @ resizing.T
 
 
 @dataclass(frozen=True)
-class Cut:
+class CutPicture:
     """A picture in patches of one size, and the token of each patch."""
 
     size: tuple[int, int]  # (height, width) of the picture in pixels
@@ -70,14 +70,14 @@ class Cut:
         return self.size[0] // self.patch, self.size[1] // self.patch
 
 
-def cut(vit: VisionTransformer, image: Image.Image, patch: int) -> Cut:
+def cut_picture(vit: VisionTransformer, image: Image.Image, patch: int) -> CutPicture:
     """Cuts a picture and makes tokens with the model's filters, which are resized if the patch has another size."""
     c, filters, bias = vit.config, *projection(vit)
     size = picture_size(image)
     pixels = model_input(image, size, c.mean, c.std, c.interpolation)
     matrix = stretched(filters, patch)
     tokens, convolved_tokens = by_unfolding(pixels, matrix, bias)[0], by_convolution(pixels, matrix, bias)[0]
-    return Cut(size, patch, tokens, (tokens - convolved_tokens).abs().max().item(), tokens.abs().mean().item())
+    return CutPicture(size, patch, tokens, (tokens - convolved_tokens).abs().max().item(), tokens.abs().mean().item())
 
 
 def picture_size(image: Image.Image) -> tuple[int, int]:
@@ -93,9 +93,9 @@ def projection(vit: VisionTransformer) -> tuple[Tensor, Tensor | None]:
 
 
 def small_size(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
-    """(height, width) of an input of about SMALL × SMALL patches, in the picture's proportions."""
+    """(height, width) of an input of about SMALL_SIDE × SMALL_SIDE patches, in the picture's proportions."""
     patch = vit.config.patch_size
-    return fit(image.size, patch, (SMALL * patch, SMALL * patch))
+    return fit(image.size, patch, (SMALL_SIDE * patch, SMALL_SIDE * patch))
 
 
 def small_grid(vit: VisionTransformer, image: Image.Image) -> tuple[int, int]:
@@ -116,14 +116,14 @@ class Filters:
     size: tuple[int, int]
 
 
-def strongest(vit: VisionTransformer) -> list[int]:
+def filters_by_norm(vit: VisionTransformer) -> list[int]:
     """The indices of the filters in the order of their norms, the largest first."""
     return projection(vit)[0].flatten(1).norm(dim=1).argsort(descending=True).tolist()
 
 
 def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
     """The filters with the largest norms."""
-    filters, indices = projection(vit)[0], strongest(vit)[:most]
+    filters, indices = projection(vit)[0], filters_by_norm(vit)[:most]
     return _with_responses(vit, image, filters[indices], tuple(f"number {i} of the token" for i in indices))
 
 
@@ -147,7 +147,9 @@ def _with_responses(vit: VisionTransformer, image: Image.Image, filters: Tensor,
     return Filters(filters, F.conv2d(pixels, filters, stride=c.patch_size)[0], titles, size)
 
 
-def by_channels(vit: VisionTransformer, image: Image.Image, indices: list[int], patch: tuple[int, int]) -> Tensor:
+def answers_by_channel(
+    vit: VisionTransformer, image: Image.Image, indices: list[int], patch: tuple[int, int]
+) -> Tensor:
     """The answers of these filters to one patch in red, green and blue, and the filters' biases: (n, 4). The sum of a
     row is one number of the token."""
     c, (filters, bias) = vit.config, projection(vit)
@@ -172,10 +174,10 @@ def as_pictures(filters: Tensor) -> Tensor:
 def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> tuple[Tensor, str] | None:
     """The position encodings of a grid (patches, D), and their kind in a word; None for a model without positions.
     `table`: "learned" for the model's own positions, of any kind; "sinusoidal"; or "rotary" for the sines and cosines
-    of the angles that would rotate a head of ROTATED numbers."""
+    of the angles that would rotate a head of ROTATED_WIDTH numbers."""
     c = vit.config
     if table == "rotary":
-        return torch.cat(rotary(grid, ROTATED), dim=-1), "turned"
+        return torch.cat(rotary(grid, ROTATED_WIDTH), dim=-1), "turned"
     if table == "sinusoidal" or c.positions == "sinusoidal":
         return sinusoidal(grid[0] * grid[1], c.width), "sinusoidal"
     if c.positions == "rotary":
@@ -192,7 +194,7 @@ def similarity(vectors: Tensor) -> Tensor:
     return unit @ unit.T
 
 
-def turned_scores(grid: tuple[int, int], d: int = ROTATED, seed: int = 0) -> tuple[float, float]:
+def score_ranges_at_one_offset(grid: tuple[int, int], d: int = ROTATED_WIDTH, seed: int = 0) -> tuple[float, float]:
     """Puts one query and one key at pairs of places with the same offset. Returns the largest difference of q·k between
     these pairs: first if query and key are rotated (RoPE), then if random position vectors are added."""
     generator = torch.Generator().manual_seed(seed)
@@ -230,7 +232,7 @@ def rearranged(pixels: Tensor, patch: int, order: Tensor) -> Tensor:
     return F.fold(cells, pixels.shape[2:], patch, stride=patch)
 
 
-def order_of(patches: int, seed: int) -> Tensor:
+def random_order(patches: int, seed: int) -> Tensor:
     return torch.randperm(patches, generator=torch.Generator().manual_seed(seed))
 
 
@@ -264,16 +266,16 @@ class Shuffle:
         return self._weights(self.before).max().item()
 
     def _weights(self, layer: QKV) -> Tensor:
-        return softmax_rows(layer.q, layer.k, self.scale)  # (h, N, N): at most SMALL² patches
+        return softmax_rows(layer.q, layer.k, self.scale)  # (h, N, N): at most SMALL_SIDE² patches
 
 
-def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, positions: bool) -> Shuffle:
+def shuffle(vit: VisionTransformer, image: Image.Image, layer: int, seed: int, with_positions: bool) -> Shuffle:
     c = vit.config
     size = small_size(vit, image)
     pixels = model_input(image, size, c.mean, c.std, c.interpolation)
     grid = size[0] // c.patch_size, size[1] // c.patch_size
-    order = order_of(grid[0] * grid[1], seed)
-    model = vit if positions else without_positions(vit)
+    order = random_order(grid[0] * grid[1], seed)
+    model = vit if with_positions else without_positions(vit)
     device = vit.patch_embed.proj.weight.device
     passes = []
     with torch.no_grad():

@@ -16,19 +16,19 @@ from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 from playground.vit import At, Rotation, VisionTransformer, untouched
 
-SMALLEST = 1e-12
-Labels = tuple[tuple[str, float, float], ...]  # (label, before, after)
+SMALLEST_NORM = 1e-12
+LabelChanges = tuple[tuple[str, float, float], ...]  # (label, before, after)
 
 
 @dataclass(frozen=True)
-class Patched:
+class PatchedPass:
     features: Tensor  # (tokens, width) after the last layer
     moved: Tensor  # (tokens,): ‖x' − x‖ / ‖x‖ of each token
     before: Tensor | None  # (classes,) probabilities; None for a model without labels
     after: Tensor | None
 
 
-def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> Patched:
+def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> PatchedPass:
     """Runs the pass of `seen` with tokens replaced as they leave `layer`. `put` maps each of these tokens to the token
     of `other` that replaces it: {(7, 5): (3, 2)}."""
     vit = same_model(seen, other)
@@ -41,18 +41,20 @@ def patch(seen: Trace, other: Trace, put: Mapping[Query, Query], layer: int) -> 
     source_features = other.features(layer)  # (N, D)
     with torch.no_grad():
         _, x, rotation = seen.entering()
-        entering = next(islice(_tokens_after_layers(vit, seen, x, rotation), layer - 1, None)) if layer else x
-        put = putting(f"layers.{layer}.residual", target_tokens, source_features[source_tokens])
-        for baseline in _tokens_after_layers(vit, seen, entering, rotation, layer):  # noqa: B007
+        layer_input = next(islice(_tokens_after_layers(vit, seen, x, rotation), layer - 1, None)) if layer else x
+        put_tokens = replacing_tokens(f"layers.{layer}.residual", target_tokens, source_features[source_tokens])
+        for baseline_tokens in _tokens_after_layers(vit, seen, layer_input, rotation, layer):  # noqa: B007
             pass
-        for patched in _tokens_after_layers(vit, seen, entering, rotation, layer, put):  # noqa: B007
+        for patched_tokens in _tokens_after_layers(vit, seen, layer_input, rotation, layer, put_tokens):  # noqa: B007
             pass
-        before, after = (_probabilities(vit, tokens) for tokens in (baseline, patched))
-    moves = (patched - baseline)[0].norm(dim=-1) / baseline[0].norm(dim=-1).clamp(min=SMALLEST)
-    return Patched(patched[0].float().cpu(), moves.float().cpu(), before, after)
+        shares_before, shares_after = (_probabilities(vit, tokens) for tokens in (baseline_tokens, patched_tokens))
+    moves = (patched_tokens - baseline_tokens)[0].norm(dim=-1) / baseline_tokens[0].norm(dim=-1).clamp(
+        min=SMALLEST_NORM
+    )
+    return PatchedPass(patched_tokens[0].float().cpu(), moves.float().cpu(), shares_before, shares_after)
 
 
-def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
+def changed_labels(vit, patched: PatchedPass, least: float = 0.02) -> LabelChanges:
     """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if patched.before is None or patched.after is None:
         return ()
@@ -64,7 +66,7 @@ def labels(vit, patched: Patched, least: float = 0.02) -> Labels:
     )
 
 
-def putting(point: str, tokens: Sequence[int], new_tokens: Tensor) -> At:
+def replacing_tokens(point: str, tokens: Sequence[int], new_tokens: Tensor) -> At:
     """The function `at` (see playground/vit.py) that replaces these tokens at a point; x is (…, tokens, width)."""
 
     def at(current_point: str, x: Tensor) -> Tensor:
@@ -78,10 +80,10 @@ def putting(point: str, tokens: Sequence[int], new_tokens: Tensor) -> At:
 
 
 def _tokens_after_layers(
-    vit: VisionTransformer, trace: Trace, x: Tensor, rotation: Rotation, first: int = 0, put: At = untouched
+    vit: VisionTransformer, trace: Trace, x: Tensor, rotation: Rotation, first_layer: int = 0, put: At = untouched
 ) -> Iterator[Tensor]:
     """The tokens, (1, N, D), after layer `first` and after each layer above it."""
-    for x, _ in vit.layers(x, rotation, trace.scale, first, chained(trace.intervening(), put)):  # noqa: B020
+    for x, _ in vit.layers(x, rotation, trace.scale, first_layer, chained(trace.intervening(), put)):  # noqa: B020
         yield x
 
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 WIDTHS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)  # values of d_k
-KEYS = 64  # number of keys in a row
-ROWS = 200  # number of rows that a reader can look at one by one
-MANY = 20_000  # number of rows behind a curve; with 200, the quantiles would depend on the seed
-AT_ONCE = 1000  # rows in memory at one time
+KEY_COUNT = 64  # number of keys in a row
+ROW_COUNT = 200  # number of rows that a reader can look at one by one
+CURVE_ROW_COUNT = 20_000  # number of rows behind a curve; with 200, the quantiles would depend on the seed
+ROWS_AT_ONCE = 1000  # rows in memory at one time
 BAND = (0.1, 0.9)  # quantiles between which eight of ten rows lie
 
 # One row --------------------------------------------------------------------------------------------------------------
@@ -83,14 +83,14 @@ QUANTITIES = {  # measurements of a row: (scores q·k, scale) -> a number for ea
 
 
 @lru_cache(maxsize=2)
-def experiment(rows: int = ROWS, seed: int = 0) -> np.ndarray:
+def experiment(rows: int = ROW_COUNT, seed: int = 0) -> np.ndarray:
     """(rows, widths, keys): q·k of a random q and 64 random k. All widths of a row use the same vectors, cut off
     after d_k coordinates."""
     random = np.random.default_rng(seed)
-    scores = np.empty((rows, len(WIDTHS), KEYS))
+    scores = np.empty((rows, len(WIDTHS), KEY_COUNT))
     for row in scores:
         q = random.standard_normal(WIDTHS[-1], np.float32)
-        k = random.standard_normal((KEYS, WIDTHS[-1]), np.float32)
+        k = random.standard_normal((KEY_COUNT, WIDTHS[-1]), np.float32)
         increments = [k[:, start:stop] @ q[start:stop] for start, stop in pairwise((0, *WIDTHS))]
         row[:] = np.cumsum(increments, axis=0)
     scores.flags.writeable = False  # the cache gives all callers the same array
@@ -112,7 +112,7 @@ class Curve:
 
 
 def curve(quantity: str, power: float) -> Curve:
-    """The curve of a quantity over MANY rows."""
+    """The curve of a quantity over CURVE_ROW_COUNT rows."""
     return _curves(power)[quantity]
 
 
@@ -121,7 +121,7 @@ def _curves(power: float) -> dict[str, Curve]:
     values_by_name: dict[str, list[np.ndarray]] = {name: [] for name in QUANTITIES}
     for scores in many_rows():
         for name, quantity in QUANTITIES.items():
-            values_by_name[name].append(quantity(scores, scales(power)))  # (AT_ONCE, widths)
+            values_by_name[name].append(quantity(scores, scales(power)))  # (ROWS_AT_ONCE, widths)
     curves = {}
     for name, blocks in values_by_name.items():
         low, median, high = np.quantile(np.concatenate(blocks), [BAND[0], 0.5, BAND[1]], axis=0)
@@ -129,14 +129,14 @@ def _curves(power: float) -> dict[str, Curve]:
     return curves
 
 
-def many_rows(rows: int = MANY, seed: int = 0) -> Iterator[np.ndarray]:
-    """Yields arrays (AT_ONCE, widths, keys) of scores with the distribution of `experiment`, drawn without vectors. For
-    a given q, q·k of a random k is normal with standard deviation ‖q‖. For n coordinates, ‖q‖² is chi-square with n
-    degrees of freedom."""
+def many_rows(rows: int = CURVE_ROW_COUNT, seed: int = 0) -> Iterator[np.ndarray]:
+    """Yields arrays (ROWS_AT_ONCE, widths, keys) of scores distributed as in `experiment`, drawn without vectors. For a
+    given q, q·k of a random k is normal with standard deviation ‖q‖. For n coordinates, ‖q‖² is chi-square with
+    n degrees of freedom."""
     random, added_widths = np.random.default_rng(seed), np.diff((0, *WIDTHS))
-    for _ in range(0, rows, AT_ONCE):
-        lengths = np.sqrt(random.chisquare(added_widths, (AT_ONCE, len(WIDTHS)))).astype(np.float32)
-        increments = random.standard_normal((AT_ONCE, len(WIDTHS), KEYS), np.float32) * lengths[..., None]
+    for _ in range(0, rows, ROWS_AT_ONCE):
+        lengths = np.sqrt(random.chisquare(added_widths, (ROWS_AT_ONCE, len(WIDTHS)))).astype(np.float32)
+        increments = random.standard_normal((ROWS_AT_ONCE, len(WIDTHS), KEY_COUNT), np.float32) * lengths[..., None]
         yield increments.cumsum(axis=1)
 
 
@@ -152,11 +152,11 @@ def sharpness(
     trace: Trace, scale: float, give_way: Callable[[], object] = lambda: None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
-    `scale` is used in each layer's softmax only; the queries and keys are those of `seen`. `give_way` is called after
+    `scale` is used in each layer's softmax only; the queries and keys are those of `trace`. `give_way` is called after
     every layer."""
-    from playground.analysis.heads import asking
+    from playground.analysis.heads import measured_tokens
 
-    queries = asking(trace)
+    queries = measured_tokens(trace)
     bits, peaks, deviations = (np.empty((trace.layers, trace.heads)) for _ in range(3))
     for layer in range(trace.layers):
         weights = trace.weights(layer, queries, scale).numpy()  # (heads, queries, tokens)
@@ -170,31 +170,35 @@ def sharpness(
 
 @dataclass(frozen=True)
 class Verdict:
-    """A label's probabilities in a pass with the scale (`on`) and in a pass without (`off`)."""
+    """A label's probabilities in a pass with the scale and in a pass without."""
 
     label: str
-    on: float
-    off: float
+    scaled_share: float
+    unscaled_share: float
 
 
-def verdicts(on: Trace, off: Trace, top: int = 5) -> list[Verdict]:
+def verdicts(scaled_trace: Trace, unscaled_trace: Trace, top: int = 5) -> list[Verdict]:
     """The likeliest labels of both passes, sorted by probability with the scale; empty without a classifier."""
-    if on.logits is None:
+    if scaled_trace.logits is None:
         return []
-    probabilities = [_probabilities(trace) for trace in (on, off)]
+    probabilities = [_probabilities(trace) for trace in (scaled_trace, unscaled_trace)]
     top_labels = {i for shares in probabilities for i in np.argsort(-shares, kind="stable")[:top].tolist()}
     ranked_labels = sorted(top_labels, key=lambda i: (-probabilities[0][i], i))
-    return [Verdict(_label(on, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked_labels]
+    return [
+        Verdict(_label(scaled_trace, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked_labels
+    ]
 
 
-def changed(on: Trace, off: Trace, least: float = 0.02) -> list[Verdict]:
+def changed_verdicts(scaled_trace: Trace, unscaled_trace: Trace, least: float = 0.02) -> list[Verdict]:
     """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
-    if on.logits is None:
+    if scaled_trace.logits is None:
         return []
-    before, after = (_probabilities(trace) for trace in (on, off))
-    changes = np.abs(after - before)
-    indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [int(before.argmax())]
-    return [Verdict(_label(on, i), float(before[i]), float(after[i])) for i in indices]
+    scaled_shares, unscaled_shares = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
+    changes = np.abs(unscaled_shares - scaled_shares)
+    indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [
+        int(scaled_shares.argmax())
+    ]
+    return [Verdict(_label(scaled_trace, i), float(scaled_shares[i]), float(unscaled_shares[i])) for i in indices]
 
 
 def _probabilities(trace: Trace) -> np.ndarray:

@@ -20,7 +20,7 @@ from playground.vit import MLP, Config, VisionTransformer, within
 # microscope/core/features.js computes the same bound.
 
 
-def bound(values: np.ndarray) -> float:
+def outlier_bound(values: np.ndarray) -> float:
     """Tukey's bound, above which a length is an outlier: the upper quartile plus three times the interquartile
     range."""
     lower_quartile, upper_quartile = np.quantile(values, [0.25, 0.75])
@@ -32,20 +32,20 @@ class Lengths:
     patches: Tensor  # (layers, rows, columns): ‖x‖ after each layer
     prefix: Tensor  # (layers, prefix tokens)
 
-    def largest(self, layer: int) -> float:
+    def largest_ratio(self, layer: int) -> float:
         """The length of the longest patch divided by the median length."""
         return float(self.patches[layer].max() / self.patches[layer].median())
 
-    def far_out(self, layer: int) -> int:
+    def outlier_count(self, layer: int) -> int:
         """The number of patches whose tokens are longer than Tukey's bound."""
         lengths = self.patches[layer].flatten()
         lower_quartile, upper_quartile = (float(lengths.quantile(share)) for share in (0.25, 0.75))
         return int((lengths > upper_quartile + 3 * (upper_quartile - lower_quartile)).sum())
 
     @property
-    def worst(self) -> int:
+    def worst_layer(self) -> int:
         """The layer after which the longest patch stands out most."""
-        return max(range(len(self.patches)), key=self.largest)
+        return max(range(len(self.patches)), key=self.largest_ratio)
 
 
 def lengths(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Lengths:
@@ -90,7 +90,7 @@ def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most
         model_trace = trace(vit, image)
         first_patch = len(model_trace.prefix)
         lengths = model_trace.features().norm(dim=-1)[first_patch:]
-        is_outlier = lengths > bound(lengths.numpy())
+        is_outlier = lengths > outlier_bound(lengths.numpy())
         if is_outlier.any():
             activations = torch.stack(
                 [hidden[first_patch:].abs() for hidden in _hidden(model_trace)]
@@ -102,7 +102,7 @@ def register_neurons(vit: VisionTransformer, images: Sequence[Image.Image], most
             f"No patch of these pictures stands apart in {vit.name}: there is nothing that a register could take. "
             "Small models, and those with registers of their own, have no such patches."
         )
-    outputs *= torch.stack([_lengths(block) for block in vit.blocks])
+    outputs *= torch.stack([_neuron_lengths(block) for block in vit.blocks])
     neuron_numbers = outputs.flatten().topk(most).indices.tolist()
     return [divmod(number, vit.config.mlp_width) for number in neuron_numbers]
 
@@ -135,9 +135,9 @@ def with_register(vit: VisionTransformer, neurons: Sequence[Neuron]) -> VisionTr
 class RegisterMLP(MLP):
     """An MLP in which some neurons write into one token only."""
 
-    def __init__(self, c: Config, neurons: Sequence[int], to: int):
+    def __init__(self, c: Config, neurons: Sequence[int], to_token: int):
         super().__init__(c)
-        self.neurons, self.to_token = list(neurons), to
+        self.neurons, self.to_token = list(neurons), to_token
 
     def forward(self, x: Tensor) -> Tensor:
         return self.fc2(self.hidden(x))  # `hidden` needs all tokens at once, for the maximum over tokens
@@ -162,7 +162,7 @@ def _hidden(seen) -> list[Tensor]:
     return hidden_layers
 
 
-def _lengths(block) -> Tensor:
+def _neuron_lengths(block) -> Tensor:
     """(mlp_width,): the length of the vector that each neuron adds to a token at an activation of 1."""
     return block.ls2(block.mlp.fc2.weight.detach().mT).norm(dim=-1).float().cpu()
 

@@ -14,10 +14,10 @@ from playground.pictures import images
 from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
-SIDE = 12  # patches along the longer side of the pictures that are compared
+LONGER_SIDE = 12  # patches along the longer side of the pictures that are compared
 
 
-def field(kernel: int, layers: int) -> int:
+def receptive_field(kernel: int, layers: int) -> int:
     """The side of the receptive field of a stack of k × k convolutions, in patches."""
     return 1 + layers * (kernel - 1)
 
@@ -27,22 +27,25 @@ def layers_needed(side: int, kernel: int) -> int:
     return math.ceil((side - 1) / (kernel // 2))
 
 
-def products(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
+def product_flops(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
     """FLOPs of the first matrix product in one head: (for all pairs, within windows, with linear attention)."""
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
-STATE_READS, SECOND = 64, 40  # number of tokens in the sequence; index of the second of the two tokens that matter
+SEQUENCE_LENGTH, SECOND_INDEX = (
+    64,
+    40,
+)  # number of tokens in the sequence; index of the second of the two tokens that matter
 
 
-def left_of_the_first(keeps: str) -> list[float]:
+def parts_of_first_token(keeps: str) -> list[float]:
     """The first token's part of a state, after each token that is read: hₜ = aₜ hₜ₋₁ + (1 − aₜ) xₜ. `keeps` is aₜ, the
     same for all tokens, or "chosen": then aₜ depends on the token, as in Mamba, and is 1 for tokens that don't
     matter."""
-    state = torch.zeros(STATE_READS)  # each token's part of the state
+    state = torch.zeros(SEQUENCE_LENGTH)  # each token's part of the state
     state[0], first_parts = 1.0, [1.0]
-    for t in range(1, STATE_READS):
-        a = (0.5 if t == SECOND else 1.0) if keeps == "chosen" else float(keeps)
+    for t in range(1, SEQUENCE_LENGTH):
+        a = (0.5 if t == SECOND_INDEX else 1.0) if keeps == "chosen" else float(keeps)
         state = a * state
         state[t] = 1 - a
         first_parts.append(float(state[0]))
@@ -61,7 +64,7 @@ CONVOLUTIONS = ((3, 1, 1), (3, 2, 1), (16, 16, 0))  # (kernel, stride, padding):
 
 
 @dataclass(frozen=True)
-class Unfolded:
+class UnfoldingResult:
     kernel: int
     stride: int
     columns: tuple[int, int]  # shape of the unfolded picture: (numbers in a column, number of columns)
@@ -70,7 +73,7 @@ class Unfolded:
     typical: float  # the mean absolute value of the output
 
 
-def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
+def unfolding_results(image: Image.Image, channels: int = 8) -> list[UnfoldingResult]:
     """Runs each of CONVOLUTIONS with random filters over the picture, by unfolding and by torch's convolution."""
     pixels = images.model_input(image, images.fit(image.size, 16, (224, 224)), (0.5,) * 3, (0.5,) * 3)
     generator, results = torch.Generator().manual_seed(0), []
@@ -84,12 +87,14 @@ def unfolded(image: Image.Image, channels: int = 8) -> list[Unfolded]:
         difference, typical_size = (
             float(x) for x in ((unfolded_result - convolved_result).abs().max(), convolved_result.abs().mean())
         )
-        results.append(Unfolded(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical_size))
+        results.append(
+            UnfoldingResult(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical_size)
+        )
     return results
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted:
+class ShiftedCrops:
     """Two crops of one picture, the second moved to the right, and measurements on the places that both crops
     show. Differences are relative."""
 
@@ -104,11 +109,13 @@ class Shifted:
     query: tuple[int, int]  # (row, column) in the second crop
 
 
-def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1) -> Shifted:
+def compare_shifted(
+    vit: VisionTransformer, picture: Image.Image, layer: int, head: int, patches: int = 1
+) -> ShiftedCrops:
     """Measures two crops of the same size; in the second crop a place lies `patches` columns further left."""
     c = vit.config
     P = c.patch_size
-    height, width = images.fit(picture.size, P, (SIDE * P, SIDE * P))
+    height, width = images.fit(picture.size, P, (LONGER_SIDE * P, LONGER_SIDE * P))
     wide_picture = picture.convert("RGB").resize((width + patches * P, height), Image.Resampling.BICUBIC)
     crops = tuple(wide_picture.crop((start, 0, start + width, height)) for start in (0, patches * P))
     traces = tuple(trace(vit, crop, size=(height, width)) for crop in crops)
@@ -116,12 +123,12 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
     query = (rows // 2, (columns - patches) // 2)
     features = tuple(crop_trace.on_grid(crop_trace.features().T) for crop_trace in traces)  # (D, rows, columns)
     cosines = torch.cosine_similarity(features[0][:, :, patches:], features[1][:, :, : columns - patches], dim=0)
-    return Shifted(
+    return ShiftedCrops(
         pictures=(crops[0], crops[1]),
         grid=(rows, columns),
         patches=patches,
-        one_pixel=_one_pixel(vit, traces[0]),
-        convolution=_convolved(vit, traces, patches),
+        one_pixel=_one_pixel_change(vit, traces[0]),
+        convolution=_convolution_difference(vit, traces, patches),
         features=cosines,
         rows=(
             traces[0].on_grid(traces[0].row(layer, head, (query[0], query[1] + patches))),
@@ -132,7 +139,7 @@ def shifted(vit: VisionTransformer, picture: Image.Image, layer: int, head: int,
     )
 
 
-def _convolved(vit: VisionTransformer, traces: tuple[Trace, ...], patches: int) -> float:
+def _convolution_difference(vit: VisionTransformer, traces: tuple[Trace, ...], patches: int) -> float:
     """How far the outputs of a random 3 × 3 convolution on the patch embeddings differ between the two crops."""
     generator = torch.Generator().manual_seed(0)
     D = 16
@@ -147,16 +154,18 @@ def _convolved(vit: VisionTransformer, traces: tuple[Trace, ...], patches: int) 
     return float((first - second).abs().max() / first.abs().mean())
 
 
-def _one_pixel(vit: VisionTransformer, trace: Trace) -> float:
+def _one_pixel_change(vit: VisionTransformer, trace: Trace) -> float:
     """The median over patches of ‖E(x′) − E(x)‖ / ‖E(x)‖: E is the embedding, x′ the picture moved by one pixel."""
     proj = vit.patch_embed.proj
     with torch.no_grad():
         pixels = trace._need_input().float().cpu()
-        before, after = (
+        embeddings_before, embeddings_after = (
             F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
             for view in (pixels[..., :-1], pixels[..., 1:])
         )
-    return float(((after - before).norm(dim=0) / before.norm(dim=0).clamp(min=1e-9)).median())
+    return float(
+        ((embeddings_after - embeddings_before).norm(dim=0) / embeddings_before.norm(dim=0).clamp(min=1e-9)).median()
+    )
 
 
 def _mean_variation(traces: tuple[Trace, ...], layer: int, patches: int) -> float:

@@ -5,14 +5,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playground.figures.animation import MOVING, animate
+    from playground.figures.animation import MOVING_SUFFIXES, animate
     from playground.figures.command_line import command
     from playground.figures.compose import draw
     from playground.figures.drawing.sheet import Drawing
     from playground.figures.drawing.spec import Spec
-    from playground.figures.files import NUMBERS, SUFFIXES, write
+    from playground.figures.files import NUMBER_SUFFIXES, SUFFIXES, write
 
-__all__ = ["MOVING", "NUMBERS", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
+__all__ = ["MOVING_SUFFIXES", "NUMBER_SUFFIXES", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
 
 _HOME = {
     "command": "command_line",
@@ -20,8 +20,8 @@ _HOME = {
     "Drawing": "drawing.sheet",
     "Spec": "drawing.spec",
     "animate": "animation",
-    "MOVING": "animation",
-    "NUMBERS": "files",
+    "MOVING_SUFFIXES": "animation",
+    "NUMBER_SUFFIXES": "files",
     "write": "files",
     "SUFFIXES": "files",
 }

@@ -20,16 +20,16 @@ from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.prints import CONVOLUTION, THEMES, bar
 from playground.figures.drawing.spec import Spec
-from playground.figures.files import keep, pixels, png_text
+from playground.figures.files import pixels, png_text, write_file
 from playground.figures.provenance import provenance
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-MOVING = (".gif", ".webp", ".png")
+MOVING_SUFFIXES = (".gif", ".webp", ".png")
 # Milliseconds that a frame is shown: of a layer, of the first or last scale, of a scale between these, of a patch
-LAYER, HOLD, STEP, WALK = 900, 1400, 90, 170
-STEPS = 12  # frames from the trained scale to no scale
+LAYER_MS, HOLD_MS, STEP_MS, PATCH_MS = 900, 1400, 90, 170
+SCALE_STEPS = 12  # frames from the trained scale to no scale
 
 
 def animate(
@@ -42,8 +42,8 @@ def animate(
 ) -> Path:
     """Writes the sweep that `spec.sweep` asks for. `track` wraps the iterable of frames, to show progress like tqdm."""
     path = Path(path)
-    if path.suffix.lower() not in MOVING:
-        raise PlaygroundError(f"A sweep is written as {', '.join(MOVING)}; {path} ends in {path.suffix!r}.")
+    if path.suffix.lower() not in MOVING_SUFFIXES:
+        raise PlaygroundError(f"A sweep is written as {', '.join(MOVING_SUFFIXES)}; {path} ends in {path.suffix!r}.")
     if spec.transparent and path.suffix.lower() == ".gif":
         raise PlaygroundError("A GIF's edges can't be half transparent: write a .webp or .png, or take a background.")
     timed_frames = frames(layouts.settled(spec, trace), trace)
@@ -53,8 +53,8 @@ def animate(
         figure = draw(frame, trace, image, lines=most_lines, **draw_arguments)
         facts = facts or provenance(figure.spec, figure.facts, path.name)
         images.append(pixels(figure))
-    data = _encoded(path.suffix.lower(), images, [ms for _, ms in timed_frames], spec, facts)
-    return keep(path, data)
+    data = _encode(path.suffix.lower(), images, [ms for _, ms in timed_frames], spec, facts)
+    return write_file(path, data)
 
 
 def frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
@@ -62,7 +62,7 @@ def frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
     sweep_kind, _, places = (spec.sweep or "").partition(":")
     check(spec, sweep_kind)
     if sweep_kind == "layers" and not places:
-        return [(replace(spec, layer=layer), LAYER) for layer in range(trace.layers)]
+        return [(replace(spec, layer=layer), LAYER_MS) for layer in range(trace.layers)]
     if sweep_kind == "scale" and not places:
         return _scale_frames(spec, trace)
     if sweep_kind == "patches" and places:
@@ -78,36 +78,41 @@ def check(spec: Spec, kind: str) -> None:
             "A sweep of the scale turns it in one layer of the trained pass: there is none of a whole pass with "
             "another scale, and none in the layout scale."
         )
-    if not moves(spec, kind):
+    if not frames_differ(spec, kind):
         raise OptionError("What this figure shows does not change with the {}: choose another {sweep}.", kind)
     if kind in layout.still:
         raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
 
 
-def moves(spec: Spec, kind: str) -> bool:
+def frames_differ(spec: Spec, kind: str) -> bool:
     """Whether a film of this sweep would have frames that differ."""
     layout = layouts.of(spec)
     way = layout.prepared(spec).way
-    return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks(spec)))
+    return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks_query(spec)))
 
 
 def _scale_frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
     """Frames whose scale grows from the trained one to 1 in equal ratios, and shrinks back."""
-    scales = [trace.native_scale ** (1 - i / STEPS) for i in range(1, STEPS)]
-    middle_frames = [(replace(spec, scale=f"{scale:.4g}"), STEP) for scale in scales]
-    return [(replace(spec, scale="on"), HOLD), *middle_frames, (replace(spec, scale="off"), HOLD), *middle_frames[::-1]]
+    scales = [trace.native_scale ** (1 - i / SCALE_STEPS) for i in range(1, SCALE_STEPS)]
+    middle_frames = [(replace(spec, scale=f"{scale:.4g}"), STEP_MS) for scale in scales]
+    return [
+        (replace(spec, scale="on"), HOLD_MS),
+        *middle_frames,
+        (replace(spec, scale="off"), HOLD_MS),
+        *middle_frames[::-1],
+    ]
 
 
 def _path_frames(spec: Spec, trace: Trace, places: str) -> list[tuple[Spec, int]]:
-    patches = walk(places)
+    patches = patches_on_path(places)
     for place in patches:
         trace.token(place)  # raises if the patch is off the grid
-    durations = [WALK] * len(patches)
-    durations[0] = durations[-1] = 4 * WALK
+    durations = [PATCH_MS] * len(patches)
+    durations[0] = durations[-1] = 4 * PATCH_MS
     return [(replace(spec, query=place), ms) for place, ms in zip(patches, durations, strict=True)]
 
 
-def walk(places: str) -> list[tuple[int, int]]:
+def patches_on_path(places: str) -> list[tuple[int, int]]:
     """The patches on the straight lines between the corners in a text such as "0,0-7,5-13,13"."""
     try:
         corners = [(int(row), int(column)) for row, column in (place.split(",") for place in places.split("-"))]
@@ -124,7 +129,7 @@ def walk(places: str) -> list[tuple[int, int]]:
     return patches
 
 
-def _encoded(kind: str, images: list[Image.Image], durations: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
+def _encode(kind: str, images: list[Image.Image], durations: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
     images = images if spec.transparent else [frame.convert("RGB") for frame in images]
     options = {"duration": durations, "loop": 0}
     if kind == ".gif":
@@ -134,12 +139,16 @@ def _encoded(kind: str, images: list[Image.Image], durations: list[int], spec: S
         options |= {"quality": 88, "method": 4, "xmp": _xmp(facts)}
     else:
         options |= {"pnginfo": png_text(facts)}
-    out = io.BytesIO()
+    buffer = io.BytesIO()
     first_image, *more_images = images
     first_image.save(
-        out, {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}[kind], save_all=True, append_images=more_images, **options
+        buffer,
+        {".gif": "GIF", ".webp": "WEBP", ".png": "PNG"}[kind],
+        save_all=True,
+        append_images=more_images,
+        **options,
     )
-    return out.getvalue()
+    return buffer.getvalue()
 
 
 def _one_palette(images: list[Image.Image], spec: Spec) -> list[Image.Image]:

@@ -16,11 +16,11 @@ from playground import figures
 from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
 from playground.figures import command_line, layouts
-from playground.figures.command_line import unused
+from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import naming, option_words
-from playground.figures.drawing.option_words import OptionError, sentence_of, word
-from playground.figures.drawing.spec import POOLED, Spec
-from playground.figures.files import keep
+from playground.figures.drawing.option_words import OptionError, placeholder, sentence_of
+from playground.figures.drawing.spec import POOLINGS, Spec
+from playground.figures.files import write_file
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
 HTML = ".html"
@@ -61,7 +61,7 @@ def _spec(options: argparse.Namespace) -> Spec:
         print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
     size, query = option_words.read_size(options.size), option_words.read_query(options.query)
     spec = Spec(**values, size=size, query=query)
-    return command_line.holding(spec, options.layer, options.head) if _is_html(options.output) else spec
+    return command_line.spec_of_html(spec, options.layer, options.head) if _is_html(options.output) else spec
 
 
 def _is_html(output: str) -> bool:
@@ -74,7 +74,9 @@ def _is_folder(output: str) -> bool:
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
     """Raises for impossible options before anything is traced."""
-    suffixes = figures.MOVING if spec.sweep else (*figures.SUFFIXES, *figures.NUMBERS, ".txt", ".tex", HTML)
+    suffixes = (
+        figures.MOVING_SUFFIXES if spec.sweep else (*figures.SUFFIXES, *figures.NUMBER_SUFFIXES, ".txt", ".tex", HTML)
+    )
     if not _is_folder(options.output) and Path(options.output).suffix.lower() not in suffixes:
         raise PlaygroundError(f"-o must end in {', '.join(suffixes)}; given was {options.output}.")
     layouts.of(spec).check(spec)
@@ -85,10 +87,10 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
 
         html.check(spec)
         return
-    for name, reason in unused(spec, Path(options.output).suffix.lower()).items():
+    for name, reason in unused_reasons(spec, Path(options.output).suffix.lower()).items():
         value = getattr(options, name) if name in command_line.FLAGS else None
         if value is not None and value != command_line.DEFAULTS[name]:
-            raise OptionError(f"{word(name, value)} would change nothing here: {reason}.")
+            raise OptionError(f"{placeholder(name, value)} would change nothing here: {reason}.")
 
 
 # Planning the files ---------------------------------------------------------------------------------------------------
@@ -149,7 +151,7 @@ def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, li
         config = model(spec).config
         if options.layer is not None:
             layers = option_words.read_numbers(options.layer, config.depth, "{layer} takes", "layer")
-        if options.head in POOLED:
+        if options.head in POOLINGS:
             heads = [options.head]
         elif options.head is not None:
             heads = option_words.read_numbers(options.head, config.heads, "{head} takes", "head")
@@ -183,7 +185,7 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
         from playground.figures import files
 
         return files.write_caption(path, spec, *subject, **draw_arguments)
-    if path.suffix.lower() in figures.NUMBERS:
+    if path.suffix.lower() in figures.NUMBER_SUFFIXES:
         from playground.figures import files
 
         return files.write_numbers(path, spec, *subject, **draw_arguments)
@@ -191,7 +193,7 @@ def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **
     if figure.lacking and path.suffix.lower() != ".svg":
         from playground.figures.drawing import fonts
 
-        complain(fonts.sentence(figure.lacking, command_line.FLAGS["font"]))
+        complain(fonts.warning(figure.lacking, command_line.FLAGS["font"]))
     return figures.write(figure, path)
 
 
@@ -217,12 +219,12 @@ class _Batch:
         try:
             for job in self.bar:
                 try:
-                    self._job(job, manifest)
+                    self._make_job(job, manifest)
                 except PlaygroundError as error:
                     if len(self.jobs) == 1:
                         raise
                     failures += 1
-                    self.complain(f"playground: {job.spec.image}: {sentence_of(error, command_line.TYPED)}")
+                    self.complain(f"playground: {job.spec.image}: {sentence_of(error, command_line.TYPED_WORDS)}")
         except KeyboardInterrupt:
             self._say_what_is_finished()
             raise
@@ -251,7 +253,7 @@ class _Batch:
             file=sys.stderr,
         )
 
-    def _job(self, job: Job, manifest: Manifest) -> None:
+    def _make_job(self, job: Job, manifest: Manifest) -> None:
         files = {path: spec for path, spec in job.files.items() if not (self.options.skip_existing and path.exists())}
         self.skipped += len(job.files) - len(files)
         if not files:
@@ -260,15 +262,15 @@ class _Batch:
 
         trace, image, draw_arguments = from_files(job.spec)
         for path, spec in files.items():
-            file = self._one(path, spec, trace, image, draw_arguments)
+            file = self._make_file(path, spec, trace, image, draw_arguments)
             self.written.append(file)
             self.say(str(file))
             manifest.add(file, spec, trace, image, draw_arguments)
         self._warn(trace, draw_arguments.get("other", trace))
 
-    def _one(self, path: Path, spec: Spec, trace, image, draw_arguments: dict) -> Path:
+    def _make_file(self, path: Path, spec: Spec, trace, image, draw_arguments: dict) -> Path:
         if _is_html(self.options.output):
-            return self._interactive(path, spec, trace, image)
+            return self._write_html(path, spec, trace, image)
         if spec.sweep:
             return figures.animate(path, spec, trace, image, self._frames, **draw_arguments)
         return _write(path, spec, self._complain_once, trace, image, **draw_arguments)
@@ -278,10 +280,10 @@ class _Batch:
 
         return tqdm(frames, desc="frames", unit="frame", leave=False, disable=not sys.stderr.isatty())
 
-    def _interactive(self, path: Path, spec: Spec, trace, image) -> Path:
+    def _write_html(self, path: Path, spec: Spec, trace, image) -> Path:
         from playground.figures import html
 
-        spec = html.filled(naming.published(spec), trace, image)
+        spec = html.filled_spec(naming.published_spec(spec), trace, image)
         megabytes = html.write(path, spec, trace, image) / 1e6
         self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, trace))} of {trace.layers} layers")
         if rounding_note := html.rounding_note(spec, trace):
@@ -307,7 +309,7 @@ class _Batch:
 # The manifest of a run of many figures: manifest.json beside them, updated after each file.
 
 
-NAME = "manifest.json"
+MANIFEST_NAME = "manifest.json"
 
 
 @dataclass(frozen=True)
@@ -321,20 +323,22 @@ class Manifest:
         exist."""
         if len(files) < 2:
             return Manifest(None, {})
-        path = Path(os.path.commonpath([file.parent.resolve() for file in files])) / NAME
+        path = Path(os.path.commonpath([file.parent.resolve() for file in files])) / MANIFEST_NAME
         return Manifest(path, {name: entry for name, entry in _read(path).items() if (path.parent / name).exists()})
 
     def add(self, file: Path, spec: Spec, trace, image, draw_arguments: dict) -> None:
         if self.path is None:
             return
         from playground.figures import layouts
-        from playground.figures.command_line import again
-        from playground.figures.compose import described
+        from playground.figures.command_line import repeat_command
+        from playground.figures.compose import metadata_facts
 
-        command = again(layouts.settled(spec, trace), file.name)
+        command = repeat_command(layouts.settled(spec, trace), file.name)
         name = file.resolve().relative_to(self.path.parent).as_posix()
-        self.entries[name] = described(spec, trace, image, **draw_arguments) | ({"command": command} if command else {})
-        keep(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())
+        self.entries[name] = metadata_facts(spec, trace, image, **draw_arguments) | (
+            {"command": command} if command else {}
+        )
+        write_file(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def _read(path: Path) -> dict[str, dict]:
@@ -348,7 +352,7 @@ def _read(path: Path) -> dict[str, dict]:
 # Finds the pictures that a command names, and gives each a short unique name for its figures.
 
 
-PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
+PICTURE_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
 
 
 def pictures_of(names: list[str]) -> list[str]:
@@ -357,7 +361,7 @@ def pictures_of(names: list[str]) -> list[str]:
     for name in names:
         path = Path(name).expanduser()
         if path.is_dir():
-            files = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in PICTURES)
+            files = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in PICTURE_SUFFIXES)
             if not files:
                 raise PlaygroundError(f"The folder {name} holds no picture.")
             pictures += files
@@ -367,10 +371,10 @@ def pictures_of(names: list[str]) -> list[str]:
             pictures.append(name)
     if not pictures:
         raise PlaygroundError("Which picture? Give a file, a folder, or the name of a sample such as meadow.")
-    return list({_place(name): name for name in reversed(pictures)}.values())[::-1]
+    return list({_absolute_path(name): name for name in reversed(pictures)}.values())[::-1]
 
 
-def _place(name: str) -> str:
+def _absolute_path(name: str) -> str:
     return str(Path(name).resolve()) if Path(name).exists() else name
 
 
@@ -378,7 +382,7 @@ def unique_names(names: list[str]) -> dict[str, str]:
     """{picture: a short unique name}. A name is the file's stem; to equal names the file's suffix is added, then its
     folder, then a number. Names that differ only in case count as equal."""
     short_names = {name: Path(name).stem for name in names}
-    for lengthen in (_with_kind, _with_folder, None):
+    for lengthen in (_with_suffix, _with_folder, None):
         counts = Counter(stem.casefold() for stem in short_names.values())
         repeated_names = [name for name, stem in short_names.items() if counts[stem.casefold()] > 1]
         for number, name in enumerate(repeated_names, start=1):
@@ -386,11 +390,11 @@ def unique_names(names: list[str]) -> dict[str, str]:
     return short_names
 
 
-def _with_kind(name: str) -> str:
+def _with_suffix(name: str) -> str:
     path = Path(name)
     return f"{path.stem}-{path.suffix.lstrip('.')}" if path.suffix else path.stem
 
 
 def _with_folder(name: str) -> str:
     path = Path(name).resolve()
-    return f"{path.parent.name}-{_with_kind(name)}"
+    return f"{path.parent.name}-{_with_suffix(name)}"

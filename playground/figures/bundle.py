@@ -21,20 +21,20 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )",
 # string, so an end of a line with a quote counts as a comment only after ; , or {.
 _COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; also removed from HTML in templates
-_BROKEN = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
-_AROUND = re.compile(  # spaces beside brackets and operators
+_NEEDLESS_BREAK = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
+_NEEDLESS_SPACE = re.compile(  # spaces beside brackets and operators
     r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})|(?<=\bif) (?=\()|(?<=\bfor) (?=\()|(?<=\belse) (?=\{)"
     r"| (?=[!=]==|[<>]=|&&|\|\||\?\?)|(?<=[!=]==) |(?<=[<>]=) |(?<=&&) |(?<=\|\|) |(?<=\?\?) | (?=[*?=] )|(?<= [*?=]) "
     r"|(?<=[,:]) "
 )
 # A string or a regular expression: in formatted code the / of a division stands before a space
 _LITERAL = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|/(?![/ *=])(?:\[(?:[^\]\\\n]|\\.)*\]|\\.|[^/\\\n\[])+/'
-_IN_CODE = re.compile(f"{_LITERAL}|[`{{}}]")
-_IN_TEMPLATE = re.compile(r"\\.|`|\$\{", re.DOTALL)
+_CODE_SIGN = re.compile(f"{_LITERAL}|[`{{}}]")
+_TEMPLATE_SIGN = re.compile(r"\\.|`|\$\{", re.DOTALL)
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
-_FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
-_NAME = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
+_EXPORTED_FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
+_DECLARATION = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
 
 
 @cache
@@ -50,8 +50,8 @@ def bundle(entry: str) -> str:
             return
         if name in path:
             raise ValueError(f"the modules import each other in a circle: {' → '.join((*path, name))}")
-        for imported in _IMPORT.findall(_source(name)):
-            visit(normpath(f"{dirname(name)}/{imported}"), (*path, name))
+        for imported_name in _IMPORT.findall(_source(name)):
+            visit(normpath(f"{dirname(name)}/{imported_name}"), (*path, name))
         module_names.append(name)
 
     visit(entry, ())
@@ -59,7 +59,7 @@ def bundle(entry: str) -> str:
     modules = []
     for name in module_names:
         source = _source(name)
-        for declared_name in _NAME.findall(source):
+        for declared_name in _DECLARATION.findall(source):
             if declared_name in owners:
                 raise ValueError(f"{name} and {owners[declared_name]} both declare {declared_name}: they would collide")
             owners[declared_name] = name
@@ -73,15 +73,15 @@ def bundle(entry: str) -> str:
 @cache
 def _code(source: str) -> str:
     """A module's source without imports, the word export, comments and the spaces that code does not need."""
-    return _joined(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source))))).strip()
+    return _compressed(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source))))).strip()
 
 
-def _joined(script: str) -> str:
+def _compressed(script: str) -> str:
     """Takes out empty lines, line breaks inside statements, and spaces around operators, but not in strings, regular
     expressions and templates."""
     pieces, start, place, in_template = [], 0, 0, False
     open_braces: list[int] = []  # in each ${…} of the templates around this place
-    while sign := (_IN_TEMPLATE if in_template else _IN_CODE).search(script, place):
+    while sign := (_TEMPLATE_SIGN if in_template else _CODE_SIGN).search(script, place):
         place = sign.end()
         if in_template:
             if sign[0] not in ("${", "`"):
@@ -104,17 +104,17 @@ def _joined(script: str) -> str:
 
 
 def _without_spaces(code: str) -> str:
-    return _AROUND.sub("", _BROKEN.sub("", code))
+    return _NEEDLESS_SPACE.sub("", _NEEDLESS_BREAK.sub("", code))
 
 
-def drawing(entry: str, mounts: str) -> str:
+def drawing_module(entry: str, mounts: str) -> str:
     """Like `bundle`; if `mounts` names one of the entry's functions, that function becomes the default export."""
     return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
 
 
-def exported(entry: str) -> set[str]:
+def exported_functions(entry: str) -> set[str]:
     """The names of the functions that the entry exports; `mounts` in `drawing` is one of them."""
-    return set(_FUNCTION.findall(_source(entry)))
+    return set(_EXPORTED_FUNCTION.findall(_source(entry)))
 
 
 @cache
@@ -129,7 +129,7 @@ def _source(name: str) -> str:
 
 
 @cache
-def embedded() -> str:
+def embedded_module() -> str:
     """The microscope as one module for other people's pages; it defines `<attention-lens>` and exports `load`."""
     parts = {
         "styles": stylesheet(),

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from playground.assets import PROGRAM
 from playground.figures import layouts
-from playground.figures.drawing.naming import published
+from playground.figures.drawing.naming import published_spec
 from playground.figures.drawing.option_words import Words, read_length, read_numbers, write_length
-from playground.figures.drawing.spec import AXES, CHOICES, METHODS, POOLED, PURPOSES, Spec, query_words
-from playground.figures.drawing.view import DRAWN
+from playground.figures.drawing.spec import AXES, CHOICES, METHODS, POOLINGS, PURPOSES, Spec, query_words
+from playground.figures.drawing.view import FIGURE_CHOICES
 from playground.figures.drawing.ways import WAYS, Way
 from playground.figures.layouts import LAYOUTS, Layout
 from playground.models.given import ACTIVATIONS, OPTION_NAMES, POOLS
 
-LOOKS = ("colours", "ceiling", "log", "smooth", "draw")  # choices of the microscope that only change a map's look
-VIEWED = {choice.field: choice.flag for choice in DRAWN}
+LOOK_FIELDS = ("colours", "ceiling", "log", "smooth", "draw")  # choices of the microscope that only change a map's look
+VIEW_FLAGS = {choice.field: choice.flag for choice in FIGURE_CHOICES}
 GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
     "what is shown": {
         "layout": "--layout",
@@ -28,7 +28,7 @@ GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
         "weights": "--weights",
         **{word: f"--{word.replace('_', '-')}" for word in OPTION_NAMES},
         "size": "--size",
-        **{name: flag for name, flag in VIEWED.items() if name not in LOOKS},
+        **{name: flag for name, flag in VIEW_FLAGS.items() if name not in LOOK_FIELDS},
         "method": "--method",
         "signed": "--signed",
         "other_image": "--with-image",
@@ -45,7 +45,7 @@ GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
         "letters": "--letters",
         "theme": "--theme",
         "transparent": "--transparent",
-        **{name: flag for name, flag in VIEWED.items() if name in LOOKS},
+        **{name: flag for name, flag in VIEW_FLAGS.items() if name in LOOK_FIELDS},
         "over": "--over",
         "mass": "--mass",
         "mask": "--mask",
@@ -64,7 +64,7 @@ GROUPS = {  # title of a part of the help -> {field of Spec: its flag}
         "pack": "--pack",
     },
 }
-TRAINED = {  # field of Spec -> help of its flag. These flags say how a model was built, if its file does not say it
+TRAINING_HELP = {  # field of Spec -> help of its flag. They say how a model was built, if its file does not
     "mean": "by which its pictures were normalised, such as 0.485,0.456,0.406",
     "std": "the deviation by which they were, such as 0.229,0.224,0.225",
     "num_heads": "how many heads share its width",
@@ -77,10 +77,10 @@ ALIASES = {  # field of Spec -> a second flag, spelled as the argument in Python
     "other_image": "--other-image", "other_queries": "--other-queries", "other_model": "--other-model",
 }  # fmt: skip
 HELP = {
-    **{choice.field: choice.help for choice in DRAWN},
+    **{choice.field: choice.help for choice in FIGURE_CHOICES},
     "model": "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
     "weights": "a .safetensors or .pth file with timm's names, instead of a download",
-    **{word: f"of --model or --weights: {words}" for word, words in TRAINED.items()},
+    **{word: f"of --model or --weights: {words}" for word, words in TRAINING_HELP.items()},
     "size": "HxW, the model's input in pixels (default: its native area)",
     "method": "of {what:relevance}: "
     + "; ".join(f"{name}: {words}" for name, words in METHODS.items())
@@ -124,16 +124,16 @@ METAVARS = {
     "other_queries": "PLACES", "mass": "SHARE",
     "view": "TEXT", "cut": "CUTS", "label": "NAME", "text": "WORDS",
 }  # fmt: skip
-TRISTATE = ("signed", "log")  # True, False, or None: what suits the figure
+TRISTATE_FIELDS = ("signed", "log")  # True, False, or None: what suits the figure
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
-def _typed(flag: str, value: str) -> str:
+def _flag_with_value(flag: str, value: str) -> str:
     """A flag and its value as a user types them; a switch is typed --flag or --no-flag."""
     return {"True": flag, "False": flag.replace("--", "--no-")}.get(value) or f"{flag} {value}"
 
 
-TYPED = Words(FLAGS.__getitem__, _typed)
+TYPED_WORDS = Words(FLAGS.__getitem__, _flag_with_value)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
@@ -147,8 +147,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._Argume
 
 def _add_argument(group: argparse._ArgumentGroup, name: str) -> None:
     flags = [FLAGS[name], *([ALIASES[name]] if name in ALIASES else [])]
-    default, kwargs = DEFAULTS[name], {"dest": name, "help": TYPED.put_into(_help(name)).replace("%", "%%")}
-    if isinstance(default, bool) or name in TRISTATE:
+    default, kwargs = DEFAULTS[name], {"dest": name, "help": TYPED_WORDS.put_into(_help(name)).replace("%", "%%")}
+    if isinstance(default, bool) or name in TRISTATE_FIELDS:
         action = "store_true" if default is False else argparse.BooleanOptionalAction
         group.add_argument(*flags, action=action, default=default, **kwargs)
     elif name == "layout":
@@ -168,13 +168,13 @@ def _help(name: str) -> str:
     return HELP[name]
 
 
-def add_trained(parser: argparse.ArgumentParser) -> None:
+def add_training_flags(parser: argparse.ArgumentParser) -> None:
     """Adds the flags that say how a model was built and trained, for commands that make no figure."""
     for word in OPTION_NAMES:
         parser.add_argument(FLAGS[word], metavar=METAVARS[word], help=HELP[word])
 
 
-def trained(options: argparse.Namespace) -> dict[str, str | None]:
+def training_arguments(options: argparse.Namespace) -> dict[str, str | None]:
     """The arguments of `load` besides the model's name and its file of weights."""
     return {word: getattr(options, word) for word in OPTION_NAMES}
 
@@ -185,36 +185,38 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
         raise ValueError("This Spec names no model: its command would trace the picture in another one.")
     words = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
     suffix = Path(output).suffix.lower()
-    unused_fields = {} if suffix == ".html" else unused(spec, suffix)  # in an .html a reader can choose everything
+    unused_fields = (
+        {} if suffix == ".html" else unused_reasons(spec, suffix)
+    )  # in an .html a reader can choose everything
     for name, flag in FLAGS.items():
         if name in unused_fields:
             continue
-        text = _as_typed(spec, name)
-        if isinstance(DEFAULTS[name], bool) or name in TRISTATE:
+        text = _value_as_typed(spec, name)
+        if isinstance(DEFAULTS[name], bool) or name in TRISTATE_FIELDS:
             words += [] if getattr(spec, name) == DEFAULTS[name] else [text]
         elif text is not None and (text != str(_default(spec, name)) or name == "model"):
             words += [flag, text]
     return shlex.join([*words, "-o", str(output)])
 
 
-def again(spec: Spec, output: str | Path) -> str | None:
+def repeat_command(spec: Spec, output: str | Path) -> str | None:
     """The command that makes this figure again; None if no command can, or if the figure is anonymous."""
     is_repeatable = spec.repeatable and (spec.image or not layouts.of(spec).of_pictures)
-    return command(published(spec), output) if is_repeatable and not spec.anonymous else None
+    return command(published_spec(spec), output) if is_repeatable and not spec.anonymous else None
 
 
 def _default(spec: Spec, name: str) -> object:
     return spec.look.head if name == "head" and spec.look else DEFAULTS[name]
 
 
-def _as_typed(spec: Spec, name: str) -> str | None:
+def _value_as_typed(spec: Spec, name: str) -> str | None:
     value = getattr(spec, name)
     if isinstance(value, bool):
-        return _typed(FLAGS[name], str(value))
+        return _flag_with_value(FLAGS[name], str(value))
     if name == "layer":
-        return _several(spec.layer, spec.layers)
+        return _held_numbers_as_typed(spec.layer, spec.layers)
     if name == "head":
-        return str(spec.head) if spec.heads is None else _several(spec.head, spec.heads)
+        return str(spec.head) if spec.heads is None else _held_numbers_as_typed(spec.head, spec.heads)
     if value is None:
         return None
     if name == "size":
@@ -231,15 +233,15 @@ def _path(name: str) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
-def _several(start: int | None, file_numbers: tuple[int, ...] | str | None) -> str | None:
+def _held_numbers_as_typed(start: int | None, held_numbers: tuple[int, ...] | str | None) -> str | None:
     """The value of --layer or --head for an .html: the number that the file opens with, then the others in the file."""
-    if file_numbers is None:
+    if held_numbers is None:
         return None if start is None else str(start)
-    if file_numbers == "all":
+    if held_numbers == "all":
         return "all" if start is None else f"{start},all"
-    if tuple(file_numbers) == (start,):
+    if tuple(held_numbers) == (start,):
         return f"{start}-{start}"  # --head 3 would mean all heads, opening with head 3
-    return ",".join([str(start), *_ranges(sorted(set(file_numbers) - {start}))])
+    return ",".join([str(start), *_ranges(sorted(set(held_numbers) - {start}))])
 
 
 def _ranges(numbers: list[int]) -> list[str]:
@@ -253,19 +255,19 @@ def _ranges(numbers: list[int]) -> list[str]:
     return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
 
 
-def holding(spec: Spec, layer: str | None, head: str | None) -> Spec:
+def spec_of_html(spec: Spec, layer: str | None, head: str | None) -> Spec:
     """The spec of an .html from --layer and --head: the file opens with the first number and holds all named numbers.
     A single layer means only that layer; a single head means all heads."""
-    first_layer, layers = _read_several(layer, "layer")
-    if head in POOLED:
+    first_layer, layers = _read_held_numbers(layer, "layer")
+    if head in POOLINGS:
         return replace(spec, layer=first_layer, layers=layers, head=head)
-    first_head, heads = _read_several(head, "head")  # None: head 0, or the head chosen for the sample
+    first_head, heads = _read_held_numbers(head, "head")  # None: head 0, or the head chosen for the sample
     return replace(
         spec, layer=first_layer, layers=layers, head=first_head or 0, heads=None if heads == "all" else heads
     )
 
 
-def _read_several(text: str | int | None, option: str) -> tuple[int | None, tuple[int, ...] | str | None]:
+def _read_held_numbers(text: str | int | None, option: str) -> tuple[int | None, tuple[int, ...] | str | None]:
     """(the first number, all that are named): "4" is (4, None), "4-4" (4, (4,)), "4,all" (4, "all")."""
     parts = [] if text is None else str(text).split(",")
     number_text = ",".join(part for part in parts if part != "all")
@@ -279,8 +281,8 @@ def _read_several(text: str | int | None, option: str) -> tuple[int | None, tupl
 # Options that a figure does not use. The command line refuses them, and a figure's own command leaves them out. The
 # reasons are templates: option_words.py replaces {layout:compare} by the option as the reader writes it.
 
-SPECIAL = tuple(dict.fromkeys(option for layout in LAYOUTS.values() for option in layout.uses))
-OF_SOME_WAYS = tuple(dict.fromkeys(option for way in WAYS.values() for option in way.uses))
+LAYOUT_OPTIONS = tuple(dict.fromkeys(option for layout in LAYOUTS.values() for option in layout.uses))
+WAY_OPTIONS = tuple(dict.fromkeys(option for way in WAYS.values() for option in way.uses))
 
 
 def _or(names: Iterable[str], conjunction: str = "or") -> str:
@@ -288,7 +290,7 @@ def _or(names: Iterable[str], conjunction: str = "or") -> str:
     return f"{', '.join(first_names)} {conjunction} {last_name}" if first_names else last_name
 
 
-def _elsewhere(option: str, field_name: str, table: Mapping[str, Layout] | Mapping[str, Way]) -> str:
+def _belongs_to(option: str, field_name: str, table: Mapping[str, Layout] | Mapping[str, Way]) -> str:
     return (
         f"it belongs to {_or(f'{{{field_name}:{member.name}}}' for member in table.values() if option in member.uses)}"
     )
@@ -297,8 +299,8 @@ def _elsewhere(option: str, field_name: str, table: Mapping[str, Layout] | Mappi
 @dataclass(frozen=True)
 class Use:
     fields: tuple[str, ...]
-    has: Callable[[Spec], bool]  # whether this figure uses these options
-    where: str  # why this figure does not use them
+    applies: Callable[[Spec], bool]  # whether this figure uses these options
+    reason: str  # why this figure does not use them
 
 
 USES = (
@@ -351,24 +353,32 @@ def _has(spec: Spec, option: str) -> bool:
     return option in layouts.of(spec).uses
 
 
-ONLY_DRAWN = ("theme", "transparent", "font", "letters", "dpi", "footer", "bar", "marker", "over")
-KINDS_OF_LOOKS = (
+DRAWING_OPTIONS = ("theme", "transparent", "font", "letters", "dpi", "footer", "bar", "marker", "over")
+PRESENTATION_OPTIONS = (
     "purpose", "width", "words", "caption", "colours", "ceiling", "log", "smooth", "draw", "mass", "mask", "prefix",
 )  # fmt: skip
-NUMBERS = (".npz", ".csv", ".json")
-WRITTEN = (*NUMBERS, ".txt", ".tex")
+NUMBER_SUFFIXES = (".npz", ".csv", ".json")
+TEXT_SUFFIXES = (*NUMBER_SUFFIXES, ".txt", ".tex")
 
 
-def unused(spec: Spec, suffix: str = "") -> dict[str, str]:
+def unused_reasons(spec: Spec, suffix: str = "") -> dict[str, str]:
     """{field of Spec: why it is unused}, for the fields that would change nothing in a file with this suffix."""
     layout = layouts.of(spec)
-    file_reasons = dict.fromkeys(ONLY_DRAWN, f"a {suffix} has neither colours nor type") if suffix in WRITTEN else {}
-    file_reasons |= dict.fromkeys(KINDS_OF_LOOKS, f"a {suffix} has the numbers themselves") if suffix in NUMBERS else {}
+    file_reasons = (
+        dict.fromkeys(DRAWING_OPTIONS, f"a {suffix} has neither colours nor type") if suffix in TEXT_SUFFIXES else {}
+    )
+    file_reasons |= (
+        dict.fromkeys(PRESENTATION_OPTIONS, f"a {suffix} has the numbers themselves")
+        if suffix in NUMBER_SUFFIXES
+        else {}
+    )
     prepared = layout.prepared(spec)
-    figure_reasons = {field: use.where for use in reversed(USES) if not use.has(prepared) for field in use.fields}
+    figure_reasons = {field: use.reason for use in reversed(USES) if not use.applies(prepared) for field in use.fields}
     used_options = {*layout.uses, *(("other_image",) if spec.takes_another else ())}
-    layout_reasons = {option: _elsewhere(option, "layout", LAYOUTS) for option in SPECIAL if option not in used_options}
+    layout_reasons = {
+        option: _belongs_to(option, "layout", LAYOUTS) for option in LAYOUT_OPTIONS if option not in used_options
+    }
     way_reasons = {
-        option: _elsewhere(option, "what", WAYS) for option in OF_SOME_WAYS if option not in prepared.way.uses
+        option: _belongs_to(option, "what", WAYS) for option in WAY_OPTIONS if option not in prepared.way.uses
     }
     return file_reasons | way_reasons | figure_reasons | layout_reasons | layout.unused

@@ -13,9 +13,9 @@ from playground.figures import layouts
 from playground.figures.drawing import captions, naming
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import Other, Subject
-from playground.figures.drawing.panels import ABOVE, GAP, Grid, Matrix, Panel, draw_with_heading
+from playground.figures.drawing.panels import GAP, TITLE_HEIGHT, Grid, Matrix, Panel, draw_with_heading
 from playground.figures.drawing.prints import bar as bar_colours
-from playground.figures.drawing.sheet import Box, Drawing, Sheet, house_style, small, text_width, wrap
+from playground.figures.drawing.sheet import Box, Drawing, Sheet, house_style, small_size, text_width, wrap
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import Content
 from playground.figures.provenance import facts, footer, metadata
@@ -23,10 +23,14 @@ from playground.figures.provenance import facts, footer, metadata
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-SMALL, TICKS, FOOT = 0.8, 0.72, 0.55  # shares of the font size: for the caption, the colour bar, the footer
-BETWEEN, ASIDE = 0.9, 1.6  # em: the gap between body and band, if the band is beneath, or beside
-BAR = 13.5  # em: the least width of the colour bar and its words
-LEAST = 6  # em: smallest height of a picture above a caption
+CAPTION_SIZE, TICK_SIZE, FOOTER_SIZE = (
+    0.8,
+    0.72,
+    0.55,
+)  # shares of the font size: for the caption, the colour bar, the footer
+GAP_BENEATH, GAP_BESIDE = 0.9, 1.6  # em: the gap between body and band, if the band is beneath, or beside
+LEAST_BAR_WIDTH = 13.5  # em: the least width of the colour bar and its words
+LEAST_PICTURE_HEIGHT = 6  # em: smallest height of a picture above a caption
 
 
 def draw(
@@ -43,8 +47,7 @@ def draw(
 
     `other`: the trace that the layout compares with (see Layout.beside), of another picture or model or at another
     scale; `other_image`: the picture of that trace. `more`: the traces of all pictures and models of a grid, by their
-    names. `lines`: the number of lines for which the caption
-    keeps room.
+    names. `lines`: the number of lines for which the caption keeps room.
     """
     with house_style(spec.font):
         spec, subject, second = subjects(spec, trace, image, other, other_image, more)
@@ -64,7 +67,7 @@ def caption_lines(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments
         return len(_plan(spec, content, "", 0).band.caption)
 
 
-def described(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) -> dict[str, str]:
+def metadata_facts(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) -> dict[str, str]:
     """The figure's facts for metadata, without drawing it."""
     return facts(*subjects(spec, trace, image, **draw_arguments))
 
@@ -76,7 +79,7 @@ def subjects(
     {key: subject} of a grid, or None. In a layout without pictures both are None."""
     if not layouts.of(spec).of_pictures:
         return replace(spec, layer=None, query=None, size=None), None, None
-    public_spec = naming.published(spec)
+    public_spec = naming.published_spec(spec)
     image = first_trace.shown if image is None else image
     first_subject = Subject(naming.published_trace(spec, first_trace), image, captions.picture(public_spec.image))
     if more:
@@ -105,7 +108,7 @@ class Band:
     bar: Domain | None
     bar_width: float
     words: list[str]  # lines of text above the bar
-    text: float  # x where a caption beside the bar begins; 0: the caption is beneath the bar
+    caption_x: float  # x where a caption beside the bar begins; 0: the caption is beneath the bar
     legend: list[list[tuple[float, str, str, str]]]  # lines of (x, colour, words, shape)
     caption: list[str]
     footer: list[str]
@@ -117,17 +120,17 @@ class Band:
     @property
     def pitch(self) -> float:
         """Line height of the caption, in em."""
-        return 1.4 * small(self.font, SMALL) / self.font
+        return 1.4 * small_size(self.font, CAPTION_SIZE) / self.font
 
     @property
     def foot(self) -> float:
         """Line height of the footer, in em."""
-        return 1.36 * small(self.font, FOOT) / self.font
+        return 1.36 * small_size(self.font, FOOTER_SIZE) / self.font
 
     @property
     def tick(self) -> float:
         """Line height of the words above the bar, in em."""
-        return 1.25 * small(self.font, TICKS) / self.font
+        return 1.25 * small_size(self.font, TICK_SIZE) / self.font
 
     @property
     def bar_height(self) -> float:
@@ -142,7 +145,7 @@ class Band:
             1.5 * len(self.legend),
             self.foot / 0.75 * len(self.footer),
         )
-        total = max(bar, lines) if self.text else bar + lines + 0.6 * bool(bar and lines)
+        total = max(bar, lines) if self.caption_x else bar + lines + 0.6 * bool(bar and lines)
         total += legend + 0.5 * bool(legend and total)
         return self.em * (total + 0.75 * foot + 0.55 * bool(foot and total))
 
@@ -160,10 +163,10 @@ def _band(spec: Spec, content: Content, footer: str, width: float, align_x: floa
         caption_x = align_x if 0 < align_x < width - 16 * em else 17 * em
     bar_width = min(15 * em, width, caption_x - GAP * em) if caption_x else min(18 * em, width)
     font = spec.made_for.font
-    bar_words = wrap(bar.words, bar_width, small(font, TICKS)) if bar else []
-    caption = wrap(caption_words, width - caption_x, small(font, SMALL)) if caption_words else []
+    bar_words = wrap(bar.words, bar_width, small_size(font, TICK_SIZE)) if bar else []
+    caption = wrap(caption_words, width - caption_x, small_size(font, CAPTION_SIZE)) if caption_words else []
     caption += [""] * (lines - len(caption))
-    foot = wrap(footer, width, small(font, FOOT)) if footer else []
+    foot = wrap(footer, width, small_size(font, FOOTER_SIZE)) if footer else []
     return Band(width, em, bar, bar_width, bar_words, caption_x, _flow(content.legend, width, em), caption, foot)
 
 
@@ -171,7 +174,7 @@ def _flow(legend: tuple[tuple[str, str, str], ...], width: float, em: float) -> 
     lines: list[list[tuple[float, str, str, str]]] = []
     x = width
     for colour, words, shape in legend:
-        entry_width = 1.3 * em + text_width(words, small(em * 72, SMALL))
+        entry_width = 1.3 * em + text_width(words, small_size(em * 72, CAPTION_SIZE))
         if x + entry_width > width:
             lines.append([])
             x = 0.0
@@ -182,21 +185,21 @@ def _flow(legend: tuple[tuple[str, str, str], ...], width: float, em: float) -> 
 
 @dataclass(frozen=True)
 class Plan:
-    what: Content
+    content: Content
     band: Band
     beside: bool  # whether the band stands to the right of the body
     room: float | None  # the body's largest height
-    inner: float  # the body's largest width
+    inner_width: float  # the body's largest width
     width: float  # the body's width
     height: float  # the body's height
-    led: Panel | None = None  # the picture by itself, if it stands above the band or left of the band
-    side: float = 0.0  # the height of `led`
+    picture: Panel | None = None  # the picture by itself, if it stands above the band or left of the band
+    picture_height: float = 0.0  # the height of `picture`
 
     @property
-    def seen(self) -> float:
+    def panel_area(self) -> float:
         """The area of the panels, in square inches."""
-        body_area = self.what.body.seen(self.inner, self.room, self.band.em)
-        return body_area + (self.side**2 * self.led.aspect if self.led else 0.0)
+        body_area = self.content.body.panel_area(self.inner_width, self.room, self.band.em)
+        return body_area + (self.picture_height**2 * self.picture.aspect if self.picture else 0.0)
 
 
 def _plan(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
@@ -205,14 +208,14 @@ def _plan(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
     if spec.made_for.height and spec.made_for.roomy and plan.band.height:
         candidates = [_band_beside(spec, content, footer, least_lines)]
         if isinstance(content.body, Grid | Matrix) and content.body.picture:
-            led_plans = [
+            picture_plans = [
                 _band_below_picture(spec, content, footer, least_lines),
                 _band_beside_picture(spec, content, footer, least_lines),
             ]
-            candidates += [plan for plan in led_plans if plan.side >= LEAST * plan.band.em]
-        best = max(candidates, key=lambda other: other.seen)
-        if best.seen > 1.2 * plan.seen:
-            return best
+            candidates += [plan for plan in picture_plans if plan.picture_height >= LEAST_PICTURE_HEIGHT * plan.band.em]
+        best_plan = max(candidates, key=lambda other: other.panel_area)
+        if best_plan.panel_area > 1.2 * plan.panel_area:
+            return best_plan
     return plan
 
 
@@ -230,16 +233,16 @@ def _band_beneath(spec: Spec, content: Content, footer: str, least_lines: int) -
         band = _band(
             spec, content, footer, width if width > 30 * em else min(inner_width, 38 * em), align_x, least_lines
         )
-        room = None if inner_height is None else inner_height - band.height - BETWEEN * em * bool(band.height)
+        room = None if inner_height is None else inner_height - band.height - GAP_BENEATH * em * bool(band.height)
         width, height = content.body.size(inner_width, room, em)
-        align_x = content.body.stop(inner_width, room, em, BAR * em)
+        align_x = content.body.alignment_x(inner_width, room, em, LEAST_BAR_WIDTH * em)
     return Plan(content, band, False, room, inner_width, width, height)
 
 
 def _band_beside(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     band = _band(spec, content, footer, 15 * em, 0.0, least_lines)
-    inner_width -= band.width + ASIDE * em
+    inner_width -= band.width + GAP_BESIDE * em
     return Plan(content, band, True, inner_height, inner_width, *content.body.size(inner_width, inner_height, em))
 
 
@@ -247,42 +250,53 @@ def _band_below_picture(spec: Spec, content: Content, footer: str, least_lines: 
     """Plans a slide: on the left the picture with the band beneath it, on the right the grid."""
     picture, em = content.body.picture, spec.made_for.font / 72
     plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), footer, least_lines)
-    room = plan.height - ABOVE * em - plan.band.height - BETWEEN * em * bool(plan.band.height)
-    return replace(plan, led=picture, side=min(plan.band.width / picture.aspect, room))
+    room = plan.height - TITLE_HEIGHT * em - plan.band.height - GAP_BENEATH * em * bool(plan.band.height)
+    return replace(plan, picture=picture, picture_height=min(plan.band.width / picture.aspect, room))
 
 
 def _band_beside_picture(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
     """Plans a slide: at the top the body, over the whole width; beneath it the small picture, left of the band."""
     em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
     body, picture = replace(content.body, picture=None), content.body.picture
-    room = inner_height - (BETWEEN + ABOVE + LEAST) * em
+    room = inner_height - (GAP_BENEATH + TITLE_HEIGHT + LEAST_PICTURE_HEIGHT) * em
     width, height = body.size(inner_width, room, em)
-    side = inner_height - height - (BETWEEN + ABOVE) * em
-    band = _band(spec, content, footer, max(BAR * em, width - side * picture.aspect - ASIDE * em), 0.0, least_lines)
+    side = inner_height - height - (GAP_BENEATH + TITLE_HEIGHT) * em
+    band = _band(
+        spec,
+        content,
+        footer,
+        max(LEAST_BAR_WIDTH * em, width - side * picture.aspect - GAP_BESIDE * em),
+        0.0,
+        least_lines,
+    )
     return Plan(replace(content, body=body), band, False, room, inner_width, width, height, picture, side)
 
 
 def _compose(spec: Spec, plan: Plan) -> Drawing:
     em, margin, band = spec.made_for.font / 72, _room(spec)[2], plan.band
-    gap = BETWEEN * em * bool(band.height)
-    height_below = max(band.height, plan.side + ABOVE * em) if plan.led else band.height
+    gap = GAP_BENEATH * em * bool(band.height)
+    height_below = max(band.height, plan.picture_height + TITLE_HEIGHT * em) if plan.picture else band.height
     total_height = plan.height if plan.beside else plan.height + gap + height_below
     sheet = Sheet(spec, total_height + 2 * margin)
-    side_width = band.width + ASIDE * em if plan.beside else 0.0
+    side_width = band.width + GAP_BESIDE * em if plan.beside else 0.0
     top, left = (sheet.height - total_height) / 2, (sheet.width - plan.width - side_width) / 2
-    if plan.led and not plan.beside:
-        y, picture_width = top + plan.height + gap + ABOVE * em, plan.side * plan.led.aspect
-        draw_with_heading(sheet, plan.led, Box(left, y, picture_width, plan.side))
-        corner = left + picture_width + ASIDE * em, y
-    elif plan.led:
-        draw_with_heading(sheet, plan.led, Box(left, top + ABOVE * em, plan.side * plan.led.aspect, plan.side))
+    if plan.picture and not plan.beside:
+        y, picture_width = top + plan.height + gap + TITLE_HEIGHT * em, plan.picture_height * plan.picture.aspect
+        draw_with_heading(sheet, plan.picture, Box(left, y, picture_width, plan.picture_height))
+        corner = left + picture_width + GAP_BESIDE * em, y
+    elif plan.picture:
+        draw_with_heading(
+            sheet,
+            plan.picture,
+            Box(left, top + TITLE_HEIGHT * em, plan.picture_height * plan.picture.aspect, plan.picture_height),
+        )
         corner = left, top + plan.height - band.height
         left += side_width
     elif plan.beside:
-        corner = left + plan.width + ASIDE * em, top + plan.height - band.height
+        corner = left + plan.width + GAP_BESIDE * em, top + plan.height - band.height
     else:
         corner = (sheet.width - band.width) / 2, top + plan.height + gap
-    plan.what.body.place(sheet, Box(left, top, plan.inner, plan.height), plan.room)
+    plan.content.body.place(sheet, Box(left, top, plan.inner_width, plan.height), plan.room)
     _write_band(sheet, band, *corner)
     return sheet.figure
 
@@ -293,11 +307,11 @@ def _write_band(sheet: Sheet, band: Band, x: float, y: float) -> None:
         y = _write_legend(sheet, band, x, y)
     if band.bar:
         _colour_bar(sheet, band, Box(x, y, band.bar_width, band.bar_height * em))
-        y += 0 if band.text else (band.bar_height + 0.6) * em
+        y += 0 if band.caption_x else (band.bar_height + 0.6) * em
     for i, line in enumerate(band.caption):
-        sheet.text(x + band.text, y + (0.72 + band.pitch * i) * em, line, small(sheet.font, SMALL))
+        sheet.text(x + band.caption_x, y + (0.72 + band.pitch * i) * em, line, small_size(sheet.font, CAPTION_SIZE))
     for i, line in enumerate(reversed(band.footer)):
-        points = small(sheet.font, FOOT)
+        points = small_size(sheet.font, FOOTER_SIZE)
         sheet.text(x, bottom - (0.2 + band.foot * i) * em, line, points, colour=sheet.theme.muted)
 
 
@@ -310,13 +324,13 @@ def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
             edge_style = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # makes a white swatch visible
             swatch.add_patch(Rectangle((0, 0), 1, 1, facecolor=colour, **edge_style))
             sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.45 * em)
-            sheet.text(x + offset + 1.3 * em, y + 0.78 * em, words, small(sheet.font, SMALL))
+            sheet.text(x + offset + 1.3 * em, y + 0.78 * em, words, small_size(sheet.font, CAPTION_SIZE))
         y += 1.5 * em
     return y + 0.5 * em
 
 
 def _colour_bar(sheet: Sheet, band: Band, box: Box) -> None:
-    domain, em, size = band.bar, sheet.font / 72, small(sheet.font, TICKS)
+    domain, em, size = band.bar, sheet.font / 72, small_size(sheet.font, TICK_SIZE)
     for i, line in enumerate(band.words):
         sheet.text(box.x, box.y + (0.7 + band.tick * i) * em, line, size, colour=sheet.theme.muted)
     top = box.y + (0.13 + band.tick * len(band.words)) * em

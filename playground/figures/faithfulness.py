@@ -10,7 +10,7 @@ from statistics import mean
 import numpy as np
 
 from playground import tracing
-from playground.analysis.faithfulness import MEASURES, Faithful, faithfulness, with_shuffled
+from playground.analysis.faithfulness import MEASURES, MethodScores, faithfulness, with_shuffled
 from playground.errors import PlaygroundError
 from playground.figures import batch
 from playground.figures.sweeping import bootstrap
@@ -19,9 +19,9 @@ from playground.models.loading import load
 from playground.pictures import images
 from playground.samples import named
 
-LARGEST = 224  # pixels: the largest default side of the input, because a picture takes about 260 passes
+LARGEST_SIDE = 224  # pixels: the largest default side of the input, because a picture takes about 260 passes
 COLUMNS = ("model", "picture", "method", *MEASURES)
-HEADS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
+HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
 
 def write(options) -> None:
@@ -30,7 +30,7 @@ def write(options) -> None:
         raise PlaygroundError(f"The table goes into a .csv file or a .md file, not into {options.out!r}.")
     pictures = batch.pictures_of(options.images)
     masks = _masks(options.images, pictures)
-    rows: dict[str, list[tuple[str, Faithful]]] = {}
+    rows: dict[str, list[tuple[str, MethodScores]]] = {}
     for name in options.models:
         vit = load(name)
         shuffled_model, rows[vit.name] = with_shuffled(vit), []
@@ -40,7 +40,7 @@ def write(options) -> None:
             largest_size = (
                 (options.size, options.size)
                 if options.size
-                else tuple(min(side, LARGEST) for side in vit.config.image_size)
+                else tuple(min(side, LARGEST_SIDE) for side in vit.config.image_size)
             )
             size = images.fit(image.size, vit.config.patch_size, largest_size)
             trace = tracing.trace(vit, image, size=size)
@@ -69,7 +69,7 @@ def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
     return mask_by_picture
 
 
-def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int, mask_count: int) -> None:
+def _write(out: Path, rows: dict[str, list[tuple[str, MethodScores]]], pictures: int, mask_count: int) -> None:
     if out.suffix.lower() == ".md":
         summary = f"{pictures} pictures, {mask_count} of them with a mask."
         out.write_text(f"{summary}\n\n{table(rows)}\n", encoding="utf-8")
@@ -85,9 +85,9 @@ def _write(out: Path, rows: dict[str, list[tuple[str, Faithful]]], pictures: int
                 )
 
 
-def table(rows: dict[str, list[tuple[str, Faithful]]]) -> str:
+def table(rows: dict[str, list[tuple[str, MethodScores]]]) -> str:
     """Means over the pictures as Markdown; the rank correlation has a 95 % bootstrap interval."""
-    lines = [f"| model | pictures | method | {' | '.join(HEADS)} |", "|---" * (3 + len(HEADS)) + "|"]
+    lines = [f"| model | pictures | method | {' | '.join(HEADINGS)} |", "|---" * (3 + len(HEADINGS)) + "|"]
     for model, picture_scores in rows.items():
         methods = dict.fromkeys(scores.method for _, scores in picture_scores)
         for method in methods:

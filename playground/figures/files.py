@@ -21,9 +21,9 @@ from PIL import Image, PngImagePlugin
 
 from playground.errors import PlaygroundError
 from playground.figures import layouts
-from playground.figures.command_line import again
+from playground.figures.command_line import repeat_command
 from playground.figures.compose import subjects
-from playground.figures.drawing.naming import published
+from playground.figures.drawing.naming import published_spec
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.tables import Table
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 
 SUFFIXES = (".png", ".svg", ".pdf")
-FALLBACKS = {  # fonts of equal width, then narrower ones, so that nothing overlaps if a font is missing
+FONT_FALLBACKS = {  # fonts of equal width, then narrower ones, so that nothing overlaps if a font is missing
     "Source Sans Pro": "'Source Sans Pro', 'Source Sans 3', 'PT Sans', Calibri, 'Arial Narrow', sans-serif",
     "DejaVu Sans": "'DejaVu Sans', Verdana, 'Helvetica Neue', Arial, sans-serif",
 }
 PHOTO_QUALITY = 92
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-PREFIXES = {
+NAMESPACES = {
     "": SVG,
     "xlink": XLINK,
     "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
@@ -58,7 +58,7 @@ def write(figure: Drawing, path: str | Path) -> Path:
     if path.suffix.lower() not in converters:
         raise PlaygroundError(f"Figures are written as {', '.join(SUFFIXES)}; {path} ends in {path.suffix!r}.")
     data = converters[path.suffix.lower()](figure, path.name)
-    return keep(path, data)
+    return write_file(path, data)
 
 
 def _file_bytes(figure: Drawing, kind: str, metadata: dict[str, str | None], **options) -> bytes:
@@ -93,7 +93,7 @@ def svg(figure: Drawing, name: str = "figure.svg") -> bytes:
 
 def _tidy(svg_bytes: bytes) -> bytes:
     """The SVG with each image stored once, photographs as JPEG, and fonts that work on other machines too."""
-    for prefix, name in PREFIXES.items():
+    for prefix, name in NAMESPACES.items():
         ET.register_namespace(prefix, name)
     root = ET.fromstring(svg_bytes)
     image_ids: dict[str, str] = {}
@@ -104,13 +104,13 @@ def _tidy(svg_bytes: bytes) -> bytes:
     for element in root.iter():
         if "style" in element.attrib:
             element.set("style", _with_fallbacks(element.get("style")))
-    ET.SubElement(definitions, f"{{{SVG}}}style").text = faces(root)
+    ET.SubElement(definitions, f"{{{SVG}}}style").text = font_faces(root)
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root)
 
 
 def _with_fallbacks(style: str) -> str:
-    """Adds FALLBACKS to a style of matplotlib, such as "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
-    for name, fonts in FALLBACKS.items():
+    """Adds FONT_FALLBACKS to a style, such as "font: 7px 'Source Sans Pro', 'DejaVu Sans', sans-serif"."""
+    for name, fonts in FONT_FALLBACKS.items():
         if f"'{name}'" in style:
             return re.sub(rf"'{name}'[^;]*", fonts, style)
     return style
@@ -154,10 +154,10 @@ def _url(kind: str, data: bytes) -> str:
 # Embeds the letters that an SVG uses, so that words keep their width on machines without Source Sans.
 
 
-FREE = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # licences that allow embedding
+FONT_LICENCES = {"Source Sans Pro": "OFL", "DejaVu Sans": "Bitstream Vera"}  # licences that allow embedding
 
 
-def faces(root: ET.Element) -> str:
+def font_faces(root: ET.Element) -> str:
     """CSS with one embedded font for each family and weight that the texts use."""
     letters_used: dict[tuple[str, str], set[str]] = {}
     for element in root.iter():
@@ -165,7 +165,7 @@ def faces(root: ET.Element) -> str:
         if "font" not in style or not text.strip():
             continue
         weight = "bold" if "bold" in style or "700" in style else "normal"
-        for family in FREE:
+        for family in FONT_LICENCES:
             if family in style:
                 letters_used.setdefault((family, weight), set()).update(text)
     subsets = [
@@ -202,7 +202,7 @@ def _subset(family: str, weight: str, letters: str) -> str:
 # Writing to the disk.
 
 
-def keep(path: Path, data: bytes) -> Path:
+def write_file(path: Path, data: bytes) -> Path:
     """Writes the file under a temporary name and renames it, so that a stopped run leaves no half file."""
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
@@ -221,7 +221,7 @@ def keep(path: Path, data: bytes) -> Path:
 # The caption: .txt, or .tex with the figure around it.
 
 
-CAPTIONS = (".txt", ".tex")
+CAPTION_SUFFIXES = (".txt", ".tex")
 TEX = {  # a text that LaTeX would interpret or has no letter for -> how LaTeX writes it
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", " %": r"~\%",
     "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -233,7 +233,9 @@ TEX = {  # a text that LaTeX would interpret or has no letter for -> how LaTeX w
 def write_caption(path: Path, spec: Spec, *subject, **draw_arguments) -> Path:
     caption = caption_words(spec, *subject, **draw_arguments)
     spec = layouts.settled(spec, subject[0]) if subject else spec  # the title in a .tex names the layer
-    return keep(path, (caption + "\n" if path.suffix.lower() == ".txt" else latex(spec, caption, path.stem)).encode())
+    return write_file(
+        path, (caption + "\n" if path.suffix.lower() == ".txt" else latex(spec, caption, path.stem)).encode()
+    )
 
 
 def caption_words(spec: Spec, *subject, **draw_arguments) -> str:
@@ -243,7 +245,7 @@ def caption_words(spec: Spec, *subject, **draw_arguments) -> str:
 
 def latex(spec: Spec, caption: str, name: str) -> str:
     """A LaTeX figure environment with this caption, for the .pdf of the same name, as wide as the figure."""
-    title, tex_caption = layouts.of(spec).title(published(spec)), tex(caption)
+    title, tex_caption = layouts.of(spec).title(published_spec(spec)), tex(caption)
     width = f"{spec.made_for.width:.4g}in"
     return (
         f"% {title}\n\\begin{{figure}}\n  \\centering\n  \\includegraphics[width={width}]{{{name}.pdf}}\n"
@@ -259,34 +261,34 @@ def tex(text: str) -> str:
 
 # Writes the numbers of a figure as .npz, .csv or .json, with the grid, the tokens and facts about the figure's origin.
 
-NUMBERS = (".npz", ".csv", ".json")
+NUMBER_SUFFIXES = (".npz", ".csv", ".json")
 
 
 def write_numbers(
     path: str | Path, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> Path:
     path = Path(path)
-    if path.suffix.lower() not in NUMBERS:
-        raise PlaygroundError(f"Numbers are written as {', '.join(NUMBERS)}; {path} ends in {path.suffix!r}.")
-    return keep(path, contents(path.suffix.lower(), spec, trace, image, **draw_arguments))
+    if path.suffix.lower() not in NUMBER_SUFFIXES:
+        raise PlaygroundError(f"Numbers are written as {', '.join(NUMBER_SUFFIXES)}; {path} ends in {path.suffix!r}.")
+    return write_file(path, numbers_file(path.suffix.lower(), spec, trace, image, **draw_arguments))
 
 
-def contents(
+def numbers_file(
     suffix: str, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> bytes:
     """The bytes of a file of numbers: .npz, .csv or .json."""
     converters = {".npz": npz, ".csv": as_csv, ".json": as_json}
-    return converters[suffix](*collected(suffix, spec, trace, image, **draw_arguments))
+    return converters[suffix](*facts_and_tables(suffix, spec, trace, image, **draw_arguments))
 
 
-def collected(
+def facts_and_tables(
     suffix: str, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
 ) -> tuple[dict, list[Table]]:
     """(the figure's facts, its tables)"""
     layout = layouts.of(spec)
     spec, subject, other = subjects(spec, trace, image, **draw_arguments)
     origin_facts = {"made by": f"Attention Playground {__version__}"}
-    if command := again(spec, f"figure{suffix}"):
+    if command := repeat_command(spec, f"figure{suffix}"):
         origin_facts["command"] = command
     panels = layout.shown(spec, subject, other)
     return facts(spec, subject, other) | origin_facts, layout.numbers(layout.settled(spec), panels)

@@ -21,25 +21,25 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.figures import compose, layouts
 from playground.figures.bundle import bundle, stylesheet
-from playground.figures.command_line import again
+from playground.figures.command_line import repeat_command
 from playground.figures.drawing import naming
-from playground.figures.drawing.naming import model, published, published_trace, weights
-from playground.figures.drawing.option_words import OptionError, word
+from playground.figures.drawing.naming import model, published_spec, published_trace, weights
+from playground.figures.drawing.option_words import OptionError, placeholder
 from playground.figures.drawing.sheet import Drawing
-from playground.figures.drawing.spec import POOLED, Spec, query_words
-from playground.figures.drawing.view import DRAWN
-from playground.figures.files import keep, pixels
+from playground.figures.drawing.spec import POOLINGS, Spec, query_words
+from playground.figures.drawing.view import FIGURE_CHOICES
+from playground.figures.files import pixels, write_file
 from playground.pictures import images
 from playground.tracing import Trace
 from playground.version import __version__
 
-SIDE = 896  # pixels of the picture's longer side: sharp in a browser, and few bytes beside those of Q and K
-QUALITY = 85
-STILL = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
+PICTURE_SIDE = 896  # pixels of the picture's longer side: sharp in a browser, and few bytes beside those of Q and K
+JPEG_QUALITY = 85
+STILL_DPI = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
-LIGHT = 6 * 2**20  # bytes: a file holds all layers by default if their q and k take no more
+LIGHT_BYTES = 6 * 2**20  # bytes: a file holds all layers by default if their q and k take no more
 STORY_STYLES = ("see/see.css", "story/story.css")
-PAGE = """<!doctype html>
+PAGE_TEMPLATE = """<!doctype html>
 <html lang="en"{theme}{bare}>
 <head>
 <meta charset="utf-8">
@@ -67,23 +67,23 @@ PAGE = """<!doctype html>
 
 def write(file: str | Path, spec: Spec, trace: Trace, image: Image.Image | None = None) -> int:
     """Writes `page` into a file and returns its size in bytes."""
-    return keep(Path(file), page(spec, trace, image).encode()).stat().st_size
+    return write_file(Path(file), page(spec, trace, image).encode()).stat().st_size
 
 
 def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is the picture that was traced; without it, the file shows the model's input."""
-    spec = filled(spec, trace, image)
+    spec = filled_spec(spec, trace, image)
     return _page(spec, published_trace(spec, trace), image)
 
 
 def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict) -> str:
     """The HTML of the story, to be shown in a frame; microscope/shell/lecture.js reads `story_start`."""
-    return _page(filled(replace(spec, pack="int8", bare=True), trace, image), trace, image, story_start)
+    return _page(filled_spec(replace(spec, pack="int8", bare=True), trace, image), trace, image, story_start)
 
 
-def still(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
+def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
     """A figure of the file's first view: shown until the script has started, and in viewers without scripts."""
-    still_spec = replace(spec, whole=False, purpose="page", dpi=STILL)
+    still_spec = replace(spec, whole=False, purpose="page", dpi=STILL_DPI)
     return compose.draw(still_spec, trace, image)
 
 
@@ -95,7 +95,7 @@ def size(spec: Spec, trace: Trace, image: Image.Image | None = None) -> int:
 # What the file holds --------------------------------------------------------------------------------------------------
 
 
-LOOKS = (  # options of a drawn figure that an interactive one does not use
+UNUSED_OPTIONS = (  # options of a drawn figure that an interactive one does not use
     "purpose", "width", "font", "letters", "over", "mass", "mask", "other_queries", "transparent", "caption", "bar",
     "marker", "prefix", "footer", "dpi",
 )  # fmt: skip
@@ -104,12 +104,14 @@ DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 def check(spec: Spec) -> None:
     """Raises for options that an interactive figure can't show, because the file has neither weights nor a server."""
-    for name in LOOKS:
+    for name in UNUSED_OPTIONS:
         if (value := getattr(spec, name)) != DEFAULTS[name]:
-            raise OptionError(f"{word(name, value)} would change nothing in an interactive figure: leave it out.")
+            raise OptionError(
+                f"{placeholder(name, value)} would change nothing in an interactive figure: leave it out."
+            )
     if not layouts.of(spec).alive:
         raise OptionError("An interactive figure has no layout: leave {layout} out, or write a .png, .svg or .pdf.")
-    if spec.head in POOLED:
+    if spec.head in POOLINGS:
         raise OptionError("An interactive figure shows one head at a time: leave out {head:mean} and {head:max}.")
     if spec.sweep:
         raise OptionError("An interactive figure has no sweep: leave {sweep} out, or write a .gif, .webp or .png.")
@@ -125,7 +127,7 @@ def check(spec: Spec) -> None:
         )
 
 
-def filled(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Spec:
+def filled_spec(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Spec:
     """Fills in the layers and heads that the file holds, and the file's first view."""
     check(spec)
     if trace.scale != trace.native_scale:
@@ -139,25 +141,25 @@ def filled(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Spec:
         raise PlaygroundError("An interactive figure needs at least one layer and one head.")
     if spec.layer is None:
         spec = replace(spec, layer=_first_layer(spec, trace))
-        spec = light(spec, trace) if spec.layers is None else spec
-    for kind, first_number, file_numbers in (
+        spec = with_layers_that_fit(spec, trace) if spec.layers is None else spec
+    for kind, first_number, held_numbers in (
         ("layer", spec.layer, layers(spec, trace)),
         ("head", spec.head, heads(spec, trace)),
     ):
-        if first_number not in file_numbers:
+        if first_number not in held_numbers:
             raise PlaygroundError(
                 f"The view begins at {kind} {first_number}, and the file would hold "
-                f"{', '.join(map(str, file_numbers))}."
+                f"{', '.join(map(str, held_numbers))}."
             )
     return spec.settled(trace)
 
 
-def light(spec: Spec, trace: Trace) -> Spec:
+def with_layers_that_fit(spec: Spec, trace: Trace) -> Spec:
     """The spec with all layers if their q and k are few bytes, else only with the layer that the file opens with."""
     spec = replace(spec, layers="all", layer=_first_layer(spec, trace) if spec.layer is None else spec.layer)
     bytes_per_number = 1 if spec.pack == "int8" else 2
     byte_count = 2 * bytes_per_number * len(trace.record) * len(heads(spec, trace)) * trace.tokens * trace.head_dim
-    return spec if byte_count * 4 / 3 <= LIGHT else replace(spec, layers=None)
+    return spec if byte_count * 4 / 3 <= LIGHT_BYTES else replace(spec, layers=None)
 
 
 def layers(spec: Spec, trace: Trace) -> list[int]:
@@ -192,7 +194,7 @@ def _first_layer(spec: Spec, trace: Trace) -> int:
 
 def _view(spec: Spec) -> dict:
     """The choices of the first view, under the names that the browser has for them."""
-    choices = {choice.key: getattr(spec, choice.field) for choice in DRAWN if choice.field != "whole"}
+    choices = {choice.key: getattr(spec, choice.field) for choice in FIGURE_CHOICES if choice.field != "whole"}
     choices = {key: value for key, value in choices.items() if value is not None}
     return choices | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
 
@@ -203,7 +205,7 @@ def _view(spec: Spec) -> dict:
 def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
     picture = _picture(trace, image)
     rounding_words = rounding_note(spec, trace)
-    public_spec = published(spec)
+    public_spec = published_spec(spec)
     name = _printable(public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
     facts = _facts(public_spec, trace, picture) | ({"pack": rounding_words} if rounding_words else {})
@@ -214,7 +216,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
     if story_start:
         style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
     start = {"title": name, "view": _view(spec), "heads": heads(spec, trace), "bare": spec.bare} | (story_start or {})
-    return PAGE.format(
+    return PAGE_TEMPLATE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
@@ -225,7 +227,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         ),
         name=html.escape(name),
         jpeg=_base64(_jpeg(picture)),
-        still=_base64(_jpeg(pixels(still(public_spec, trace, picture)).convert("RGB"), STILL_QUALITY)),
+        still=_base64(_jpeg(pixels(still_figure(public_spec, trace, picture)).convert("RGB"), STILL_QUALITY)),
         seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
         words=html.escape(" · ".join(filter(None, [name, model(trace), patches, rounding_words]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
@@ -263,7 +265,7 @@ def _facts(spec: Spec, trace: Trace, picture: Image.Image) -> dict:
         "layers": " ".join(map(str, layers(spec, trace))),
         "heads": " ".join(map(str, heads(spec, trace))),
         "input": f"{trace.size[0]}x{trace.size[1]}",
-        "command": again(spec, "figure.html"),
+        "command": repeat_command(spec, "figure.html"),
     }
     secret_keys = ("weights", "pixels")
     return {
@@ -279,9 +281,9 @@ def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:
     return trace.shown
 
 
-def _jpeg(picture: Image.Image, quality: int = QUALITY) -> bytes:
+def _jpeg(picture: Image.Image, quality: int = JPEG_QUALITY) -> bytes:
     copy, buffer = picture.copy(), io.BytesIO()
-    copy.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    copy.thumbnail((PICTURE_SIDE, PICTURE_SIDE), Image.Resampling.LANCZOS)
     copy.save(buffer, "JPEG", quality=quality, optimize=True)
     return buffer.getvalue()
 
@@ -292,7 +294,7 @@ def _base64(data: bytes) -> str:
 
 # Queries and keys in the file, and the effect of eight bits instead of sixteen.
 
-MEASURED = 48  # patches, evenly spread, whose rows are measured in each head
+MEASURED_PATCHES = 48  # patches, evenly spread, whose rows are measured in each head
 
 
 def packed_text(pack: bytes) -> str:
@@ -301,32 +303,38 @@ def packed_text(pack: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class Loss:
+class PackingLoss:
     """Differences between the rows of weights in a file and those of the trace."""
 
-    most: float  # the largest difference of a weight
+    largest: float  # the largest difference of a weight
     mean: float
-    kept: float  # the share of rows whose strongest patch is the same in the file and in the trace
+    kept_share: float  # the share of rows whose strongest patch is the same in the file and in the trace
 
     def __str__(self) -> str:
         return (
-            f"a weight is off by at most {100 * self.most:.2g} percentage points and by {100 * self.mean:.1g} on "
-            f"average; {100 * self.kept:.3g} % of the rows keep their strongest patch"
+            f"a weight is off by at most {100 * self.largest:.2g} percentage points and by {100 * self.mean:.1g} on "
+            f"average; {100 * self.kept_share:.3g} % of the rows keep their strongest patch"
         )
 
 
-def packing_loss(trace: Trace, pack: bytes, layers: list[int], heads: list[int]) -> Loss:
+def packing_loss(trace: Trace, pack: bytes, layers: list[int], heads: list[int]) -> PackingLoss:
     """The loss in the rows of some patches, in every head that the file holds, at the scale of the pass."""
     from playground.tracing import Trace
 
-    packed, queries, patches = Trace.from_bytes(pack), trace.some_patches(MEASURED), slice(len(trace.prefix), None)
+    packed_trace, queries, patches = (
+        Trace.from_bytes(pack),
+        trace.some_patches(MEASURED_PATCHES),
+        slice(len(trace.prefix), None),
+    )
     largest_difference, mean_differences, kept_shares = 0.0, [], []
     for layer in layers:
-        packed_weights, exact_weights = packed.weights(layer, queries), trace.weights(layer, queries)[heads]
+        packed_weights, exact_weights = packed_trace.weights(layer, queries), trace.weights(layer, queries)[heads]
         differences = (packed_weights - exact_weights).abs()
         largest_difference = max(largest_difference, float(differences.max()))
         mean_differences.append(float(differences.mean()))
         kept_shares.append(
             float((packed_weights[..., patches].argmax(-1) == exact_weights[..., patches].argmax(-1)).float().mean())
         )
-    return Loss(largest_difference, sum(mean_differences) / len(mean_differences), sum(kept_shares) / len(kept_shares))
+    return PackingLoss(
+        largest_difference, sum(mean_differences) / len(mean_differences), sum(kept_shares) / len(kept_shares)
+    )

@@ -27,10 +27,10 @@ from torch import Tensor, nn
 
 from playground import tracing
 from playground.analysis import occlusion
-from playground.analysis.explain import Score, answer_of, scores, words
+from playground.analysis.explain import Score, answer_of, scores, target_words
 from playground.errors import PlaygroundError
 from playground.figures import batch
-from playground.figures.command_line import trained
+from playground.figures.command_line import training_arguments
 from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
@@ -87,25 +87,25 @@ class Many:
         return len(self.pictures)
 
     def __iter__(self) -> Iterator[Numbers]:
-        return self.some(range(len(self)))
+        return self.numbers_of(range(len(self)))
 
-    def some(self, wanted_numbers: Iterable[int], unreadable: bool = False) -> Iterator[Numbers]:
+    def numbers_of(self, wanted_numbers: Iterable[int], skip_unreadable: bool = False) -> Iterator[Numbers]:
         """Yields the `Numbers` of the pictures with these indices. The next batch is decoded while one is computed. The
         results are the same to the last bit whichever pictures are wanted, because batches never change; an unreadable
-        picture is computed as black but never yielded. `unreadable`: skips pictures that can't be read or give NaN;
-        otherwise the first such picture raises."""
+        picture is computed as black but never yielded. `skip_unreadable`: skips pictures that can't be read or give
+        NaN; otherwise the first such picture raises."""
         wanted_numbers = set(wanted_numbers)
         batches = [batch for batch in self.batches() if wanted_numbers & set(batch)]
         with ThreadPoolExecutor(1, "pictures") as executor:
             next_pixels = executor.submit(self._pixels, batches[0]) if batches else None
             for batch, next_batch in zip_longest(batches, batches[1:]):
                 pixels, errors = next_pixels.result()
-                if errors and not unreadable:
+                if errors and not skip_unreadable:
                     raise next(iter(errors.values()))
                 next_pixels = executor.submit(self._pixels, next_batch) if next_batch else None
                 arrays = in_room(self.vit, self.tokens, len(batch), self.room, partial(self._pieces, pixels, batch))
                 errors |= self._without_numbers(batch, arrays, errors)
-                if errors and not unreadable:
+                if errors and not skip_unreadable:
                     raise next(iter(errors.values()))
                 for row, number in enumerate(batch):
                     if number in wanted_numbers and number not in errors:
@@ -211,7 +211,7 @@ class Many:
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         vit, c = self.vit, self.vit.config
-        hook, all_heard = self.cutting(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
+        hook, all_heard = self.cut_function(), torch.ones(1, 1, 1, 1, dtype=torch.bool)
         arrays_by_kind: dict[str, list[Tensor]] = {kind: [] for kind in self.wanted}
         patch_gaps = None
         if "distance" in self.wanted:
@@ -254,7 +254,7 @@ class Many:
             numbers["relevance_of"] = torch.stack(label_rows, dim=1).cpu().numpy()
         return {kind: numbers[kind] for kind in self.wanted}
 
-    def cutting(self) -> At:
+    def cut_function(self) -> At:
         return read_cuts(self.vit, self.grid, self.cut).at()
 
 
@@ -306,7 +306,7 @@ def trace_many(
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
     run = Many(pictures, names, vit, layers_by_kind, tuple(size), batch, cuts, _label_numbers(kinds, vit), method)
-    run.cutting()  # raises for impossible cuts before anything is read
+    run.cut_function()  # raises for impossible cuts before anything is read
     return run
 
 
@@ -402,12 +402,12 @@ COLUMNS = ("picture", "model", "answer", "blanked_by", "method", "rank_correlati
 def write_relevances(options) -> None:
     if Path(options.out).suffix.lower() != ".csv":
         raise PlaygroundError(f"The scores go into a .csv file, not into {options.out!r}.")
-    if options.by not in occlusion.BLANKS:
-        raise PlaygroundError(f"Patches are blanked by {', '.join(occlusion.BLANKS)}, not by {options.by!r}.")
+    if options.by not in occlusion.FILLINGS:
+        raise PlaygroundError(f"Patches are blanked by {', '.join(occlusion.FILLINGS)}, not by {options.by!r}.")
     if options.method not in (None, *METHODS):
         raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
     vit, pictures = (
-        load(options.model, weights=options.weights, **trained(options)),
+        load(options.model, weights=options.weights, **training_arguments(options)),
         batch.pictures_of(options.images),
     )
     scores_by_method: dict[str, list[Score]] = {}
@@ -419,7 +419,7 @@ def write_relevances(options) -> None:
             answer = answer_of(trace, _query(options.patch), _number_or_name(options.label))
             for score in scores(trace, answer, options.by, (options.method,) if options.method else METHODS):
                 numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
-                writer.writerow([picture, trace.model, words(trace, answer), options.by, score.method, *numbers])
+                writer.writerow([picture, trace.model, target_words(trace, answer), options.by, score.method, *numbers])
                 scores_by_method.setdefault(score.method, []).append(score)
             file.flush()  # so that a stopped run leaves its results
     print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")

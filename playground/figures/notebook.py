@@ -17,14 +17,14 @@ from PIL import Image
 from playground.errors import PlaygroundError
 from playground.figures import compose, layouts, request
 from playground.figures import html as export
-from playground.figures.animation import MOVING, animate
-from playground.figures.command_line import unused
+from playground.figures.animation import MOVING_SUFFIXES, animate
+from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import fonts
-from playground.figures.drawing.option_words import OptionError, word
+from playground.figures.drawing.option_words import OptionError, placeholder
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
-from playground.figures.drawing.ways import FIRST
-from playground.figures.files import CAPTIONS, NUMBERS, SUFFIXES, write_caption
+from playground.figures.drawing.ways import FIRST_WAY
+from playground.figures.files import CAPTION_SUFFIXES, NUMBER_SUFFIXES, SUFFIXES, write_caption
 from playground.figures.files import write as write_picture
 from playground.figures.files import write_numbers as write_numbers
 from playground.figures.layouts import grid
@@ -33,9 +33,9 @@ from playground.models.given import OPTION_NAMES
 from playground.pictures.images import Source, open_image
 from playground.tracing import Query, Scale, Trace, index, trace
 
-HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
+FRAME_HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
-NOT_OPTIONS = (
+OTHER_FIELDS = (
     "image",
     "model",
     "weights",
@@ -50,11 +50,11 @@ NOT_OPTIONS = (
     "repeatable",
     "cut",
 )
-OPTIONS = {name: default for name, default in DEFAULTS.items() if name not in NOT_OPTIONS}
+OPTIONS = {name: default for name, default in DEFAULTS.items() if name not in OTHER_FIELDS}
 
 
 @dataclass(frozen=True)
-class Living:
+class LivingPage:
     """A page in a sandboxed frame, which can neither see nor change the notebook around it."""
 
     page: str = field(repr=False)
@@ -72,7 +72,7 @@ class Living:
         return (
             f'<iframe title="{html.escape(self.title)}" srcdoc="{html.escape(self.page)}" '
             f'sandbox="allow-scripts allow-downloads" allow="fullscreen" '
-            f'style="display: block; width: 100%; height: {HEIGHT}px; border: 0"></iframe>'
+            f'style="display: block; width: 100%; height: {FRAME_HEIGHT}px; border: 0"></iframe>'
         )
 
 
@@ -89,7 +89,7 @@ def show(
     theme: str = "light",
     bare: bool = False,
     pack: str = "float16",
-) -> Living:
+) -> LivingPage:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
     where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
     was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` halves the page's size and rounds the
@@ -98,9 +98,9 @@ def show(
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
     image = seen.picture if image is None else image
     spec = replace(spec, heads=None if heads is None else tuple(heads))
-    spec = export.light(spec, seen) if layers is None else replace(spec, layers=tuple(layers))
-    page, still = export.page(spec, seen, image), export.still(spec, seen, image)
-    return Living(page, f"{seen.model}: whom each patch listens to", still)
+    spec = export.with_layers_that_fit(spec, seen) if layers is None else replace(spec, layers=tuple(layers))
+    page, still = export.page(spec, seen, image), export.still_figure(spec, seen, image)
+    return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
 
 
 def figure(
@@ -114,7 +114,7 @@ def figure(
     image: Image.Image | None = None,
     other: Trace | Sequence[Trace] | None = None,
     other_image: Source | None = None,
-    what: str = FIRST,
+    what: str = FIRST_WAY,
     label: str | int = "",
     text: str = "",
     method: str = "gradient",
@@ -180,8 +180,10 @@ def save(
     `figure`; `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html
     holds."""
     path = Path(file)
-    if unknown := options.keys() - OPTIONS.keys():
-        raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
+    if unknown_options := options.keys() - OPTIONS.keys():
+        raise PlaygroundError(
+            f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTIONS)}."
+        )
     kind = path.suffix.lower()
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
@@ -191,14 +193,14 @@ def save(
         return path
     spec = _spec(seen, layer, head, query, scale, options)
     spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
-    if spec.sweep and kind in MOVING:
+    if spec.sweep and kind in MOVING_SUFFIXES:
         return animate(path, spec, seen, seen.shown if image is None else image, **draw_arguments)
-    if kind in NUMBERS:
+    if kind in NUMBER_SUFFIXES:
         return write_numbers(path, spec, seen, image, **draw_arguments)
-    if kind in CAPTIONS:
+    if kind in CAPTION_SUFFIXES:
         return write_caption(path, spec, seen, image, **draw_arguments)
     if spec.sweep or kind not in SUFFIXES:
-        suffixes = MOVING if spec.sweep else (*SUFFIXES, ".html", *NUMBERS, *CAPTIONS)
+        suffixes = MOVING_SUFFIXES if spec.sweep else (*SUFFIXES, ".html", *NUMBER_SUFFIXES, *CAPTION_SUFFIXES)
         raise PlaygroundError(f"This is saved as {', '.join(suffixes)}; {path} ends in {path.suffix!r}.")
     return write_picture(_figure(spec, seen, image, draw_arguments), path)
 
@@ -206,7 +208,7 @@ def save(
 def _figure(spec: Spec, seen: Trace, image, draw_arguments: dict) -> Drawing:
     figure_ = compose.draw(spec, seen, image, **draw_arguments)
     if figure_.lacking:
-        warnings.warn(f"{fonts.sentence(figure_.lacking, 'font=')}.", stacklevel=3)
+        warnings.warn(f"{fonts.warning(figure_.lacking, 'font=')}.", stacklevel=3)
     return figure_
 
 
@@ -214,9 +216,9 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> 
     """(the spec, the other arguments of `compose.draw`). Raises for options that would be ignored."""
     layout = layouts.of(spec)
     layout.check(spec)
-    for name, why in unused(spec).items():
+    for name, reason in unused_reasons(spec).items():
         if name in OPTIONS and (value := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
-            raise OptionError(f"{word(name, value)} would change nothing here: {why}.")
+            raise OptionError(f"{placeholder(name, value)} would change nothing here: {reason}.")
     if layout.beside(spec) == "many":
         return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
     if other_image is not None and layout.beside(spec) != "other":
@@ -248,7 +250,7 @@ def _trace_in_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
     """A trace of another picture as the command line makes it: as fine as this one, with the scale of the pass."""
     vit = seen._need_vit()
     scale = None if seen.scale == seen.native_scale else seen.scale
-    return trace(vit, picture, size=request.as_fine(seen, seen.shown, picture), scale=scale).of(picture, name)
+    return trace(vit, picture, size=request.equally_fine_size(seen, seen.shown, picture), scale=scale).of(picture, name)
 
 
 def _compare_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
@@ -257,7 +259,7 @@ def _compare_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
     model = other.model if other.model != seen.model else None
     if seen.vit is None or other.vit is None:
         return replace(spec, other_image=picture, other_model=model, repeatable=False)
-    size = request.natural(other) if model else request.as_fine(seen, seen.shown, other.shown)
+    size = request.default_size(other) if model else request.equally_fine_size(seen, seen.shown, other.shown)
     is_plain = not other.cuts and not other.interventions
     is_same = other.size == size and other.scale == seen.scale and is_plain and _is_named(other)
     repeatable = spec.repeatable and is_same and bool(other.picture_name) and bool(picture or model)
@@ -308,12 +310,12 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
             spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}"})
     spec = replace(spec, image=next(iter(traces_by_name))[0], model=traces[0].model, **_sizes(traces))
     pass_kinds = {(trace_.scale, *trace_.cuts.texts, *trace_.interventions) for trace_ in traces}
-    axis_names = all(_is_named(trace_) and key[0] == trace_.picture_name for key, (trace_, _) in traces_by_name.items())
-    spec = replace(spec, repeatable=spec.repeatable and len(pass_kinds) == 1 and axis_names)
-    for key in grid.names(spec):
+    are_named = all(_is_named(trace_) and key[0] == trace_.picture_name for key, (trace_, _) in traces_by_name.items())
+    spec = replace(spec, repeatable=spec.repeatable and len(pass_kinds) == 1 and are_named)
+    for key in grid.needed_traces(spec):
         if key not in traces_by_name:
             raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
-    if unused_traces := traces_by_name.keys() - set(grid.names(spec)):
+    if unused_traces := traces_by_name.keys() - set(grid.needed_traces(spec)):
         raise PlaygroundError(
             f"The grid shows nothing of {' in '.join(min(unused_traces))}: name rows='pictures' or 'models'."
         )
@@ -323,7 +325,7 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
 def _sizes(traces: list[Trace]) -> dict[str, Any]:
     """The command's options about sizes; none if each picture has its model's default size."""
     sizes = {trace.size for trace in traces}
-    if all(trace.vit is not None and trace.size == request.natural(trace) for trace in traces):
+    if all(trace.vit is not None and trace.size == request.default_size(trace) for trace in traces):
         return {"size": None}
     return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
 

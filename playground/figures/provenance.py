@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 
 from playground.figures import layouts
-from playground.figures.command_line import again, unused
+from playground.figures.command_line import repeat_command, unused_reasons
 from playground.figures.drawing import captions, naming
-from playground.figures.drawing.naming import published, weights
+from playground.figures.drawing.naming import published_spec, weights
 from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec, query_words
 from playground.models import source
@@ -23,14 +23,14 @@ def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str,
         return {"layout": spec.layout, **layout.facts, **made_by}
     trace = subject.seen
     entries = {**_subject_facts(subject), "layout": spec.layout}
-    unused_fields = unused(spec)  # options that the command leaves out are no facts either
+    unused_fields = unused_reasons(spec)  # options that the command leaves out are no facts either
     choices = {"layer": spec.layer, "head": spec.head, "query": spec.query and query_words(spec.query)}
     entries |= {
         _NAMES.get(field, field): str(value)
         for field, value in choices.items()
         if field not in unused_fields and value is not None
     }
-    axes = {axis: getattr(published(spec), axis) for axis in ("rows", "columns") if axis not in unused_fields}
+    axes = {axis: getattr(published_spec(spec), axis) for axis in ("rows", "columns") if axis not in unused_fields}
     entries |= {axis: values for axis, values in axes.items() if values}
     if "what" not in unused_fields:
         entries["shows"] = spec.what if "direction" in unused_fields else f"{spec.what}, {spec.direction}"
@@ -116,9 +116,9 @@ def footer(spec: Spec, subject: Subject | None, other: Other) -> str:
 def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:
     """A title, all facts in a line, and the command that makes the file `name` again, if there is one."""
     entries = {
-        "Title": layouts.of(spec).title(published(spec)),
+        "Title": layouts.of(spec).title(published_spec(spec)),
         "Description": "; ".join(f"{key}: {value}" for key, value in facts.items()),
-        "Command": again(spec, name),
+        "Command": repeat_command(spec, name),
         "Software": f"Attention Playground {__version__}",
     }
     # a file's name may hold surrogates, which no file format can store

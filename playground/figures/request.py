@@ -14,9 +14,9 @@ from pathlib import Path, PurePath
 from PIL import Image
 
 from playground.figures import layouts
-from playground.figures.drawing.naming import published
+from playground.figures.drawing.naming import published_spec
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.spec import ALONE, Spec
+from playground.figures.drawing.spec import NOTHING_TO_COMPARE, Spec
 from playground.figures.layouts import grid
 from playground.models.loading import load
 from playground.pictures.images import fit, open_image
@@ -24,12 +24,11 @@ from playground.samples import named
 from playground.tracing import Trace, trace
 from playground.vit import Config, VisionTransformer
 
-Run = Callable[
-    [bool, tuple[int, int] | None, str], Trace
-]  # (whether to trace the other picture or model, size, scale) -> a trace
+# (whether to trace the other picture or model, size, scale) -> a trace
+Run = Callable[[bool, tuple[int, int] | None, str], Trace]
 Turn = Callable[[Trace, float], AbstractContextManager[object]]  # (a trace, number of further passes) -> a turn
 SHOWN_SIDE = 2048  # pixels: a picture with a longer side is first reduced to this, as on the page
-FINEST = 4  # the input may have this many times the native patches along each side
+MOST_FINENESS = 4  # the input may have this many times the native patches along each side
 
 
 def no_turn(picture_trace: Trace, passes: float) -> AbstractContextManager[object]:
@@ -46,7 +45,9 @@ def traces(
 
     def pass_of(size: tuple[int, int] | None, scale: str) -> Trace:
         seen = run(False, size, scale)
-        return with_interventions(spec, seen, lambda: run(True, as_fine(seen, image, other_image), scale), turn)  # type: ignore[arg-type]
+        return with_interventions(
+            spec, seen, lambda: run(True, equally_fine_size(seen, image, other_image), scale), turn
+        )  # type: ignore[arg-type]
 
     scale = spec.scale if spec.whole and not layout.alters_scale else "on"
     seen = pass_of(spec.size, scale)
@@ -55,7 +56,7 @@ def traces(
         return seen, {"other": pass_of(seen.size, layout.prepared(spec).scale)}
     if kind != "other":
         return seen, {}
-    size = None if spec.other_model else as_fine(seen, image, other_image)
+    size = None if spec.other_model else equally_fine_size(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
@@ -67,7 +68,7 @@ def with_interventions(spec: Spec, picture_trace: Trace, other: Callable[[], Tra
 
     if spec.takes_another and spec.other_image is None:
         raise OptionError("{cut} takes something of another picture's pass: name that picture, {other_image}.")
-    other_name = PurePath(published(spec).other_image or "").stem
+    other_name = PurePath(published_spec(spec).other_image or "").stem
     other_trace = replace(other(), picture_name=other_name) if spec.takes_another else None
     with turn(picture_trace, interventions.PASSES * len(spec.puts)):
         return interventions.run_texts(picture_trace, spec.puts, other_trace)
@@ -77,7 +78,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
     kind = layouts.of(spec).beside(spec)
     if kind == "other" and spec.other_image is None and spec.other_model is None:
-        raise OptionError(ALONE)
+        raise OptionError(NOTHING_TO_COMPARE)
     if kind == "many":
         return _grid_traces(spec)
     image = open_picture(spec.image)
@@ -97,7 +98,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
     """Traces each picture in each model once."""
     traces: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
-    for name, model_name in grid.names(spec):
+    for name, model_name in grid.needed_traces(spec):
         picture_spec = replace(spec, image=name, model=model_name)
         image, vit = open_picture(name), model(picture_spec)
         size = spec.size or (
@@ -116,18 +117,20 @@ def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
 
 def _trace_of_other(spec: Spec, picture_trace: Trace, image: Image.Image) -> Trace:
     other = open_picture(spec.other_image)  # type: ignore[arg-type]
-    return trace(picture_trace._need_vit(), other, size=as_fine(picture_trace, image, other), scale=picture_trace.scale)
+    return trace(
+        picture_trace._need_vit(), other, size=equally_fine_size(picture_trace, image, other), scale=picture_trace.scale
+    )
 
 
 def fineness(config: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
     """How many times the native side the input's side is; None if this is no whole number up to FINEST."""
-    for ratio in range(1, FINEST + 1):
+    for ratio in range(1, MOST_FINENESS + 1):
         if fit(image.size, config.patch_size, tuple(side * ratio for side in config.image_size)) == tuple(size):
             return ratio
     return None
 
 
-def natural(picture_trace: Trace) -> tuple[int, int]:
+def default_size(picture_trace: Trace) -> tuple[int, int]:
     """The default input size for the trace's picture: (height, width)."""
     config, look = picture_trace.vit.config, Spec(image=picture_trace.picture_name, model=picture_trace.model).look
     if look:
@@ -135,7 +138,7 @@ def natural(picture_trace: Trace) -> tuple[int, int]:
     return fit(picture_trace.shown.size, config.patch_size, config.image_size)
 
 
-def as_fine(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
+def equally_fine_size(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
     """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`."""
     config = picture_trace.vit.config
     ratio = fineness(config, image, picture_trace.size)
@@ -156,5 +159,5 @@ def model(spec: Spec) -> VisionTransformer:
 
 
 @lru_cache(maxsize=2)
-def _model(name: str, weights: str | None, trained: tuple[tuple[str, str | None], ...]) -> VisionTransformer:
-    return load(name, weights=weights, **dict(trained))  # type: ignore[arg-type]
+def _model(name: str, weights: str | None, training_items: tuple[tuple[str, str | None], ...]) -> VisionTransformer:
+    return load(name, weights=weights, **dict(training_items))  # type: ignore[arg-type]

@@ -29,11 +29,11 @@ from playground.relevance import in_room
 from playground.tracing import Cuts, label_number, read_cuts, scale_number
 from playground.vit import At, VisionTransformer, untouched
 
-OVER = ("heads", "layers × positions", "cuts", "scales", "checkpoints")
+SWEEP_KINDS = ("heads", "layers × positions", "cuts", "scales", "checkpoints")
 METRICS = ("margin", "accuracy", "moved")
 TOKENS_AT_ONCE = 3200  # tokens of all variants that go through together
 DRAWS = 1000  # samples that a bootstrap draws
-SURE = 0.95
+CONFIDENCE = 0.95
 
 Metric = Callable[[Tensor, Any], Tensor]
 
@@ -43,7 +43,7 @@ class Variant:
     """A pass with a change in one layer, and so with other tokens from there on."""
 
     place: tuple[int, ...]  # index of this variant in a picture's array `value`
-    first: int
+    first_layer: int  # the changed layer
     point: str = ""  # name of the point in the layer at which `change` is made
     change: Callable[[Tensor], object] | None = None  # changes the tensor at that point in place
     cuts: Cuts | None = None
@@ -59,9 +59,9 @@ class Sweep(Many):
     metric: str | Metric = "margin"
     over: str = "heads"
     classes: tuple[Any, ...] = ()  # for each picture, its label's number or its folder's name
-    named: tuple[str, ...] = ()  # texts of the cuts, scales or checkpoints
+    texts: tuple[str, ...] = ()  # of the cuts, scales or checkpoints
     block: int = 1  # side of a block that is blanked, in patches
-    others: tuple[VisionTransformer, ...] = ()
+    vits: tuple[VisionTransformer, ...] = ()  # the models of the checkpoints
     failed: dict[int, str] = field(default_factory=dict)  # picture's number -> why the metric failed on it
 
     @property
@@ -73,20 +73,20 @@ class Sweep(Many):
         c, (rows, columns) = self.vit.config, self.grid
         blocks = tuple(-(-side // self.block) for side in (rows, columns))
         shapes = {"heads": (c.depth, c.heads), "layers × positions": (c.depth, *blocks)}
-        return {"before": (), "value": shapes.get(self.over, (len(self.named),))}
+        return {"before": (), "value": shapes.get(self.over, (len(self.texts),))}
 
     def coordinates(self) -> dict[str, tuple[str, Sequence[int] | Sequence[str]]]:
         coordinates: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
         for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
             step = self.block if dimension in ("row", "column") else 1
-            coordinates[dimension] = dimension, self.named or [step * index for index in range(length)]
+            coordinates[dimension] = dimension, self.texts or [step * index for index in range(length)]
         coordinates["class"] = "image", [str(class_) for class_ in self._named_classes()]
         return coordinates
 
     def identity(self) -> dict[str, Any]:
         return {
             "over": self.over, "metric": _identity(self.metric), "classes": [str(class_) for class_ in self.classes],
-            "named": self.named, "block": self.block, "cut": self.cut,
+            "named": self.texts, "block": self.block, "cut": self.cut,
         }  # fmt: skip
 
     def _named_classes(self) -> list[Any]:
@@ -97,32 +97,32 @@ class Sweep(Many):
         c = self.vit.config
         layers = range(c.depth)
         if self.over == "heads":
-            head_changes = [_zeros(head) for head in range(c.heads)]
+            head_changes = [_zero_head(head) for head in range(c.heads)]
             return [
                 Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_changes[head])
                 for layer in layers for head in range(c.heads)
             ]  # fmt: skip
         if self.over == "layers × positions":
             columns = self.shapes()["value"][2]
-            block_changes = [_blank(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
+            block_changes = [_mean_block(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
             return [
                 Variant((layer, *divmod(index, columns)), layer, f"layers.{layer}.residual", change)
                 for layer in layers for index, change in enumerate(block_changes)
             ]  # fmt: skip
         if self.over == "cuts":
-            cut_sets = [read_cuts(self.vit, self.grid, text.split(";")) for text in self.named]
+            cut_sets = [read_cuts(self.vit, self.grid, text.split(";")) for text in self.texts]
             first_layers = [min((cut.layers or (0,))[0] for cut in cuts.all) for cuts in cut_sets]
             return [Variant((index,), first_layers[index], cuts=cuts) for index, cuts in enumerate(cut_sets)]
         if self.over == "scales":
-            return [Variant((index,), 0, scale=scale_number(text, c.scale)) for index, text in enumerate(self.named)]
-        return [Variant((index,), 0, vit=vit) for index, vit in enumerate(self.others)]
+            return [Variant((index,), 0, scale=scale_number(text, c.scale)) for index, text in enumerate(self.texts)]
+        return [Variant((index,), 0, vit=vit) for index, vit in enumerate(self.vits)]
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
         numbers = {kind: np.full((len(pixels), *shape), np.nan, np.float32) for kind, shape in shapes.items()}
         for row, number in enumerate(part):
             try:
-                measure = partial(self.of_picture, pixels[row, None], self.classes[number])
+                measure = partial(self.metric_of, pixels[row, None], self.classes[number])
                 most = max(1, TOKENS_AT_ONCE // self.tokens)
                 numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, measure)
             except PlaygroundError:
@@ -133,30 +133,30 @@ class Sweep(Many):
         return numbers
 
     @torch.no_grad()
-    def of_picture(self, pixels: Tensor, label: Any, most: int) -> tuple[float, np.ndarray]:
-        """The metric of one picture (1, 3, H, W), in the plain pass and in each variant, at most `most` variants at
-        once."""
+    def metric_of(self, pixels: Tensor, label: Any, most_variants: int) -> tuple[float, np.ndarray]:
+        """The metric of one picture (1, 3, H, W) in the plain pass and in each variant, `most_variants` at once."""
         vit = self.vit
         tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
         states = [tokens, *(x for x, _ in vit.layers(tokens, rotation))]  # tokens before each layer and at the end
-        before = float(self.measured(vit, states[-1], states[-1], label)[0])
+        before = float(self.metric_in(vit, states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
-        for batch in _batches(self.variants(), most):
+        for batch in _batches(self.variants(), most_variants):
             if (variant := batch[0]).vit is not None:
                 x = variant.vit.features(pixels.to(variant.vit.patch_embed.proj.weight), variant.vit.config.depth - 1)
-                value[variant.place] = float(self.measured(variant.vit, x, x, label)[0])
+                value[variant.place] = float(self.metric_in(variant.vit, x, x, label)[0])
                 continue
-            x = states[variant.first].expand(len(batch), -1, -1)
-            for x, _ in vit.layers(x, rotation, variant.scale, variant.first, _batch_change(batch)):  # noqa: B007, B020
+            x = states[variant.first_layer].expand(len(batch), -1, -1)
+            at = _batch_change(batch)
+            for x, _ in vit.layers(x, rotation, variant.scale, variant.first_layer, at):  # noqa: B007, B020
                 pass
-            for variant, number in zip(batch, self.measured(vit, x, states[-1], label), strict=True):
+            for variant, number in zip(batch, self.metric_in(vit, x, states[-1], label), strict=True):
                 value[variant.place] = float(number)
         return before, value
 
-    def measured(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
+    def metric_in(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
         """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
         if self.metric == "moved":
-            shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST)
+            shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST_DIVISOR)
             return shifts.mean(-1).float().cpu()
         if getattr(self.metric, "of", "logits") == "features":
             answer = vit.norm(x).float().cpu()
@@ -180,12 +180,12 @@ class Sweep(Many):
         return errors
 
 
-def _batches(variants: list[Variant], most: int) -> Iterator[list[Variant]]:
-    """Batches of variants of one layer, at most `most` each."""
+def _batches(variants: list[Variant], most_variants: int) -> Iterator[list[Variant]]:
+    """Batches of variants of one layer, at most `most_variants` each."""
     batch: list[Variant] = []
     for variant in variants:
         is_alone = variant.change is None
-        if batch and (is_alone or variant.first != batch[0].first or len(batch) >= max(1, most)):
+        if batch and (is_alone or variant.first_layer != batch[0].first_layer or len(batch) >= max(1, most_variants)):
             yield batch
             batch = []
         batch.append(variant)
@@ -210,11 +210,11 @@ def _batch_change(batch: list[Variant]) -> At:
     return change_point if points != {""} else untouched
 
 
-def _zeros(head: int) -> Callable[[Tensor], object]:
+def _zero_head(head: int) -> Callable[[Tensor], object]:
     return lambda mixed: mixed[head].zero_()  # mixed: (heads, tokens, d)
 
 
-def _blank(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
+def _mean_block(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
     """A function that replaces the tokens of the block's patches by the mean of all patches."""
     tokens = block.flatten().nonzero()[:, 0] + prefix
 
@@ -283,8 +283,8 @@ def prepared_sweep(
     checkpoints: Sequence[Any], blocks: int, size: tuple[int, int] | None,
 ) -> Sweep:  # fmt: skip
     over = over.replace(" x ", " × ")
-    if over not in OVER:
-        raise PlaygroundError(f"A sweep is over {', '.join(OVER)}; given was {over!r:.40}.")
+    if over not in SWEEP_KINDS:
+        raise PlaygroundError(f"A sweep is over {', '.join(SWEEP_KINDS)}; given was {over!r:.40}.")
     if not callable(metric) and metric not in METRICS:
         raise PlaygroundError(f"A metric is {', '.join(METRICS)} or a function; given was {metric!r:.40}.")
     option_values: dict[str, Sequence[Any]] = {"cuts": cuts, "scales": scales, "checkpoints": checkpoints}
@@ -309,7 +309,7 @@ def prepared_sweep(
     fields = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
     arrays: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
     run = Sweep(
-        **fields, wanted=arrays, metric=metric, over=over, classes=classes, named=texts, block=blocks, others=models
+        **fields, wanted=arrays, metric=metric, over=over, classes=classes, texts=texts, block=blocks, vits=models
     )
     run.variants()  # raises for impossible variants before anything is read
     return run
@@ -320,8 +320,8 @@ def _classes(source: Many, folder: Path | None, labels: Any, needs_number: bool)
     vit = source.vit
     if labels == "model":
         label_number(vit, 0)
-        return tuple(_likeliest(source))
-    table = _table(labels)
+        return tuple(_likeliest_labels(source))
+    table = _label_table(labels)
     numbers = []
     for name in source.names:
         path = Path(name)
@@ -346,7 +346,7 @@ def _label(vit: VisionTransformer, label: Any, needs_number: bool, name: str) ->
         ) from None
 
 
-def _table(labels: Any) -> dict[str, Any]:
+def _label_table(labels: Any) -> dict[str, Any]:
     if labels is None:
         return {}
     if isinstance(labels, dict):
@@ -360,9 +360,9 @@ def _table(labels: Any) -> dict[str, Any]:
         ) from None
 
 
-def _likeliest(source: Many) -> Iterator[int]:
+def _likeliest_labels(source: Many) -> Iterator[int]:
     logits_run = replace(source, wanted={"logits": ()}, batch=8)
-    answers = logits_run.some(range(len(logits_run)), unreadable=True)
+    answers = logits_run.numbers_of(range(len(logits_run)), skip_unreadable=True)
     labels = {answer.number: int(answer.arrays["logits"].argmax()) for answer in answers}
     return (labels.get(number, 0) for number in range(len(source)))
 
@@ -393,7 +393,7 @@ def _in_memory(xarray: Any, run: Sweep, report: type | None) -> Any:
     """The dataset of a sweep without a store, in memory."""
     progress_bar = report(total=len(run), unit="picture", desc="sweep") if report else None
     picture_numbers = []
-    for numbers in run.some(range(len(run)), unreadable=True):
+    for numbers in run.numbers_of(range(len(run)), skip_unreadable=True):
         picture_numbers.append(numbers)
         if progress_bar is not None:
             progress_bar.update(1)
@@ -414,9 +414,9 @@ def _warn_of_failures(run: Sweep, picture_count: int) -> None:
     sentences = list(run.failed.values())
     if not picture_count:
         raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
-    rest = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
+    rest_words = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
     if sentences:
-        warnings.warn(f"{'; '.join(sentences[:3])}{rest}. The others are here.", PlaygroundWarning, stacklevel=4)
+        warnings.warn(f"{'; '.join(sentences[:3])}{rest_words}. The others are here.", PlaygroundWarning, stacklevel=4)
 
 
 def _with_intervals(xarray: Any, dataset: Any) -> Any:
@@ -434,7 +434,7 @@ def _with_intervals(xarray: Any, dataset: Any) -> Any:
     for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*intervals, strict=True)), strict=True):
         dataset[kind] = dimensions, numbers.astype(np.float32)
     dataset["label"] = "label", names
-    dataset.attrs["interval"] = f"{100 * SURE:.0f} % by bootstrap over pictures, {DRAWS} draws"
+    dataset.attrs["interval"] = f"{100 * CONFIDENCE:.0f} % by bootstrap over pictures, {DRAWS} draws"
     return dataset
 
 
@@ -446,5 +446,5 @@ def bootstrap(numbers: np.ndarray, draws: int = DRAWS, seed: int = 0) -> tuple[n
     generator = np.random.default_rng(seed)
     weights = generator.multinomial(len(numbers), [1 / len(numbers)] * len(numbers), size=draws) / len(numbers)
     means = (weights @ numbers.reshape(len(numbers), -1)).reshape(draws, *mean.shape)
-    low, high = np.quantile(means, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0)
+    low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0)
     return mean, low, high

@@ -33,8 +33,8 @@ from playground.lessons import teaching
 from playground.lessons.teaching import ASKING_TOKEN, MISCONCEPTIONS, PLANS, TOKENS, VALUES
 
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
-MARGIN, LINE = 0.8, 0.2  # inches
-LETTERS = 108  # characters in a line of text
+MARGIN, LINE_HEIGHT = 0.8, 0.2  # inches
+LETTERS_PER_LINE = 108  # characters in a line of text
 
 
 @dataclass
@@ -52,12 +52,12 @@ class Page:
         page_width, page_height = self.figure.get_size_inches()
         text = text.replace("√d_k", r"$\sqrt{d_k}$")
         text = re.sub(r"(?<![{\w])d_k(?!})", "$d_k$", text)
-        for line in textwrap.wrap(text, round((LETTERS - indent * 14) * 10.5 / size)) or [""]:
+        for line in textwrap.wrap(text, round((LETTERS_PER_LINE - indent * 14) * 10.5 / size)) or [""]:
             self.figure.text(
                 (MARGIN + indent) / page_width, 1 - self.y / page_height, line, fontsize=size, va="top",
                 fontweight="bold" if bold else "normal",
             )  # fmt: skip
-            self.y += LINE * size / 10.5
+            self.y += LINE_HEIGHT * size / 10.5
         self.y += 0.04
 
     def formula(self, text: str) -> None:
@@ -72,15 +72,15 @@ class Page:
         axes = self.figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, page_width), ylim=(page_height, 0))
         axes.axis("off")
-        for number, row in enumerate(rows):
-            x, y = MARGIN, self.y + number * row_height
+        for row_number, row in enumerate(rows):
+            x, y = MARGIN, self.y + row_number * row_height
             for cell, width in zip(row, widths, strict=True):
                 axes.plot(
                     [x, x + width, x + width, x, x], [y, y, y + row_height, y + row_height, y], "k", linewidth=0.6
                 )
                 axes.text(
                     x + width / 2, y + row_height / 2, cell, fontsize=size, ha="center", va="center",
-                    fontweight="bold" if number == 0 else "normal",
+                    fontweight="bold" if row_number == 0 else "normal",
                 )  # fmt: skip
                 x += width
         self.y += len(rows) * row_height + 0.2
@@ -100,7 +100,7 @@ def handout(paper: str, key: bool) -> list[Page]:
         [TOKENS[i], *(f"({x:.1f}, {y:.1f})" for x, y in (sheet.queries[i], sheet.keys[i])), str(VALUES[i])]
         for i in range(len(TOKENS))
     ]
-    page.table(_minus(rows), [0.8, 1.6, 1.6, 1.0], row_height=0.27)
+    page.table(_with_minus_signs(rows), [0.8, 1.6, 1.6, 1.0], row_height=0.27)
     page.write(
         f"1.  Multiply {asker}'s query with each key.   2.  Divide by the root of two, 1.41: the score.   3.  Take e "
         "to that power.   4.  Add the nine powers up. Each weight is a power divided by this sum.   5.  Mix the "
@@ -120,7 +120,7 @@ def handout(paper: str, key: bool) -> list[Page]:
         for i, (p, s, e, w, v) in enumerate(columns)
     ]
     rows.append(["sum", "", "", *((f"{sum(sheet.powers):.2f}", "1", f"{sheet.mixture:.2f}") if key else ("", "", ""))])
-    page.table(_minus(rows), [0.9, 1.1, 1.1, 1.1, 1.1, 1.4], row_height=0.29)
+    page.table(_with_minus_signs(rows), [0.9, 1.1, 1.1, 1.1, 1.1, 1.4], row_height=0.29)
     page.write("Check on the screen: page By hand, Start again. The questions are on the back.", 9)
     return [page, _back_page(paper, key, sheet)]
 
@@ -130,17 +130,18 @@ def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
     page, asker = Page.of(paper), TOKENS[ASKING_TOKEN]
     page.write("What the row says" + (": the key" if key else ""), 18, bold=True)
     order = sorted(range(len(TOKENS)), key=sheet.weights.__getitem__, reverse=True)
-    best, second = (TOKENS[n] for n in order[:2])
+    best_token, second_token = (TOKENS[n] for n in order[:2])
     share = sheet.weights[order[1]] / (1 - sheet.weights[order[0]])
     for question, answer in (
-        (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?", f"{best}, with "
-         f"{captions.percent(max(sheet.weights))}. No: {best} gives {asker} "
-         f"{captions.percent(sheet.all_rows[order[0]][ASKING_TOKEN])}. Its row comes from {best}'s query and {asker}'s "
-         "key."),
+        (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?", f"{best_token}, with "
+         f"{captions.percent(max(sheet.weights))}. No: {best_token} gives {asker} "
+         f"{captions.percent(sheet.all_rows[order[0]][ASKING_TOKEN])}. Its row comes from {best_token}'s query and "
+         f"{asker}'s key."),
         (f"Set {asker}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
-        (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by what is "
-         f"left, 1 − {sheet.weights[order[0]]:.3f}: {second} rises from {sheet.weights[order[1]]:.3f} to {share:.3f}."),
+        (f"Hide {best_token}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by "
+         f"what is left, 1 − {sheet.weights[order[0]]:.3f}: {second_token} rises from {sheet.weights[order[1]]:.3f} to "
+         f"{share:.3f}."),
         (f"What is the most, and the least, that {asker} can receive?", f"{max(VALUES)} and {min(VALUES)}: a weighted "
          "mean lies between the smallest and the largest value."),
     ):  # fmt: skip
@@ -148,8 +149,8 @@ def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
         page.write(answer if key else "", indent=0.2)
         page.y += 0 if key else 0.3
     page.y += 0.15
-    share_out = teaching.ROW_DIVISION[0].upper() + teaching.ROW_DIVISION[1:]
-    page.write(f"All rows. {share_out}; {asker}'s is on the front. Every row sums to 1.")
+    instruction = teaching.ROW_DIVISION[0].upper() + teaching.ROW_DIVISION[1:]
+    page.write(f"All rows. {instruction}; {asker}'s is on the front. Every row sums to 1.")
     rows = [["asks", *TOKENS, "sum"]]
     for letter, row in zip(TOKENS, sheet.all_rows, strict=True):
         rows.append([letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1"])
@@ -165,16 +166,16 @@ def quiz(paper: str, key: bool) -> list[Page]:
             pages.append(Page.of(paper))
         page = pages[-1]
         page.write(f"{number}.  {question.asks}", bold=True)
-        for place, option in enumerate(question.options):
-            if not key or place == question.right:  # without the wrong answers, the key fits on two sheets
-                page.write(f"{'☒' if key else '☐'}  {'abcd'[place]})  {option}", indent=0.25)
+        for position, option in enumerate(question.options):
+            if not key or position == question.right:  # without the wrong answers, the key fits on two sheets
+                page.write(f"{'☒' if key else '☐'}  {'abcd'[position]})  {option}", indent=0.25)
         if key:
             page.write(question.why, 9.5, indent=0.5)
         page.y += 0.08
     return pages
 
 
-def _minus(rows: list[list[str]]) -> list[list[str]]:
+def _with_minus_signs(rows: list[list[str]]) -> list[list[str]]:
     return [[cell.replace("-", "−") for cell in row] for row in rows]
 
 
@@ -226,7 +227,7 @@ def main(arguments: list[str]) -> None:
 
 # Slides: a plan in one HTML file, which makes no request and so can be shown without a network.
 
-PAGE = """<!doctype html>
+PAGE_TEMPLATE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -257,7 +258,7 @@ class Slide:
 
 
 @dataclass(frozen=True)
-class Mounted:
+class MountedScript:
     """A script that draws a part of a lesson."""
 
     code: str  # a module whose default export mounts the script
@@ -269,21 +270,21 @@ class Mounted:
 @dataclass(frozen=True)
 class Deck:
     slides: Sequence[Slide]
-    scripts: Mapping[str, Mounted]
+    scripts: Mapping[str, MountedScript]
     story: str = ""  # the HTML of the story's frame, see `story` in playground/figures/html.py
     files: Mapping[str, str] = field(default_factory=dict)  # a file's name -> its data in base64
 
 
 def page(title: str, deck: Deck) -> str:
     """The HTML. Its content security policy allows the story's script too, because a frame obeys its page's policy."""
-    script_names = kinds_of(deck)
+    script_names = scripts_of(deck)
     scripts_used = {name: deck.scripts[name] for name in script_names}
     files = {**deck.files, **{f"{name}.css": _base64(script.styles.encode()) for name, script in scripts_used.items()}}
     scripts = {
         name: {"styles": f"{name}.css", "box": script.box, "look": script.look} for name, script in scripts_used.items()
     }
     module_scripts = [
-        *(_mounting(name, script.code) for name, script in scripts_used.items()),
+        *(_mount_script(name, script.code) for name, script in scripts_used.items()),
         bundle("lessons/slides.js"),
     ]
     all_scripts = [*module_scripts, bundle("shell/lecture.js")] if deck.story else module_scripts
@@ -293,7 +294,7 @@ def page(title: str, deck: Deck) -> str:
         "files": files,
         "scripts": scripts,
     }
-    return PAGE.format(
+    return PAGE_TEMPLATE.format(
         policy=(
             "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
             f"script-src {' '.join(map(_digest, all_scripts))}; base-uri 'none'; form-action 'none'"
@@ -305,24 +306,24 @@ def page(title: str, deck: Deck) -> str:
     )
 
 
-def kinds_of(deck: Deck) -> list[str]:
+def scripts_of(deck: Deck) -> list[str]:
     """The names of the lessons' scripts that the deck's slides mount."""
     names = set()
 
-    def look(part: object) -> None:
+    def collect(part: object) -> None:
         if isinstance(part, dict):
             if part.get("kind") == "ask":
                 names.add("guess")
             elif part.get("kind") == "drawing":
                 names.add(part["name"])
         for child in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-            look(child)
+            collect(child)
 
-    look([slide.lesson for slide in deck.slides])
+    collect([slide.lesson for slide in deck.slides])
     return sorted(names)
 
 
-def _mounting(name: str, code: str) -> str:
+def _mount_script(name: str, code: str) -> str:
     """Puts the default export into globalThis.mounts, because a page without a server can't import it by an address."""
     return re.sub(r"^export default ", f"(globalThis.mounts ??= {{}}).{name} = ", code, flags=re.MULTILINE)
 

@@ -38,8 +38,8 @@ from playground.samples import named
 from playground.tracing import Query, Trace
 from playground.vit import VisionTransformer
 
-PICTURE = "picture.png"  # the picture as the model sees it
-MEMBER = re.compile(r"step-(\d{1,12})\.pack")
+PICTURE_NAME = "picture.png"  # the picture as the model sees it
+MEMBER_NAME = re.compile(r"step-(\d{1,12})\.pack")
 
 
 class watch:
@@ -81,31 +81,31 @@ class watch:
         self.steps = 0
         self.trouble = ""  # why tracing stopped; "": it goes on
         try:
-            with zipfile.ZipFile(self.out, "x") as file, file.open(PICTURE, "w") as member:
+            with zipfile.ZipFile(self.out, "x") as file, file.open(PICTURE_NAME, "w") as member:
                 tracing.denormalised(self.pixels[0], config.mean, config.std).save(member, "PNG")
         except OSError as error:
             raise PlaygroundError(f"{self.out} can't be written: {error.strerror or error}.") from None
 
     def __enter__(self) -> watch:
-        self.hook = self.model.register_forward_pre_hook(self._called) if self.count else None
+        self.hook = self.model.register_forward_pre_hook(self._before_forward) if self.count else None
         return self
 
     def __exit__(self, *error: object) -> None:
         if self.hook is not None:
             self.hook.remove()
-        self._look()
+        self._write_trace()
 
-    def _called(self, model: nn.Module, inputs: Any) -> None:
+    def _before_forward(self, model: nn.Module, inputs: Any) -> None:
         if model.training and torch.is_grad_enabled():
             self.step()
 
     def step(self) -> None:
         """Call it once at each training step."""
         if self.steps % self.every == 0:
-            self._look()
+            self._write_trace()
         self.steps += 1
 
-    def _look(self) -> None:
+    def _write_trace(self) -> None:
         if self.trouble:
             return
         try:
@@ -129,27 +129,27 @@ class watch:
             ) from None
         watcher = self
 
-        class Watching(TrainerCallback):
+        class TraceCallback(TrainerCallback):
             def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
                 watcher.steps = state.global_step  # so a resumed run continues the count
                 watcher.step()
 
             def on_train_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-                watcher._look()
+                watcher._write_trace()
 
-        return Watching()
+        return TraceCallback()
 
     def _parameters(self) -> tuple[tuple[Any, ...], ...]:
         """Identifies the model's tensors: the result changes if tensors are replaced, not if their values are
         trained."""
         return tuple((name, p.data_ptr(), p.shape) for name, p in unwrapped(self.model).named_parameters())
 
-    def _now(self) -> VisionTransformer:
+    def _current_model(self) -> VisionTransformer:
         """Our model with the weights of this step. It usually shares its tensors with the model that learns, so nothing
         is built anew."""
         parameters = self._parameters()
         our_pointers = {parameter.data_ptr() for parameter in self.vit.parameters()}
-        if parameters == self.shared and our_pointers <= {place for _, place, _ in parameters}:
+        if parameters == self.shared and our_pointers <= {pointer for _, pointer, _ in parameters}:
             return self.vit
         self.shared = parameters
         source = source_of(unwrapped(self.model))
@@ -162,7 +162,7 @@ class watch:
         return self.vit
 
     def _trace(self) -> Trace:
-        vit = self._now()
+        vit = self._current_model()
         with torch.no_grad(), torch.autocast(self.pixels.device.type, enabled=False):
             return tracing.trace_input(vit, self.pixels)
 
@@ -183,8 +183,10 @@ def watched(path: str | Path) -> Watched:
     """Reads a file that `watch` wrote. The file of a killed run holds the traces made before."""
     try:
         with zipfile.ZipFile(path) as file:
-            members = sorted((int(match[1]), name) for name in file.namelist() if (match := MEMBER.fullmatch(name)))
-            picture = Image.open(io.BytesIO(file.read(PICTURE))).convert("RGB")
+            members = sorted(
+                (int(match[1]), name) for name in file.namelist() if (match := MEMBER_NAME.fullmatch(name))
+            )
+            picture = Image.open(io.BytesIO(file.read(PICTURE_NAME))).convert("RGB")
             traces = tuple(
                 replace(Trace.from_bytes(file.read(name)), picture=picture, picture_name=f"step {step}")
                 for step, name in members

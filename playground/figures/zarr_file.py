@@ -58,10 +58,10 @@ def write(job: Any, path: Path, report: type | None = None, dask: str | None = N
     if progress_bar is not None:
         progress_bar.close()
     if names := [job.names[number] for number in np.flatnonzero(~store["done"][:])]:
-        rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        rest_words = f" and {len(names) - 3} more" if len(names) > 3 else ""
         warnings.warn(
             f"{path} lacks the numbers of {len(names)} of {len(job)} pictures, which can't be read or give none: "
-            f"{', '.join(names[:3])}{rest}. Where they are mended, the same run into {path} fills them in.",
+            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run into {path} fills them in.",
             PlaygroundWarning,
             stacklevel=3,
         )
@@ -72,7 +72,7 @@ def write_some(job: Any, path: Path, picture_numbers: list[int]) -> Iterator[int
     """Writes the numbers of pictures into an existing store, and yields each picture's index when it is done. Pictures
     are separate regions of the store, so several workers may write at the same time."""
     store = _zarr().open_group(path, mode="r+")
-    for picture in job.some(picture_numbers, unreadable=True):
+    for picture in job.numbers_of(picture_numbers, skip_unreadable=True):
         for kind, array in picture.arrays.items():
             for place, numbers in _regions(job, kind, array):
                 store[kind][(picture.number, *place)] = numbers
@@ -135,7 +135,7 @@ def _new_store(zarr, job: Any, path: Path):
         with warnings.catch_warnings():
             # hides a warning: xarray reads consolidated metadata, which Zarr's format 3 does not specify yet
             warnings.simplefilter("ignore")
-            _describe(zarr.open_group(temporary_path, mode="w"), job)
+            _make_arrays(zarr.open_group(temporary_path, mode="w"), job)
             zarr.consolidate_metadata(temporary_path)
         temporary_path.rename(path)
     finally:
@@ -143,14 +143,12 @@ def _new_store(zarr, job: Any, path: Path):
     return zarr.open_group(path, mode="r+")
 
 
-def _describe(store, job: Any) -> None:
+def _make_arrays(store, job: Any) -> None:
     config, (rows, columns) = job.vit.config, job.grid
     for kind, shape in job.shapes().items():
         chunk = shape
-        if (layers := list(job.wanted[kind])) not in (
-            [],
-            job.layers,
-        ):  # one chunk per layer, so that layers without numbers take no room
+        # one chunk per layer, so that layers without numbers take no room
+        if (layers := list(job.wanted[kind])) not in ([], job.layers):
             shape, chunk = (len(job.layers), *shape[1:]), (1, *shape[1:])
         array = store.create_array(
             kind, shape=(len(job), *shape), chunks=(1, *chunk), dtype="float32", fill_value=np.nan,
@@ -270,7 +268,7 @@ def _attribute(value: Any) -> Any:
 # If a worker is lost, another one computes its batches again with the same pictures in them, so that the bytes are the
 # same. Workers must see the store and the pictures under the same names, and have this package installed.
 
-PATIENCE = 20  # seconds for a scheduler to answer
+SCHEDULER_TIMEOUT = 20  # seconds for a scheduler to answer
 
 
 Write = Callable[[Any, Path, list[int]], Iterator[int]]  # (job, path, numbers of pictures) -> numbers that are done
@@ -283,7 +281,7 @@ def write_on_cluster(
     distributed = _distributed()
     device = job.vit.patch_embed.proj.weight.device.type
     try:
-        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        client = distributed.Client(address, timeout=SCHEDULER_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise PlaygroundError(f"No scheduler of dask answers at {address} ({error}).") from None
     with client:

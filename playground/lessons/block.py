@@ -105,7 +105,7 @@ def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
         yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
     lengths = pushes(subject)
     token_lengths, attention_pushes, mlp_pushes = (
-        t.median(dim=1).values for t in (lengths.before, lengths.heard, lengths.thought)
+        t.median(dim=1).values for t in (lengths.before, lengths.attention_length, lengths.mlp_length)
     )
     yield Ask(push_question(token_lengths.tolist(), attention_pushes.tolist(), mlp_pushes.tolist()), subject.identity)
     ratios, longest_push_layer = attention_pushes / token_lengths, int(attention_pushes.argmax())  # (layers,)
@@ -154,7 +154,9 @@ def packed_arrows(subject: Subject, lengths: Stream) -> bytes:
         "{push}, and the cosine between them is {cosine} (0: a push to the side, −1: against it). After the whole "
         "layer, MLP included, the token still has a cosine of **{kept}** with what it was.",
     }  # fmt: skip
-    numbers = torch.stack([lengths.before, lengths.heard, lengths.along, lengths.kept])  # (4, layers, patches)
+    numbers = torch.stack(
+        [lengths.before, lengths.attention_length, lengths.attention_cosine, lengths.layer_cosine]
+    )  # (4, layers, patches)
     image = as_jpeg(pictures.at_map_size(subject.image))
     return pack(header, {"moves": numbers.half().numpy(), "image": image})
 
@@ -274,7 +276,7 @@ def curves(title: str = "The bend", counts: np.ndarray | None = None) -> go.Figu
 
 
 def norms_question() -> Question:
-    from playground.analysis.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_START
+    from playground.analysis.block import DEPTHS, LAST_GRADIENTS, LAST_GRADIENTS_SMALL, SEEDS, SMALL_INITIAL_STD
 
     pre, post, small_start = LAST_GRADIENTS["pre"], LAST_GRADIENTS["post"], LAST_GRADIENTS_SMALL
     return Question(
@@ -285,7 +287,7 @@ def norms_question() -> Question:
         f"what it was with {DEPTHS[0]}. Pre-norm’s falls to {pre[-1]:.2f}, {pre[-1] / pre[0]:.2f} × what it was. "
         "Post-norm therefore needed a **warm-up**: a learning rate that starts near 0 (Xiong et al., 2020). Pre-norm "
         "can train without one, but most recipes, ours too, keep a short one. Where parameters start much smaller, as "
-        f"a ViT’s do (grey: deviation {SMALL_START}), both are alike, {small_start['pre'][-1]:.3f} and "
+        f"a ViT’s do (grey: deviation {SMALL_INITIAL_STD}), both are alike, {small_start['pre'][-1]:.3f} and "
         f"{small_start['post'][-1]:.3f}.",
         prose="The first transformers put the norm *after* each sum: norm(x + branch(x)), **post-norm**. A ViT puts it "
         "*into the branch*: x + branch(norm(x)), **pre-norm**; the stream is a plain sum. "

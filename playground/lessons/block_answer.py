@@ -67,7 +67,7 @@ def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
     """The chosen model's answer to the chosen picture. A model without a classifier is replaced by another model. A
     sample replaces the picture if the answer is wrong. For our own model, which knows only drawings, a sample also
     replaces a picture whose labels are unknown."""
-    from playground.analysis.block import FOUND, best, true_labels
+    from playground.analysis.block import BEST_SAMPLES, best_example, true_labels
 
     small_picture = Picture(as_jpeg(at_map_size(subject.image)))
     if not subject.has_cached("classes"):
@@ -78,8 +78,9 @@ def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
     if not asked_subject.has_cached("judged"):
         yield Wait(f"Asking {asked_subject.model} what it answers …", small_picture)
     c, example = asked_subject.vit.config, judged_example(asked_subject)
-    if example.wrong if example else c.multi_label:
-        names = [FOUND[asked_subject.model_name]] if asked_subject.model_name in FOUND else labelled_samples(c)
+    if example.wrong_count if example else c.multi_label:
+        model_name = asked_subject.model_name
+        names = [BEST_SAMPLES[model_name]] if model_name in BEST_SAMPLES else labelled_samples(c)
         candidates = [asked_subject.with_other(sample=name) for name in names]
         for n, candidate in enumerate(candidates, 1):
             if not candidate.has_cached("judged"):
@@ -88,14 +89,14 @@ def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
                     small_picture,
                 )
             judged_example(candidate)
-        example = best([example for example in map(judged_example, candidates) if example])
-    if example is None or (example.wrong and not c.multi_label):
+        example = best_example([example for example in map(judged_example, candidates) if example])
+    if example is None or (example.wrong_count and not c.multi_label):
         trace = asked_subject.trace()
         return ModelAnswer(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
     if example.picture != asked_subject.sample_name:
         asked_subject = asked_subject.with_other(sample=example.picture)
     true_numbers = tuple(true_labels(c, samples.named(example.picture).labels))  # type: ignore[union-attr]
-    return ModelAnswer(asked_subject, asked_subject.trace(), example.label, true_numbers, example.wrong)
+    return ModelAnswer(asked_subject, asked_subject.trace(), example.label, true_numbers, example.wrong_count)
 
 
 def labelled_samples(c: Config) -> list[str]:
@@ -402,6 +403,6 @@ def two_passes_words(answer: ModelAnswer, is_training: bool) -> str:
         else "Dropout sets other numbers to 0 each time."
     )
     return (
-        f"The likeliest class’s logit, with a dropout of {percent(block.DROP)} after the last layer: "
+        f"The likeliest class’s logit, with a dropout of {percent(block.DROP_SHARE)} after the last layer: "
         f"**{number_text(first_logits, 3)}**, and once more **{number_text(second_logits, 3)}**. {reason}"
     )

@@ -15,7 +15,7 @@ from playground.lessons.questions import Lines, Number, Question, Series
 from playground.numbers import percent
 
 if TYPE_CHECKING:
-    from playground.analysis.block import Read
+    from playground.analysis.block import LogitLens
 
 MOST_MAPS = 8  # each map shows one layer
 MAP_SIDE = 180  # pixels, the longer side of a map
@@ -111,14 +111,14 @@ def logit_lens(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def measured_lens(answer: ModelAnswer) -> Read:
+def measured_lens(answer: ModelAnswer) -> LogitLens:
     from playground.analysis import block
 
     with answer.subject.turns() as give_way:
         return block.read_stream(answer.trace, answer.label, give_way)
 
 
-def maps(image: Image.Image, answers: Read) -> Row:
+def maps(image: Image.Image, answers: LogitLens) -> Row:
     """Maps of the label's probability, read from each patch alone, after some of the layers. One colour scale for
     all."""
     layers = len(answers.patches)

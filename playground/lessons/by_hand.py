@@ -100,7 +100,7 @@ def weights_of_a_and_b() -> tuple[float, float]:
     """The weight that A gives to B, and the weight that B gives to A, before an arrow is dragged."""
     from playground.analysis import by_hand
 
-    weights = by_hand.weights(by_hand.read(first_arrows(), tokens=18))
+    weights = by_hand.weights(by_hand.arrows_from_text(first_arrows(), tokens=18))
     return float(weights[0, 1]), float(weights[1, 0])
 
 
@@ -110,7 +110,7 @@ def longer_query_question() -> Question:
 
     from playground.analysis import by_hand
 
-    arrows = by_hand.read(first_arrows(), tokens=18)
+    arrows = by_hand.arrows_from_text(first_arrows(), tokens=18)
     longer_arrows = torch.cat([arrows[:9] * 2, arrows[9:]])
     old_row, new_row = (100 * by_hand.weights(a)[0] for a in (arrows, longer_arrows))
     index, largest_weight = int(old_row.argmax()), float(old_row.max())

@@ -223,13 +223,13 @@ def picture_numbers(subject: Subject) -> dict[str, Any]:
 
 def measured_numbers(subject: Subject) -> dict[str, Any]:
     from playground.analysis import heads
-    from playground.analysis.heads import differing
+    from playground.analysis.heads import disagreement
     from playground.lessons.experiments import block_difference, change_by_rotation, largest_difference
     from playground.vit import QKV
 
     trace = subject.trace()
     with subject.turns() as give_way:
-        difference, largest_gap = differing(trace, give_way), 0.0
+        difference, largest_gap = disagreement(trace, give_way), 0.0
         layers = [QKV(*(t[:, :MOST_TOKENS] for t in layer)) for layer in trace.record.values()]
         middle_layer = len(layers) // 2
         for layer in layers:
@@ -243,7 +243,7 @@ def measured_numbers(subject: Subject) -> dict[str, Any]:
             "some": f" (its first {MOST_TOKENS:,} tokens)" if trace.tokens > MOST_TOKENS else "",
             "differs": difference.overall,
             "rows": difference.rows,
-            "drawn": heads.words(trace),
+            "drawn": heads.sampling_note(trace),
             "breadth": difference.breadth,
             "tokens": trace.tokens,
         }

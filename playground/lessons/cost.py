@@ -287,9 +287,11 @@ def result_charts(result: Measurement, heads: int) -> Iterator[Chart]:
     yield Chart(time_figure, "measured time", 340)
     memory_figure = log_log_figure("Peak memory of a layer")
     add_points(memory_figure, result, lambda p: p.bytes, bytes_text)
-    if tables := [(p.tokens, cost.TABLES * cost.FLOAT * heads * p.tokens**2) for p in result.of(MATERIALISED)]:
+    if tables := [
+        (p.tokens, cost.TABLE_COUNT * cost.FLOAT_BYTES * heads * p.tokens**2) for p in result.of(MATERIALISED)
+    ]:
         tokens, values = zip(*tables, strict=True)
-        name = f"{cost.TABLES} tables of N × N"
+        name = f"{cost.TABLE_COUNT} tables of N × N"
         memory_figure.add_scatter(
             x=tokens, y=values, name=name, mode="lines", line={"color": "gray", "width": 3, "dash": "dot"},
             text=[f"{name}, {n:,} tokens: {bytes_text(size)}" for n, size in tables],
@@ -326,7 +328,7 @@ def remarks(result: Measurement) -> Iterator[str]:
     yield (
         "Time is the quickest of up to five passes; memory the highest point above what was there before. Step 3 "
         "counts what training keeps of a layer. This is a forward pass alone, which keeps nothing; but by hand it "
-        f"holds {cost.TABLES} tables of N × N for each head at once: scores, scaled scores, weights."
+        f"holds {cost.TABLE_COUNT} tables of N × N for each head at once: scores, scaled scores, weights."
     )
     for kind in GROWTH_POWERS:
         if skipped_points := result.of(kind, skipped=True):

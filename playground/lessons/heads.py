@@ -76,12 +76,12 @@ ANSWER_TEXT = (  # `share`: what the brightest 2 % of the patches hold of the ro
 
 def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     """A row to guess, in the head that the reader chose in the microscope, or else in a head that looks far."""
-    from playground.analysis.heads import far_looking
+    from playground.analysis.heads import far_looking_head
 
     yield Wait("Looking for a head that is worth a guess …")
     trace = subject.trace()
     spot = start_patch(subject.name, trace.grid)
-    layer, head = subject.chosen_head or subject.cached("far looking", lambda: far_looking(trace, spot))
+    layer, head = subject.chosen_head or subject.cached("far looking", lambda: far_looking_head(trace, spot))
     weights = trace.on_grid(trace.row(layer, head, spot)).flatten()  # (patches,)
     rows, columns = trace.grid
     photo = Photo(
@@ -182,12 +182,16 @@ def atlas_data(subject: Subject, trace: Trace, means: Habits, deviations: Habits
 
 def _habit_names(means: Habits, vit) -> list[list[dict[str, str | None]]]:
     """[layer][head]: names of habits. `told`: what a training loss asked of the head's weights, or None."""
-    from playground.analysis.heads import short, training_task
+    from playground.analysis.heads import short_label, training_task
 
-    names_and_habits = zip(means.kinds(), means.habits(), strict=True)
+    names_and_habits = zip(means.habit_names(), means.habits(), strict=True)
     return [
         [
-            {"long": name, "short": short(means.head(layer, head), habit), "told": training_task(vit, layer, head)}
+            {
+                "long": name,
+                "short": short_label(means.head(layer, head), habit),
+                "told": training_task(vit, layer, head),
+            }
             for head, (name, habit) in enumerate(zip(names, habits, strict=True))
         ]
         for layer, (names, habits) in enumerate(names_and_habits)
@@ -292,7 +296,7 @@ def scatter(trace: Trace, means: Habits, deviations: Habits | None) -> go.Figure
     from playground.analysis.heads import HABITS, Habit, even_distance
 
     even_level = even_distance(*trace.grid)
-    figure, kinds = go.Figure(), means.kinds()
+    figure, kinds = go.Figure(), means.habit_names()
     spots_by_habit: dict[Habit, list[tuple[int, int]]] = {}
     for layer, habits in enumerate(means.habits()):
         for head, habit in enumerate(habits):

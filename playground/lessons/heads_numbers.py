@@ -18,7 +18,7 @@ from playground.pictures.jpegs import small_url
 from playground.samples import SAMPLES
 
 if TYPE_CHECKING:
-    from playground.analysis.ablation import Addition, Loss
+    from playground.analysis.ablation import AblationEffect, Additivity
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
 
@@ -34,12 +34,12 @@ def habits(subject: Subject) -> Habits:
 
 
 def _layer_habits(subject: Subject, layer: int) -> Habits:
-    from playground.analysis.heads import look_at
+    from playground.analysis.heads import measure_layers
 
     def work() -> Habits:
         trace = subject.trace()
         with subject.turns():
-            return look_at(trace, [layer])
+            return measure_layers(trace, [layer])
 
     return subject.cached(("habits", layer), work)
 
@@ -79,7 +79,7 @@ def sampled_rows_note(trace: Trace) -> Iterator[Words]:
     """Yields a sentence if only some of the rows were measured."""
     from playground.analysis import heads
 
-    if words := heads.words(trace):
+    if words := heads.sampling_note(trace):
         yield Words(words, small=True)
 
 
@@ -235,12 +235,12 @@ def board_data(subject: Subject, trace: Trace, means: Habits, strongest_head: Sp
     }
 
 
-def loss_without(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> Loss:
-    from playground.analysis.ablation import without
+def loss_without(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> AblationEffect:
+    from playground.analysis.ablation import ablation_effect
 
-    def work() -> Loss:
+    def work() -> AblationEffect:
         with subject.turns() as give_way:
-            return without(trace, silenced_heads, give_way)
+            return ablation_effect(trace, silenced_heads, give_way)
 
     return subject.cached(("lost", tuple(silenced_heads)), work)
 
@@ -249,7 +249,7 @@ def _rounded(numbers: np.ndarray) -> list:
     return np.round(numbers.astype(float), 4).tolist()
 
 
-def _feature_sentence(trace: Trace, loss: Loss, silenced_heads: list[Spot]) -> str:
+def _feature_sentence(trace: Trace, loss: AblationEffect, silenced_heads: list[Spot]) -> str:
     """The sentence about the effect in a model without labels."""
     explanation = (
         "This model names no classes."
@@ -260,7 +260,7 @@ def _feature_sentence(trace: Trace, loss: Loss, silenced_heads: list[Spot]) -> s
         return f"{explanation} Switch a head off, and see how far its summary turns."
     return (
         f"{explanation} The vector that sums the picture up has turned: its cosine with what it was is "
-        f"{1 - loss.turned:.3f}."
+        f"{1 - loss.cosine_change:.3f}."
     )
 
 
@@ -309,20 +309,20 @@ def layer_sum_question(
 
 
 def sum_of_heads(subject: Subject, settings: Settings) -> Iterator[Part]:
-    from playground.analysis.ablation import addition, passes_of_addition
+    from playground.analysis.ablation import additivity, passes_of_additivity
 
     config = subject.vit.config
     yield choice_of_layer(subject, "summed")
     layer = layer_of(settings.summed, subject)
-    if reason := subject.why_too_long(passes_of_addition(config.depth, config.heads, layer)):
+    if reason := subject.why_too_long(passes_of_additivity(config.depth, config.heads, layer)):
         yield Words(reason)
         return
     yield Wait("Switching heads off, one after the other …")
 
-    def work() -> Addition:
+    def work() -> Additivity:
         trace = subject.trace()
         with subject.turns() as give_way:
-            return addition(trace, layer, give_way)
+            return additivity(trace, layer, give_way)
 
     effects = subject.cached(("addition", layer), work)
     question = layer_sum_question(layer, effects.single, effects.together, effects.whole, effects.cosine)

@@ -42,33 +42,33 @@ def differing(trace: Trace) -> float:
     """Per cent of all rows in which the patch with the largest weight is not the patch that adds the longest vector."""
     from playground.analysis import heads
 
-    return 100 * heads.differing(trace).overall
+    return 100 * heads.disagreement(trace).overall
 
 
 def rows_asked(trace: Trace) -> int:
     from playground.analysis import heads
 
-    return len(heads.asking(trace)) * trace.layers * trace.heads
+    return len(heads.measured_tokens(trace)) * trace.layers * trace.heads
 
 
 def distances(trace: Trace) -> list[float]:
     """The mean distance, in patches, over which each head attends: all heads of layer 0, then all of layer 1, …"""
     from playground.analysis import heads
 
-    return [float(distance) for distance in heads.look(trace).distance.ravel()]
+    return [float(distance) for distance in heads.measure_heads(trace).distance.ravel()]
 
 
 def mean_distance(trace: Trace, layer: int) -> float:
     from playground.analysis import heads
 
-    return float(heads.look_at(trace, [layer]).distance.mean())
+    return float(heads.measure_layers(trace, [layer]).distance.mean())
 
 
 def layer_by_distance(trace: Trace, which: str, what: str) -> float:
     """The number or mean distance (`what`) of the layer whose heads attend "nearest" or "farthest" (`which`)."""
     from playground.analysis import heads
 
-    return layer_of_distances(heads.look(trace).distance, which, what)
+    return layer_of_distances(heads.measure_heads(trace).distance, which, what)
 
 
 def layer_of_distances(distance: np.ndarray, extreme: str, value: str) -> float:
@@ -81,7 +81,7 @@ def layer_of_distances(distance: np.ndarray, extreme: str, value: str) -> float:
 def by_depth(trace: Trace) -> str:
     from playground.analysis import heads
 
-    return trend(heads.look(trace).distance)
+    return trend(heads.measure_heads(trace).distance)
 
 
 def trend(distance: np.ndarray) -> str:
@@ -96,7 +96,7 @@ def a_head(trace: Trace, which: str, what: str) -> float:
     its index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
     from playground.analysis import heads
 
-    return number_of_head(heads.look(trace), which, what)
+    return number_of_head(heads.measure_heads(trace), which, what)
 
 
 def number_of_head(habits: Habits, extreme: str, value: str) -> float:
@@ -116,7 +116,7 @@ def agreeing(trace: Trace, which: str, what: str) -> float:
     its index, or the share of that place."""
     from playground.analysis import heads
 
-    return number_of_agreeing_head(shares_of_one_place(heads.look(trace)), which, what)
+    return number_of_agreeing_head(shares_of_one_place(heads.measure_heads(trace)), which, what)
 
 
 def shares_of_one_place(habits: Habits) -> np.ndarray:
@@ -143,14 +143,14 @@ def locked_heads(trace: Trace) -> int:
     """The number of heads that on average give more than LOCKED_SHARE to one place."""
     from playground.analysis import heads
 
-    return int((shares_of_one_place(heads.look(trace)) > LOCKED_SHARE).sum())
+    return int((shares_of_one_place(heads.measure_heads(trace)) > LOCKED_SHARE).sum())
 
 
 def agreed_place(trace: Trace) -> str:
     """In words, the place that gets most from the head whose rows agree most."""
     from playground.analysis import heads
 
-    return place_of_agreeing(trace, heads.look(trace))
+    return place_of_agreeing(trace, heads.measure_heads(trace))
 
 
 def place_of_agreeing(trace: Trace, habits: Habits) -> str:
@@ -175,7 +175,7 @@ def mean_row(trace: Trace, layer: int, head: int) -> Tensor:
     """The mean of a head's rows: (tokens,). Averages the same rows as the numbers in Habits."""
     from playground.analysis import heads
 
-    return trace.weights(layer, heads.asking(trace))[head].mean(dim=0)
+    return trace.weights(layer, heads.measured_tokens(trace))[head].mean(dim=0)
 
 
 def key_length(trace: Trace) -> float:
@@ -183,7 +183,7 @@ def key_length(trace: Trace) -> float:
     length of the patches' keys."""
     from playground.analysis import heads
 
-    return key_of_agreeing(trace, heads.look(trace))
+    return key_of_agreeing(trace, heads.measure_heads(trace))
 
 
 def key_of_agreeing(trace: Trace, habits: Habits) -> float:
@@ -247,7 +247,7 @@ def reaches(trace: Trace, kernel: int) -> list[float]:
     """The receptive field's radius in patches after each layer of k × k convolutions, at most the picture's length."""
     from playground.analysis import two_ways
 
-    return [min(max(trace.grid), two_ways.field(kernel, layer + 1) // 2) for layer in range(trace.layers)]
+    return [min(max(trace.grid), two_ways.receptive_field(kernel, layer + 1) // 2) for layer in range(trace.layers)]
 
 
 # The row to guess: the row of the first query, in the head that gives most to far patches -----------------------------
@@ -264,7 +264,7 @@ def far_head(trace: Trace, spot: tuple[int, int] | None = None) -> int:
 def far_head_of(trace: Trace, spot: tuple[int, int] | None) -> tuple[int, int]:
     from playground.analysis import heads
 
-    return heads.far_looking(trace, spot or start_patch("", trace.grid))
+    return heads.far_looking_head(trace, spot or start_patch("", trace.grid))
 
 
 def far_share(trace: Trace, spot: tuple[int, int] | None = None) -> float:

@@ -119,7 +119,7 @@ def packed_patches(subject: Subject, patch: int) -> bytes:
 
     vit = subject.vit
     with subject.turns():
-        parts = patches.cut(vit, subject.image, patch)
+        parts = patches.cut_picture(vit, subject.image, patch)
     trained_side, config = vit.config.patch_size, vit.config
     filters, bias = patches.projection(vit)
     header = {
@@ -130,7 +130,7 @@ def packed_patches(subject: Subject, patch: int) -> bytes:
     arrays = {
         "pixels": np.array(displayed(subject.image, parts.size, config.interpolation)),
         "filters": filters.half().numpy(),
-        "stretch": patches.stretching(trained_side, patch).numpy(),
+        "stretch": patches.stretching_matrix(trained_side, patch).numpy(),
         "bias": np.zeros(0, np.float32) if bias is None else bias.numpy(),
         "tokens": parts.tokens.half().numpy(),
     }
@@ -215,7 +215,7 @@ def packed_filters(subject: Subject, pictures: str) -> bytes:
         "id": f"{subject.identity} {pictures}", "patch": results.filters.shape[-1], "grid": (rows, columns),
         "size": results.size, "titles": results.titles, "place": place, "says": CHANNELS_TEXT,
         "caption": f"The first {n} principal components" if is_components else learned_caption,
-        "channels": place and channels(subject, patches.strongest(vit)[:n], place),
+        "channels": place and channels(subject, patches.filters_by_norm(vit)[:n], place),
     }  # fmt: skip
     arrays = {
         "pictures": patches.as_pictures(results.filters).numpy(),
@@ -230,7 +230,7 @@ def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> li
     from playground.analysis import patches
 
     names, position = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}
-    answers = patches.by_channels(subject.vit, subject.image, numbers, place)  # (n, 4)
+    answers = patches.answers_by_channel(subject.vit, subject.image, numbers, place)  # (n, 4)
     records = []
     for number, parts in zip(numbers, answers.tolist(), strict=True):
         terms = (f"{part:.2f}".replace("-", "−") for part in (*parts, sum(parts)))

@@ -126,7 +126,7 @@ def positions_text(header: dict) -> str:
         f"a vector of today and its beginning is {start_cosine:.2f} on average."
     )  # fmt: skip
     if kind == "turned":
-        turned_change, added_change = patches.turned_scores(tuple(header["grid"]))
+        turned_change, added_change = patches.score_ranges_at_one_offset(tuple(header["grid"]))
         return KIND_TEXTS[kind].format(turned=turned_change, added=added_change)
     return KIND_TEXTS[kind] + start_sentence
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.analysis import scale as softmax
-from playground.analysis.scale import MANY, ROWS, WIDTHS, Curve
+from playground.analysis.scale import CURVE_ROW_COUNT, ROW_COUNT, WIDTHS, Curve
 from playground.lessons.lesson import APP_MODELS, APP_PICTURES, Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
     CHANGED,
@@ -77,12 +77,14 @@ def spread_question(
 def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     index = WIDTHS.index(64)
     peaks = softmax.peak(softmax.softmax(softmax.experiment()[:, index]))  # (rows,) without the scale
-    scores = softmax.experiment()[int(np.argsort(peaks)[ROWS // 2]), index]  # of the row with the median peak
+    scores = softmax.experiment()[int(np.argsort(peaks)[ROW_COUNT // 2]), index]  # of the row with the median peak
     scaled_weights, plain_weights = (
         100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0)
     )
     numbers = row_numbers()
-    yield Ask(spread_question(scaled_weights.tolist(), plain_weights.tolist(), 100 * numbers["peak_off"], MANY))
+    yield Ask(
+        spread_question(scaled_weights.tolist(), plain_weights.tolist(), 100 * numbers["peak_off"], CURVE_ROW_COUNT)
+    )
     yield After(
         "scale_spread",
         Words("**One random query among 64 random keys.** Turn the dials."),
@@ -113,7 +115,7 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
 def dials(settings: Settings) -> Drawing:
     scores = softmax.experiment()[settings.row].round(4).tolist()  # (widths, keys)
     return Drawing(
-        "softmaxbars", {"widths": WIDTHS, "powers": POWERS, "rows": ROWS, "scores": scores}, ("dk", "power", "row")
+        "softmaxbars", {"widths": WIDTHS, "powers": POWERS, "rows": ROW_COUNT, "scores": scores}, ("dk", "power", "row")
     )
 
 
@@ -178,7 +180,7 @@ def gradient_question(
 
 def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
     scaled_gradients, unscaled_gradients = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
-    yield Ask(gradient_question(WIDTHS, scaled_gradients, unscaled_gradients, MANY))
+    yield Ask(gradient_question(WIDTHS, scaled_gradients, unscaled_gradients, CURVE_ROW_COUNT))
     numbers = row_numbers()
     first_width = int(numbers["less"])
     yield After(
@@ -303,7 +305,7 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, i
 SETTINGS = {
     "dk": Setting.of(64, WIDTHS),
     "power": Setting.of(0.5, POWERS),
-    "row": Setting.of(0, range(ROWS)),
+    "row": Setting.of(0, range(ROW_COUNT)),
     "off": Setting.of(EACH_LAYER, (EACH_LAYER, WHOLE_PASS)),
     "instead": Setting.of(0.0, OTHER_SCALES),
     "width": Setting.of(START_WIDTH, START_WIDTHS),
@@ -311,7 +313,7 @@ SETTINGS = {
 }
 ROW_STEP = {
     "settings": ("dk", "power", "row"), "ahead": ({"row": range(SOME_ROWS)},),
-    "beyond": f"Here are {SOME_ROWS} random rows; the app has {ROWS}.",
+    "beyond": f"Here are {SOME_ROWS} random rows; the app has {ROW_COUNT}.",
 }  # fmt: skip
 LESSON = Lesson(
     "scale",

@@ -117,7 +117,7 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), settings.instead)
     scaled_numbers = sharpness(subject, scaled_trace, scaled_trace.native_scale)
     question = trained_question(
-        subject.model, d, scaled_numbers[2], scaled_trace.vit.random_weights, heads.words(scaled_trace)
+        subject.model, d, scaled_numbers[2], scaled_trace.vit.random_weights, heads.sampling_note(scaled_trace)
     )  # type: ignore[union-attr]
     yield replace(question, context=subject.identity)
     yield Wait("Running the network with the scale and without …")
@@ -266,11 +266,11 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
         yield Ask(features_question(cosine, prose, photo), context)
         yield choice_of_scale(d)
         return
-    labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.on for verdict in verdicts]
-    yield Ask(verdict_question(labels, shares, 100 * verdicts[0].off, d, prose), context)
+    labels, shares = [verdict.label for verdict in verdicts], [100 * verdict.scaled_share for verdict in verdicts]
+    yield Ask(verdict_question(labels, shares, 100 * verdicts[0].unscaled_share, d, prose), context)
     changed = ", ".join(
-        f"*{v.label}* from {percent(v.on)} to {percent(v.off)}"
-        for v in softmax.changed(scaled_trace, unscaled_trace)[:3]
+        f"*{v.label}* from {percent(v.scaled_share)} to {percent(v.unscaled_share)}"
+        for v in softmax.changed_verdicts(scaled_trace, unscaled_trace)[:3]
     )
     yield After(
         "scale_answer",
@@ -375,8 +375,8 @@ def _head_figure(
 def likeliest_chart(verdicts: list[Verdict], d: int, instead: str) -> Chart:
     labels, figure = [verdict.label for verdict in verdicts], go.Figure()
     for values, name, colour in (
-        ([verdict.off for verdict in verdicts], f"with {instead}, in every layer", CHANGED),
-        ([verdict.on for verdict in verdicts], f"with 1/√{d}", WEIGHTS),
+        ([verdict.unscaled_share for verdict in verdicts], f"with {instead}, in every layer", CHANGED),
+        ([verdict.scaled_share for verdict in verdicts], f"with 1/√{d}", WEIGHTS),
     ):
         figure.add_bar(
             y=labels, x=[100 * p for p in values], orientation="h", name=name, marker_color=colour,

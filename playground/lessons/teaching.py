@@ -320,7 +320,7 @@ class Sheet:
 
 
 def sheet() -> Sheet:
-    arrows = by_hand.read(first_arrows(), tokens=2 * len(TOKENS))
+    arrows = by_hand.arrows_from_text(first_arrows(), tokens=2 * len(TOKENS))
     assert arrows is not None
     queries, keys = (part.round(decimals=1).tolist() for part in arrows.chunk(2))
     queries, keys = ([[round(x, 1) for x in row] for row in part] for part in (queries, keys))

@@ -262,7 +262,7 @@ def packed_layer(run: Timelapse, layer: int, loss_beginnings: Sequence[Beginning
         "begins": [[beginning.step, beginning.short] for beginning in loss_beginnings],
         "aim": "On the patch's own object", "told": [], "growing": False, "first": None,
     }  # fmt: skip
-    return _packed_run(header, run, traces, jpeg, HABITS, lambda moment: moment.habits.kinds(moment.mass))
+    return _packed_run(header, run, traces, jpeg, HABITS, lambda moment: moment.habits.habit_names(moment.mass))
 
 
 def packed_learner(

@@ -42,7 +42,7 @@ from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
-    from playground.analysis.two_ways import Shifted
+    from playground.analysis.two_ways import ShiftedCrops
 
 KERNELS = (3, 5, 7)
 MOST_TOKENS = 16384
@@ -116,7 +116,7 @@ def any_convolution(subject: Subject) -> Fold:
             f"{case.kernel} × {case.kernel}, stride {case.stride}", f"{case.columns[0]} × {case.columns[1]:,}",
             f"{case.answer[0]} × {case.answer[1]}", f"{case.apart:.0e} of {case.typical:.2f}",
         )
-        for case in subject.cached("unfolded", lambda: two_ways.unfolded(subject.image))
+        for case in subject.cached("unfolded", lambda: two_ways.unfolding_results(subject.image))
     ]  # fmt: skip
     return Fold(
         "Any convolution is unfold, multiply, fold",
@@ -182,19 +182,19 @@ def shift(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def shifted_crops(subject: Subject, patches: int) -> Shifted:
+def shifted_crops(subject: Subject, patches: int) -> ShiftedCrops:
     from playground.analysis import two_ways
 
     layer, head = subject.shown_head
 
-    def work() -> Shifted:
+    def work() -> ShiftedCrops:
         with subject.turns():
-            return two_ways.shifted(subject.vit, subject.image, layer, head, patches)
+            return two_ways.compare_shifted(subject.vit, subject.image, layer, head, patches)
 
     return subject.cached(("shifted", layer, head, patches), work)
 
 
-def crop_pictures(shift: Shifted) -> Pictures:
+def crop_pictures(shift: ShiftedCrops) -> Pictures:
     spots = [(shift.query[0], shift.query[1] + offset) for offset in (shift.patches, 0)]
     pairs = list(zip(shift.pictures, shift.rows, spots, strict=True))
     first, second = (data_url(outlined_picture(crop, shift.grid, spot)) for crop, _, spot in pairs)
@@ -203,7 +203,7 @@ def crop_pictures(shift: Shifted) -> Pictures:
     return Pictures((first, second), (first_map, second_map), ("as it was", f"moved by {shift.patches}"), aspect)
 
 
-def convolution_words(shift: Shifted) -> str:
+def convolution_words(shift: ShiftedCrops) -> str:
     """How far a convolution's outputs differ after the shift, in words."""
     return f"differ by {shift.convolution:.0e} of their size" if shift.convolution else "are exactly the same"
 
@@ -348,12 +348,12 @@ def memory_figure(keeps: str) -> go.Figure:
     for name, words in KEEP_OPTIONS.items():
         is_chosen = name == keeps
         figure.add_scatter(
-            y=[100 * share_left for share_left in two_ways.left_of_the_first(name)], name=words, showlegend=is_chosen,
+            y=[100 * part for part in two_ways.parts_of_first_token(name)], name=words, showlegend=is_chosen,
             line={"width": 4 if is_chosen else 1, "color": QUERY if is_chosen else "gray"},
             hovertemplate=f"{words}, after %{{x}} tokens: %{{y:.1f}} %<extra></extra>",
         )  # fmt: skip
     figure.update_layout(title="What is left of the first token")
-    figure.update_xaxes(title=f"tokens read since; another one that matters comes at {two_ways.SECOND}")
+    figure.update_xaxes(title=f"tokens read since; another one that matters comes at {two_ways.SECOND_INDEX}")
     return figure.update_yaxes(ticksuffix=" %", rangemode="tozero")
 
 
@@ -361,7 +361,7 @@ def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import two_ways
 
     counts = (64, 256, 1024, 4096, 16384)
-    yield Ask(linear_question(counts, [two_ways.products(n, WINDOW_SIZE, D_K) for n in counts]))
+    yield Ask(linear_question(counts, [two_ways.product_flops(n, WINDOW_SIZE, D_K) for n in counts]))
     yield Words(
         "Attention costs N² because each token may look at each. Three ways around that, each with its price; none is "
         "simply better."
@@ -391,7 +391,7 @@ def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[Part]:
         Choice("keeps", "The state keeps", KEEP_OPTIONS),
         Chart(memory_figure(settings.keeps), "what-a-state-keeps", 280),
         Words(
-            f"In the end it holds **{percent(two_ways.left_of_the_first(settings.keeps)[-1])}** of the first token. "
+            f"In the end it holds **{percent(two_ways.parts_of_first_token(settings.keeps)[-1])}** of the first token. "
             "Attention reads the first token itself, however far back it is."
         ),
     )
@@ -405,7 +405,7 @@ def cheaper_ways(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     yield Slider("cheap_tokens", "Tokens", {count: f"{count:,}" for count in TOKEN_COUNTS})
     names = ("all pairs, 2 N² d", f"windows of {WINDOW_SIZE} tokens, 2 N w² d", "linear attention, 2 N d²")
-    flops = two_ways.products(settings.cheap_tokens, WINDOW_SIZE, D_K)
+    flops = two_ways.product_flops(settings.cheap_tokens, WINDOW_SIZE, D_K)
     rows = [(name, f"{n:,}", f"{n / flops[0]:.3g} ×") for name, n in zip(names, flops, strict=True)]
     yield Table((f"one head of {D_K}, the first product", "FLOPs", ""), rows)
     yield Exercise(

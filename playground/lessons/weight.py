@@ -53,7 +53,7 @@ from playground.samples import start_patch
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from playground.analysis.explain import Explained
+    from playground.analysis.explain import Explanation
 
 # What arrives ---------------------------------------------------------------------------------------------------------
 
@@ -271,7 +271,7 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
             return blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query)
 
     maps = subject.cached(("maps", query), make_maps)
-    yield Ask(map_question_about(subject, query, blanking.own_block(trace.grid, side, query), maps))
+    yield Ask(map_question_about(subject, query, blanking.block_of_query(trace.grid, side, query), maps))
     passes = len(blocks(trace.grid, side)) + edge_passes
     if reason := subject.why_too_long(passes):
         yield Words(reason)
@@ -320,12 +320,12 @@ def map_question_about(
     subject: Subject, query: tuple[int, int], own_block: Tensor, maps: Mapping[str, Tensor]
 ) -> Question:
     """`own_block`: the block around the query's patch, which stays dark because all maps contain it."""
-    from playground.analysis.explain import ASKERS, FORETOLD
+    from playground.analysis.explain import QUERY_PLACES, RANK_CORRELATIONS
 
     image = pictures.at_map_size(subject.image)
     map_urls = [webp_url(lit_picture(image, maps[name].masked_fill(own_block, 0), query)) for name in MAPS]
     plain_url = webp_url(outlined_picture(image, subject.trace().grid, query))
-    return explain_question(FORETOLD, len(ASKERS), (*map_urls, plain_url), image.width / image.height)
+    return explain_question(RANK_CORRELATIONS, len(QUERY_PLACES), (*map_urls, plain_url), image.width / image.height)
 
 
 def coarser_note(side: int, passes: int) -> Iterator[Part]:
@@ -335,8 +335,8 @@ def coarser_note(side: int, passes: int) -> Iterator[Part]:
     )
 
 
-def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explained) -> Iterator[Part]:
-    from playground.analysis.explain import NAMED_SCENES, ON_THE_NAMED
+def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation) -> Iterator[Part]:
+    from playground.analysis.explain import NAMED_SCENES, SHARES_ON_NAMED
 
     row, column = maps.top
     yield Row(
@@ -353,7 +353,7 @@ def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explained) 
                 f"{maps.blocks} blocks of {maps.side} × {maps.side} patches were blanked with the picture’s mean "
                 f"colour. Of each map a block’s mean is compared, over {maps.compared} equal blocks. The patch’s own "
                 f"block stays out: every map knows it. Rollout gives most to row {row}, column {column}, "
-                f"{percent(maps.top_share)}; blanking there moves the feature by {percent(maps.top_moves)} of its "
+                f"{percent(maps.top_share)}; blanking there moves the feature by {percent(maps.top_move)} of its "
                 f"length: place {maps.top_rank} of {maps.blocks - 1}."
             ),
         ),
@@ -362,9 +362,9 @@ def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explained) 
     yield Fold(
         "More: does rollout find what the model names?",
         Words(
-            f"On {NAMED_SCENES} drawn scenes our small model’s class token puts {percent(ON_THE_NAMED['rollout'])} of "
-            f"its rollout on the things that it names, which cover {percent(ON_THE_NAMED['area'])} of the patches: "
-            f"hardly more than chance. Gradient × weight puts {percent(ON_THE_NAMED['gradient'])} there."
+            f"On {NAMED_SCENES} drawn scenes our small model’s class token puts {percent(SHARES_ON_NAMED['rollout'])} "
+            f"of its rollout on the things that it names, which cover {percent(SHARES_ON_NAMED['area'])} of the "
+            f"patches: hardly more than chance. Gradient × weight puts {percent(SHARES_ON_NAMED['gradient'])} there."
         ),
     )
 
@@ -381,7 +381,7 @@ def cut_parts(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
     """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
     (row, column), (far_row, far_column) = query, edge.twin
     outlined_image = outlined_picture(
-        pictures.at_map_size(subject.image), subject.trace().grid, query, edge.twin, edge.around
+        pictures.at_map_size(subject.image), subject.trace().grid, query, edge.twin, edge.cut_radius
     )
     link = urlencode(subject.words() | {"query": f"{row},{column}", "locked": "true", "cut": edge.cut})
     yield Fold(
@@ -391,10 +391,11 @@ def cut_parts(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
             Words(
                 f"**The cut edge.** The far patch that is most like patch ({row}, {column}) is ({far_row}, "
                 f"{far_column}). Cut it: in no layer does the first hear it or those around it. Its feature moves by "
-                f"{percent(edge.by)} of its length, **{edge.times:.1f} × as far** as without another such block "
-                f"({percent(sum(edge.others) / len(edge.others))}, the mean of {len(edge.others)}). Their cosine was "
-                f"{edge.before:.3f}; now it is **{edge.after:.3f}**: the rest comes through other patches, and from "
-                f"what each shows by itself. [See the cut in the microscope](./?{link})."
+                f"{percent(edge.move)} of its length, **{edge.times:.1f} × as far** as without another such block "
+                f"({percent(sum(edge.control_moves) / len(edge.control_moves))}, the mean of "
+                f"{len(edge.control_moves)}). Their cosine was {edge.cosine_before:.3f}; now it is "
+                f"**{edge.cosine_after:.3f}**: the rest comes through other patches, and from what each shows by "
+                f"itself. [See the cut in the microscope](./?{link})."
             ),
             shares=(1, 3),
         ),

@@ -128,7 +128,7 @@ def locked_question_about(subject: Subject, habits) -> Ask:
     truth = Measured("agreeing_percent", 100 * float(shares[layer, head]))
     picture = Maker("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED_SHARE / 3})
     tempting = Maker("even_tempting", {"even": percent(1 / trace.tokens)})
-    question = locked_question(asks.says, truth.value, verdict.says, trace.tokens, heads.words(trace), photo)
+    question = locked_question(asks.says, truth.value, verdict.says, trace.tokens, heads.sampling_note(trace), photo)
     return Ask(question, own={
         "asks": asks, "truth": truth, "says": Maker("by_count", sentences), "picture": picture, "tempting": tempting,
     })  # fmt: skip
@@ -250,18 +250,18 @@ def measured_lengths(subject: Subject):
 
 def lengths_in_words(subject: Subject) -> str:
     lengths = measured_lengths(subject)
-    last_layer, worst_layer = len(lengths.patches) - 1, lengths.worst
-    outlier_count = lengths.far_out(last_layer)
+    last_layer, worst_layer = len(lengths.patches) - 1, lengths.worst_layer
+    outlier_count = lengths.outlier_count(last_layer)
     stand_words = "none stands" if not outlier_count else "1 stands" if outlier_count == 1 else f"{outlier_count} stand"
     remark = (
         "It has the outliers that large models grow"
-        if lengths.largest(worst_layer) > OUTLIER_RATIO
+        if lengths.largest_ratio(worst_layer) > OUTLIER_RATIO
         else "It does *not* have the outliers of large models"
     )
     return (
         f"After the last layer of {plain_name(subject.trace().model)} the longest patch is "
-        f"**{lengths.largest(last_layer):.1f} ×** as long as the median one, at most "
-        f"{lengths.largest(worst_layer):.1f} × (after layer {worst_layer}); {stand_words} beyond Tukey’s bound. "
+        f"**{lengths.largest_ratio(last_layer):.1f} ×** as long as the median one, at most "
+        f"{lengths.largest_ratio(worst_layer):.1f} × (after layer {worst_layer}); {stand_words} beyond Tukey’s bound. "
         f"{remark}."
     )
 

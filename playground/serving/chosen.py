@@ -35,12 +35,12 @@ PAGE_PATTERNS = {  # the page's setting -> pattern of its values; for the view's
 
 def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Returns the page's settings and the microscope's view that an address holds."""
-    return view.with_allowed_values(address, PAGE_PATTERNS), view.matching(address)
+    return view.with_allowed_values(address, PAGE_PATTERNS), view.allowed_words(address)
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
     """The words that belong to the microscope's view."""
-    return view.matching(words)
+    return view.allowed_words(words)
 
 
 def readable_settings(words: dict[str, str]) -> dict[str, str]:

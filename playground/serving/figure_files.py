@@ -97,12 +97,12 @@ def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
 
 
 def _number_file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
-    from playground.figures.files import contents
+    from playground.figures.files import numbers_file
 
     trace, arguments = _traces(subject, spec, person)
     with queue.drawing():
         image = subject.picture.image if layouts.of(spec).of_pictures else None
-        return contents(f".{kind}", figure_words.as_typed(spec), trace, image, **arguments)
+        return numbers_file(f".{kind}", figure_words.as_typed(spec), trace, image, **arguments)
 
 
 def _interactive_file(subject: FigureSubject, spec: Spec, person: Person | None) -> bytes:
@@ -176,11 +176,11 @@ def _scale_number(scale: str) -> float | None:
 def _check_place(spec: Spec, trace) -> None:
     """Checks layer, head and query as the command line does, before anything is drawn."""
     from playground.figures.drawing.option_words import read_numbers
-    from playground.figures.drawing.spec import POOLED
+    from playground.figures.drawing.spec import POOLINGS
 
     if spec.layer is not None:
         read_numbers(spec.layer, trace.layers, "{layer} takes", "layer")
-    if spec.head not in POOLED:
+    if spec.head not in POOLINGS:
         read_numbers(spec.head, trace.heads, "{head} takes", "head")
 
 
@@ -191,7 +191,7 @@ def _grid_cells(subject: FigureSubject, spec: Spec) -> list[tuple]:
     c = models.load(spec.model).config
     if (map_count := prod(len(axis.values) for axis in grid.axes(spec, (c.depth, c.heads)))) > MOST_MAPS:
         raise Refused(f"A grid of {map_count:,} maps is too much for this server, which draws {MOST_MAPS} at most.")
-    names = grid.names(spec)
+    names = grid.needed_traces(spec)
     if len(names) > MOST_TRACES:
         raise Refused(f"A grid of {len(names)} pictures and models is too much for this server: {MOST_TRACES} at most.")
     chosen_pair = {(spec.image, spec.model): (subject.picture, subject.setup)}

@@ -14,12 +14,12 @@ from dataclasses import dataclass, fields, replace
 from urllib.parse import parse_qsl, urlencode
 
 from playground.figures import command_line, layouts
-from playground.figures.command_line import unused
+from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import option_words
 from playground.figures.drawing.option_words import Words
-from playground.figures.drawing.spec import ALONE, POOLED, Spec, query_words
-from playground.figures.drawing.view import DRAWN, VIEW, as_in_address
-from playground.figures.drawing.ways import FIRST
+from playground.figures.drawing.spec import NOTHING_TO_COMPARE, POOLINGS, Spec, query_words
+from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, as_in_address
+from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import Layout
 from playground.serving import chosen, models, own_models, traces
 from playground.serving.answering import Refused
@@ -30,18 +30,20 @@ from playground.serving.traces import Setup
 SUBJECT_WORDS = ("sample", "mine", "model", "detail", "with")  # words of picture and model, which chosen.py reads
 UNSETTABLE = ("model", "weights", "size", "other_image", "other_model", "view")  # fields that an address can't set
 LOOK_FIELDS = tuple(
-    name for name in command_line.FLAGS if name not in UNSETTABLE and name not in {choice.field for choice in DRAWN}
+    name
+    for name in command_line.FLAGS
+    if name not in UNSETTABLE and name not in {choice.field for choice in FIGURE_CHOICES}
 )
 HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # value of the word `held` -> layers in an interactive file
 # words of the view that no field of a Spec holds
-SCREEN_WORDS = tuple(choice.key for choice in VIEW if not choice.field)
+SCREEN_WORDS = tuple(choice.key for choice in VIEW_CHOICES if not choice.field)
 INTERACTIVE_WORDS = ("locked", "grid")  # words of the view that only an interactive figure has
 SWEEP_TITLES = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST_VALUE = 200  # most characters of a word's value
 MOST_DOTS, MOST_MOVING_DOTS = 5000, 1920  # most dots across: in a still; in an animation, whose frames take memory
 FIELD_DEFAULTS = {field.name: field.default for field in fields(Spec)}
-VIEW_CHOICES = {choice.key: choice for choice in VIEW}
-WORD_OF_FIELD = {choice.field: choice.key for choice in DRAWN}  # field of Spec -> word of the address
+VIEW_CHOICES = {choice.key: choice for choice in VIEW_CHOICES}
+WORD_OF_FIELD = {choice.field: choice.key for choice in FIGURE_CHOICES}  # field of Spec -> word of the address
 ADDRESS_NAMES = Words(
     lambda option: WORD_OF_FIELD.get(option, option),
     lambda key, value: f"{key}={value.lower() if value in ('True', 'False') else value}",
@@ -112,9 +114,9 @@ def _check(spec: Spec, kind: str, words: Mapping[str, str]) -> None:
             "larger ones on your own machine."
         )
     if layouts.of(spec).beside(spec) == "other" and spec.other_image is None and spec.other_model is None:
-        raise Refused(ADDRESS_NAMES.put_into(ALONE))
+        raise Refused(ADDRESS_NAMES.put_into(NOTHING_TO_COMPARE))
     given_fields = {VIEW_CHOICES[key].field or "view" if key in VIEW_CHOICES else key for key in words}
-    for name, reason in unused(spec, f".{kind}").items():
+    for name, reason in unused_reasons(spec, f".{kind}").items():
         is_compared_name = name in ("other_image", "other_model")
         if (name in given_fields or is_compared_name) and getattr(spec, name) != FIELD_DEFAULTS[name]:
             raise Refused(f"{word(spec, name)} would change nothing here: {ADDRESS_NAMES.put_into(reason)}.")
@@ -150,7 +152,7 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
     view = {key: words[key] for key in VIEW_CHOICES if key in words}
     for key, value in view.items():
         choice = VIEW_CHOICES[key]
-        if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLED):
+        if re.fullmatch(choice.text, value, re.ASCII) or (key == "head" and value in POOLINGS):
             continue
         options = (True, False) if isinstance(choice.default, bool) else choice.options
         allowed = ", ".join(map(as_in_address, options)) or ADDRESS_NAMES.put_into(choice.help) or choice.text
@@ -162,7 +164,7 @@ def _field_value(name: str, text: str) -> object:
     """Parses the value of a Spec's field. The Spec itself says which values are allowed."""
     default = FIELD_DEFAULTS[name]
     try:
-        if isinstance(default, bool) or name in command_line.TRISTATE:
+        if isinstance(default, bool) or name in command_line.TRISTATE_FIELDS:
             return {"true": True, "false": False}[text]
         if name == "width":
             return option_words.read_length(text)
@@ -170,7 +172,7 @@ def _field_value(name: str, text: str) -> object:
     except argparse.ArgumentTypeError as error:
         raise Refused(f"{error}.") from None
     except (KeyError, ValueError):
-        kind = "true or false" if isinstance(default, bool) or name in command_line.TRISTATE else "a number"
+        kind = "true or false" if isinstance(default, bool) or name in command_line.TRISTATE_FIELDS else "a number"
         raise Refused(f"{name} is {kind}; given was {text!r}.") from None
 
 
@@ -201,7 +203,7 @@ def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "
         model=subject.setup.model,
         size=None if is_usual_size else traces.size(subject.picture, subject.setup),
         layer=int(view["layer"]) if "layer" in view else None,
-        head=head if head in POOLED else int(head),
+        head=head if head in POOLINGS else int(head),
         query=option_words.read_query(view.get("query")),
         scale=view.get("scale", "on"),
         whole=view.get("pass") == "whole" and (layout_record.alters_scale or view.get("scale", "on") != "on"),
@@ -210,7 +212,7 @@ def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "
         text=view.get("text", ""),
         blank=view.get("blank", "mean"),
         typical=view.get("typical") == "true",
-        what=view.get("what", FIRST),
+        what=view.get("what", FIRST_WAY),
         direction=view.get("direction", "row"),
         kernel=int(view.get("k", 3)),
         depth=view.get("depth", "follow"),
@@ -270,8 +272,8 @@ def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
     layout = layouts.of(spec)
     words = address_words(subject, layout.beside(spec) == "other" or spec.takes_another) if layout.of_pictures else {}
-    unused_fields = {} if kind == "html" else unused(spec)
-    for choice in DRAWN:
+    unused_fields = {} if kind == "html" else unused_reasons(spec)
+    for choice in FIGURE_CHOICES:
         value = getattr(spec, choice.field)
         if (
             choice.field in unused_fields

@@ -129,7 +129,7 @@ async def patched(request: Request) -> Response:
         effort.check(trace.vit, trace.grid, PATCHING_PASSES)
         with queue.turn():
             patched_trace = patching.patch(trace, donor, patches, layer)
-        labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.labels(trace.vit, patched_trace)]
+        labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.changed_labels(trace.vit, patched_trace)]
         response = _with_matrix(patched_trace.moved.numpy()[None], labels=labels)
         if not source[0].is_sample:
             response.headers.update(PRIVATE)
@@ -148,7 +148,7 @@ class OcclusionResult:
     side: int  # side of the smallest blocks, if all of them were blanked; else 0
     moves: np.ndarray  # (blocks,)
     sides: tuple[int, ...]  # sides of all blanked blocks
-    moves_nothing: bool  # whether no block moves the label
+    answer_stays: bool  # whether no block moves the answer
     known_moves: tuple[list[bytes], list[float]]  # the blanked blocks, and how far each moved the answer
 
 
@@ -162,9 +162,9 @@ async def occluded(request: Request) -> Response:
 
         trace = traces.trace(picture, setup, cache_of(person))
         question, blanking = _question(words, trace), words.get("by", "mean")
-        if blanking not in occlusion.BLANKS:
-            raise Refused(f"Patches are blanked by {', '.join(occlusion.BLANKS)}; asked was {blanking[:20]!r}.")
-        effort.check(trace.vit, trace.grid, occlusion.AT_ONCE)
+        if blanking not in occlusion.FILLINGS:
+            raise Refused(f"Patches are blanked by {', '.join(occlusion.FILLINGS)}; asked was {blanking[:20]!r}.")
+        effort.check(trace.vit, trace.grid, occlusion.BATCH_SIZE)
         most_passes = _most_passes(trace, occlusion.passes_of(trace.grid))
         steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
         step = chosen.number(words, "step", len(steps))
@@ -177,13 +177,19 @@ async def occluded(request: Request) -> Response:
         def run(step: int) -> OcclusionResult:
             history = result_of(step - 1).known_moves if step else ([], [])
             with queue.turns() as give_way:
-                measurement = occlusion.Measured(trace, occlusion.Target(**question), blanking, give_way)
+                measurement = occlusion.Blanking(trace, occlusion.Target(**question), blanking, give_way)
                 measurement.known.update(zip(*history, strict=True))
                 *_, state = occlusion.occlusion(measurement, steps[step])
             history = (list(measurement.known), list(measurement.known.values()))
             moves = np.array(state.moves)
             return OcclusionResult(
-                state.passes, state.map.flatten().numpy(), state.whole, moves, state.sides, state.nothing, history
+                state.passes,
+                state.map.flatten().numpy(),
+                state.complete_side,
+                moves,
+                state.sides,
+                state.answer_stays,
+                history,
             )
 
         result = result_of(step)
@@ -212,10 +218,12 @@ def _measurement_fields(trace: Trace, question: occlusion.Target, result: Occlus
     method = f"blanked in {captions.sides(result.sides)}"
     if question.label is not None:
         method += f"; in logits ({captions.margin(trace)})"
-    if not result.moves_nothing:
+    if not result.answer_stays:
         return {"how": method}
-    least_change = f"{question.nothing:g} logits" if question.label is not None else captions.percent(question.nothing)
-    return {"how": method, "floor": question.nothing, "unmoved": least_change}
+    least_change = (
+        f"{question.least_move:g} logits" if question.label is not None else captions.percent(question.least_move)
+    )
+    return {"how": method, "floor": question.least_move, "unmoved": least_change}
 
 
 def _most_passes(trace: Trace, passes: int) -> int:

@@ -18,9 +18,9 @@ from starlette.routing import Route
 
 from playground.errors import PlaygroundError
 from playground.figures import layouts
-from playground.figures.command_line import again
+from playground.figures.command_line import repeat_command
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.spec import PACKS, PURPOSES, Spec
+from playground.figures.drawing.spec import PACK_FORMATS, PURPOSES, Spec
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
@@ -141,7 +141,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "footer": options.get("footer") == "true",
         "sweep": _option(options, "sweep", sweeps) if sweeps else "",
         "held": _option(options, "held", HELD_LAYERS),
-        "pack": _option(options, "pack", PACKS),
+        "pack": _option(options, "pack", PACK_FORMATS),
     }
     spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
     return {
@@ -153,12 +153,12 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
             "background": _titled(BACKGROUND_TITLES, BACKGROUND_TITLES),
             "sweep": _titled(sweeps, SWEEP_TITLES),
             "held": _titled(HELD_LAYERS, HELD_LAYERS),
-            "pack": _titled(PACKS, NUMBER_TITLES),
+            "pack": _titled(PACK_FORMATS, NUMBER_TITLES),
         },
         "chosen": choices,
         "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
         "preview": address(subject, *_preview(subject, view, spec, suffix)),
-        "command": again(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
+        "command": repeat_command(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
     }
 
 
@@ -175,7 +175,8 @@ def _read_request(words: Mapping[str, str], person: Person | None) -> tuple[Figu
 def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
     """The size of the interactive file for these words; takes some seconds."""
     subject, view, options = _read_request(words, person)
-    choices = {"kind": "html", "held": _option(options, "held", HELD_LAYERS), "pack": _option(options, "pack", PACKS)}
+    held, pack = _option(options, "held", HELD_LAYERS), _option(options, "pack", PACK_FORMATS)
+    choices = {"kind": "html", "held": held, "pack": pack}
     return figure_files.size_sentence(subject, _file(subject, view, choices, options.get("theme", "light"))[0], person)
 
 

@@ -182,8 +182,8 @@ async def moved(request: Request) -> Response:
             try:
                 effect = cutting.moved_beside_controls(uncut_trace, setup.cut, query, give_way)
             except PlaygroundError as error:  # no other patches have as much attention
-                return JSONResponse({"by": cutting.moved(uncut_trace, setup.cut, query), "says": str(error)})
-        return JSONResponse({"by": effect.by, "times": effect.times, "attention": effect.attention})
+                return JSONResponse({"by": cutting.feature_move(uncut_trace, setup.cut, query), "says": str(error)})
+        return JSONResponse({"by": effect.move, "times": effect.times, "attention": effect.attention})
 
     return await part(request, make)
 
@@ -213,14 +213,19 @@ async def changed_labels(request: Request) -> Response:
     after."""
 
     def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        from playground.analysis.scale import changed
+        from playground.analysis.scale import changed_verdicts
 
         trained_pass, rescaled_pass = (
             traces.trace(picture, pass_setup, cache_of(person))
             for pass_setup in (replace(setup, scale=None, cut=(), other_sample=""), setup)
         )
         return JSONResponse(
-            {"labels": [(v.label, round(v.on, 5), round(v.off, 5)) for v in changed(trained_pass, rescaled_pass)]}
+            {
+                "labels": [
+                    (v.label, round(v.scaled_share, 5), round(v.unscaled_share, 5))
+                    for v in changed_verdicts(trained_pass, rescaled_pass)
+                ]
+            }
         )
 
     return await part(request, make)

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.figures.bundle import MICROSCOPE, drawing, exported, stylesheet
+from playground.figures.bundle import MICROSCOPE, drawing_module, exported_functions, stylesheet
 from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, sentence_response
 
@@ -32,7 +32,7 @@ def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
     named; for `mounts` see bundle.py."""
     css = stylesheet(*styles) if styles else ""
     escaped_css = css.replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
-    return f"{drawing(entry, mounts)}\nexport const styles = `{escaped_css}`;\n"
+    return f"{drawing_module(entry, mounts)}\nexport const styles = `{escaped_css}`;\n"
 
 
 @lru_cache(MOST_SCRIPTS)
@@ -48,7 +48,7 @@ async def send(request: Request) -> Response:
     mounts = request.query_params.get("mounts", "")
     if entry not in _names_of(".js") or not set(styles) <= _names_of(".css") or len(set(styles)) < len(styles):
         return sentence_response("There is no such script.", 404)
-    if mounts and mounts not in exported(entry):
+    if mounts and mounts not in exported_functions(entry):
         return sentence_response("There is no such drawing in this script.", 404)
 
     def work() -> Response:

@@ -229,9 +229,9 @@ def names_of_heads(picture_trace, layer: int) -> list[tuple[str, str, str, str, 
     from playground.analysis import heads
 
     with queue.turn(finer=True):
-        measurement = heads.look_at(picture_trace, [layer], heads.Grid.of(picture_trace))
-    habits, kinds = measurement.habits()[0], measurement.kinds()[0]
-    short_labels = [heads.short(measurement.head(0, head), habit) for head, habit in enumerate(habits)]
+        measurement = heads.measure_layers(picture_trace, [layer], heads.Grid.of(picture_trace))
+    habits, kinds = measurement.habits()[0], measurement.habit_names()[0]
+    short_labels = [heads.short_label(measurement.head(0, head), habit) for head, habit in enumerate(habits)]
     return [
         (
             kind,

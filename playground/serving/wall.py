@@ -149,7 +149,7 @@ def picture(moment: Moment) -> bytes:
     photo = pictures.sample(moment.sample).image.convert("RGB")
     photo = photo.resize((round(PICTURE_HEIGHT * aspect(moment)), PICTURE_HEIGHT), Image.Resampling.LANCZOS)
     values = weights[len(prefix) :].reshape(grid)
-    shares = light.shares(prints.spread(values, photo.size), light.exposure(values))
+    shares = light.shares(prints.to_pixels(values, photo.size), light.exposure(values))
     image = Image.fromarray(light.heat(np.asarray(photo), shares))
     pen, (row, column) = ImageDraw.Draw(image), moment.patch
     height, width = image.height / grid[0], image.width / grid[1]

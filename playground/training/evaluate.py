@@ -76,7 +76,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
     far_head, overlap_head = _best(other_sums.far), _best(other_sums.overlap)
     gaussian_setting, colour_setting = int(other_sums.gaussian.argmax()), int(other_sums.colour.argmax())
     filter_setting, far_setting = int(other_sums.filter.argmax()), int(other_sums.far_filter.argmax())
-    kinds = heads.average(sums.habits).kinds(sums.mass.numpy())
+    kinds = heads.average(sums.habits).habit_names(sums.mass.numpy())
     flat_kinds = [kind for layer in kinds for kind in layer]
     scores = f1(torch.stack(sums.predicted), torch.stack(sums.labels))
     return {
@@ -124,7 +124,7 @@ class Sums:
         for scene in scenes:
             questions = Questions.of(patch_targets(scene, patch).objects)
             model_trace = trace(vit, Image.fromarray(scene.image), size=scene.objects.shape)
-            self.habits.append(heads.look(model_trace))
+            self.habits.append(heads.measure_heads(model_trace))
             self.predicted.append(model_trace.logits.sigmoid() > 0.5)
             self.labels.append(torch.from_numpy(presence(scene)) > 0)
             self._class_token(model_trace, questions)

@@ -182,7 +182,9 @@ class LearningModel:
         """Measures the model in its present state."""
         model_trace = trace(self.run.mean, Image.fromarray(self.test_boards.images[0]))
         mass = twin_mass(self.run.mean, self.test_boards)
-        self.moments.append(Moment(self.run.step, heads.look(model_trace), mass, model_trace.to_bytes(numbers="int8")))
+        self.moments.append(
+            Moment(self.run.step, heads.measure_heads(model_trace), mass, model_trace.to_bytes(numbers="int8"))
+        )
         self.right_shares.append(self.run.teachers.right_share)
         told_heads = self.run.mean.told_heads
         names = ("colour", "told") if told_heads else ("colour",)
@@ -209,7 +211,7 @@ def twin_fields(seed: int) -> list[tuple[int, int]]:
 
 def kinds(moment: Moment) -> list[list[str]]:
     """The name of every head's habit: [layer][head]."""
-    habit_names = moment.habits.kinds()
+    habit_names = moment.habits.habit_names()
     return [
         [TWIN.label if mass_on_twin > 0.5 else kind for mass_on_twin, kind in zip(*row, strict=True)]
         for row in zip(moment.mass, habit_names, strict=True)

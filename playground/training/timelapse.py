@@ -169,7 +169,7 @@ def first_habits(timelapse: Timelapse) -> tuple[int, dict[str, list[Head]]] | No
     nameless_kinds = ("everywhere", "no single habit", "idle")
     for moment in timelapse.moments:
         heads_by_kind: dict[str, list[Head]] = {}
-        for layer, row in enumerate(moment.habits.kinds(moment.mass)):
+        for layer, row in enumerate(moment.habits.habit_names(moment.mass)):
             for head, kind in enumerate(row):
                 if kind not in nameless_kinds:
                     heads_by_kind.setdefault(kind, []).append((layer, head))

@@ -12,7 +12,7 @@ import streamlit as st
 
 from playground import samples
 from playground.figures import teaching as printed
-from playground.figures.bundle import drawing, stylesheet
+from playground.figures.bundle import drawing_module, stylesheet
 from playground.lessons import teaching
 from playground.lessons.lesson import Setting, TextSetting
 from playground.lessons.registry import LESSONS
@@ -189,10 +189,12 @@ def lesson_step(subject: Here, scene: teaching.Scene, files: dict[str, str]) -> 
     return {"settings": settings, "parts": [part for part in without_rows(played) if kind_of(part) in SHOWN_KINDS]}
 
 
-def mounted_scripts() -> dict[str, printed.Mounted]:
+def mounted_scripts() -> dict[str, printed.MountedScript]:
     """For each script of a lesson, what slides need to mount it."""
     return {
-        name: printed.Mounted(drawing(script.file, script.mounts), stylesheet(script.styles), script.box, script.look)
+        name: printed.MountedScript(
+            drawing_module(script.file, script.mounts), stylesheet(script.styles), script.box, script.look
+        )
         for name, script in SCRIPTS.items()
     }
 
@@ -225,7 +227,7 @@ def living_page(subject: Here) -> str:
         "parts": [{"kind": region.kind, "box": region.box} for region in samples.named(sample).parts] if sample else [],
     }  # fmt: skip
     with queue.drawing():
-        spec = replace(opening_view, layers="all") if all_layers_fit else html.light(opening_view, trace)
+        spec = replace(opening_view, layers="all") if all_layers_fit else html.with_layers_that_fit(opening_view, trace)
         return html.story(spec, trace, subject.picture.image, story)
 
 

@@ -7,24 +7,24 @@ import torch
 
 import playground
 from playground import PlaygroundError
-from playground.analysis.ablation import addition, contributions, without
+from playground.analysis.ablation import ablation_effect, additivity, contributions
 
 LABELS = tuple("abcdefghij")
 
 
-def zeroed(vit, off):
+def zeroed(vit, off_heads):
     """Reference: a network whose W_O has zeros in the columns of these heads."""
     vit = copy.deepcopy(vit)
     d = vit.config.width // vit.config.heads
-    for layer, head in off:
+    for layer, head in off_heads:
         vit.blocks[layer].attn.proj.weight.data[:, head * d : (head + 1) * d] = 0
     return vit
 
 
-@pytest.mark.parametrize("off", [{(0, 0)}, {(1, 2)}, {(2, 3)}, {(0, 1), (2, 0), (2, 1)}], ids=str)
-def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(small_trace, off):
-    muted_vit = zeroed(small_trace.vit, off)
-    ablation = without(small_trace, off)
+@pytest.mark.parametrize("off_heads", [{(0, 0)}, {(1, 2)}, {(2, 3)}, {(0, 1), (2, 0), (2, 1)}], ids=str)
+def test_switching_a_head_off_equals_zeros_in_its_columns_of_w_o(small_trace, off_heads):
+    muted_vit = zeroed(small_trace.vit, off_heads)
+    ablation = ablation_effect(small_trace, off_heads)
     torch.testing.assert_close(ablation.after, muted_vit(small_trace.input)[0].softmax(-1), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(ablation.before, small_trace.logits.softmax(-1), atol=1e-5, rtol=1e-4)
     for layer in range(small_trace.layers):
@@ -33,18 +33,18 @@ def test_a_head_switched_off_is_zeros_in_its_columns_of_w_o(small_trace, off):
         torch.testing.assert_close(ablation.change[layer], expected, atol=1e-5, rtol=1e-4)
 
 
-def test_layers_below_lose_nothing_and_those_above_do(small_trace):
-    change = without(small_trace, {(1, 0)}).change
+def test_tokens_change_from_the_layer_of_the_muted_head_on_and_not_below_it(small_trace):
+    change = ablation_effect(small_trace, {(1, 0)}).change
     assert change.shape == (small_trace.layers, small_trace.tokens)
     assert change[0].max() == 0
     assert change[1:].min() > 0
 
 
 def test_with_nothing_switched_off_nothing_changes(small_trace):
-    ablation = without(small_trace, set())
+    ablation = ablation_effect(small_trace, set())
     assert ablation.change.max() == 0
     assert torch.equal(ablation.before, ablation.after)
-    assert ablation.turned == 0
+    assert ablation.cosine_change == 0
 
 
 def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(small_trace):
@@ -53,43 +53,45 @@ def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(small_trace):
     x, _ = vit.embed(small_trace.input)
     x = x + block.attn.proj.bias
     x = x + block.mlp(block.norm2(x))
-    unmuted = vit.features(small_trace.input, 0)
-    expected = ((x - unmuted).norm(dim=-1) / unmuted.norm(dim=-1))[0]
-    torch.testing.assert_close(without(small_trace, off_heads).change[0], expected, atol=1e-5, rtol=1e-4)
+    unmuted_tokens = vit.features(small_trace.input, 0)
+    expected = ((x - unmuted_tokens).norm(dim=-1) / unmuted_tokens.norm(dim=-1))[0]
+    torch.testing.assert_close(ablation_effect(small_trace, off_heads).change[0], expected, atol=1e-5, rtol=1e-4)
 
 
-def test_the_network_itself_is_left_as_it_was(small_trace):
+def test_ablation_leaves_the_network_unchanged(small_trace):
     parameters = {name: p.clone() for name, p in small_trace.vit.state_dict().items()}
     mixes = [block.attn.mix for block in small_trace.vit.blocks]
-    without(small_trace, {(0, 0), (2, 3)})
+    ablation_effect(small_trace, {(0, 0), (2, 3)})
     assert [block.attn.mix for block in small_trace.vit.blocks] == mixes
     assert all(torch.equal(p, parameters[name]) for name, p in small_trace.vit.state_dict().items())
     assert torch.equal(small_trace.vit(small_trace.input)[0], small_trace.logits)
 
 
-def test_the_scale_of_the_pass_is_kept(small, picture):
+def test_ablation_keeps_the_scale_of_the_pass(small, picture):
     trace = playground.trace(small, picture, scale="off")
     off_heads = {(1, 1)}
     expected = zeroed(small, off_heads)(trace.input, scale=1.0)[0].softmax(-1)
-    torch.testing.assert_close(without(trace, off_heads).after, expected, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(ablation_effect(trace, off_heads).after, expected, atol=1e-5, rtol=1e-4)
 
 
-def test_a_layer_s_loss_beside_the_sum_of_its_heads_is_a_loop_s(small_trace):
-    losses = addition(small_trace, 1)
+def test_losses_without_single_heads_and_without_a_whole_layer_equal_a_loop_s(small_trace):
+    losses = additivity(small_trace, 1)
     final_tokens = small_trace.vit.features(small_trace.input, small_trace.layers - 1)[0]
 
-    def loss(off):
-        muted = zeroed(small_trace.vit, off).features(small_trace.input, small_trace.layers - 1)[0]
+    def loss(off_heads):
+        muted_tokens = zeroed(small_trace.vit, off_heads).features(small_trace.input, small_trace.layers - 1)[0]
         return (
-            ((muted - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1))[len(small_trace.prefix) :].mean().item()
+            ((muted_tokens - final_tokens).norm(dim=-1) / final_tokens.norm(dim=-1))[len(small_trace.prefix) :]
+            .mean()
+            .item()
         )
 
     assert losses.single == pytest.approx([loss({(1, head)}) for head in range(small_trace.heads)], rel=1e-3)
     assert losses.whole == pytest.approx(loss({(1, head) for head in range(small_trace.heads)}), rel=1e-3)
     assert losses.together == pytest.approx(sum(losses.single))
-    added, first_patch = contributions(small_trace, 1), len(small_trace.prefix)
+    added_vectors, first_patch = contributions(small_trace, 1), len(small_trace.prefix)
     pairs = [
-        torch.cosine_similarity(added[a, n], added[b, n], dim=0).item()
+        torch.cosine_similarity(added_vectors[a, n], added_vectors[b, n], dim=0).item()
         for a in range(small_trace.heads) for b in range(a) for n in range(first_patch, small_trace.tokens)
     ]  # fmt: skip
     assert losses.cosine == pytest.approx(sum(pairs) / len(pairs), abs=1e-5)
@@ -104,8 +106,8 @@ def test_what_heads_add_sums_up_to_what_attention_adds(small_trace):
     )
 
 
-def test_predictions_stand_side_by_side(small_trace):
-    ablation = without(small_trace, {(1, 0)})
+def test_predictions_hold_each_label_with_its_probability_before_and_after(small_trace):
+    ablation = ablation_effect(small_trace, {(1, 0)})
     rows = ablation.predictions(LABELS, top=3)
     assert [label for label, *_ in rows][:1] == [LABELS[int(ablation.before.argmax())]]
     assert LABELS[int(ablation.after.argmax())] in [label for label, *_ in rows]
@@ -115,15 +117,15 @@ def test_predictions_stand_side_by_side(small_trace):
     assert ablation.predictions(()) == []
 
 
-def test_classes_that_don_t_exclude_each_other_go_through_the_sigmoid(small_trace):
+def test_the_probabilities_of_a_multi_label_model_come_from_a_sigmoid(small_trace):
     config = small_trace.vit.config.__class__(**{**small_trace.vit.config.__dict__, "multi_label": True})
     small_trace.vit.config = config
     torch.testing.assert_close(
-        without(small_trace, {(1, 0)}).before, small_trace.logits.sigmoid(), atol=1e-5, rtol=1e-4
+        ablation_effect(small_trace, {(1, 0)}).before, small_trace.logits.sigmoid(), atol=1e-5, rtol=1e-4
     )
 
 
-def test_without_a_classifier_what_is_read_out_turns(picture):
+def test_without_a_classifier_the_output_vector_turns(picture):
     from conftest import scramble
 
     from playground.vit import Config, VisionTransformer
@@ -134,19 +136,19 @@ def test_without_a_classifier_what_is_read_out_turns(picture):
     )  # fmt: skip
     vit = scramble(VisionTransformer(c))
     trace = playground.trace(vit, picture)
-    ablation = without(trace, {(0, 2)})
+    ablation = ablation_effect(trace, {(0, 2)})
     assert (ablation.before, ablation.after, ablation.predictions(LABELS)) == (None, None, [])
     a, b = (model(trace.input)[0] for model in (vit, zeroed(vit, {(0, 2)})))
-    assert ablation.turned == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
-    assert ablation.turned > 1e-4
+    assert ablation.cosine_change == pytest.approx(1 - torch.cosine_similarity(a, b, dim=0).item(), abs=1e-5)
+    assert ablation.cosine_change > 1e-4
 
 
-@pytest.mark.parametrize("off", [{(3, 0)}, {(0, 4)}, {(-1, 0)}, {(0, -1)}], ids=str)
-def test_a_head_that_is_not_there_is_said(small_trace, off):
+@pytest.mark.parametrize("off_heads", [{(3, 0)}, {(0, 4)}, {(-1, 0)}, {(0, -1)}], ids=str)
+def test_a_head_that_does_not_exist_is_an_error(small_trace, off_heads):
     with pytest.raises(PlaygroundError, match="There is no head"):
-        without(small_trace, off)
+        ablation_effect(small_trace, off_heads)
 
 
-def test_a_trace_from_bytes_says_that_it_has_no_network(small_trace):
+def test_ablation_of_a_trace_from_bytes_is_an_error(small_trace):
     with pytest.raises(PlaygroundError, match="trace the image again"):
-        without(playground.tracing.Trace.from_bytes(small_trace.to_bytes()), {(0, 0)})
+        ablation_effect(playground.tracing.Trace.from_bytes(small_trace.to_bytes()), {(0, 0)})

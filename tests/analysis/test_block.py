@@ -26,13 +26,13 @@ KINDS = {
 }
 
 
-def test_the_pushes_are_what_the_layer_adds(small_trace):
+def test_the_stream_s_lengths_and_arrows_are_those_of_the_tokens(small_trace):
     lengths = block.stream(small_trace)
     first_patch = len(small_trace.prefix)
     for layer in (1, 2):
         old_tokens, new_tokens = (small_trace.features(i)[first_patch:] for i in (layer - 1, layer))
         torch.testing.assert_close(lengths.before[layer], old_tokens.norm(dim=-1))
-        torch.testing.assert_close(lengths.kept[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
+        torch.testing.assert_close(lengths.layer_cosine[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
     (length, zero), (along_x, across_x) = lengths.arrows(1, 5)
     assert zero == 0
     pushed_length = ((length + along_x) ** 2 + across_x**2) ** 0.5
@@ -40,7 +40,7 @@ def test_the_pushes_are_what_the_layer_adds(small_trace):
     assert pushed_length == pytest.approx(float(lengths.after[1, 5]), rel=1e-4)
 
 
-def test_gelu_is_torch_s_and_the_hidden_numbers_are_the_model_s(small_trace):
+def test_gelu_equals_torch_s_and_hidden_yields_the_inputs_of_the_activation(small_trace):
     x = torch.linspace(-5, 5, 101)
     torch.testing.assert_close(block.gelu(x), F.gelu(x))
     activations = []
@@ -63,19 +63,22 @@ def test_post_norm_s_last_gradient_does_not_shrink_with_depth_and_pre_norm_s_doe
 
 
 @pytest.mark.parametrize("depth", block.DEPTHS)
-@pytest.mark.parametrize("start", [None, block.SMALL_START])
-def test_the_plotted_gradients_are_those_of_new_networks(depth, start):
-    """With a ViT's small initial weights (`start`), pre-norm and post-norm have nearly the same gradients."""
-    index, stored_gradients = block.DEPTHS.index(depth), block.LAST_GRADIENTS_SMALL if start else block.LAST_GRADIENTS
-    gradients = block.last_gradients(depth, start)
+@pytest.mark.parametrize("initial_std", [None, block.SMALL_INITIAL_STD])
+def test_the_plotted_gradients_are_those_of_new_networks(depth, initial_std):
+    """With a ViT's small initial weights (`initial_std`), pre-norm and post-norm have nearly the same gradients."""
+    index, stored_gradients = (
+        block.DEPTHS.index(depth),
+        block.LAST_GRADIENTS_SMALL if initial_std else block.LAST_GRADIENTS,
+    )
+    gradients = block.last_gradients(depth, initial_std)
     assert gradients == pytest.approx(
         {norm_place: stored_gradients[norm_place][index] for norm_place in ("pre", "post")}, rel=0.02
     )
-    if start:
+    if initial_std:
         assert gradients["pre"] == pytest.approx(gradients["post"], rel=0.06)
 
 
-def test_cross_entropy_and_the_look_up_are_torch_s():
+def test_cross_entropy_and_look_up_equal_torch_s():
     logits, matrix = torch.randn(7), torch.randn(5, 3)
     assert block.cross_entropy(SMALL, logits, 4) == pytest.approx(
         F.cross_entropy(logits[None], torch.tensor([4])).item()
@@ -96,7 +99,7 @@ def test_scrambled_rotary_models_have_a_stream(picture):
     assert block.stream(trace).before.shape == (vit.config.depth, trace.tokens - len(trace.prefix))
 
 
-def test_eval_switches_dropout_off_and_leaves_gradients_on():
+def test_eval_switches_dropout_off_and_leaves_gradients_on_in_torch():
     net, x = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Dropout(0.5)), torch.rand(8, 64)
     assert not torch.equal(net(x), net(x))
     net.eval()
@@ -104,7 +107,7 @@ def test_eval_switches_dropout_off_and_leaves_gradients_on():
     assert net(x).requires_grad
 
 
-def test_dropout_makes_two_passes_differ_and_eval_makes_them_the_model_s(small_trace):
+def test_two_passes_differ_with_dropout_and_without_it_have_the_model_s_logit(small_trace):
     first_logit, second_logit = block.two_passes(small_trace, True)
     assert first_logit != second_logit
     likeliest = float(small_trace.logits.max())
@@ -122,7 +125,7 @@ def test_the_pre_training_head_has_one_more_matrix():
 
 
 @pytest.mark.parametrize("config", [KINDS["ours"], KINDS["rotary, average"], KINDS["pre-training head"]])
-def test_what_each_layer_would_answer_ends_with_the_answer_and_is_the_logit_lens(config, picture):
+def test_read_stream_equals_the_logit_lens_and_ends_with_the_model_s_answer(config, picture):
     trace = playground.trace(scramble(VisionTransformer(config)), picture)
     lens = block.read_stream(trace, 3)
     assert lens.patches.shape == (trace.layers + 1, *trace.grid)
@@ -139,12 +142,12 @@ ROOT = Path(playground.__file__).parent
 
 
 @pytest.mark.parametrize("sample", samples.SAMPLES, ids=lambda sample: sample.name)
-def test_a_drawing_shows_what_its_scene_holds(sample):
+def test_the_labels_of_a_drawing_are_those_of_the_things_in_its_scene(sample):
     labels_held = presence(samples.draw_sample(sample.name, 224))
     assert set(sample.labels) == {label for label, is_present in zip(LABELS, labels_held, strict=True) if is_present}
 
 
-def test_a_photograph_shows_what_imagenet_has_a_name_for():
+def test_the_labels_of_photographs_are_names_of_imagenet_s_classes():
     from timm.data import ImageNetInfo
 
     info = ImageNetInfo("imagenet-1k")
@@ -152,36 +155,36 @@ def test_a_photograph_shows_what_imagenet_has_a_name_for():
     assert {label for sample in samples.PHOTOGRAPHS for label in sample.labels} <= names
 
 
-@pytest.mark.parametrize("model", block.FOUND)
-def test_our_models_answer_their_picture_rightly_and_the_answer_changes_on_the_way(model):
+@pytest.mark.parametrize("model", block.BEST_SAMPLES)
+def test_our_models_label_their_best_sample_correctly_though_not_after_every_layer(model):
     vit = playground.load(model)
     traces = {sample.name: playground.trace(vit, sample.name) for sample in samples.SAMPLES}
     examples = [block.example_of(name, seen, samples.named(name).labels) for name, seen in traces.items()]
-    example = block.best([candidate for candidate in examples if candidate])
-    assert example.picture == block.FOUND[model]
+    example = block.best_example([candidate for candidate in examples if candidate])
+    assert example.picture == block.BEST_SAMPLES[model]
     shares = traces[example.picture].logits.sigmoid()
     labels_said = {LABELS[number] for number, share in enumerate(shares.tolist()) if share > 0.5}
     assert labels_said == set(samples.named(example.picture).labels), shares.tolist()
-    layer_shares = block.on_the_way(traces[example.picture])[:, example.label]
+    layer_shares = block.layer_probabilities(traces[example.picture])[:, example.label]
     assert layer_shares[-1] > 0.5 > layer_shares[:-1].min(), layer_shares.tolist()
 
 
-def named(trace, labels, **options):
+def with_labels(trace, labels, **options):
     trace.vit.config = replace(trace.vit.config, labels=labels, **options)
     return trace
 
 
-def test_a_model_that_shares_out_is_right_where_its_likeliest_label_is_true(small_trace):
+def test_a_model_with_a_softmax_is_right_if_its_likeliest_label_is_true(small_trace):
     likeliest = int(small_trace.logits.argmax())
     labels = tuple(f"thing {number}" for number in range(10))
-    named(small_trace, labels)
+    with_labels(small_trace, labels)
     example = block.example_of("x", small_trace, (labels[likeliest], labels[likeliest - 1]))
-    assert (example.wrong, example.label) == (0, likeliest)
-    assert block.example_of("x", small_trace, (labels[likeliest - 1],)).wrong == 1
+    assert (example.wrong_count, example.label) == (0, likeliest)
+    assert block.example_of("x", small_trace, (labels[likeliest - 1],)).wrong_count == 1
     assert block.example_of("x", small_trace, ("nothing of it",)) is None
 
 
-def test_what_a_picture_costs_is_torch_s(small_trace):
+def test_the_losses_of_labels_equal_torch_s(small_trace):
     multi_label, single_label = replace(small_trace.vit.config, multi_label=True), small_trace.vit.config
     for label in range(10):
         assert block.cross_entropy(multi_label, small_trace.logits, label) == pytest.approx(
@@ -195,12 +198,12 @@ def test_what_a_picture_costs_is_torch_s(small_trace):
     )
 
 
-def test_the_stream_of_a_model_of_yes_and_no_is_read_by_a_sigmoid(picture):
+def test_the_stream_of_a_multi_label_model_is_read_by_a_sigmoid(picture):
     trace = playground.trace(scramble(VisionTransformer(replace(SMALL, multi_label=True))), picture)
     assert block.read_stream(trace, 3).pooled[-1] == pytest.approx(float(trace.logits[3].sigmoid()), abs=1e-5)
 
 
-def test_no_logits_of_labels_go_through_a_softmax_unasked():
+def test_every_softmax_over_logits_asks_whether_the_model_is_multi_label():
     """`Config.shares` decides between sigmoid and softmax; any other line with a softmax must name `multi_label`."""
     lines = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
@@ -211,16 +214,16 @@ def test_no_logits_of_labels_go_through_a_softmax_unasked():
     assert not lines
 
 
-@pytest.mark.parametrize("multi", [True, False])
-def test_the_question_on_the_loss_speaks_of_the_model_s_own(multi):
-    question = block_answer.loss_question("plant", 0.0983, "textured", 0.88, multi)
+@pytest.mark.parametrize("multi_label", [True, False])
+def test_the_question_on_the_loss_names_the_model_s_own_sigmoid_or_softmax(multi_label):
+    question = block_answer.loss_question("plant", 0.0983, "textured", 0.88, multi_label)
     text = " ".join((question.asks, question.says, question.prose))
-    assert ("softmax" in text, "sigmoid" in text) == (not multi, multi)
+    assert ("softmax" in text, "sigmoid" in text) == (not multi_label, multi_label)
     assert "−log 0.098 = 2.32" in text
 
 
 @pytest.mark.parametrize(
-    ("said", "sentence"),
+    ("percentages", "sentence"),
     [
         ((60, 70, 80), "It is above one half all the way."),
         ((10, 20, 30), "It is never above one half."),
@@ -231,8 +234,8 @@ def test_the_question_on_the_loss_speaks_of_the_model_s_own(multi):
         ((10, 50.04, 70), "The last layer brings it above one half."),
     ],
 )
-def test_the_sentence_on_one_half_is_true(said, sentence):
-    assert block_read.above_half(said).strip() == sentence
+def test_the_sentence_on_one_half_is_true(percentages, sentence):
+    assert block_read.above_half(percentages).strip() == sentence
 
 
 def test_a_probability_just_above_one_half_is_not_printed_as_one_half():

@@ -6,11 +6,11 @@ import torch
 from PIL import Image
 
 from playground.analysis.by_hand import (
-    ALIKE,
+    COLOUR_SCALE,
     arrows_as_text,
+    arrows_from_text,
     colour_trace,
     mean_colours,
-    read,
     weights,
 )
 from playground.lessons.by_hand import first_arrows, pack_trace
@@ -23,17 +23,17 @@ def softmax(row: list[float]) -> list[float]:
     return [math.exp(score) / total for score in row]
 
 
-def test_arrows_come_back_from_an_address():
+def test_arrows_survive_the_way_through_an_address():
     arrows = (torch.arange(18).view(9, 2) - 9) / 10
-    assert torch.equal(read(arrows_as_text(arrows)), arrows)
+    assert torch.equal(arrows_from_text(arrows_as_text(arrows)), arrows)
     for text in ("", "1_2", "_".join(["1"] * 19), "_".join(["99"] * 18), "_".join(["x"] * 18), "_".join(["٣"] * 18)):
-        assert read(text) is None
+        assert arrows_from_text(text) is None
 
 
-def test_a_gives_b_much_and_b_gives_a_little():
+def test_at_first_token_a_attends_much_to_b_and_b_little_to_a():
     """The lesson By hand says this about its initial arrows."""
-    rows = weights(read(first_arrows(), tokens=18))
-    arrows = read(first_arrows(), tokens=18).tolist()
+    rows = weights(arrows_from_text(first_arrows(), tokens=18))
+    arrows = arrows_from_text(first_arrows(), tokens=18).tolist()
     for i, j in ((0, 1), (1, 0)):
         row = softmax([sum(a * b for a, b in zip(arrows[i], key, strict=True)) / math.sqrt(2) for key in arrows[9:]])
         assert rows[i, j].item() == pytest.approx(row[j])
@@ -58,11 +58,11 @@ def test_mean_colours_are_a_loop_s(patch):
     for row in range(colours.shape[0]):
         for column in range(colours.shape[1]):
             for channel in range(3):
-                total = 0
+                channel_sum = 0
                 for y in range(patch):
                     for x in range(patch):
-                        total += int(pixels[row * patch + y, column * patch + x, channel])
-                assert colours[row, column, channel].item() == pytest.approx(total / patch**2 / 255, abs=1e-5)
+                        channel_sum += int(pixels[row * patch + y, column * patch + x, channel])
+                assert colours[row, column, channel].item() == pytest.approx(channel_sum / patch**2 / 255, abs=1e-5)
 
 
 @pytest.mark.parametrize("temperature", [1, 0.05, 0.002])
@@ -81,16 +81,16 @@ def test_the_attention_of_colours_is_a_loop_s(picture, temperature):
         assert weights.tolist() == pytest.approx(row, abs=1e-4)
 
 
-def test_a_black_picture_has_no_favourites():
+def test_the_rows_of_a_black_picture_are_even():
     row = colour_trace(Image.new("RGB", (90, 60)), 16).row(0, 0, (1, 1))
     assert row.isfinite().all()
     assert row.max().item() == pytest.approx(1 / len(row), rel=1e-3)
 
 
-def test_the_browser_gets_the_very_numbers(picture):
+def test_the_browser_gets_the_numbers_of_the_trace(picture):
     trace = colour_trace(picture, 16)
     header, arrays = unpack(pack_trace(trace, b"jpeg"))
-    assert header["scale"] == ALIKE
+    assert header["scale"] == COLOUR_SCALE
     assert header["grid"] == [14, 14]
     assert np.array_equal(arrays["q"][0, 0], trace.record[0].q[0].numpy())
     assert arrays["image"].tobytes() == b"jpeg"

@@ -38,18 +38,18 @@ def by_hand(a: float, b: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.3, 0.4), (0.12, math.inf), (math.inf, 0.27), (math.inf, math.inf)])
-def test_the_filter_is_the_one_written_by_hand(a, b):
+def test_the_filter_equals_a_loop_written_by_hand(a, b):
     rows = weights(*differences(mean_colours(IMAGE, GRID)), a, b)
     np.testing.assert_allclose(rows, by_hand(a, b), atol=1e-5)
 
 
-def test_some_patches_ask_as_they_do_among_all():
+def test_the_rows_of_some_queries_equal_those_among_all_queries():
     colours, queries = mean_colours(IMAGE, GRID), np.array([7, 0])
     rows = weights(*differences(colours), 0.2, 0.3)
     np.testing.assert_allclose(weights(*differences(colours, queries), 0.2, 0.3), rows[queries], atol=1e-6)
 
 
-def test_no_setting_fails_where_all_weights_vanish():
+def test_rows_sum_to_one_in_every_setting_though_all_weights_nearly_vanish():
     """With narrow widths, patches of different colours give each other no weight."""
     image = np.zeros((8, 8, 3), np.uint8)
     image[:2, :2] = 255
@@ -60,7 +60,7 @@ def test_no_setting_fails_where_all_weights_vanish():
         assert not row.diagonal().any(), setting
 
 
-def test_the_browser_s_filter_is_this_one():
+def test_the_browser_s_filter_equals_python_s():
     colours = mean_colours(IMAGE, GRID)
     head = np.random.default_rng(1).dirichlet(np.ones(12))
     rgba = np.dstack([IMAGE, np.full(IMAGE.shape[:2], 255, np.uint8)])
@@ -76,8 +76,8 @@ def test_the_browser_s_filter_is_this_one():
     our_rows = np.stack([row_of(colours, patch) for patch in range(12)])
     np.testing.assert_allclose(their_rows, our_rows, atol=1e-5)
     np.testing.assert_allclose(our_rows, weights(*differences(colours), *WIDTHS), atol=1e-6)
-    elsewhere = head * (np.arange(12) != 7)
-    by_hand = sum(min(a / elsewhere.sum(), b) for a, b in zip(elsewhere, our_rows[7], strict=True))
+    other_weights = head * (np.arange(12) != 7)
+    by_hand = sum(min(a / other_weights.sum(), b) for a, b in zip(other_weights, our_rows[7], strict=True))
     assert overlap_with_filter(head, our_rows[7], 7) == pytest.approx(by_hand)
     assert overlap == pytest.approx(by_hand, abs=1e-5)
     assert WIDTHS in SETTINGS

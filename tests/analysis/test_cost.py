@@ -13,7 +13,7 @@ from playground.analysis.cost import PRESETS, Case
 from playground.errors import PlaygroundError
 from playground.vit import PAPER, Attention, Config, VisionTransformer, attention_by_hand
 
-EXACT = {  # name -> tokens, entries per head, FLOPs of a layer of attention, of a 3 × 3 convolution
+EXACT_COUNTS = {  # name -> tokens, entries per head, FLOPs of a layer of attention, of a 3 × 3 convolution
     "224 px, patch 16": (196, 38_416, 1_042_857_984, 2_080_899_072),
     "384 px, patch 16": (576, 331_776, 3_737_124_864, 6_115_295_232),
     "384 px, patch 48": (64, 4_096, 314_572_800, 679_477_248),
@@ -22,9 +22,9 @@ EXACT = {  # name -> tokens, entries per head, FLOPs of a layer of attention, of
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_the_classic_cases_in_whole_numbers(name):
+def test_the_preset_cases_have_these_exact_counts(name):
     case = PRESETS[name]
-    tokens, entries, attention, convolution = EXACT[name]
+    tokens, entries, attention, convolution = EXACT_COUNTS[name]
     assert (case.tokens, case.entries) == (tokens, entries)
     assert (case.attention_flops, case.convolution_flops) == (12 * attention, 12 * convolution)
     assert case.all_entries == 144 * entries
@@ -39,11 +39,11 @@ def test_flops_are_what_torch_counts(name):
         convolution = nn.Conv2d(case.width, case.width, case.kernel, padding=case.kernel // 2)
         tokens = torch.empty(1, case.tokens, case.width)
         image = torch.empty(1, case.width, case.side, case.side)
-    assert case.attention_flops == case.layers * counted(lambda: attention(tokens, None, None))
-    assert case.convolution_flops == case.layers * counted(lambda: convolution(image))
+    assert case.attention_flops == case.layers * counted_flops(lambda: attention(tokens, None, None))
+    assert case.convolution_flops == case.layers * counted_flops(lambda: convolution(image))
 
 
-def counted(operation) -> int:
+def counted_flops(operation) -> int:
     with FlopCounterMode(display=False) as counter:
         operation()
     return counter.get_total_flops()
@@ -58,26 +58,26 @@ def test_the_crossing_is_the_first_number_of_tokens_that_costs_more(width, kerne
     assert cost.crossing(width, kernel) == fewest_tokens
 
 
-@pytest.mark.parametrize("what", [cost.ATTENTION, cost.SCORES])
+@pytest.mark.parametrize("part", [cost.ATTENTION, cost.SCORES])
 @pytest.mark.parametrize("other", [cost.DENSE, cost.DEPTHWISE])
-def test_whatever_is_counted_the_crossing_is_where_the_lines_cross(what, other):
+def test_for_every_pair_of_costs_attention_costs_more_from_the_crossing_on(part, other):
     width, kernel = 192, 3
-    crossing = cost.crossing(width, kernel, what, other)
+    crossing = cost.crossing(width, kernel, part, other)
     for mlp in (False, True):
-        costs = [
-            cost.attention_cost(what, n, width, mlp) > cost.convolution_cost(other, n, width, kernel, mlp)
+        costs_more = [
+            cost.attention_cost(part, n, width, mlp) > cost.convolution_cost(other, n, width, kernel, mlp)
             for n in range(1, 2 * crossing + 20)
         ]
-        assert costs.index(True) + 1 == crossing
-        assert all(costs[crossing - 1 :])
+        assert costs_more.index(True) + 1 == crossing
+        assert all(costs_more[crossing - 1 :])
 
 
 @pytest.mark.parametrize("tokens", [64, 196, 576])
-def test_the_scores_against_a_depthwise_convolution_are_n_over_k_squared(tokens):
+def test_scores_cost_n_over_k_squared_times_a_depthwise_convolution(tokens):
     ratio = cost.score_flops(tokens, 768) / cost.depthwise_flops(tokens, 768, 3)
     assert ratio == pytest.approx(tokens / 9)
-    dense = cost.attention_flops(tokens, 768) / cost.convolution_flops(tokens, 768, 3)
-    assert dense == pytest.approx({64: 0.46, 196: 0.50, 576: 0.61}[tokens], abs=0.005)
+    dense_ratio = cost.attention_flops(tokens, 768) / cost.convolution_flops(tokens, 768, 3)
+    assert dense_ratio == pytest.approx({64: 0.46, 196: 0.50, 576: 0.61}[tokens], abs=0.005)
 
 
 def test_a_depthwise_convolution_and_an_mlp_cost_what_torch_counts():
@@ -86,11 +86,11 @@ def test_a_depthwise_convolution_and_an_mlp_cost_what_torch_counts():
         depthwise = nn.Conv2d(width, width, 3, padding=1, groups=width)
         mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
         q = torch.empty(side**2, width)
-    assert cost.mlp_flops(side**2, width) == counted(lambda: mlp(q))
-    assert cost.score_flops(side**2, width) == counted(lambda: q @ q.T)
+    assert cost.mlp_flops(side**2, width) == counted_flops(lambda: mlp(q))
+    assert cost.score_flops(side**2, width) == counted_flops(lambda: q @ q.T)
     with torch.device("meta"):
         image = torch.empty(1, width, side, side)
-    assert cost.depthwise_flops(side**2, width, 3) == counted(lambda: depthwise(image))
+    assert cost.depthwise_flops(side**2, width, 3) == counted_flops(lambda: depthwise(image))
 
 
 def test_attention_is_a_third_of_a_layer_of_vit_b():
@@ -108,15 +108,15 @@ def test_the_parameters_are_those_of_the_model(name):
     assert (case.width, case.heads, case.layers, case.patch) == (c.width, c.heads, c.depth, c.patch_size)
 
 
-def test_by_hand_three_tables_of_weights_are_held_at_once():
+def test_attention_by_hand_holds_three_tables_of_weights_at_once():
     """The lesson counts three: at the softmax, scores, scaled scores and weights are in memory together."""
     heads, tokens, d = 4, 96, 8
     q, k, v = (torch.randn(1, heads, tokens, d) for _ in range(3))
-    peak_bytes = Live.peak(lambda: attention_by_hand(q, k, v, 0.35))
-    assert peak_bytes // (cost.FLOAT * heads * tokens**2) == cost.TABLES
+    peak_bytes = LiveBytes.peak(lambda: attention_by_hand(q, k, v, 0.35))
+    assert peak_bytes // (cost.FLOAT_BYTES * heads * tokens**2) == cost.TABLE_COUNT
 
 
-class Live(TorchDispatchMode):
+class LiveBytes(TorchDispatchMode):
     """Measures how many bytes the results of torch's operations hold at most; a view keeps its base alive."""
 
     def __init__(self):
@@ -150,7 +150,7 @@ def test_bytes_are_those_of_the_tensors():
     assert cost.convolution_bytes(tokens, width) == image.nbytes + nn.Conv2d(width, width, 3, padding=1)(image).nbytes
 
 
-def test_what_the_playground_keeps_is_what_a_trace_holds(small_trace):
+def test_kept_bytes_are_those_of_the_queries_and_keys_of_a_trace(small_trace):
     c = small_trace.vit.config
     case = Case(c.image_size[0], c.patch_size, c.width, c.heads, c.depth)
     record_bytes = sum(layer.q.nbytes + layer.k.nbytes for layer in small_trace.record.values())
@@ -159,13 +159,13 @@ def test_what_the_playground_keeps_is_what_a_trace_holds(small_trace):
     assert (large_case.matrices_bytes, large_case.kept_bytes) == (9_663_676_416, 301_989_888)
 
 
-def test_an_impossible_case_says_what_to_do():
+def test_the_error_of_an_impossible_case_says_what_to_change():
     with pytest.raises(PlaygroundError, match="1024 can't be shared out evenly among 12 heads"):
         Case(width=1024)
     with pytest.raises(PlaygroundError, match="larger image or smaller patches"):
         Case(image=32, patch=48)
 
 
-def test_pixels_that_make_no_whole_patch_are_counted():
+def test_a_case_counts_the_pixels_left_over_beside_whole_patches():
     case = Case(image=100, patch=14, width=192, heads=3)
-    assert (case.side, case.rest, case.tokens) == (7, 2, 49)
+    assert (case.side, case.spare_pixels, case.tokens) == (7, 2, 49)

@@ -23,7 +23,7 @@ def chelsea(really_here):
 
 
 @pytest.fixture(scope="module")
-def told(chelsea):
+def numbers_of_all_rows(chelsea):
     """Arrays over all layers and heads, computed from the rows of all patches. `mean` is the mean row, `distance` the
     mean distance and `apart` the deviation of the scores. `differs` says, for each row, whether the patch with the
     largest weight differs from the patch that adds most."""
@@ -36,32 +36,32 @@ def told(chelsea):
         exponentials = np.exp(scores - scores.max(-1, keepdims=True))
         rows = exponentials / exponentials.sum(-1, keepdims=True)
         patches = rows[..., 1:]
-        added = (rows * chelsea.value_norms(layer).double().numpy()[:, None])[..., 1:]
+        added_lengths = (rows * chelsea.value_norms(layer).double().numpy()[:, None])[..., 1:]
         numbers["mean"].append(rows.mean(1))
         numbers["distance"].append(((patches * distances).sum(-1) / patches.sum(-1)).mean(-1))
         numbers["apart"].append(scores.std(-1).mean(1))
-        numbers["differs"].append(patches.argmax(-1) != added.argmax(-1))
+        numbers["differs"].append(patches.argmax(-1) != added_lengths.argmax(-1))
     return {name: np.stack(layers) for name, layers in numbers.items()}
 
 
-def test_the_rows_of_a_usual_grid_are_all_asked(chelsea):
-    assert heads.asking(chelsea) == list(range(1, 1 + 23 * 34))
-    assert heads.words(chelsea) == ""
+def test_all_rows_of_a_grid_of_usual_size_are_measured(chelsea):
+    assert heads.measured_tokens(chelsea) == list(range(1, 1 + 23 * 34))
+    assert heads.sampling_note(chelsea) == ""
 
 
-def test_of_a_fine_grid_some_are_drawn_from_all_columns_and_the_words_say_how_many():
+def test_rows_of_a_fine_grid_are_drawn_from_all_columns_and_a_note_says_how_many():
     fine_trace = SimpleNamespace(prefix=("cls",), tokens=1 + 56 * 56)
-    queries = np.array(heads.asking(fine_trace)) - 1
-    assert len(set(queries.tolist())) == heads.DRAWN
+    queries = np.array(heads.measured_tokens(fine_trace)) - 1
+    assert len(set(queries.tolist())) == heads.SAMPLE_SIZE
     assert set(queries.tolist()) <= set(range(56 * 56))
     assert len(set((queries % 56).tolist())) == 56, "some columns ask nothing"
-    assert heads.words(fine_trace) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
+    assert heads.sampling_note(fine_trace) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
 
 
 @pytest.mark.slow
-def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelsea, told):
-    largest_shares = np.maximum(told["mean"][..., 1:].max(-1), told["mean"][..., 0])
-    habits = heads.look(chelsea)
+def test_step_3_of_weight_names_the_heads_whose_rows_agree_most_and_least(chelsea, numbers_of_all_rows):
+    largest_shares = np.maximum(numbers_of_all_rows["mean"][..., 1:].max(-1), numbers_of_all_rows["mean"][..., 0])
+    habits = heads.measure_heads(chelsea)
     shares = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
     assert shares == pytest.approx(largest_shares, abs=1e-5)
     assert np.unravel_index(largest_shares.argmax(), largest_shares.shape) == (0, 5)
@@ -72,29 +72,31 @@ def test_weight_3_names_the_heads_that_agree_most_and_least_over_all_rows(chelse
 
 
 @pytest.mark.slow
-def test_heads_3_says_the_distance_over_all_rows(chelsea, told):
-    assert heads.look(chelsea).distance == pytest.approx(told["distance"], rel=1e-4)
-    assert told["distance"].mean(1).min() == pytest.approx(6.6, abs=0.05)  # every second row alone gives 6.7
+def test_step_3_of_heads_states_the_mean_distance_over_all_rows(chelsea, numbers_of_all_rows):
+    assert heads.measure_heads(chelsea).distance == pytest.approx(numbers_of_all_rows["distance"], rel=1e-4)
+    assert numbers_of_all_rows["distance"].mean(1).min() == pytest.approx(
+        6.6, abs=0.05
+    )  # every second row alone gives 6.7
 
 
-def test_scale_3_says_the_deviation_over_all_rows(chelsea, told):
-    assert scale.sharpness(chelsea, chelsea.native_scale)[2] == pytest.approx(told["apart"], rel=1e-4)
-    assert told["apart"][-1].max() == pytest.approx(4.89, abs=0.005)  # every fourth row alone gives 4.86
+def test_step_3_of_scale_states_the_deviation_over_all_rows(chelsea, numbers_of_all_rows):
+    assert scale.sharpness(chelsea, chelsea.native_scale)[2] == pytest.approx(numbers_of_all_rows["apart"], rel=1e-4)
+    assert numbers_of_all_rows["apart"][-1].max() == pytest.approx(4.89, abs=0.005)  # every fourth row alone gives 4.86
 
 
-def test_weight_1_counts_all_rows(chelsea, told):
-    differing = heads.differing(chelsea)
-    assert differing.rows == told["differs"].size
-    assert differing.overall == pytest.approx(told["differs"].mean(), abs=1e-3)
+def test_step_1_of_weight_counts_all_rows(chelsea, numbers_of_all_rows):
+    disagreement = heads.disagreement(chelsea)
+    assert disagreement.rows == numbers_of_all_rows["differs"].size
+    assert disagreement.overall == pytest.approx(numbers_of_all_rows["differs"].mean(), abs=1e-3)
 
 
 def test_a_question_about_drawn_rows_says_so():
     sentence = "Measured on the rows of 400 of 3,136 patches, drawn at random."
-    shown = None
-    measured_queries = (
+    photograph = None
+    questions = (
         weight.differs_question(20.0, sentence),
-        weight_locked.locked_question("Which?", 40.0, "That place is one patch.", 3137, sentence, shown),
+        weight_locked.locked_question("Which?", 40.0, "That place is one patch.", 3137, sentence, photograph),
         scale_model.trained_question("a model", 64, np.ones((2, 2)), False, sentence).question,
     )
-    for question in measured_queries:
+    for question in questions:
         assert question.says.endswith(sentence), question.says

@@ -12,7 +12,7 @@ QUERY = (2, 3)
 
 
 @pytest.fixture
-def found(small_trace, picture):
+def explained(small_trace, picture):
     side = occlusion.side_of(small_trace.grid)
     *_, moves = explain.moves_of(small_trace, QUERY, side)
     return explain.explain(
@@ -21,77 +21,81 @@ def found(small_trace, picture):
 
 
 @pytest.fixture
-def own(small_trace, found):
-    return explain.own_block(small_trace.grid, found.side, QUERY)
+def query_block(small_trace, explained):
+    return explain.block_of_query(small_trace.grid, explained.side, QUERY)
 
 
-def test_every_map_is_of_the_patches_none_is_empty_and_the_asker_s_own_block_is_blank(small_trace, found, own):
-    names = {"weight", "arrives", "rollout", "gradient", "colour", *explain.CHANCE}
-    assert found.maps.keys() == found.scores.keys() == names
-    for name, relevance in (found.maps | {"moved": found.moved}).items():
+def test_every_map_covers_the_grid_is_not_empty_and_is_zero_in_the_query_s_block(small_trace, explained, query_block):
+    names = {"weight", "arrives", "rollout", "gradient", "colour", *explain.CHANCE_MAPS}
+    assert explained.maps.keys() == explained.scores.keys() == names
+    for name, relevance in (explained.maps | {"moved": explained.moved}).items():
         assert relevance.shape == small_trace.grid, name
         assert float(relevance.sum()) > 0, name
         assert float(relevance.min()) >= 0, name
-        assert float(relevance[own].sum()) == 0, name
+        assert float(relevance[query_block].sum()) == 0, name
 
 
-UNEVEN = (5, 7)  # a grid of patches whose blocks of 2 × 2 are cut off at two edges
+UNEVEN_GRID = (5, 7)  # a grid of patches whose blocks of 2 × 2 are cut off at two edges
 
 
-def test_a_map_that_is_the_same_everywhere_scores_nothing_though_blocks_at_the_edge_are_smaller():
+def test_a_constant_map_scores_zero_though_blocks_at_the_edge_are_smaller():
     """A constant map once scored 0.74, because maps were summed over blocks of 36, 30, 24 and 20 patches."""
-    blocks = occlusion.blocks(UNEVEN, 2)
+    blocks = occlusion.blocks(UNEVEN_GRID, 2)
     moves = [float(block.sum()) for block in blocks]  # a larger block moves more
-    maps = {"constant": torch.ones(UNEVEN), "rollout": torch.rand(UNEVEN)}
+    maps = {"constant": torch.ones(UNEVEN_GRID), "rollout": torch.rand(UNEVEN_GRID)}
     explanation = explain.explain(maps, (1, 1), 2, moves)
     assert explanation.scores["constant"] == 0
     assert (explanation.blocks, explanation.compared) == (12, 11)
 
 
-def test_only_equal_blocks_are_compared_where_enough_of_them_are_whole():
+def test_only_blocks_of_full_size_are_compared_if_there_are_enough():
     grid = (9, 9)
     blocks = occlusion.blocks(grid, 2)
     moves = [float(n) for n in range(len(blocks))]
-    rising_map = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
-    explanation = explain.explain({"constant": torch.ones(grid), "rollout": rising_map}, (0, 0), 2, moves)
+    map_like_moves = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
+    explanation = explain.explain({"constant": torch.ones(grid), "rollout": map_like_moves}, (0, 0), 2, moves)
     assert (explanation.blocks, explanation.compared) == (25, 15)
     assert explanation.scores["rollout"] == pytest.approx(1)
 
 
-def test_the_weights_are_the_last_layer_s_and_what_arrives_counts_its_values(small_trace, found, own):
+def test_the_maps_weight_arrives_and_rollout_equal_those_of_the_trace(small_trace, explained, query_block):
     rows = torch.stack([small_trace.row(small_trace.layers - 1, head, QUERY) for head in range(small_trace.heads)])
-    torch.testing.assert_close(found.maps["weight"], small_trace.on_grid(rows.mean(0)).masked_fill(own, 0))
+    torch.testing.assert_close(explained.maps["weight"], small_trace.on_grid(rows.mean(0)).masked_fill(query_block, 0))
     arrival_means = (rows * small_trace.value_norms(small_trace.layers - 1)).mean(0)
-    torch.testing.assert_close(found.maps["arrives"], small_trace.on_grid(arrival_means).masked_fill(own, 0))
-    rollout_map = small_trace.on_grid(small_trace.rollout(QUERY).flatten()).masked_fill(own, 0)
-    torch.testing.assert_close(found.maps["rollout"], rollout_map)
+    torch.testing.assert_close(
+        explained.maps["arrives"], small_trace.on_grid(arrival_means).masked_fill(query_block, 0)
+    )
+    rollout_map = small_trace.on_grid(small_trace.rollout(QUERY).flatten()).masked_fill(query_block, 0)
+    torch.testing.assert_close(explained.maps["rollout"], rollout_map)
 
 
-def test_a_score_is_the_rank_correlation_over_the_other_blocks(small_trace, found):
-    blocks = [block for block in occlusion.blocks(small_trace.grid, found.side) if not block[QUERY]]
-    assert found.blocks - 1 == len(blocks)
-    moves = [float(found.moved[block].mean()) for block in blocks]
-    for name, relevance in found.maps.items():
+def test_a_score_is_the_rank_correlation_over_all_blocks_but_the_query_s(small_trace, explained):
+    blocks = [block for block in occlusion.blocks(small_trace.grid, explained.side) if not block[QUERY]]
+    assert explained.blocks - 1 == len(blocks)
+    moves = [float(explained.moved[block].mean()) for block in blocks]
+    for name, relevance in explained.maps.items():
         means = [float(relevance[block].mean()) for block in blocks]
         if len(set(means)) < len(means):
             continue  # most patches have the value 0 in the filter, and equal values share a rank
         ranks = (np.argsort(np.argsort(values)) for values in (means, moves))
-        assert found.scores[name] == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=0.02), name
-    assert max(found.scores.values()) <= 1
+        assert explained.scores[name] == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=0.02), name
+    assert max(explained.scores.values()) <= 1
 
 
-def test_where_rollout_s_favourite_really_stands_is_counted(small_trace, found, own):
-    rollout_map = found.maps["rollout"].masked_fill(own, 0)
-    assert found.top_share == pytest.approx(float(rollout_map.max()))
-    assert found.top_moves == pytest.approx(float(found.moved[found.top]))
-    blocks = [block for block in occlusion.blocks(small_trace.grid, found.side) if not block[QUERY]]
-    assert found.top_rank == sum(float(found.moved[block].mean()) >= found.top_moves - 1e-7 for block in blocks)
+def test_the_rank_of_rollout_s_largest_patch_among_all_moves_is_counted(small_trace, explained, query_block):
+    rollout_map = explained.maps["rollout"].masked_fill(query_block, 0)
+    assert explained.top_share == pytest.approx(float(rollout_map.max()))
+    assert explained.top_move == pytest.approx(float(explained.moved[explained.top]))
+    blocks = [block for block in occlusion.blocks(small_trace.grid, explained.side) if not block[QUERY]]
+    assert explained.top_rank == sum(
+        float(explained.moved[block].mean()) >= explained.top_move - 1e-7 for block in blocks
+    )
 
 
 @pytest.mark.slow
-def test_what_the_lesson_prints_of_several_patches_is_measured():
+def test_the_lesson_s_stored_correlations_are_measured_again():
     """Recomputes the stored numbers of one sample; all samples were measured in the same way."""
     subject = Here({"sample": "meadow", "model": "bundled"})
     trace = subject.trace()
     scores = explain.mean_scores(trace, np.asarray(displayed(subject.image, trace.size)))
-    assert explain.FORETOLD["meadow"] == pytest.approx(scores, abs=0.02)
+    assert explain.RANK_CORRELATIONS["meadow"] == pytest.approx(scores, abs=0.02)

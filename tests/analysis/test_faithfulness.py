@@ -23,7 +23,7 @@ from playground.analysis.faithfulness import (
 )  # fmt: skip
 
 
-def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_picture_adds(small_trace, monkeypatch):
+def test_integrated_gradients_equal_a_loop_with_autograd_and_sum_to_the_score_s_difference(small_trace, monkeypatch):
     monkeypatch.setattr(relevance, "STEPS", 200)
     vit, x, rotation = small_trace.entering()
     x = x.detach()
@@ -46,7 +46,7 @@ def test_integrated_gradients_are_a_loop_of_autograd_s_and_sum_to_what_the_pictu
         assert float(expected.sum()) == pytest.approx(float(score(x) - score(blank_tokens)), abs=0.02)
 
 
-def test_pointing_and_segmentation_are_counted():
+def test_pointing_and_segmentation_equal_counts_by_hand():
     object_mask = torch.zeros(4, 4, dtype=torch.bool)
     object_mask[1:3, 1:3] = True
     map_ = torch.zeros(4, 4)
@@ -60,15 +60,15 @@ def test_pointing_and_segmentation_are_counted():
     assert torch.equal(on_patches(mask, (4, 4)), object_mask)
 
 
-def test_every_method_stands_beside_a_random_and_a_constant_map(small_trace):
-    shuffled = with_shuffled(small_trace.vit)
+def test_the_scores_of_all_methods_and_of_both_controls_are_given(small_trace):
+    shuffled_model = with_shuffled(small_trace.vit)
     mask = Image.fromarray(np.pad(np.full((32, 32), 255, np.uint8), 16))
-    rows = {scores.method: scores for scores in faithfulness(small_trace, shuffled, mask)}
+    rows = {scores.method: scores for scores in faithfulness(small_trace, shuffled_model, mask)}
     assert list(rows) == ["raw", "rollout", "gradient", "integrated", "chefer", "legrad", "random", "constant"]
     assert rows["constant"].rank_correlation == 0
     assert rows["constant"].pointing == pytest.approx(16 / 64)
     label = int(small_trace.logits.argmax())
-    measurement, side = occlusion.Measured(small_trace, Target(label=label)), occlusion.side_of(small_trace.grid)
+    measurement, side = occlusion.Blanking(small_trace, Target(label=label)), occlusion.side_of(small_trace.grid)
     moves = measurement.moved(occlusion.blocks(small_trace.grid, side))
     map_ = small_trace.on_grid(small_trace.relevance(label=label, method="integrated"))
     assert rows["integrated"].rank_correlation == pytest.approx(occlusion.foretells(map_, side, moves))
@@ -78,7 +78,7 @@ def test_every_method_stands_beside_a_random_and_a_constant_map(small_trace):
     assert np.isnan(rows["random"].shuffled)
 
 
-def test_a_random_map_is_another_one_for_each_picture(small, picture):
+def test_each_picture_has_its_own_random_map(small, picture):
     first_seen, second_seen = (playground.trace(small, picture.rotate(angle)) for angle in (0, 90))
     maps = [map_of(seen, Target(label=1), "random") for seen in (first_seen, second_seen, first_seen)]
     assert not torch.equal(maps[0], maps[1])
@@ -86,13 +86,13 @@ def test_a_random_map_is_another_one_for_each_picture(small, picture):
 
 
 def test_shuffled_parameters_are_the_same_numbers_elsewhere(small):
-    shuffled = with_shuffled(small)
-    for (name, p), q in zip(small.named_parameters(), shuffled.parameters(), strict=True):
+    shuffled_model = with_shuffled(small)
+    for (name, p), q in zip(small.named_parameters(), shuffled_model.parameters(), strict=True):
         assert torch.equal(p.flatten().sort().values, q.flatten().sort().values)
         assert p.numel() < 3 or not torch.equal(p, q), name
 
 
-def test_of_a_model_without_labels_the_patch_of_the_thing_is_asked_about(small, picture):
+def test_for_a_model_without_labels_the_maps_explain_a_patch_of_the_object(small, picture):
     small.config = replace(small.config, classes=0)
     small.head = torch.nn.Identity()
     trace = playground.trace(small, picture)
@@ -123,15 +123,15 @@ def test_the_command_makes_a_line_for_each_picture_and_a_table(folder, tmp_path,
     assert len(rows) == 3 * 8
     assert {row["picture"][-5:] for row in rows if row["pointing"]} == {"1.png"}
     assert all(row["pointing"] == "1.0000" for row in rows if row["pointing"])
-    printed = capsys.readouterr().out
-    assert "| untrained | 3 | gradient | " in printed
+    output = capsys.readouterr().out
+    assert "| untrained | 3 | gradient | " in output
     mean = np.mean([float(row["deletion"]) for row in rows if row["method"] == "legrad"])
-    assert f"{mean:.2f}" in next(line for line in printed.splitlines() if "| legrad |" in line)
+    assert f"{mean:.2f}" in next(line for line in output.splitlines() if "| legrad |" in line)
     assert main(["faithfulness", str(folder), "--out", str(tmp_path / "table.md")]) == 0
     assert (tmp_path / "table.md").read_text().startswith("3 pictures, 1 of them with a mask.")
 
 
-def test_masks_of_other_pictures_and_another_file_are_sentences(folder, tmp_path, capsys):
+def test_masks_of_other_pictures_and_an_unknown_file_ending_are_errors(folder, tmp_path, capsys):
     (tmp_path / "in_masks" / "1.png").rename(tmp_path / "in_masks" / "else.png")
     assert main(["faithfulness", str(folder), "--out", str(tmp_path / "table.csv")]) != 0
     assert "has the name of a picture" in capsys.readouterr().err
@@ -139,13 +139,13 @@ def test_masks_of_other_pictures_and_another_file_are_sentences(folder, tmp_path
     assert "a .csv file or a .md file" in capsys.readouterr().err
 
 
-def test_a_folder_without_pictures_is_a_sentence(tmp_path, capsys):
+def test_a_folder_without_pictures_is_an_error(tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     assert main(["faithfulness", str(tmp_path / "empty"), "--out", str(tmp_path / "table.csv")]) != 0
     assert "empty" in capsys.readouterr().err
 
 
-def test_of_a_blank_that_is_not_given_there_are_no_integrated_gradients(small_trace):
+def test_integrated_gradients_without_a_blank_picture_are_an_error(small_trace):
     vit, x, rotation = small_trace.entering()
     random_pass = relevance.Pass(vit, x.detach(), rotation, small_trace.scale)
     with pytest.raises(PlaygroundError, match="blank picture to begin from"):

@@ -22,28 +22,28 @@ def ranks(values) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", ["gradient", "rollout"])
-def test_it_is_the_correlation_of_ranks_of_what_moves(small_trace, method):
+def test_foretold_is_the_rank_correlation_of_map_and_moves(small_trace, method):
     foretold = small_trace.foretells(QUERY, method=method)
     side = occlusion.side_of(small_trace.grid)
     blocks = occlusion.blocks(small_trace.grid, side)
     x = small_trace.features()[small_trace.token(QUERY)]
-    vit, moves, shares = small_trace.vit, [], []
+    vit, moves, relevance_sums = small_trace.vit, [], []
     map_ = small_trace.rollout(QUERY) if method == "rollout" else small_trace.relevance(QUERY)
     for block in blocks:
-        pixels = occlusion.blanked(small_trace.input, block, small_trace.patch_size)
+        pixels = occlusion.blanked_picture(small_trace.input, block, small_trace.patch_size)
         with torch.no_grad():
             y, x = (
                 vit.norm(vit.features(image, small_trace.layers - 1))[0, small_trace.token(QUERY)]
                 for image in (pixels, small_trace.input)
             )
         moves.append(float((y - x).norm() / x.norm()))
-        shares.append(float(small_trace.on_grid(map_)[block].sum()))
-    assert foretold.correlation == pytest.approx(np.corrcoef(ranks(shares), ranks(moves))[0, 1], abs=1e-4)
+        relevance_sums.append(float(small_trace.on_grid(map_)[block].sum()))
+    assert foretold.correlation == pytest.approx(np.corrcoef(ranks(relevance_sums), ranks(moves))[0, 1], abs=1e-4)
     assert (foretold.constant, foretold.blocks, foretold.by, foretold.pictures) == (0, len(blocks), "mean", 0)
     assert abs(foretold.random) < 0.8
 
 
-def test_it_is_remembered_of_this_picture_this_patch_and_this_method_alone(small, picture):
+def test_foretold_is_remembered_for_one_picture_one_patch_and_one_method(small, picture):
     first_trace, second_trace = (playground.trace(small, picture) for _ in range(2))
     foretold = first_trace.foretells(QUERY)
     assert faithfulness.foretold_for(first_trace, Target(query=QUERY), "gradient") is foretold
@@ -58,13 +58,13 @@ def test_it_is_remembered_of_this_picture_this_patch_and_this_method_alone(small
     assert faithfulness.foretold_for(first_trace, Target(label=2), "gradient") is None
 
 
-def test_the_table_s_means_are_counted_from_its_lines():
+def test_the_means_of_the_table_are_those_of_its_lines():
     with FAITHFULNESS.open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     models = {line["model"] for line in lines}
     assert {"bundled", "dinov2-small"} <= models
     for model in models:
-        for method in faithfulness.WAYS:
+        for method in faithfulness.MAP_METHODS:
             correlations = [
                 float(line["rank_correlation"]) for line in lines if (line["model"], line["method"]) == (model, method)
             ]
@@ -80,7 +80,7 @@ def saved_text(trace, file, **options) -> str:
 
 
 @pytest.mark.parametrize("what", ATTRIBUTIONS)
-def test_a_figure_and_its_numbers_bear_it(what, small, picture, tmp_path):
+def test_a_figure_and_its_numbers_state_the_correlation_with_blanking(what, small, picture, tmp_path):
     bundled_trace = playground.trace("bundled", "meadow")
     method = "gradient" if what == "relevance" else what
     expected = faithfulness.foretold_table()["bundled"][method]
@@ -102,12 +102,12 @@ def test_a_figure_and_its_numbers_bear_it(what, small, picture, tmp_path):
     assert f"{foretold.correlation:.2f} on this picture" in saved_text(trace, tmp_path / "c.csv", what=what)
 
 
-def test_what_claims_nothing_bears_nothing(small_trace, tmp_path):
+def test_maps_that_attribute_nothing_state_no_correlation_with_blanking(small_trace, tmp_path):
     for way in ("weight", "value", "similarity"):
         assert "blanking" not in saved_text(small_trace, tmp_path / "a.txt", what=way, layer=1)
 
 
-def test_a_model_that_went_on_learning_is_not_the_one_of_the_table():
+def test_a_model_with_changed_weights_is_not_looked_up_in_the_table():
     vit = playground.load("bundled")
     with torch.no_grad():
         vit.blocks[0].mlp.fc2.bias.add_(1)
@@ -115,7 +115,7 @@ def test_a_model_that_went_on_learning_is_not_the_one_of_the_table():
     assert faithfulness.foretold_for(trace, Target(query=QUERY), "gradient") is None
 
 
-def test_a_store_of_many_bears_it(small, picture, tmp_path):
+def test_a_store_of_many_pictures_states_the_correlation_with_blanking(small, picture, tmp_path):
     zarr = pytest.importorskip("zarr", reason="zarr is not installed")
     playground.trace_many([picture], small, what=("relevance", "entropy")).write(tmp_path / "out.zarr")
     store = zarr.open_group(tmp_path / "out.zarr", mode="r")

@@ -12,7 +12,17 @@ from conftest import SMALL, scramble
 import playground
 from playground.analysis import heads
 from playground.analysis.ablation import contributions
-from playground.analysis.heads import Habits, Head, average, direction, even_distance, far_looking, kind, look, spread
+from playground.analysis.heads import (
+    Habits,
+    Head,
+    average,
+    direction,
+    even_distance,
+    far_looking_head,
+    habit_name,
+    measure_heads,
+    spread,
+)
 from playground.tracing import Trace
 from playground.vit import QKV, VisionTransformer
 
@@ -21,7 +31,7 @@ PATCHES = ROWS * COLUMNS
 Y, X = (torch.arange(PATCHES) // COLUMNS, torch.arange(PATCHES) % COLUMNS)
 
 
-def traced(weights, prefix=("cls", "reg0"), picture=None) -> Trace:
+def trace_of_weights(weights, prefix=("cls", "reg0"), picture=None) -> Trace:
     """A trace of one layer whose rows are these weights (heads, tokens, tokens): q is one-hot, k holds log weights."""
     tokens = weights.shape[-1]
     q = torch.eye(tokens).expand(len(weights), -1, -1)
@@ -41,8 +51,8 @@ def rows_of_patches(table, on_class=0.0, on_register=0.0):
     return weights[None]
 
 
-def only_head(table, **prefix) -> Head:
-    return look(traced(rows_of_patches(table, **prefix))).head(0, 0)
+def only_head(table, **prefix_shares) -> Head:
+    return measure_heads(trace_of_weights(rows_of_patches(table, **prefix_shares))).head(0, 0)
 
 
 def left_neighbour():
@@ -51,16 +61,18 @@ def left_neighbour():
     return table
 
 
-def even_rows(allowed):
-    return allowed / allowed.sum(-1, keepdim=True)
+def even_rows(is_allowed):
+    return is_allowed / is_allowed.sum(-1, keepdim=True)
 
 
 EVERYWHERE = even_rows(torch.ones(PATCHES, PATCHES))
-AROUND = even_rows((((Y[:, None] - Y).abs() <= 1) & ((X[:, None] - X).abs() <= 1) & ~torch.eye(PATCHES).bool()).float())
+NEIGHBOURS = even_rows(
+    (((Y[:, None] - Y).abs() <= 1) & ((X[:, None] - X).abs() <= 1) & ~torch.eye(PATCHES).bool()).float()
+)
 HALVES = even_rows(((X[:, None] < 4) == (X < 4)).float())
 
 
-def test_uniform_rows_have_the_entropy_of_their_length_and_reach_all():
+def test_uniform_rows_have_the_largest_entropy_and_breadth():
     head = only_head(EVERYWHERE, on_class=1 / (PATCHES + 2), on_register=1 / (PATCHES + 2))
     assert head.entropy == pytest.approx(math.log2(PATCHES + 2), abs=1e-4)
     assert head.breadth == pytest.approx(1, abs=1e-4)
@@ -70,18 +82,18 @@ def test_uniform_rows_have_the_entropy_of_their_length_and_reach_all():
     assert head.content == pytest.approx(0, abs=1e-4)
 
 
-def test_the_distance_of_even_rows_is_known_without_a_head():
+def test_even_distance_is_the_distance_of_a_head_with_even_rows():
     assert even_distance(1, 2) == pytest.approx(0.5)
     assert even_distance(2, 2) == pytest.approx((0 + 1 + 1 + math.sqrt(2)) / 4)
     assert even_distance(ROWS, COLUMNS) == pytest.approx(only_head(EVERYWHERE).distance, abs=1e-4)
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 9), (9, 1), (2, 3), (2, 2)])
-def test_a_grid_smaller_than_the_reach_has_the_offsets_it_has(rows, columns):
+def test_offsets_that_a_small_grid_does_not_have_get_no_share(rows, columns):
     patches = rows * columns
-    trace = traced(even_rows(torch.ones(patches, patches))[None], prefix=())
+    trace = trace_of_weights(even_rows(torch.ones(patches, patches))[None], prefix=())
     trace = dataclasses.replace(trace, size=(rows * 8, columns * 8))
-    offsets = look(trace).offsets[0, 0]
+    offsets = measure_heads(trace).offsets[0, 0]
     for (down, right), share in np.ndenumerate(offsets):
         queries = max(0, rows - abs(down - 3)) * max(0, columns - abs(right - 3))
         assert share == pytest.approx(1 / patches if 2 * queries >= patches else 0, abs=1e-5)
@@ -93,19 +105,19 @@ def test_a_row_on_one_token_has_no_entropy():
     assert (head.to_self, head.distance, head.near) == pytest.approx((1, 0, 0), abs=1e-4)
 
 
-def test_shares_of_class_token_and_registers_are_told_apart():
+def test_the_shares_of_class_token_and_registers_are_separate():
     head = only_head(EVERYWHERE, on_class=0.5, on_register=0.2)
     assert (head.to_class, head.to_registers) == pytest.approx((0.5, 0.2), abs=1e-5)
     assert head.to_self == pytest.approx(0.3 / PATCHES, abs=1e-5)
 
 
-def test_one_patch_that_all_listen_to_is_a_habit_of_its_own():
+def test_one_patch_that_gets_most_weight_from_all_is_a_habit():
     table = torch.full((PATCHES, PATCHES), 0.1 / PATCHES)
     table[:, 13] += 0.9
     head = only_head(table)
     assert head.to_one == pytest.approx(0.9 + 0.1 / PATCHES, abs=1e-5)
-    assert kind(head) == "one patch for all"
-    assert kind(dataclasses.replace(head, colour=0.9, content=0.9)) == "one patch for all"
+    assert habit_name(head) == "one patch for all"
+    assert habit_name(dataclasses.replace(head, colour=0.9, content=0.9)) == "one patch for all"
     assert only_head(EVERYWHERE).to_one == pytest.approx(1 / PATCHES, abs=1e-5)
     assert only_head(left_neighbour()).to_one < 0.05
 
@@ -119,14 +131,14 @@ def test_the_left_neighbour_is_found_as_the_offset():
 
 
 def test_offsets_that_few_patches_have_are_not_counted():
-    upwards = torch.eye(PATCHES)
+    table = torch.eye(PATCHES)
     for patch in torch.nonzero((Y >= 3) & (X >= 3))[:, 0]:  # 15 of 48 patches
-        upwards[patch] = torch.eye(PATCHES)[patch - 3 * COLUMNS - 3]
-    assert look(traced(rows_of_patches(upwards))).offsets[0, 0, 0, 0] == 0
+        table[patch] = torch.eye(PATCHES)[patch - 3 * COLUMNS - 3]
+    assert measure_heads(trace_of_weights(rows_of_patches(table))).offsets[0, 0, 0, 0] == 0
 
 
-def test_the_eight_neighbours_are_near():
-    head = only_head(AROUND)
+def test_weights_on_the_eight_neighbours_count_as_near():
+    head = only_head(NEIGHBOURS)
     assert head.near == pytest.approx(1, abs=1e-4)
     assert head.to_self == pytest.approx(0, abs=1e-4)
     inner_distance = (4 + 4 * math.sqrt(2)) / 8
@@ -134,17 +146,17 @@ def test_the_eight_neighbours_are_near():
     assert head.distance == pytest.approx(inner_distance, abs=0.03)
 
 
-def test_halves_of_a_picture_are_content_and_colour():
+def test_a_head_that_prefers_one_half_of_a_picture_has_content_and_colour():
     picture = torch.zeros(1, 3, ROWS * 8, COLUMNS * 8)
     picture[..., COLUMNS * 4 :] = 1  # black beside white
-    habits = look(traced(rows_of_patches(HALVES), picture=picture))
+    habits = measure_heads(trace_of_weights(rows_of_patches(HALVES), picture=picture))
     assert habits.head(0, 0).colour == pytest.approx(1, abs=1e-4)
     assert habits.head(0, 0).content > 0.2
-    even_head = look(traced(rows_of_patches(EVERYWHERE), picture=picture)).head(0, 0)
+    even_head = measure_heads(trace_of_weights(rows_of_patches(EVERYWHERE), picture=picture)).head(0, 0)
     assert (even_head.colour, even_head.content) == pytest.approx((0, 0), abs=1e-4)
 
 
-def test_others_have_their_turn_between_two_layers(small_trace):
+def test_measuring_takes_one_turn_of_the_queue_for_each_layer(small_trace):
     turns = []
 
     @contextmanager
@@ -153,11 +165,11 @@ def test_others_have_their_turn_between_two_layers(small_trace):
         yield
         turns.append("done")
 
-    look(small_trace, turn)
+    measure_heads(small_trace, turn)
     assert turns == ["begun", "done"] * small_trace.layers
 
 
-def test_content_agrees_with_a_loop():
+def test_content_equals_a_loop_s():
     table = even_rows(torch.rand(PATCHES, PATCHES, generator=torch.Generator().manual_seed(1)))
     edge_weights = {}
     for q, k in np.ndindex(PATCHES, PATCHES):
@@ -172,28 +184,28 @@ def test_content_agrees_with_a_loop():
     assert only_head(table).content == pytest.approx(np.mean(differences), abs=1e-4)
 
 
-def test_the_effect_is_the_length_of_what_arrives(small_trace):
-    habits = look(small_trace)
+def test_the_effect_is_the_relative_length_of_the_added_vector(small_trace):
+    habits = measure_heads(small_trace)
     lengths = []
     for head in range(small_trace.heads):
         columns = small_trace.vit.blocks[1].attn.proj.weight[:, 12 * head : 12 * head + 12]
-        added = small_trace.matrix(1, head)[3:] @ small_trace.record[1].v[head] @ columns.T
-        lengths.append(added.norm(dim=-1).mean().item())
+        added_vectors = small_trace.matrix(1, head)[3:] @ small_trace.record[1].v[head] @ columns.T
+        lengths.append(added_vectors.norm(dim=-1).mean().item())
     assert habits.effect[1] == pytest.approx(np.array(lengths) / np.mean(lengths), abs=1e-4)
 
 
-def test_the_effect_of_a_model_with_layer_scale_has_its_gains(picture):
+def test_the_effect_includes_the_gains_of_layer_scale(picture):
     vit = scramble(VisionTransformer(dataclasses.replace(SMALL, layer_scale=True)))
     with torch.no_grad():
         for block in vit.blocks:  # as in DINOv2, attention hardly changes some numbers of a token
             block.ls1.gamma.copy_(torch.linspace(0, 2, SMALL.width) ** 4)
     trace = playground.trace(vit, picture)
-    added = contributions(trace, 1)[:, len(trace.prefix) :].norm(dim=-1).mean(-1)
-    assert look(trace).effect[1] == pytest.approx((added / added.mean()).numpy(), abs=1e-4)
+    added_lengths = contributions(trace, 1)[:, len(trace.prefix) :].norm(dim=-1).mean(-1)
+    assert measure_heads(trace).effect[1] == pytest.approx((added_lengths / added_lengths.mean()).numpy(), abs=1e-4)
 
 
 def test_every_number_of_a_real_trace_agrees_with_its_whole_matrices(small_trace):
-    habits = look(small_trace)
+    habits = measure_heads(small_trace)
     assert habits.entropy.shape == (small_trace.layers, small_trace.heads)
     weights = small_trace.matrix(2, 1)[len(small_trace.prefix) :]
     assert habits.entropy[2, 1] == pytest.approx(-(weights * weights.log2()).sum(-1).mean().item(), abs=1e-3)
@@ -202,59 +214,59 @@ def test_every_number_of_a_real_trace_agrees_with_its_whole_matrices(small_trace
 
 
 def test_a_trace_from_bytes_has_all_but_colour_and_effect(small_trace):
-    with_image, without_image = look(small_trace), look(Trace.from_bytes(small_trace.to_bytes()))
+    with_image, without_image = measure_heads(small_trace), measure_heads(Trace.from_bytes(small_trace.to_bytes()))
     assert without_image.entropy == pytest.approx(with_image.entropy, abs=2e-2)
     assert np.isnan(without_image.colour).all()
     assert np.isnan(without_image.effect).all()
-    assert without_image.kinds()  # habits have names even without the picture
+    assert without_image.habit_names()  # habits have names even without the picture
 
 
 def test_large_grids_are_sampled(monkeypatch, small_trace):
-    habits = look(small_trace)
-    monkeypatch.setattr(heads, "ALL", 20)
-    monkeypatch.setattr(heads, "DRAWN", 20)
-    assert look(small_trace).entropy == pytest.approx(habits.entropy, rel=0.2)
+    habits = measure_heads(small_trace)
+    monkeypatch.setattr(heads, "MOST_FULLY_MEASURED", 20)
+    monkeypatch.setattr(heads, "SAMPLE_SIZE", 20)
+    assert measure_heads(small_trace).entropy == pytest.approx(habits.entropy, rel=0.2)
 
 
-def test_averages_and_spreads_are_over_images(small_trace):
-    habits = look(small_trace)
+def test_average_and_spread_are_mean_and_deviation_over_images(small_trace):
+    habits = measure_heads(small_trace)
     raised_habits = Habits(**{f.name: getattr(habits, f.name) + 2 for f in dataclasses.fields(Habits)})
     assert average([habits, raised_habits]).entropy == pytest.approx(habits.entropy + 1)
     assert spread([habits, raised_habits]).near == pytest.approx(np.ones_like(habits.near))
 
 
 @pytest.mark.parametrize(
-    ("table", "prefix", "name"),
+    ("table", "prefix_shares", "name"),
     [
         (torch.eye(PATCHES), {}, "looks at itself"),
         (left_neighbour(), {}, "fixed offset: left"),
-        (AROUND, {}, "local"),
+        (NEIGHBOURS, {}, "local"),
         (EVERYWHERE, {}, "everywhere"),
         (EVERYWHERE, {"on_register": 0.7}, "class token or registers"),
         (EVERYWHERE, {"on_class": 0.3, "on_register": 0.3}, "class token or registers"),
     ],
 )
-def test_a_habit_has_the_name_that_its_numbers_support(table, prefix, name):
-    assert kind(only_head(table, **prefix)) == name
+def test_a_habit_has_the_name_that_its_numbers_support(table, prefix_shares, name):
+    assert habit_name(only_head(table, **prefix_shares)) == name
 
 
 def test_content_idle_and_mixed_heads_have_names_too():
     head = only_head(EVERYWHERE)
     object_head = dataclasses.replace(head, breadth=0.1, content=0.6, colour=0.4, effect=1.0)
-    assert kind(object_head) == "same object or colour"
-    assert kind(dataclasses.replace(object_head, near=0.6)) == "same object or colour"
+    assert habit_name(object_head) == "same object or colour"
+    assert habit_name(dataclasses.replace(object_head, near=0.6)) == "same object or colour"
     colour_blind = dataclasses.replace(object_head, colour=0.0)
-    assert kind(colour_blind) == "no single habit"
+    assert habit_name(colour_blind) == "no single habit"
     # `own_object`: the weight on the query's own object
-    assert kind(colour_blind, own_object=0.8) == "same object or colour"
-    assert kind(dataclasses.replace(object_head, effect=0.05)) == "idle"
+    assert habit_name(colour_blind, own_object=0.8) == "same object or colour"
+    assert habit_name(dataclasses.replace(object_head, effect=0.05)) == "idle"
 
 
 @pytest.mark.parametrize(
     ("offset", "words"),
     [((0, -1), "left"), ((0, 1), "right"), ((-1, 0), "up"), ((2, 1), "2 down, right"), ((-1, -3), "up, 3 left")],
 )
-def test_offsets_have_words(offset, words):
+def test_an_offset_is_named_in_words(offset, words):
     assert direction(offset) == words
 
 
@@ -268,13 +280,15 @@ def test_no_habit_has_the_colour_of_a_role_and_each_has_a_symbol_of_its_own():
 def test_the_head_to_guess_gives_most_to_few_far_patches(small_trace):
     rows, columns = small_trace.grid
     corner, count = (0, 0), max(1, rows * columns // 20)
-    crowd = [token - len(small_trace.prefix) for token in small_trace.some_patches(heads.CROWD)]
-    crowd = [divmod(patch, columns) for patch in crowd]
-    best_values = {}
+    crowd_patches = [token - len(small_trace.prefix) for token in small_trace.some_patches(heads.CROWD_SIZE)]
+    crowd_patches = [divmod(patch, columns) for patch in crowd_patches]
+    far_sums = {}
     for layer in range(small_trace.layers):
         for head in range(small_trace.heads):
-            crowd_row = torch.stack([small_trace.row(layer, head, crowd_patch) for crowd_patch in crowd]).mean(0)
+            crowd_row = torch.stack([small_trace.row(layer, head, crowd_patch) for crowd_patch in crowd_patches]).mean(
+                0
+            )
             row = small_trace.on_grid((small_trace.row(layer, head, corner) - crowd_row).clamp(min=0))
             far_weights = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
-            best_values[layer, head] = sum(sorted(far_weights)[-count:])
-    assert far_looking(small_trace, corner) == max(best_values, key=best_values.get)
+            far_sums[layer, head] = sum(sorted(far_weights)[-count:])
+    assert far_looking_head(small_trace, corner) == max(far_sums, key=far_sums.get)

@@ -17,7 +17,7 @@ CLOSE = {"atol": 2e-5, "rtol": 2e-4}
 
 
 @pytest.fixture(scope="module")
-def theirs():
+def timm_vit():
     """timm's own ViT with scrambled weights, whose attention is computed step by step."""
     model = timm.create_model(
         "vit_tiny_patch16_224", img_size=64, depth=4, embed_dim=48, num_heads=4, num_classes=7, init_values=0.1
@@ -29,24 +29,24 @@ def theirs():
 
 
 @pytest.fixture(scope="module")
-def ours(theirs):
-    vit = playground.load(copy.deepcopy(theirs), mean=(0.5,) * 3, std=(0.5,) * 3)
+def our_vit(timm_vit):
+    vit = playground.load(copy.deepcopy(timm_vit), mean=(0.5,) * 3, std=(0.5,) * 3)
     return vit
 
 
 @pytest.fixture(scope="module")
-def two(ours):
+def two_traces(our_vit):
     random = torch.Generator().manual_seed(1)
     pixels = [torch.randn(1, 3, 64, 64, generator=random) for _ in range(2)]
-    return [playground.trace(ours, pixel_values=image) for image in pixels]
+    return [playground.trace(our_vit, pixel_values=image) for image in pixels]
 
 
-def passed(model, pixels, change=lambda layer, name, x: x):
+def timm_pass(model, pixels, intervene=lambda layer, name, x: x):
     """timm's pass, a step at a time: (logits, {(layer, name): tensor}). `change` is called at each named step."""
     tensors = {}
 
     def step(layer, name, x):
-        tensors[layer, name] = x = change(layer, name, x)
+        tensors[layer, name] = x = intervene(layer, name, x)
         return x
 
     with torch.no_grad():
@@ -64,14 +64,14 @@ def passed(model, pixels, change=lambda layer, name, x: x):
         return model.head(model.norm(x)[:, 0]), tensors
 
 
-def test_without_a_change_the_loop_is_timm_s_forward(theirs, two):
-    logits, _ = passed(theirs, two[0].input)
-    torch.testing.assert_close(logits, theirs(two[0].input), **CLOSE)
-    torch.testing.assert_close(logits[0], two[0].logits, **CLOSE)
+def test_without_a_change_the_loop_is_timm_s_forward(timm_vit, two_traces):
+    logits, _ = timm_pass(timm_vit, two_traces[0].input)
+    torch.testing.assert_close(logits, timm_vit(two_traces[0].input), **CLOSE)
+    torch.testing.assert_close(logits[0], two_traces[0].logits, **CLOSE)
 
 
 @pytest.mark.parametrize("to", ["zero", "mean"])
-def test_heads_that_are_ablated(theirs, two, to):
+def test_ablated_heads_give_zeros_or_their_mean_as_in_the_loop(timm_vit, two_traces, to):
     def change(layer, name, x):
         if (layer, name) == (1, "z"):
             x = x.clone()
@@ -81,23 +81,23 @@ def test_heads_that_are_ablated(theirs, two, to):
             x[:, 0] = 0 if to == "zero" else x[:, 0].mean(1, keepdim=True)
         return x
 
-    logits, _ = passed(theirs, two[0].input, change)
-    ablated = two[0].ablate(heads=[(1, 2), (2, 0)], to=to)
-    torch.testing.assert_close(ablated.logits, logits[0], **CLOSE)
-    assert (ablated.logits - two[0].logits).abs().max() > 0.01
-    assert f"{to}@1.2; {to}@2.0" in repr(ablated)
+    logits, _ = timm_pass(timm_vit, two_traces[0].input, change)
+    ablated_trace = two_traces[0].ablate(heads=[(1, 2), (2, 0)], to=to)
+    torch.testing.assert_close(ablated_trace.logits, logits[0], **CLOSE)
+    assert (ablated_trace.logits - two_traces[0].logits).abs().max() > 0.01
+    assert f"{to}@1.2; {to}@2.0" in repr(ablated_trace)
 
 
-def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two, ours, tmp_path):
+def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(timm_vit, two_traces, our_vit, tmp_path):
     random = torch.Generator().manual_seed(5)
     for number in range(3):
         pixels = (torch.rand(64, 64, 3, generator=random) * 255).byte().numpy()
         Image.fromarray(pixels).save(tmp_path / f"{number}.png")
     from playground.pictures.images import model_input, open_image
 
-    c = ours.config
+    c = our_vit.config
     inputs = [model_input(open_image(file), (64, 64), c.mean, c.std, c.interpolation) for file in tmp_path.iterdir()]
-    mean = torch.stack([passed(theirs, picture)[1][1, "z"][0, 2].mean(0) for picture in inputs]).mean(0)  # (d,)
+    mean = torch.stack([timm_pass(timm_vit, picture)[1][1, "z"][0, 2].mean(0) for picture in inputs]).mean(0)  # (d,)
 
     def change(layer, name, x):
         if (layer, name) == (1, "z"):
@@ -105,16 +105,16 @@ def test_the_mean_of_a_folder_is_over_its_pictures_and_their_tokens(theirs, two,
             x[:, 2] = mean
         return x
 
-    logits, _ = passed(theirs, two[0].input, change)
-    ablated = two[0].ablate(heads=[(1, 2)], to="mean", mean_of=tmp_path)
-    torch.testing.assert_close(ablated.logits, logits[0], **CLOSE)
+    logits, _ = timm_pass(timm_vit, two_traces[0].input, change)
+    ablated_trace = two_traces[0].ablate(heads=[(1, 2)], to="mean", mean_of=tmp_path)
+    torch.testing.assert_close(ablated_trace.logits, logits[0], **CLOSE)
 
 
 @pytest.mark.parametrize("what", ["residual", "mlp", "attention", "queries", "keys", "values", "head:3"])
 @pytest.mark.parametrize("positions", [None, (2, 3), [(0, 0), "cls"]], ids=str)
-def test_what_is_patched_stands_there_as_in_the_other_pass(theirs, two, what, positions):
-    seen, other_seen = two
-    _, other_tensors = passed(theirs, other_seen.input)
+def test_patched_values_are_those_of_the_other_pass(timm_vit, two_traces, what, positions):
+    seen, other_seen = two_traces
+    _, other_tensors = timm_pass(timm_vit, other_seen.input)
     queries = [positions] if isinstance(positions, tuple) else positions
     tokens = list(range(17)) if queries is None else [seen.token(query) for query in queries]
 
@@ -128,23 +128,25 @@ def test_what_is_patched_stands_there_as_in_the_other_pass(theirs, two, what, po
             x[..., tokens, :] = replacement[..., tokens, :]
         return x
 
-    logits, _ = passed(theirs, seen.input, change)
-    patched = seen.patch(other_seen, layers=[1, 2], positions=positions, what=what)
-    torch.testing.assert_close(patched.logits, logits[0], **CLOSE)
-    assert (patched.logits - seen.logits).abs().max() > 1e-4
+    logits, _ = timm_pass(timm_vit, seen.input, change)
+    patched_trace = seen.patch(other_seen, layers=[1, 2], positions=positions, what=what)
+    torch.testing.assert_close(patched_trace.logits, logits[0], **CLOSE)
+    assert (patched_trace.logits - seen.logits).abs().max() > 1e-4
 
 
-def test_everything_that_is_patched_in_the_last_layer_is_the_other_s_answer(two):
-    torch.testing.assert_close(two[0].patch(two[1], layers=3).logits, two[1].logits, **CLOSE)
-    torch.testing.assert_close(two[0].patch(two[1], 3, {"cls": "cls"}).logits, two[1].logits, **CLOSE)
+def test_patching_the_last_layer_gives_the_other_picture_s_answer(two_traces):
+    torch.testing.assert_close(two_traces[0].patch(two_traces[1], layers=3).logits, two_traces[1].logits, **CLOSE)
+    torch.testing.assert_close(
+        two_traces[0].patch(two_traces[1], 3, {"cls": "cls"}).logits, two_traces[1].logits, **CLOSE
+    )
 
 
 @pytest.mark.parametrize("from_other", [False, True])
-def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
+def test_paths_equal_the_passes_of_wang(timm_vit, two_traces, from_other):
     """Wang et al. (2023): freeze all heads but the sender, store the receiver's input, then run with that input."""
-    seen, other_seen = two
-    _, clean_tensors = passed(theirs, seen.input)
-    replacement = passed(theirs, other_seen.input)[1][0, "z"][:, 1] if from_other else 0
+    seen, other_seen = two_traces
+    _, clean_tensors = timm_pass(timm_vit, seen.input)
+    replacement = timm_pass(timm_vit, other_seen.input)[1][0, "z"][:, 1] if from_other else 0
 
     def freeze(layer, name, x):
         if name != "z":
@@ -154,15 +156,15 @@ def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
             x[:, 1] = replacement
         return x
 
-    _, patched = passed(theirs, seen.input, freeze)
+    _, patched_tensors = timm_pass(timm_vit, seen.input, freeze)
 
     def receive(layer, name, x):
         if layer == 2 and name in ("queries", "keys", "values"):
             x = x.clone()
-            x[:, 3] = patched[2, name][:, 3]
+            x[:, 3] = patched_tensors[2, name][:, 3]
         return x
 
-    logits, _ = passed(theirs, seen.input, receive)
+    logits, _ = timm_pass(timm_vit, seen.input, receive)
     paths = seen.paths(source=(0, 1), to=(2, 3), other=other_seen if from_other else None)
     torch.testing.assert_close(paths.through.logits, logits[0], **CLOSE)
     assert (paths.through.logits - seen.logits).abs().max() > 1e-5
@@ -176,9 +178,9 @@ def test_a_path_is_wang_s_two_passes(theirs, two, from_other):
     assert margin_loss.through == pytest.approx(float(margins[0] - margins[2]), abs=1e-4)
 
 
-def test_occlusion_is_a_loop_over_blocks(theirs, two):
-    seen = two[0]
-    logits_before = theirs(seen.input)[0].detach()
+def test_occlusion_is_a_loop_over_blocks(timm_vit, two_traces):
+    seen = two_traces[0]
+    logits_before = timm_vit(seen.input)[0].detach()
     occlusion_map = seen.occlude(blocks=2, label=4)
     for row in (0, 2):
         for column in (0, 2):
@@ -186,7 +188,7 @@ def test_occlusion_is_a_loop_over_blocks(theirs, two):
             blanked_pixels[:, :, row * 16 : row * 16 + 32, column * 16 : column * 16 + 32] = seen.input.mean((2, 3))[
                 ..., None, None
             ]
-            logits_after = theirs(blanked_pixels)[0].detach()
+            logits_after = timm_vit(blanked_pixels)[0].detach()
             margins = [
                 class_logits[4] - max(class_logits[i] for i in range(7) if i != 4)
                 for class_logits in (logits_before, logits_after)
@@ -195,7 +197,7 @@ def test_occlusion_is_a_loop_over_blocks(theirs, two):
             torch.testing.assert_close(occlusion_map[row : row + 2, column : column + 2], expected, atol=2e-4, rtol=0)
 
 
-def test_named_points_are_transformer_lens_s(theirs, two, ours):
+def test_our_points_correspond_to_transformer_lens_s(timm_vit, two_traces, our_vit):
     """hook_q, hook_k, hook_v, hook_z, hook_attn_out, hook_mlp_out and hook_resid_post of a TransformerLens block
     correspond to our queries, keys, values, heads, attention, mlp and residual."""
     tensors = {}
@@ -204,9 +206,9 @@ def test_named_points_are_transformer_lens_s(theirs, two, ours):
         tensors[point] = x
         return x
 
-    playground.trace(ours, pixel_values=two[0].input, at=keep)
-    assert list(tensors) == ours.points()
-    _, clean_tensors = passed(theirs, two[0].input)
+    playground.trace(our_vit, pixel_values=two_traces[0].input, at=keep)
+    assert list(tensors) == our_vit.points()
+    _, clean_tensors = timm_pass(timm_vit, two_traces[0].input)
     names = {"attention.queries": "queries", "attention.keys": "keys", "attention.values": "values"}
     names |= {"attention.heads": "z", "attention": "attention", "mlp": "mlp", "residual": "residual"}
     for layer in range(4):
@@ -216,32 +218,34 @@ def test_named_points_are_transformer_lens_s(theirs, two, ours):
             )
 
 
-def test_what_runs_again_of_a_changed_pass_is_changed_too(theirs, two):
+def test_what_is_computed_from_a_changed_pass_is_changed_too(timm_vit, two_traces):
     def change(layer, name, x):
         return x * 0.3 if (layer, name) == (1, "mlp") else x
 
-    seen = two[0].again({"layers.1.mlp": lambda x: x * 0.3}, "a third of an MLP")
-    _, patched = passed(theirs, two[0].input, change)
+    seen = two_traces[0].again({"layers.1.mlp": lambda x: x * 0.3}, "a third of an MLP")
+    _, changed_tensors = timm_pass(timm_vit, two_traces[0].input, change)
     for layer in range(4):
-        torch.testing.assert_close(seen.features(layer), patched[layer, "residual"][0], **CLOSE)
-        q, k = patched[layer, "queries"][0], patched[layer, "keys"][0]
+        torch.testing.assert_close(seen.features(layer), changed_tensors[layer, "residual"][0], **CLOSE)
+        q, k = changed_tensors[layer, "queries"][0], changed_tensors[layer, "keys"][0]
         torch.testing.assert_close(seen.weights(layer), (q @ k.mT * seen.scale).softmax(-1), **CLOSE)
-    twice_changed = seen.ablate([(2, 1)])
-    assert twice_changed.interventions == ("a third of an MLP", "heads 2.1 off")
-    assert type(playground.Trace.from_bytes(twice_changed.to_bytes())) is playground.Trace
-    assert playground.Trace.from_bytes(twice_changed.to_bytes()).interventions == twice_changed.interventions
+    twice_changed_trace = seen.ablate([(2, 1)])
+    assert twice_changed_trace.interventions == ("a third of an MLP", "heads 2.1 off")
+    assert type(playground.Trace.from_bytes(twice_changed_trace.to_bytes())) is playground.Trace
+    assert (
+        playground.Trace.from_bytes(twice_changed_trace.to_bytes()).interventions == twice_changed_trace.interventions
+    )
 
 
-MORE = [
+CONFIG_CHANGES = [
     {"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True},
     {"rotation": (8, 8, 1, 1), "mlp_norm": True},
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("change", [{}, *MORE], ids=str)
+@pytest.mark.parametrize("config_changes", [{}, *CONFIG_CHANGES], ids=str)
 @pytest.mark.parametrize("method", ["gradient", "chefer", "legrad"])
-def test_relevance_of_a_changed_pass_is_autograd_s(picture, change, method):
-    vit = scramble(VisionTransformer(replace(SMALL, **change)))
+def test_the_relevance_of_a_changed_pass_equals_autograd_s(picture, config_changes, method):
+    vit = scramble(VisionTransformer(replace(SMALL, **config_changes)))
     gains = {
         point: torch.rand(1, generator=torch.Generator().manual_seed(i)) + 0.5 for i, point in enumerate(vit.points())
     }
@@ -255,12 +259,12 @@ def test_relevance_of_a_changed_pass_is_autograd_s(picture, change, method):
 
     trace = playground.trace(vit, picture, at=at, cut="2,3>4,4@1")
     relevance_row = trace.relevance(label=4, method=method)
-    expected = playground.trace(vit, picture, cut="2,3>4,4@1").relevance(label=4, method=method)
-    torch.testing.assert_close(relevance_row, by_autograd(vit, trace, at, method), atol=1e-5, rtol=1e-3)
-    assert (expected - relevance_row).abs().max() > 1e-4
+    unchanged_row = playground.trace(vit, picture, cut="2,3>4,4@1").relevance(label=4, method=method)
+    torch.testing.assert_close(relevance_row, relevance_by_autograd(vit, trace, at, method), atol=1e-5, rtol=1e-3)
+    assert (unchanged_row - relevance_row).abs().max() > 1e-4
 
 
-def by_autograd(vit, trace, at, method):
+def relevance_by_autograd(vit, trace, at, method):
     """Reference with all N × N weights in memory, computed from each layer's queries and keys, and differentiated."""
     maps, cut_at = [], trace.cuts.at()
     _, x, rotation = trace.entering()
@@ -282,11 +286,11 @@ def by_autograd(vit, trace, at, method):
         moves = (leaf.grad * leaf).sum(-1)[0]
         return (moves / moves.abs().sum()).detach()
     if method == "legrad":
-        total = 0
+        relevance_sum = 0
         for map_, answer in zip(maps, answers, strict=True):
             (gradient,) = torch.autograd.grad(answer, map_, retain_graph=True)
-            total = total + gradient[0].clamp(min=0).sum((0, 1))
-        return total / total.sum()
+            relevance_sum = relevance_sum + gradient[0].clamp(min=0).sum((0, 1))
+        return relevance_sum / relevance_sum.sum()
     answers[-1].backward()
     relevance_row = torch.zeros(trace.tokens)
     relevance_row[0] = 1
@@ -296,9 +300,9 @@ def by_autograd(vit, trace, at, method):
     return (relevance_row - class_row) / (relevance_row - class_row).sum()
 
 
-def test_gradients_of_logits_by_what_was_recorded(ours, two):
-    pixels = two[0].input.clone().requires_grad_()
-    trace = playground.trace(ours, pixel_values=pixels, grad=True)
+def test_gradients_flow_from_logits_to_the_recorded_values_and_to_pixels(our_vit, two_traces):
+    pixels = two_traces[0].input.clone().requires_grad_()
+    trace = playground.trace(our_vit, pixel_values=pixels, grad=True)
     value_gradients, pixel_gradients = torch.autograd.grad(trace.logits[3], [trace.record[1].v, pixels])
     leaf = {}
 
@@ -307,30 +311,30 @@ def test_gradients_of_logits_by_what_was_recorded(ours, two):
             leaf["v"] = x = x.detach().requires_grad_()
         return x
 
-    logits, _ = ours.record(pixels, at=keep)
+    logits, _ = our_vit.record(pixels, at=keep)
     (expected,) = torch.autograd.grad(logits[0, 3], leaf["v"])
     torch.testing.assert_close(value_gradients, expected[0], **CLOSE)
     assert pixel_gradients.shape == pixels.shape
     assert pixel_gradients.abs().sum() > 0
-    assert not two[0].logits.requires_grad
+    assert not two_traces[0].logits.requires_grad
 
 
-def test_a_batch_gives_what_each_picture_gives_alone(ours, two):
+def test_each_trace_of_a_batch_equals_the_trace_of_its_picture_alone(our_vit, two_traces):
     traces = playground.trace_batch(
-        ours, torch.cat([batch_trace.input for batch_trace in two]), at={"layers.1.mlp": lambda x: x / 2}
+        our_vit, torch.cat([batch_trace.input for batch_trace in two_traces]), at={"layers.1.mlp": lambda x: x / 2}
     )
-    for batch_trace, single_trace in zip(traces, two, strict=True):
+    for batch_trace, single_trace in zip(traces, two_traces, strict=True):
         expected = single_trace.again({"layers.1.mlp": lambda x: x / 2})
         torch.testing.assert_close(batch_trace.logits, expected.logits, **CLOSE)
         torch.testing.assert_close(batch_trace.record[3].k, expected.record[3].k, **CLOSE)
     with pytest.raises(PlaygroundError, match=r"2 pictures: trace_batch takes several"):
-        playground.trace(ours, pixel_values=torch.cat([batch_trace.input for batch_trace in two]))
+        playground.trace(our_vit, pixel_values=torch.cat([batch_trace.input for batch_trace in two_traces]))
 
 
-def test_whom_a_token_hears_may_be_anything_and_rows_say_so(two):
+def test_rows_follow_a_mask_that_an_intervention_sets(two_traces):
     """Tests a causal mask, as in a language model."""
     masks = {f"layers.{layer}.attention.heard": lambda x: torch.ones(1, 1, 17, 17).tril().bool() for layer in range(4)}
-    seen = two[0].again(masks, "causal")
+    seen = two_traces[0].again(masks, "causal")
     assert seen.row(2, 1, 5)[6:].abs().max() == 0
     assert seen.weights(2)[..., 0, 0].min() == 1
     with pytest.raises(PlaygroundError, match=r"bytes can't say"):
@@ -343,7 +347,7 @@ def test_the_values_at_a_point_stay_in_the_model_s_dtype(small, picture):
     assert dtypes == {torch.bfloat16, torch.bool}
 
 
-BAD = [
+MISTAKES = [
     (lambda s, o: s.ablate([(9, 0)]), r"There is no head 0 in layer 9: layers count from 0 to 3"),
     (lambda s, o: s.ablate([]), r"No head is ablated"),
     (lambda s, o: s.ablate([(0, 0)], to="one"), r'to="zero" or "mean"; given was \'one\''),
@@ -372,13 +376,13 @@ BAD = [
 ]
 
 
-def test_a_folder_without_pictures_has_no_mean(two, tmp_path):
+def test_a_folder_without_pictures_has_no_mean(two_traces, tmp_path):
     with pytest.raises(PlaygroundError, match="has no pictures to take a mean over"):
-        two[0].ablate([(0, 0)], to="mean", mean_of=tmp_path)
+        two_traces[0].ablate([(0, 0)], to="mean", mean_of=tmp_path)
 
 
-@pytest.mark.parametrize("number", range(len(BAD)))
-def test_what_can_t_be_is_a_sentence(two, number):
-    intervene, sentence = BAD[number]
+@pytest.mark.parametrize("number", range(len(MISTAKES)))
+def test_every_mistake_gets_a_sentence(two_traces, number):
+    intervene, sentence = MISTAKES[number]
     with pytest.raises(PlaygroundError, match=sentence):
-        intervene(*two)
+        intervene(*two_traces)

@@ -16,7 +16,7 @@ def features(count: int, blobs: np.ndarray = BLOBS) -> np.ndarray:
     return (blobs[RANDOM.integers(0, len(blobs), count)] + RANDOM.normal(0, 0.25, (count, 9))).astype(np.float32)
 
 
-def made(values: np.ndarray, name: str) -> str:
+def make_features_line(values: np.ndarray, name: str) -> str:
     """A line of JavaScript that builds the browser's features from `values`, with a prefix token before the patches."""
     return f"const {name} = features.makeFeatures(Float32Array.from(given.{name}), {len(values) + 1}, 9, 1, 10);"
 
@@ -29,25 +29,27 @@ def cosine(a, b) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True)) / (sum(x * x for x in a) * sum(y * y for y in b)) ** 0.5
 
 
-def test_matches_are_mutual_as_counted_by_hand_and_the_browser_s():
+def test_matches_equal_those_of_a_loop_and_of_the_browser():
     first_features, second_features = features(40), features(55)
     matches = matching.matches(matching.unit_vectors(first_features), matching.unit_vectors(second_features))
     expected = []
     for i in range(40):
-        best = max(range(55), key=lambda j: cosine(first_features[i], second_features[j]))
-        match_back = max(range(40), key=lambda x: cosine(first_features[x], second_features[best]))
-        expected.append(best if match_back == i else -1)
+        best_match = max(range(55), key=lambda j: cosine(first_features[i], second_features[j]))
+        match_back = max(range(40), key=lambda x: cosine(first_features[x], second_features[best_match]))
+        expected.append(best_match if match_back == i else -1)
     assert matches.tolist() == expected
     assert 0 < (matches >= 0).sum() < 40
     browser_matches = in_javascript(
         ["features"],
-        made(first_features, "one") + made(second_features, "other") + "return [...features.matchesOf(one, other)];",
+        make_features_line(first_features, "one")
+        + make_features_line(second_features, "other")
+        + "return [...features.matchesOf(one, other)];",
         {"one": with_prefix(first_features), "other": with_prefix(second_features)},
     )
     assert browser_matches == expected
 
 
-def beside_neighbours(values: np.ndarray) -> np.ndarray:
+def sums_with_neighbours(values: np.ndarray) -> np.ndarray:
     """Unit vectors: for each patch, the sum of its and its neighbours' directions, in a grid of ten columns."""
     units, sums = matching.unit_vectors(values), []
     for patch in range(len(values)):
@@ -57,9 +59,9 @@ def beside_neighbours(values: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("k", [1, 4, 6])
-def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
+def test_parts_equal_the_browser_s_and_each_patch_is_in_the_nearest_part(k):
     first_features, second_features = features(70), features(30)
-    vectors = np.concatenate([beside_neighbours(first_features), beside_neighbours(second_features)])
+    vectors = np.concatenate([sums_with_neighbours(first_features), sums_with_neighbours(second_features)])
     parts = np.concatenate(
         matching.parts_of(
             [(matching.unit_vectors(first_features), (7, 10)), (matching.unit_vectors(second_features), (3, 10))], k
@@ -67,8 +69,8 @@ def test_parts_are_the_browser_s_and_nobody_is_nearer_to_another_part(k):
     )
     browser_parts = in_javascript(
         ["features"],
-        made(first_features, "one")
-        + made(second_features, "other")
+        make_features_line(first_features, "one")
+        + make_features_line(second_features, "other")
         + f"return features.partsOf([one, other], {k}).map((part) => [...part]);",
         {"one": with_prefix(first_features), "other": with_prefix(second_features)},
     )
@@ -92,21 +94,21 @@ def test_there_are_no_more_parts_than_patches():
 
 
 @pytest.fixture(scope="module")
-def pair() -> tuple[Trace, Trace]:
+def trace_pair() -> tuple[Trace, Trace]:
     vit = load("bundled", device="cpu")
     return trace(vit, "meadow"), trace(vit, "portrait")
 
 
-def test_a_picture_matches_itself_patch_by_patch(pair):
-    seen = pair[0]
+def test_a_picture_matches_itself_patch_by_patch(trace_pair):
+    seen = trace_pair[0]
     places = seen.match(seen)
     assert places.shape == (*seen.grid, 2)
     rows, columns = torch.meshgrid(*map(torch.arange, seen.grid), indexing="ij")
     assert torch.equal(places, torch.stack([rows, columns], -1))
 
 
-def test_a_match_is_a_patch_of_the_other_picture_or_none(pair):
-    first_seen, second_seen = pair
+def test_a_match_is_a_patch_of_the_other_picture_or_none(trace_pair):
+    first_seen, second_seen = trace_pair
     places = first_seen.match(second_seen).flatten(0, 1)
     has_match = (places >= 0).all(-1)
     assert torch.equal(has_match, (places >= 0).any(-1))
@@ -117,8 +119,8 @@ def test_a_match_is_a_patch_of_the_other_picture_or_none(pair):
         assert matches_back[row, column].tolist() == list(divmod(patch, first_seen.grid[1]))
 
 
-def test_parts_of_a_picture_have_its_grid_and_of_two_are_cut_together(pair):
-    first_seen, second_seen = pair
+def test_parts_have_their_picture_s_grid_and_two_pictures_share_parts(trace_pair):
+    first_seen, second_seen = trace_pair
     parts_alone = first_seen.parts(4)
     assert parts_alone.shape == first_seen.grid
     assert set(parts_alone.flatten().tolist()) == {0, 1, 2, 3}
@@ -127,9 +129,9 @@ def test_parts_of_a_picture_have_its_grid_and_of_two_are_cut_together(pair):
     assert torch.equal(first_seen.parts(4, first_seen)[0], first_seen.parts(4, first_seen)[1])
 
 
-def test_what_can_t_be_compared_is_refused_with_a_sentence(pair):
+def test_traces_of_two_models_and_zero_parts_are_errors(trace_pair):
     stranger = trace("untrained", "meadow")
     with pytest.raises(PlaygroundError, match="Trace both through one"):
-        pair[0].match(stranger)
+        trace_pair[0].match(stranger)
     with pytest.raises(PlaygroundError, match="a number of parts"):
-        pair[0].parts(0)
+        trace_pair[0].parts(0)

@@ -9,7 +9,7 @@ from playground.analysis import moments
 CASES = [(0, (9, 13), ("cls",)), (1, (14, 8), ("cls", "reg0", "reg1")), (2, (7, 7), ()), (3, (20, 21), ("reg0",))]
 
 
-def searched(random_pass: dict):
+def search(random_pass: dict):
     q, k, prefix = random_pass["q"], random_pass["k"], tuple(random_pass["shape"]["prefix"])
     grid = random_pass["shape"]["rows"], random_pass["shape"]["columns"]
 
@@ -33,8 +33,10 @@ def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: 
     best_rows: list[tuple[int, int, int]] = []
     for score, layer, head, patch in rows:
         other_patches = np.array([earlier_patch for _, _, earlier_patch in best_rows], int)
-        is_near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.APART * max(grid)
-        has_two_of_head = sum((layer, head) == earlier[:2] for earlier in best_rows) >= 2
+        is_near = moments.patch_distances(np.array([patch]), other_patches, grid[1]) <= moments.LEAST_DISTANCE * max(
+            grid
+        )
+        has_two_of_head = sum((layer, head) == earlier_row[:2] for earlier_row in best_rows) >= 2
         if score > 0 and not is_near.any() and not has_two_of_head and len(best_rows) < count:
             best_rows.append((layer, head, patch))
     return best_rows
@@ -43,7 +45,7 @@ def surprises(best_moments: list[moments.Moment], grid: tuple[int, int], count: 
 @pytest.mark.parametrize(("seed", "grid", "prefix"), CASES)
 def test_the_browser_finds_the_same_moments(seed, grid, prefix):
     random_pass = invented_pass(seed, grid, prefix)
-    python_moments, _ = searched(random_pass)
+    python_moments, _ = search(random_pass)
     browser_moments, rows, slices, heads = in_javascript(
         ["kinds", "moments"],
         MAKE_PACK + "const search = moments.searchMoments(pack, kinds.keysOf(pack, 2));"
@@ -78,18 +80,18 @@ def test_two_far_parts_that_look_at_each_other_are_found():
     random_pass["q"][:, :, :, 1] += 9
     random_pass["q"][3, 1, :, 1] = 0
     random_pass["q"][3, 1, eyes, 0] += 6
-    best_moments, _ = searched(random_pass)
+    best_moments, _ = search(random_pass)
     best_moment = best_moments[0]
     assert (best_moment.layer, best_moment.head) == (3, 1)
     assert 1 + best_moment.patches[0] in eyes
     assert best_moment.tells[0] > 3 * best_moments[1].tells[0]
-    assert best_moment.tells[0] > moments.STRIKING
+    assert best_moment.tells[0] > moments.STRIKING_SCORE
 
 
 GRID = (12, 16)
 
 
-def planted(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
+def squares_mask(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
     """A boolean array (patches,), true in squares of `size` × `size` patches with these upper left corners."""
     picture = np.zeros(GRID, bool)
     for row, column in squares:
@@ -97,25 +99,25 @@ def planted(*squares: tuple[int, int], size: int = 2) -> np.ndarray:
     return picture.ravel()
 
 
-def told(row: np.ndarray, alike: np.ndarray, patch: int) -> float:
+def row_score(row: np.ndarray, cosines: np.ndarray, patch: int) -> float:
     """The score of a row whose weights are multiplied by their patches' similarity to the query."""
-    return moments.telling_score(row * alike, row, alike, patch, GRID)
+    return moments.telling_score(row * cosines, row, cosines, patch, GRID)
 
 
-def a_row(bright: np.ndarray) -> np.ndarray:
-    return np.where(bright, 1.0, 0.001) / np.where(bright, 1.0, 0.001).sum()
+def row_on(is_bright: np.ndarray) -> np.ndarray:
+    return np.where(is_bright, 1.0, 0.001) / np.where(is_bright, 1.0, 0.001).sum()
 
 
-def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth():
-    near_square, far_square = planted((5, 2)), planted((5, 12))
+def test_a_row_is_telling_if_its_brightest_patches_are_far_alike_and_another_object():
+    near_square, far_square = squares_mask((5, 2)), squares_mask((5, 12))
     patch = int(near_square.argmax())
     cosines = np.where(near_square | far_square, 0.9, 0.05)
-    far_score = told(a_row(far_square), cosines, patch)
+    far_score = row_score(row_on(far_square), cosines, patch)
     bridge = np.zeros(GRID, bool)
     bridge[5:7, 2:14] = True  # the patches between are bright and similar too: one object
-    object_score = told(a_row(bridge.ravel()), np.where(bridge.ravel(), 0.9, 0.05), patch)
-    unlike_score = told(a_row(far_square), np.where(near_square, 0.9, 0.3), patch)
-    near_score = told(a_row(planted((5, 2), size=3)), cosines, patch)
+    object_score = row_score(row_on(bridge.ravel()), np.where(bridge.ravel(), 0.9, 0.05), patch)
+    unlike_score = row_score(row_on(far_square), np.where(near_square, 0.9, 0.3), patch)
+    near_score = row_score(row_on(squares_mask((5, 2), size=3)), cosines, patch)
     assert far_score > 5 * max(object_score, unlike_score, near_score), (
         far_score,
         object_score,
@@ -124,12 +126,12 @@ def test_a_far_island_tells_and_the_same_thing_or_a_thing_unlike_tells_a_tenth()
     )
 
 
-def test_one_island_tells_more_than_the_same_weight_strewn_about():
-    near_square, far_square = planted((5, 2)), planted((5, 12))
-    strewn = planted((0, 9), (3, 14), (9, 9), (11, 15), size=1)
-    cosines = np.where(near_square | far_square | strewn, 0.9, 0.05)
+def test_weight_on_one_island_scores_more_than_the_same_weight_strewn_about():
+    near_square, far_square = squares_mask((5, 2)), squares_mask((5, 12))
+    strewn_patches = squares_mask((0, 9), (3, 14), (9, 9), (11, 15), size=1)
+    cosines = np.where(near_square | far_square | strewn_patches, 0.9, 0.05)
     patch = int(near_square.argmax())
-    assert told(a_row(far_square), cosines, patch) > 1.5 * told(a_row(strewn), cosines, patch)
+    assert row_score(row_on(far_square), cosines, patch) > 1.5 * row_score(row_on(strewn_patches), cosines, patch)
 
 
 def scene_of(kinds: list[np.ndarray]) -> moments.Scene:
@@ -142,30 +144,30 @@ def scene_of(kinds: list[np.ndarray]) -> moments.Scene:
     return moments.Scene(GRID, 0, toward, np.ones(len(toward)))
 
 
-def test_small_parts_with_a_far_twin_ask_and_tell_more_than_an_outline_or_a_wall():
-    eyes, line, wall = planted((2, 3), (2, 11)), np.zeros(GRID, bool), np.zeros(GRID, bool)
+def test_queries_have_a_twin_and_small_parts_get_larger_factors_than_an_outline_or_a_wall():
+    eyes, line, wall = squares_mask((2, 3), (2, 11)), np.zeros(GRID, bool), np.zeros(GRID, bool)
     line[5, 1:15] = True
     wall[7:12] = True
-    lone_part = planted((0, 7))
+    lone_part = squares_mask((0, 7))
     scene = scene_of([eyes, line.ravel(), wall.ravel(), lone_part])
     twin_patches = moments.twins(scene)
     assert not lone_part[twin_patches].any(), "who has no twin does not ask"
     queries = np.array([int(part.argmax()) for part in (eyes, line.ravel(), wall.ravel())])
-    factors = moments.telling_factors(scene, queries, scene.toward[queries] @ scene.toward.T)
+    factors = moments.telling_factors(scene, queries, scene.directions[queries] @ scene.directions.T)
     eye_factor, line_factor, wall_factor = factors.max(1)
     assert eye_factor > 1.5 * max(line_factor, wall_factor), factors.max(1)
 
 
-def test_what_is_nearer_than_a_quarter_of_the_picture_counts_less_and_what_is_beside_nothing():
+def test_farness_rises_from_0_beside_the_patch_to_1_at_a_quarter_of_the_picture():
     scene = scene_of([])
     farness = scene.farness(np.array([16 * 6]), 16 * 6 + np.array([0, 2, 3, 4, 9]))[0]
     assert farness[0] == 0
     assert 0 < farness[1] < farness[2] < farness[3] == farness[4] == 1
 
 
-def test_surprises_are_of_different_places_and_two_of_a_head_at_most():
+def test_surprises_lie_apart_and_are_at_most_two_of_each_head():
     random_pass = invented_pass(3, (20, 21), ("reg0",))
-    best_moments, grid = searched(random_pass)
+    best_moments, grid = search(random_pass)
     best_rows = surprises(best_moments, grid)
     assert 3 <= len(best_rows) <= 8
     places = np.array([patch for *_, patch in best_rows])

@@ -6,7 +6,7 @@ import torch
 
 import playground
 from playground.analysis import occlusion
-from playground.analysis.occlusion import Measured, Target, blanked, blocks, spearman
+from playground.analysis.occlusion import Blanking, Target, blanked_picture, blocks, spearman
 from playground.errors import PlaygroundError
 
 
@@ -17,66 +17,68 @@ def mask_of(*patches: tuple[int, int]) -> torch.Tensor:
     return mask
 
 
-@pytest.mark.parametrize("by", occlusion.BLANKS)
-def test_a_blanked_patch_says_nothing_of_itself_and_the_others_are_untouched(small_trace, by):
+@pytest.mark.parametrize("by", occlusion.FILLINGS)
+def test_blanking_hides_the_patch_s_pixels_and_leaves_the_others_unchanged(small_trace, by):
     pixels, altered_pixels = small_trace.input, small_trace.input.clone()
     altered_pixels[:, :, 16:24, 40:48] = 9.0  # the same patch with other pixels
-    blanked_pixels, blanked_altered = (blanked(x, mask_of((2, 5)), 8, by) for x in (pixels, altered_pixels))
-    outside = torch.ones(64, 64, dtype=torch.bool)
-    outside[16:24, 40:48] = False
-    assert torch.equal(blanked_pixels[..., outside], pixels[..., outside])
+    blanked_pixels, blanked_altered_pixels = (
+        blanked_picture(x, mask_of((2, 5)), 8, by) for x in (pixels, altered_pixels)
+    )
+    is_outside = torch.ones(64, 64, dtype=torch.bool)
+    is_outside[16:24, 40:48] = False
+    assert torch.equal(blanked_pixels[..., is_outside], pixels[..., is_outside])
     assert not torch.equal(blanked_pixels, pixels)
     if by == "neighbours":
-        assert torch.equal(blanked_pixels, blanked_altered), "it is filled from what is around it alone"
+        assert torch.equal(blanked_pixels, blanked_altered_pixels), "it is filled from what is around it alone"
 
 
-def test_what_is_all_gone_is_filled_from_as_far_as_needed(small_trace):
-    mask = ~mask_of((0, 0))
-    filled_pixels = blanked(small_trace.input, mask, 8, "neighbours")
+def test_patches_without_visible_neighbours_are_filled_from_farther_away(small_trace):
+    blanked_patches = ~mask_of((0, 0))
+    filled_pixels = blanked_picture(small_trace.input, blanked_patches, 8, "neighbours")
     assert torch.isfinite(filled_pixels).all()
     corner = small_trace.input[..., :8, :8]
     assert filled_pixels.max() <= corner.max() + 1e-4
     assert filled_pixels.min() >= corner.min() - 1e-4
 
 
-def test_what_moves_is_what_a_pass_over_the_blanked_picture_says(small, small_trace):
+def test_moves_equal_those_of_a_pass_over_the_blanked_picture(small, small_trace):
     mask = mask_of((2, 5), (2, 6))
-    pixels = blanked(small_trace.input, mask, 8)
+    pixels = blanked_picture(small_trace.input, mask, 8)
     with torch.no_grad():
         old_feature, new_feature = (
             small.norm(small.features(x, 2))[0, small_trace.token((4, 4))] for x in (small_trace.input, pixels)
         )
-        margins = [leads(small(x)[0], 7) for x in (small_trace.input, pixels)]
-    assert Measured(small_trace, Target(query=(4, 4))).moved([mask])[0] == pytest.approx(
+        margins = [margin_by_hand(small(x)[0], 7) for x in (small_trace.input, pixels)]
+    assert Blanking(small_trace, Target(query=(4, 4))).moved([mask])[0] == pytest.approx(
         float((new_feature - old_feature).norm() / old_feature.norm()), rel=1e-4
     )
-    assert Measured(small_trace, Target(label=7)).moved([mask])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
+    assert Blanking(small_trace, Target(label=7)).moved([mask])[0] == pytest.approx(margins[0] - margins[1], abs=1e-5)
 
 
-def leads(logits, label: int) -> float:
+def margin_by_hand(logits, label: int) -> float:
     """The margin of a label over the largest other logit, by hand."""
     values = logits.tolist()
     return values[label] - max(value for i, value in enumerate(values) if i != label)
 
 
-def test_the_margin_of_a_model_that_says_yes_or_no_to_each_label_is_the_label_s_own_logit():
+def test_the_margin_of_a_multi_label_model_is_the_label_s_own_logit():
     logits = torch.tensor([[3.0, -1.0, 2.0], [0.5, 4.0, 1.0]])
     assert occlusion.margin(logits, 0, multi_label=False).tolist() == [1.0, -3.5]
     assert occlusion.margin(logits, 0, multi_label=True).tolist() == [3.0, 0.5]
     assert occlusion.margin(logits[:, :1], 0, multi_label=False).tolist() == [3.0, 0.5], "there is no other"
 
 
-def test_where_no_block_moves_it_by_the_least_that_counts_the_last_step_says_so(small_trace, small):
+def test_the_last_step_says_whether_no_block_moves_the_answer(small_trace, small):
     """If the class token attends only to itself, blanking does not move the label."""
     deaf_trace = playground.trace(small, small_trace.shown, cut="cls>*")
-    for target, is_nothing in ((Target(label=7), True), (Target(query=(4, 4)), False)):
-        *_, last_step = occlusion.occlusion(Measured(deaf_trace, target))
-        assert last_step.nothing is is_nothing, (target, last_step.largest)
-        assert (last_step.largest < target.nothing) is is_nothing
+    for target, answer_stays in ((Target(label=7), True), (Target(query=(4, 4)), False)):
+        *_, last_step = occlusion.occlusion(Blanking(deaf_trace, target))
+        assert last_step.answer_stays is answer_stays, (target, last_step.largest)
+        assert (last_step.largest < target.least_move) is answer_stays
 
 
 def test_a_step_names_the_sides_of_all_blocks_that_were_blanked(small_trace):
-    steps = list(occlusion.occlusion(Measured(small_trace, Target(label=7)), most=40))
+    steps = list(occlusion.occlusion(Blanking(small_trace, Target(label=7)), most=40))
     assert [step.sides for step in steps] == [(4,), (4, 2), (4, 2, 1)]
     assert occlusion.sides_of((14, 14)) == [4, 2, 1]
 
@@ -90,21 +92,21 @@ def test_maps_are_compared_with_the_smallest_blocks_that_are_all_blanked(grid, s
 
 
 def test_nothing_blanked_moves_nothing(small_trace):
-    assert Measured(small_trace, Target(query=(4, 4))).moved([mask_of()]) == [pytest.approx(0, abs=1e-6)]
+    assert Blanking(small_trace, Target(query=(4, 4))).moved([mask_of()]) == [pytest.approx(0, abs=1e-6)]
 
 
-def test_the_map_becomes_finer_where_most_moves_and_the_passes_are_bounded(small_trace):
-    steps = list(occlusion.occlusion(Measured(small_trace, Target(query=(4, 4))), most=40))
+def test_the_map_becomes_finer_and_the_number_of_passes_is_bounded(small_trace):
+    steps = list(occlusion.occlusion(Blanking(small_trace, Target(query=(4, 4))), most=40))
     assert [step.passes for step in steps] == [4, 20, 40], "blocks of 4 × 4, of 2 × 2, and some patches"
-    assert [step.whole for step in steps] == [4, 2, 2]
+    assert [step.complete_side for step in steps] == [4, 2, 2]
     assert steps[-1].map.shape == (8, 8)
     assert len(steps[-1].map.unique()) > len(steps[0].map.unique())
     assert occlusion.passes_of((8, 8), most=40) == 40
     assert occlusion.passes_of((8, 8)) == 84
 
 
-def test_what_was_blanked_is_not_blanked_again(small_trace, monkeypatch):
-    measurement, passes = Measured(small_trace, Target(query=(4, 4))), []
+def test_no_block_is_blanked_twice(small_trace, monkeypatch):
+    measurement, passes = Blanking(small_trace, Target(query=(4, 4))), []
     answers = measurement._answer_vectors
     monkeypatch.setattr(measurement, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
     few_steps = list(occlusion.occlusion(measurement, most=10))
@@ -113,20 +115,20 @@ def test_what_was_blanked_is_not_blanked_again(small_trace, monkeypatch):
     assert torch.equal(few_steps[0].map, many_steps[0].map)
 
 
-def test_only_the_half_that_moves_most_is_looked_at_closer_on_a_fine_grid(small, picture):
+def test_on_a_fine_grid_only_the_half_of_blocks_that_move_most_is_divided(small, picture):
     trace = playground.trace(small, picture, size=(160, 160))
-    *_, last_step = occlusion.occlusion(Measured(trace, Target(query=(9, 9))))
-    assert last_step.whole == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
+    *_, last_step = occlusion.occlusion(Blanking(trace, Target(query=(9, 9))))
+    assert last_step.complete_side == 4, "a grid of 20 × 20 has 25 blocks of 4 × 4 and 100 of 2 × 2"
     assert last_step.passes == occlusion.passes_of((20, 20)) == 9 + 25 + 48 + 96
     assert len(last_step.moves) == 25
 
 
-def test_of_a_model_that_hears_nobody_only_the_block_with_the_patch_moves_it(small, picture):
+def test_without_attention_only_a_block_with_the_patch_moves_it(small, picture):
     for block in small.blocks:
         torch.nn.init.zeros_(block.attn.proj.weight)
         torch.nn.init.zeros_(block.attn.proj.bias)
     trace = playground.trace(small, picture)
-    measurement = Measured(trace, Target(query=(4, 5)))
+    measurement = Blanking(trace, Target(query=(4, 5)))
     *_, last_step = occlusion.occlusion(measurement)
     occlusion_map = last_step.map
     assert occlusion_map.flatten().argmax().item() == 8 * 4 + 5
@@ -159,11 +161,11 @@ def test_blocks_that_the_edge_cuts_off_are_not_compared():
         ([1, 2, 2, 4], [1, 3, 2, 4], 0.9487),
     ],
 )  # fmt: skip
-def test_the_rank_correlation_on_cases_by_hand(a, b, expected):
+def test_the_rank_correlation_is_right_in_cases_worked_out_by_hand(a, b, expected):
     assert spearman(a, b) == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_rank_correlation_is_pearson_s_of_ranks_that_are_counted():
+def test_the_rank_correlation_is_pearson_s_of_ranks_counted_by_hand():
     random = np.random.default_rng(0)
     a, b = random.integers(0, 9, 40), random.normal(size=40)
 
@@ -175,4 +177,4 @@ def test_the_rank_correlation_is_pearson_s_of_ranks_that_are_counted():
 
 def test_an_unknown_way_to_blank_gets_a_sentence(small_trace):
     with pytest.raises(PlaygroundError, match="not by 'black'"):
-        blanked(small_trace.input, mask_of(), 8, "black")
+        blanked_picture(small_trace.input, mask_of(), 8, "black")

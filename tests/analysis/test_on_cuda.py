@@ -12,14 +12,14 @@ CLOSE = {"atol": 1e-4, "rtol": 1e-4}
 
 
 @pytest.fixture
-def two(small, picture):
+def cpu_and_cuda_traces(small, picture):
     """The same pass on the processor and on the card."""
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     return [playground.trace(copy.deepcopy(small).to(device), picture, cut="2,3>4,4@1") for device in ("cpu", "cuda")]
 
 
-def test_rows_features_and_relevance(two):
-    on_cpu, on_cuda = two
+def test_rows_features_and_relevance_are_the_same_on_both_devices(cpu_and_cuda_traces):
+    on_cpu, on_cuda = cpu_and_cuda_traces
     for layer in range(on_cpu.layers):
         torch.testing.assert_close(on_cuda.weights(layer), on_cpu.weights(layer), **CLOSE)
         torch.testing.assert_close(on_cuda.features(layer), on_cpu.features(layer), **CLOSE)
@@ -29,19 +29,19 @@ def test_rows_features_and_relevance(two):
         )
 
 
-def test_interventions(two):
+def test_interventions_are_the_same_on_both_devices(cpu_and_cuda_traces):
     def all_of(trace):
         yield trace.ablate([(1, 2), (2, 0)], to="mean").logits
         yield trace.patch(trace.ablate([(0, 1)]), layers=1, positions=(2, 3), what="keys").logits
         yield trace.paths((0, 1), (2, 3)).through.logits
         yield trace.occlude(blocks=2, label=3)
 
-    for on_cpu, on_cuda in zip(*map(all_of, two), strict=True):
+    for on_cpu, on_cuda in zip(*map(all_of, cpu_and_cuda_traces), strict=True):
         torch.testing.assert_close(on_cuda, on_cpu, **CLOSE)
 
 
 @pytest.mark.parametrize("over", ["heads", "layers × positions"])
-def test_sweeps(small, picture, tmp_path, over):
+def test_sweeps_are_the_same_on_both_devices(small, picture, tmp_path, over):
     pytest.importorskip("xarray")
     picture.save(tmp_path / "a.png")
     picture.rotate(90).save(tmp_path / "b.png")

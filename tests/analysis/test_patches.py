@@ -12,10 +12,10 @@ from playground.analysis.patches import (
     as_pictures,
     by_convolution,
     by_unfolding,
-    cut,
-    order_of,
+    cut_picture,
     place_vectors,
     principal_filters,
+    random_order,
     rearranged,
     shuffle,
     similarity,
@@ -31,7 +31,7 @@ from playground.vit_parts import sinusoidal
 
 @pytest.mark.parametrize("patch", [8, 14, 16, 20, 32, 48])
 @pytest.mark.parametrize("size", [(224, 224), (149, 224)], ids=str)
-def test_unfolding_gives_what_a_strided_convolution_gives(patch, size):
+def test_unfolding_equals_a_strided_convolution(patch, size):
     random = torch.Generator().manual_seed(patch)
     image, matrix = (torch.randn(*s, generator=random) for s in ((1, 3, *size), (12, 3, patch, patch)))
     matrix, bias = matrix / (3 * patch**2) ** 0.5, torch.randn(12, generator=random)
@@ -44,8 +44,8 @@ def test_unfolding_gives_what_a_strided_convolution_gives(patch, size):
     assert (tokens - convolved_tokens).abs().max() < 1e-12
 
 
-def test_a_token_is_the_sum_that_a_loop_makes(small, picture):
-    pieces = cut(small, picture, 8)
+def test_a_number_of_a_token_equals_a_loop_over_the_patch_s_pixels(small, picture):
+    cut = cut_picture(small, picture, 8)
     pixels = torch.from_numpy(np.array(picture.resize((224, 224), Image.Resampling.BICUBIC)))
     proj = small.patch_embed.proj
     row, column, number = 3, 5, 7
@@ -55,27 +55,27 @@ def test_a_token_is_the_sum_that_a_loop_makes(small, picture):
             for x in range(8):
                 value = (pixels[row * 8 + y, column * 8 + x, channel].item() / 255 - 0.5) / 0.5
                 total += value * proj.weight[number, channel, y, x].item()
-    assert pieces.tokens[row * pieces.grid[1] + column, number].item() == pytest.approx(total, abs=1e-4)
+    assert cut.tokens[row * cut.grid[1] + column, number].item() == pytest.approx(total, abs=1e-4)
 
 
-def test_what_fills_no_patch_is_said(small):
-    pieces = cut(small, Image.new("RGB", (300, 200)), 20)
-    assert (pieces.size, pieces.grid) == ((149, 224), (7, 11))
-    assert pieces.tokens.shape[0] == 77
-    assert cut(small, Image.new("RGB", (3000, 10)), 48).grid == (1, 4)
+def test_pixels_that_fill_no_patch_are_left_out_of_the_grid(small):
+    cut = cut_picture(small, Image.new("RGB", (300, 200)), 20)
+    assert (cut.size, cut.grid) == ((149, 224), (7, 11))
+    assert cut.tokens.shape[0] == 77
+    assert cut_picture(small, Image.new("RGB", (3000, 10)), 48).grid == (1, 4)
 
 
-def test_the_difference_that_is_shown_is_rounding(small, picture):
-    assert all(cut(small, picture, patch).difference < 1e-4 for patch in (8, 14, 16, 20, 32, 48))
+def test_unfolding_and_convolution_differ_by_rounding_alone(small, picture):
+    assert all(cut_picture(small, picture, patch).difference < 1e-4 for patch in (8, 14, 16, 20, 32, 48))
 
 
-@pytest.mark.parametrize(("old", "new"), [(8, 16), (8, 20), (14, 8), (16, 32), (16, 8)])
-def test_stretched_filters_are_timm_s(old, new):
+@pytest.mark.parametrize(("old_side", "new_side"), [(8, 16), (8, 20), (14, 8), (16, 32), (16, 8)])
+def test_stretched_filters_are_timm_s(old_side, new_side):
     from timm.layers import resample_patch_embed
 
-    filters = torch.randn(5, 3, old, old, generator=torch.Generator().manual_seed(0))
-    timm_filters = resample_patch_embed(filters, [new, new], verbose=False)
-    assert (stretched(filters, new) - timm_filters).abs().max() < 1e-4
+    filters = torch.randn(5, 3, old_side, old_side, generator=torch.Generator().manual_seed(0))
+    timm_filters = resample_patch_embed(filters, [new_side, new_side], verbose=False)
+    assert (stretched(filters, new_side) - timm_filters).abs().max() < 1e-4
 
 
 def test_an_enlarged_patch_gives_the_same_token():
@@ -115,7 +115,7 @@ def test_principal_components_are_the_directions_in_which_filters_differ(small, 
         assert components.titles[i].startswith(f"component {i}: {percent(share)} of")
 
 
-def test_the_sinusoidal_table_is_the_formula_s():
+def test_the_sinusoidal_table_equals_the_formula():
     table = sinusoidal(11, 10)
     for position in range(11):
         for i in range(5):
@@ -125,7 +125,7 @@ def test_the_sinusoidal_table_is_the_formula_s():
 
 
 @pytest.mark.parametrize("positions", ["learned", "patches", "sinusoidal", "rotary", "none"])
-def test_every_kind_of_place_has_one_vector_for_each_patch(positions):
+def test_every_kind_of_position_has_one_vector_for_each_patch(positions):
     vit = scramble(VisionTransformer(replace(SMALL, positions=positions)))
     place_table = place_vectors(vit, (5, 7), "learned")
     if positions == "none":
@@ -136,7 +136,7 @@ def test_every_kind_of_place_has_one_vector_for_each_patch(positions):
     assert place_vectors(vit, (5, 7), "sinusoidal")[0].shape == (35, SMALL.width)
 
 
-def test_learned_places_are_the_model_s_own(small):
+def test_learned_positions_are_the_model_s_own(small):
     vectors, _ = place_vectors(small, small.native_grid, "learned")
     assert torch.equal(vectors, small.pos_embed[0, 3:])
 
@@ -151,7 +151,7 @@ def test_similarity_is_the_cosine():
 
 
 def test_rearranged_puts_each_patch_where_the_order_says():
-    pixels, order = torch.randn(1, 3, 16, 24), order_of(6, 3)
+    pixels, order = torch.randn(1, 3, 16, 24), random_order(6, 3)
     shuffled_pixels = rearranged(pixels, 8, order)
     for target, patch in enumerate(order.tolist()):
         (r, c), (y, x) = divmod(target, 3), divmod(patch, 3)
@@ -162,7 +162,7 @@ def test_rearranged_puts_each_patch_where_the_order_says():
 @pytest.mark.parametrize("kind", ["learned", "patches", "sinusoidal", "rotary"])
 def test_without_positions_shuffling_only_shuffles_the_output(kind):
     vit = scramble(VisionTransformer(replace(SMALL, positions=kind)))
-    pixels, order = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0)), order_of(64, 1)
+    pixels, order = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0)), random_order(64, 1)
     shuffled_pixels = rearranged(pixels, 8, order)
     token_order = torch.cat([torch.arange(3), order + 3])  # the class token and the registers stay
     unplaced_vit = without_positions(vit)
@@ -174,28 +174,28 @@ def test_without_positions_shuffling_only_shuffles_the_output(kind):
     assert vit.config.positions == kind
 
 
-def test_attention_without_positions_does_not_notice_that_patches_changed_places(small, picture):
-    unplaced_shuffle = shuffle(small, picture, layer=2, seed=5, positions=False)
-    placed_shuffle = shuffle(small, picture, layer=2, seed=5, positions=True)
+def test_shuffled_patches_change_attention_only_with_positions(small, picture):
+    unplaced_shuffle = shuffle(small, picture, layer=2, seed=5, with_positions=False)
+    placed_shuffle = shuffle(small, picture, layer=2, seed=5, with_positions=True)
     assert unplaced_shuffle.difference < 1e-5
     assert placed_shuffle.difference > 1e-2 * placed_shuffle.largest
     assert sorted(unplaced_shuffle.order.tolist()) == list(range(14 * 14))
 
 
-def test_shuffling_asks_for_no_class_token(picture):
+def test_shuffling_works_without_a_class_token(picture):
     vit = scramble(VisionTransformer(replace(SMALL, cls_token=False, registers=0, pool="avg", classes=0)))
-    assert shuffle(vit, picture.resize((160, 60)), layer=0, seed=1, positions=False).difference < 1e-5
+    assert shuffle(vit, picture.resize((160, 60)), layer=0, seed=1, with_positions=False).difference < 1e-5
 
 
 def test_the_answers_of_three_colours_and_the_bias_sum_to_a_number_of_the_token(small, picture):
-    parts = patches.by_channels(small, picture, [5, 7], (2, 3))
+    answers = patches.answers_by_channel(small, picture, [5, 7], (2, 3))
     c, size = small.config, patches.small_size(small, picture)
     pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
     with torch.no_grad():
         token = small.patch_embed(pixels)[0, 2 * (size[1] // c.patch_size) + 3]
-        torch.testing.assert_close(parts.sum(1), token[[5, 7]], atol=1e-4, rtol=0)
+        torch.testing.assert_close(answers.sum(1), token[[5, 7]], atol=1e-4, rtol=0)
 
 
-def test_turned_queries_and_keys_know_only_the_way_from_one_to_the_other():
-    turned, added = patches.turned_scores((9, 12))
-    assert turned < 1e-3 < 1 < added
+def test_scores_of_rotated_queries_and_keys_depend_on_the_offset_alone():
+    rotated_range, added_range = patches.score_ranges_at_one_offset((9, 12))
+    assert rotated_range < 1e-3 < 1 < added_range

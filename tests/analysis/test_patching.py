@@ -11,27 +11,27 @@ from playground.models import zoo
 
 
 @pytest.fixture
-def other(small, picture):
+def other_trace(small, picture):
     return playground.trace(small, ImageOps.mirror(ImageOps.posterize(picture, 2)))
 
 
-def by_hand(vit, trace, other, to_patch, of, layer, depth=3):
-    """Reference: runs both pictures block by block and, after `layer`, copies tokens from `other` into `seen`."""
+def patched_by_hand(vit, trace, other_trace, target_tokens, source_tokens, layer, depth=3):
+    """Reference: runs both pictures block by block; after `layer`, copies tokens of `other_trace` into `trace`."""
     with torch.no_grad():
-        (x, _), (y, _) = vit.embed(trace.input), vit.embed(other.input)
+        (x, _), (y, _) = vit.embed(trace.input), vit.embed(other_trace.input)
         for number in range(depth):
             x, y = (vit.blocks[number](t, None, None)[0] for t in (x, y))
             if number == layer:
                 x = x.clone()
-                x[0, to_patch] = y[0, of]
+                x[0, target_tokens] = y[0, source_tokens]
         return x, vit.classify(x)[0].softmax(-1)
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
-def test_the_network_goes_on_from_the_other_picture_s_tokens(small, small_trace, other, layer):
-    patched = patching.patch(small_trace, other, {(2, 5): (4, 4), "cls": "cls"}, layer)
+def test_patching_equals_a_loop_that_copies_tokens_after_a_layer(small, small_trace, other_trace, layer):
+    patched = patching.patch(small_trace, other_trace, {(2, 5): (4, 4), "cls": "cls"}, layer)
     tokens = [small_trace.token((2, 5)), 0], [small_trace.token((4, 4)), 0]
-    x, shares = by_hand(small, small_trace, other, *tokens, layer)
+    x, shares = patched_by_hand(small, small_trace, other_trace, *tokens, layer)
     torch.testing.assert_close(patched.features, x[0], atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(patched.after, shares, atol=1e-6, rtol=1e-4)
     torch.testing.assert_close(patched.before, small_trace.logits.softmax(-1), atol=1e-6, rtol=1e-4)
@@ -41,22 +41,22 @@ def test_the_network_goes_on_from_the_other_picture_s_tokens(small, small_trace,
     )
 
 
-def test_after_the_last_layer_nobody_else_is_moved(small_trace, other):
-    changes = patching.patch(small_trace, other, {(2, 5): (2, 5)}, 2).moved
+def test_patching_after_the_last_layer_moves_no_other_token(small_trace, other_trace):
+    changes = patching.patch(small_trace, other_trace, {(2, 5): (2, 5)}, 2).moved
     assert (changes > 1e-6).nonzero().flatten().tolist() == [small_trace.token((2, 5))]
 
 
-def test_one_s_own_token_changes_nothing_and_all_tokens_change_everything(small_trace, other):
+def test_patching_with_its_own_token_changes_nothing_and_with_all_tokens_everything(small_trace, other_trace):
     assert patching.patch(small_trace, small_trace, {(2, 5): (2, 5)}, 1).moved.max() < 1e-6
     all_tokens = {token: token for token in range(small_trace.tokens)}
     torch.testing.assert_close(
-        patching.patch(small_trace, other, all_tokens, 1).features, other.features(), atol=1e-5, rtol=1e-4
+        patching.patch(small_trace, other_trace, all_tokens, 1).features, other_trace.features(), atol=1e-5, rtol=1e-4
     )
 
 
-def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, small_trace, other):
-    patched = patching.patch(small_trace, other, {"cls": "cls"}, 2)
-    label_changes = patching.labels(small, patched, least=0)
+def test_changed_labels_come_with_the_probabilities_before_and_after(small, small_trace, other_trace):
+    patched = patching.patch(small_trace, other_trace, {"cls": "cls"}, 2)
+    label_changes = patching.changed_labels(small, patched, least=0)
     assert len(label_changes) == 10
     name, share_before, share_after = label_changes[0]
     number = int(name.split()[-1])
@@ -65,14 +65,14 @@ def test_labels_are_told_with_both_numbers_and_none_where_there_are_none(small, 
 
 
 @pytest.mark.parametrize(
-    ("put", "layer", "says"),
+    ("put", "layer", "sentence"),
     [({}, 1, "Nothing is put"), ({(9, 9): (0, 0)}, 1, "no patch (9, 9)"), ({(0, 0): (9, 9)}, 1, "no patch (9, 9)"),
      ({(0, 0): (0, 0)}, 3, "no layer 3")],
 )  # fmt: skip
-def test_what_can_not_be_put_gets_a_sentence(small_trace, other, put, layer, says):
+def test_tokens_that_can_not_be_patched_are_errors(small_trace, other_trace, put, layer, sentence):
     with pytest.raises(PlaygroundError) as error:
-        patching.patch(small_trace, other, put, layer)
-    assert says in str(error.value)
+        patching.patch(small_trace, other_trace, put, layer)
+    assert sentence in str(error.value)
 
 
 def test_tokens_of_another_model_are_refused(small_trace, picture):

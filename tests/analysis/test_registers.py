@@ -8,7 +8,7 @@ import torch
 from conftest import SMALL, scramble
 
 import playground
-from playground.analysis.token_norms import bound, register_neurons, with_register
+from playground.analysis.token_norms import outlier_bound, register_neurons, with_register
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 
@@ -40,33 +40,33 @@ def planted(request, picture):
     return vit, token
 
 
-def lengths(trace):
+def split_lengths(trace):
     norms = trace.features(LAYER).norm(dim=-1)
     prefix_length = len(trace.prefix)
     return norms[:prefix_length], norms[prefix_length:]
 
 
-def test_the_neuron_that_writes_the_long_vector_is_found_and_what_it_says_is_moved(planted, picture):
+def test_the_neuron_that_writes_the_long_vector_is_found_and_its_output_is_moved(planted, picture):
     vit, token = planted
     trace_before = playground.trace(vit, picture)
-    _, patches = lengths(trace_before)
+    _, patches = split_lengths(trace_before)
     assert 1 + int(patches.argmax()) == token
-    assert float(patches.max()) > 2 * bound(patches.numpy())
+    assert float(patches.max()) > 2 * outlier_bound(patches.numpy())
 
     neurons = register_neurons(vit, [picture], most=1)
     assert neurons == [(LAYER, NEURON)]
     trace_after = playground.trace(with_register(vit, neurons), picture)
     assert trace_after.prefix == ("cls", "reg0")
     assert trace_after.grid == trace_before.grid
-    prefix, patches = lengths(trace_after)
-    assert float(patches.max()) <= bound(patches.numpy()), "no patch stands apart any more"
+    prefix, patches = split_lengths(trace_after)
+    assert float(patches.max()) <= outlier_bound(patches.numpy()), "no patch stands apart any more"
     assert float(prefix[1]) > 3 * float(patches.max()), "the register holds it"
     second_trace = playground.trace(vit, picture)
     assert second_trace.prefix == trace_before.prefix
     assert torch.equal(second_trace.features(), trace_before.features()), "the model that was given is as it was"
 
 
-def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, picture):
+def test_moving_a_neuron_that_never_fires_adds_an_empty_token_only(small, picture):
     """The rest of the network is unchanged: without attention between tokens, patches keep their vectors."""
     with torch.no_grad():
         for block in small.blocks:
@@ -76,8 +76,10 @@ def test_with_a_neuron_that_never_fires_only_an_empty_token_has_come(small, pict
     trace_after = playground.trace(with_register(small, [(0, 5), (2, 5)]), picture)
     assert trace_after.prefix == (*trace_before.prefix, "reg2")
     prefix_length = len(trace_before.prefix)
-    other_features = torch.cat([trace_after.features()[:prefix_length], trace_after.features()[prefix_length + 1 :]])
-    torch.testing.assert_close(other_features, trace_before.features(), atol=1e-5, rtol=1e-4)
+    features_without_register = torch.cat(
+        [trace_after.features()[:prefix_length], trace_after.features()[prefix_length + 1 :]]
+    )
+    torch.testing.assert_close(features_without_register, trace_before.features(), atol=1e-5, rtol=1e-4)
 
 
 def test_relevance_goes_through_the_moved_neurons(planted, picture):
@@ -94,19 +96,19 @@ def test_relevance_goes_through_the_moved_neurons(planted, picture):
     torch.testing.assert_close(relevance, expected / expected.abs().sum(), atol=1e-6, rtol=1e-4)
 
 
-def test_where_no_patch_stands_apart_a_sentence_says_so(small, picture):
+def test_a_model_without_outliers_is_an_error(small, picture):
     with pytest.raises(PlaygroundError, match="No patch of these pictures stands apart"):
         register_neurons(small, [picture])
 
 
 @pytest.mark.parametrize(
-    ("ask", "says"),
+    ("use_neurons", "sentence"),
     [
         (lambda vit, image: register_neurons(vit, [image], most=0), "1 to 50 are moved, not 0"),
         (lambda vit, image: with_register(vit, [(3, 1)]), "no neuron 1 in layer 3"),
         (lambda vit, image: with_register(vit, [(0, 96)]), "no neuron 96 in layer 0"),
     ],
 )
-def test_what_there_is_not_gets_a_sentence(small, picture, ask, says):
-    with pytest.raises(PlaygroundError, match=says):
-        ask(small, picture)
+def test_neurons_that_do_not_exist_are_errors(small, picture, use_neurons, sentence):
+    with pytest.raises(PlaygroundError, match=sentence):
+        use_neurons(small, picture)

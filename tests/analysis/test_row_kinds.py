@@ -19,15 +19,15 @@ from playground import load, open_image, trace
 from playground.models import borrowed
 from playground.samples import named
 
-LABELLED = json.loads((Path(__file__).parent / "labelled_rows.json").read_text())
+LABELLED_ROWS = json.loads((Path(__file__).parent / "labelled_rows.json").read_text())
 CASES = [(0, (9, 13), ("cls",)), (1, (14, 8), ("cls", "reg0", "reg1")), (2, (7, 7), ()), (3, (20, 21), ("reg0",))]
-RIGHT = 0.75  # share of right names in the held-out half; 20 of 23 at present
-SPOKEN = 0.7
-BORROWED = pytest.mark.skipif(
+LEAST_RIGHT_SHARE = 0.75  # share of right names in the held-out half; 20 of 23 at present
+LEAST_NAMED_SHARE = 0.7
+NEEDS_BORROWED_FILES = pytest.mark.skipif(
     not all(borrowed.find(thing.file) for thing in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)),
     reason="DINOv2 and the photographs are not on this machine",
 )
-SAID = {"breadth", "shared", "peak", "crowd_peak", "near", "place", "alike", "area"}
+NUMBERS = {"breadth", "shared", "peak", "crowd_peak", "near", "place", "alike", "area"}
 
 
 @cache
@@ -48,28 +48,28 @@ def assert_reads_as_a_person_does(rows: list) -> None:
     """Most of the rule's names are right, and most rows that a person named get a name."""
     pairs = kinds_of_rows(rows)
     mistakes = [(kinds, kind) for kinds, kind in pairs if kind and kind not in kinds]
-    assert len(mistakes) / sum(kind is not None for _, kind in pairs) <= 1 - RIGHT, mistakes
+    assert len(mistakes) / sum(kind is not None for _, kind in pairs) <= 1 - LEAST_RIGHT_SHARE, mistakes
     clear_pairs = [(kinds, kind) for kinds, kind in pairs if "noise" not in kinds]
     unnamed_pairs = [pair for pair in clear_pairs if pair[1] is None]
-    assert len(unnamed_pairs) / len(clear_pairs) <= 1 - SPOKEN, unnamed_pairs
+    assert len(unnamed_pairs) / len(clear_pairs) <= 1 - LEAST_NAMED_SHARE, unnamed_pairs
 
 
-def test_labels_name_kinds_and_enough_of_each():
-    counts = Counter(kind for *_, kinds in LABELLED for kind in kinds)
+def test_every_kind_has_enough_labelled_rows():
+    counts = Counter(kind for *_, kinds in LABELLED_ROWS for kind in kinds)
     assert counts.keys() == set(row_kinds.KINDS)
-    assert len(LABELLED) >= 60
+    assert len(LABELLED_ROWS) >= 60
     assert min(counts.values()) >= 4, counts
 
 
 @pytest.mark.slow
-@BORROWED
+@NEEDS_BORROWED_FILES
 @pytest.mark.parametrize("half", [0, 1])
 def test_the_rule_reads_rows_as_a_person_does(half):
-    assert_reads_as_a_person_does(LABELLED[half::2])
+    assert_reads_as_a_person_does(LABELLED_ROWS[half::2])
 
 
 def test_our_own_model_s_rows_are_read_as_a_person_does():
-    assert_reads_as_a_person_does([row for row in LABELLED if row[1] == "bundled"])
+    assert_reads_as_a_person_does([row for row in LABELLED_ROWS if row[1] == "bundled"])
 
 
 def rows_of(random_pass: dict, layer: int, head: int) -> np.ndarray:
@@ -81,7 +81,8 @@ def rows_of(random_pass: dict, layer: int, head: int) -> np.ndarray:
 def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
     random_pass, prefix_count = invented_pass(seed, grid, prefix), len(prefix)
     keys = random_pass["k"][2].transpose(1, 0, 2).reshape(random_pass["shape"]["tokens"], -1)
-    directions, queries = row_kinds.directions(keys, prefix_count), row_kinds.spread(grid, row_kinds.CROWD_SIZE)
+    directions = row_kinds.directions(keys, prefix_count)
+    queries = row_kinds.lattice_patches(grid, row_kinds.CROWD_SIZE)
     patches, expected = range(0, grid[0] * grid[1], 5), []
     for layer, head in ((0, 0), (3, 1)):
         rows = rows_of(random_pass, layer, head)
@@ -107,7 +108,7 @@ def test_the_browser_tells_the_same_facts_and_kinds(seed, grid, prefix):
         assert their_kind == kind
         assert set(their_facts["fits"]) == facts.fits
         their_facts["crowd_peak"] = their_facts.pop("crowdPeak")
-        for name in SAID:
+        for name in NUMBERS:
             assert their_facts[name] == pytest.approx(getattr(facts, name), abs=1e-4), name
 
 
@@ -128,7 +129,7 @@ def test_facts_are_those_counted_by_hand():
             near_count += 1
         else:
             far_sum += weight
-            if likeness[j] >= row_kinds.ALIKE:
+            if likeness[j] >= row_kinds.ALIKE_COSINE:
                 alike_sum += weight
                 alike_count += 1
     assert facts.near == pytest.approx(near_sum / (near_sum + far_sum))
@@ -142,13 +143,13 @@ def test_facts_are_those_counted_by_hand():
     for j in range(80):  # the mean weight of the four queries at the offset that j has from this patch
         down, right = j // 10 - 3, j % 10 - 4
         shifted_places = [(a // 10 + down, a % 10 + right, a) for a in queries]
-        gifts = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in shifted_places if 0 <= r < 8 and 0 <= c < 10]
-        expected.append(sum(gifts) / len(gifts) if gifts else 0.0)
+        weights = [float(rows[1 + a, 1 + r * 10 + c]) for r, c, a in shifted_places if 0 <= r < 8 and 0 <= c < 10]
+        expected.append(sum(weights) / len(weights) if weights else 0.0)
     patch_weights = row[1:] / row[1:].sum()
     assert facts.place == pytest.approx(sum(min(patch_weights[j], expected[j] / sum(expected)) for j in range(80)))
 
 
-def test_a_directions_length_is_one_and_their_mean_is_taken_out():
+def test_directions_are_centred_and_have_length_one():
     features = np.random.default_rng(0).normal(3, 1, (50, 7))
     directions = row_kinds.directions(features, 2)
     by_hand = [row / sum(x * x for x in row) ** 0.5 for row in features[2:]]
@@ -158,11 +159,11 @@ def test_a_directions_length_is_one_and_their_mean_is_taken_out():
         np.testing.assert_allclose(direction, centred_row / sum(x * x for x in centred_row) ** 0.5, atol=1e-5)
 
 
-ALL = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noise"})
+ALL_FITS = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noise"})
 
 
 @pytest.mark.parametrize(
-    ("changed", "kind"),
+    ("changes", "kind"),
     [
         ({"breadth": 0.9}, "even"),
         ({"peak": 0.9998, "crowd_peak": 0.9998}, "sink"),
@@ -179,24 +180,21 @@ ALL = frozenset({"near", "thing", "far", "place", "peak", "shared", "even", "noi
         ({"near": 0.6, "fits": set()}, None),
     ],
 )
-def test_the_rule_is_as_it_is_written(changed, kind):
-    facts = row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5, "fits": ALL} | changed)
+def test_the_rule_gives_these_kinds_to_these_facts(changes, kind):
+    facts = row_kinds.Facts(**dict.fromkeys(NUMBERS, 0.0) | {"breadth": 0.5, "fits": ALL_FITS} | changes)
     assert row_kinds.kind_of(facts, is_early=True) == kind
 
 
-def test_what_is_left_over_is_noise_in_an_early_layer_alone():
-    facts = row_kinds.Facts(**dict.fromkeys(SAID, 0.0) | {"breadth": 0.5, "fits": ALL})
+def test_a_row_of_no_other_kind_is_noise_in_early_layers_only():
+    facts = row_kinds.Facts(**dict.fromkeys(NUMBERS, 0.0) | {"breadth": 0.5, "fits": ALL_FITS})
     assert row_kinds.kind_of(facts, is_early=False) is None
 
 
 def rows_that_contradict(trace) -> tuple[list, int]:
     """The rows whose kind contradicts the place of the largest weight, and the number of rows that were looked at. The
     page's sentence names both the kind and that place."""
-    columns, prefix_count, queries = (
-        trace.grid[1],
-        len(trace.prefix),
-        row_kinds.spread(trace.grid, row_kinds.CROWD_SIZE),
-    )
+    columns, prefix_count = trace.grid[1], len(trace.prefix)
+    queries = row_kinds.lattice_patches(trace.grid, row_kinds.CROWD_SIZE)
     directions = row_kinds.directions(row_kinds.late_keys(trace), prefix_count)
     mistakes, count = [], 0
     for layer, head in itertools.product(range(trace.layers), range(trace.heads)):
@@ -204,7 +202,7 @@ def rows_that_contradict(trace) -> tuple[list, int]:
         crowd = row_kinds.crowd_of(
             softmax(q[prefix_count + queries] @ k.T * trace.scale), queries, prefix_count, trace.grid
         )
-        for patch in row_kinds.spread(trace.grid, 6):
+        for patch in row_kinds.lattice_patches(trace.grid, 6):
             row, likeness = softmax(q[prefix_count + patch] @ k.T * trace.scale), directions @ directions[patch]
             is_early = layer < trace.layers / 3
             kind = row_kinds.kind_of(
@@ -220,8 +218,8 @@ def rows_that_contradict(trace) -> tuple[list, int]:
             )
             agrees = {
                 "near": is_near,
-                "thing": likeness[largest_patch] >= row_kinds.ALIKE,
-                "far": likeness[largest_patch] >= row_kinds.ALIKE and not is_near,
+                "thing": likeness[largest_patch] >= row_kinds.ALIKE_COSINE,
+                "far": likeness[largest_patch] >= row_kinds.ALIKE_COSINE and not is_near,
                 "sink": crowd.tokens[prefix_count + largest_patch] >= largest_weight / 2
                 or row.argmax() == crowd.tokens.argmax(),
                 "even": largest_weight <= 4 / len(row),
@@ -247,7 +245,7 @@ def rows_that_contradict(trace) -> tuple[list, int]:
     ("sample", "model"),
     [
         *((name, "bundled") for name in ("meadow", "portrait", "flock", "twins")),
-        *(pytest.param(name, "dinov2-small", marks=BORROWED) for name in ("chelsea", "astronaut")),
+        *(pytest.param(name, "dinov2-small", marks=NEEDS_BORROWED_FILES) for name in ("chelsea", "astronaut")),
     ],
 )
 def test_the_kind_agrees_with_where_the_largest_patch_is(sample, model):

@@ -22,7 +22,7 @@ def test_a_row_can_be_computed_by_hand():
     assert rows.gradient(weights) == pytest.approx(math.sqrt(squares - 2 * cubes + squares**2))
 
 
-def test_the_ends_of_a_row():
+def test_an_even_row_and_a_one_hot_row_have_extreme_numbers():
     even_row, one_hot = np.full(64, 1 / 64), np.eye(64)[0]
     assert rows.entropy(even_row) == pytest.approx(6)
     assert rows.gradient(even_row) == pytest.approx(math.sqrt(63) / 64)
@@ -36,23 +36,23 @@ def test_the_gradient_is_autograd_s(spread):
     assert rows.gradient(rows.softmax(scores.numpy())) == pytest.approx(jacobian.norm().item(), rel=1e-6, abs=1e-12)
 
 
-def test_scores_lie_the_root_of_d_k_apart_and_1_with_the_scale():
+def test_the_deviation_of_scores_is_the_root_of_d_k_and_with_the_scale_1():
     for power in (0.0, 0.5):
         curve = rows.curve("deviation", power)
         assert (curve.low <= rows.expected_deviation(power)).all()
         assert (rows.expected_deviation(power) <= curve.high).all()
-    assert rows.expected_deviation(0.0) == pytest.approx([math.sqrt(d) for d in rows.WIDTHS])
+    assert rows.expected_deviation(0.0) == pytest.approx([math.sqrt(width) for width in rows.WIDTHS])
     assert rows.expected_deviation(0.5) == pytest.approx(np.ones(len(rows.WIDTHS)))
 
 
-def test_rows_drawn_without_short_cuts_fall_into_the_bands():
+def test_rows_from_separate_vectors_for_each_width_fall_into_the_bands():
     """Reference: separate vectors for every width, one product at a time."""
     random = torch.Generator().manual_seed(11)
     for width in (4, 64, 1024):
         width_index = rows.WIDTHS.index(width)
         for power in (0.0, 0.5):
             q = torch.randn(300, 1, width, generator=random)
-            k = torch.randn(300, rows.KEYS, width, generator=random)
+            k = torch.randn(300, rows.KEY_COUNT, width, generator=random)
             scores = (q * k).sum(-1).numpy().astype(float)
             for name, quantity in rows.QUANTITIES.items():
                 curve = rows.curve(name, power)
@@ -66,15 +66,17 @@ def test_rows_drawn_without_short_cuts_fall_into_the_bands():
 
 
 def test_without_the_scale_entropy_collapses_one_key_takes_all_and_the_gradient_dies():
-    unscaled, scaled = ({name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5))
-    assert unscaled["entropy"][-1] < 0.5 < 4 < scaled["entropy"][-1]
-    assert unscaled["peak"][-1] > 0.9 > 0.3 > scaled["peak"][-1]
-    assert unscaled["gradient"][-1] < 0.001 < 0.005 < scaled["gradient"][-1]
-    assert max(scaled["entropy"]) - min(scaled["entropy"]) < 0.5  # the width no longer matters
+    unscaled_medians, scaled_medians = (
+        {name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5)
+    )
+    assert unscaled_medians["entropy"][-1] < 0.5 < 4 < scaled_medians["entropy"][-1]
+    assert unscaled_medians["peak"][-1] > 0.9 > 0.3 > scaled_medians["peak"][-1]
+    assert unscaled_medians["gradient"][-1] < 0.001 < 0.005 < scaled_medians["gradient"][-1]
+    assert max(scaled_medians["entropy"]) - min(scaled_medians["entropy"]) < 0.5  # the width no longer matters
 
 
 @pytest.mark.parametrize("width", [64, 1024])
-def test_what_is_let_through_is_autograd_s_derivative_by_q_k(width):
+def test_the_gradient_of_products_is_autograd_s_derivative_by_q_k(width):
     products = torch.randn(64, dtype=torch.float64, generator=torch.Generator().manual_seed(5)) * math.sqrt(width)
     for power in (0.0, 0.5):
         scale = width**-power
@@ -83,13 +85,15 @@ def test_what_is_let_through_is_autograd_s_derivative_by_q_k(width):
         assert gradients == pytest.approx(jacobian.norm().item(), rel=1e-6, abs=1e-7)
 
 
-def test_no_scale_lets_more_through_in_the_median_until_scores_are_too_far_apart_but_less_in_the_lowest_tenth():
-    unscaled, scaled = rows.curve("gradient", 0.0), rows.curve("gradient", 0.5)
+def test_without_the_scale_the_median_gradient_is_larger_up_to_a_width_and_the_lowest_tenth_smaller():
+    unscaled_curve, scaled_curve = rows.curve("gradient", 0.0), rows.curve("gradient", 0.5)
     width_index = rows.WIDTHS.index(64)
-    assert unscaled.median[width_index] > 5 * scaled.median[width_index]
-    assert unscaled.low[width_index] < scaled.low[width_index] / 3
-    assert unscaled.median[-1] < scaled.median[-1] / 10
-    crossed_widths = [width for width, a, b in zip(rows.WIDTHS, unscaled.median, scaled.median, strict=True) if a < b]
+    assert unscaled_curve.median[width_index] > 5 * scaled_curve.median[width_index]
+    assert unscaled_curve.low[width_index] < scaled_curve.low[width_index] / 3
+    assert unscaled_curve.median[-1] < scaled_curve.median[-1] / 10
+    crossed_widths = [
+        width for width, a, b in zip(rows.WIDTHS, unscaled_curve.median, scaled_curve.median, strict=True) if a < b
+    ]
     assert crossed_widths == [width for width in rows.WIDTHS if width >= crossed_widths[0]]
     assert 192 <= crossed_widths[0] <= 512
 
@@ -117,33 +121,35 @@ def test_sharpness_is_the_mean_over_the_patches_rows(small_trace, scale):
 
 
 def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
-    scaled, unscaled = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
-    p, off_shares = scaled.logits.softmax(-1), unscaled.logits.softmax(-1)
-    verdicts = rows.verdicts(scaled, unscaled, top=3)
-    top_numbers = set(p.topk(3).indices.tolist()) | set(off_shares.topk(3).indices.tolist())
-    assert [v.label for v in verdicts] == [f"class {i}" for i in sorted(top_numbers, key=lambda i: -p[i])]
+    scaled_trace, unscaled_trace = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
+    scaled_shares, unscaled_shares = scaled_trace.logits.softmax(-1), unscaled_trace.logits.softmax(-1)
+    verdicts = rows.verdicts(scaled_trace, unscaled_trace, top=3)
+    top_numbers = set(scaled_shares.topk(3).indices.tolist()) | set(unscaled_shares.topk(3).indices.tolist())
+    assert [v.label for v in verdicts] == [f"class {i}" for i in sorted(top_numbers, key=lambda i: -scaled_shares[i])]
     for verdict in verdicts:
         number = int(verdict.label.split()[1])
-        assert (verdict.on, verdict.off) == pytest.approx((p[number].item(), off_shares[number].item()))
+        assert (verdict.scaled_share, verdict.unscaled_share) == pytest.approx(
+            (scaled_shares[number].item(), unscaled_shares[number].item())
+        )
 
 
 def test_classes_that_do_not_exclude_each_other_have_a_probability_each(picture):
     vit = scramble(VisionTransformer(replace(SMALL, multi_label=True, labels=tuple("abcdefghij"))))
     trace = playground.trace(vit, picture)
-    assert [(v.label, v.on) for v in rows.verdicts(trace, trace)] == [
+    assert [(v.label, v.scaled_share) for v in rows.verdicts(trace, trace)] == [
         (n, pytest.approx(p)) for n, p in trace.predictions
     ]
 
 
 def test_every_label_that_changes_is_named_the_largest_change_first(small, picture):
-    scaled, unscaled = playground.trace(small, picture), playground.trace(small, picture, scale="off")
-    p, off_shares = (seen.logits.softmax(-1) for seen in (scaled, unscaled))
-    differences = (off_shares - p).abs()
-    assert len(rows.changed(scaled, unscaled, least=0)) == len(p)
+    scaled_trace, unscaled_trace = playground.trace(small, picture), playground.trace(small, picture, scale="off")
+    scaled_shares, unscaled_shares = (seen.logits.softmax(-1) for seen in (scaled_trace, unscaled_trace))
+    differences = (unscaled_shares - scaled_shares).abs()
+    assert len(rows.changed_verdicts(scaled_trace, unscaled_trace, least=0)) == len(scaled_shares)
     least = differences.sort().values[-3].item() - 1e-6
-    verdicts = rows.changed(scaled, unscaled, least=least)
+    verdicts = rows.changed_verdicts(scaled_trace, unscaled_trace, least=least)
     assert [int(v.label.split()[1]) for v in verdicts] == differences.argsort(descending=True)[:3].tolist()
-    assert [v.label for v in rows.changed(scaled, scaled)] == [f"class {p.argmax()}"]
+    assert [v.label for v in rows.changed_verdicts(scaled_trace, scaled_trace)] == [f"class {scaled_shares.argmax()}"]
 
 
 def test_a_model_without_a_classifier_has_no_verdicts(picture):
@@ -151,21 +157,21 @@ def test_a_model_without_a_classifier_has_no_verdicts(picture):
     assert rows.verdicts(trace, trace) == []
 
 
-def test_the_curves_rest_on_so_many_rows_that_another_seed_gives_the_same_words():
+def test_the_curves_have_enough_rows_to_be_the_same_with_another_seed():
     """With 200 rows, the lowest tenth in step 2 of the lesson Scale ended at 0.001 or 0.004, depending on the seed."""
     width_index = rows.WIDTHS.index(64)
     gradients = rows.curve("gradient", 0.0)
     other_gradients = np.concatenate(
         [rows.gradient_of_products(part[:, width_index], 1.0) for part in rows.many_rows(seed=1)]
     )
-    assert len(other_gradients) == rows.MANY == 20_000
+    assert len(other_gradients) == rows.CURVE_ROW_COUNT == 20_000
     assert gradients.median[width_index] == pytest.approx(np.median(other_gradients), rel=0.03)
     assert gradients.low[width_index] == pytest.approx(np.quantile(other_gradients, 0.1), rel=0.1)
     assert 0.19 < gradients.median[width_index] < 0.21
     assert 0.0024 < gradients.low[width_index] < 0.0033
 
 
-def test_rows_without_their_vectors_are_distributed_as_rows_with_them():
+def test_rows_drawn_without_vectors_have_the_distribution_of_rows_with_vectors():
     short_rows = np.concatenate(list(rows.many_rows(4000, seed=2)))
     for name, quantity in rows.QUANTITIES.items():
         long_medians = np.median(quantity(rows.experiment(1000, 7), rows.scales(0.0)), 0)

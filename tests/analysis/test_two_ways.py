@@ -10,25 +10,25 @@ from playground.vit import Config, VisionTransformer
 
 
 @pytest.mark.parametrize(("kernel", "layers"), [(3, 1), (3, 4), (5, 2), (7, 3)])
-def test_the_field_is_what_a_gradient_reaches(kernel, layers):
+def test_the_receptive_field_is_what_a_gradient_reaches(kernel, layers):
     side = 31
     x = torch.zeros(1, 1, side, side, requires_grad=True)
     y = x
     for _ in range(layers):
         y = nn.functional.conv2d(y, torch.ones(1, 1, kernel, kernel), padding=kernel // 2)
     y[0, 0, side // 2, side // 2].backward()
-    assert int((x.grad[0, 0].sum(0) > 0).sum()) == two_ways.field(kernel, layers)
+    assert int((x.grad[0, 0].sum(0) > 0).sum()) == two_ways.receptive_field(kernel, layers)
 
 
 @pytest.mark.parametrize(("side", "kernel"), [(14, 3), (14, 7), (37, 3), (2, 3)])
-def test_so_many_layers_lead_from_edge_to_edge_and_one_less_does_not(side, kernel):
+def test_layers_needed_is_the_smallest_number_that_leads_from_edge_to_edge(side, kernel):
     layer_count = two_ways.layers_needed(side, kernel)
     reach = kernel // 2
     assert layer_count * reach >= side - 1 > (layer_count - 1) * reach
 
 
-def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(small, picture):
-    result = two_ways.shifted(small, picture, 1, 0)
+def test_a_convolution_s_output_shifts_with_the_picture_and_attention_s_does_not_quite(small, picture):
+    result = two_ways.compare_shifted(small, picture, 1, 0)
     assert result.convolution < 1e-4
     assert result.one_pixel > 0.01  # a shift by one pixel, which is less than a stride
     assert result.apart > 1e-3
@@ -38,7 +38,7 @@ def test_a_convolution_s_answer_shifts_along_and_attention_s_does_not_quite(smal
         assert row.shape == result.grid
 
 
-def test_without_positions_and_other_places_attention_would_shift_along_too():
+def test_without_positions_attention_shifts_with_a_cyclically_shifted_picture():
     """Both pictures have the same patches, shifted cyclically: only positions could distinguish them."""
     torch.manual_seed(0)
     c = Config(image_size=(32, 32), patch_size=8, depth=2, width=32, mlp_width=64, heads=2, classes=0, cls_token=False,
@@ -50,7 +50,7 @@ def test_without_positions_and_other_places_attention_would_shift_along_too():
     torch.testing.assert_close(old_features.roll(1, dims=1), new_features, atol=1e-5, rtol=1e-4)
 
 
-def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_table():
+def test_product_flops_are_what_torch_counts_and_linear_attention_needs_no_table():
     tokens, window, dim = 98, 49, 64
     q, k, v = torch.rand(3, tokens, dim)
     flop_counts = []
@@ -62,14 +62,14 @@ def test_the_first_products_are_what_torch_counts_and_linear_attention_needs_no_
         with FlopCounterMode(display=False) as counter:
             product()
         flop_counts.append(counter.get_total_flops())
-    assert tuple(flop_counts) == two_ways.products(tokens, window, dim)
+    assert tuple(flop_counts) == two_ways.product_flops(tokens, window, dim)
     assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
-    standard_products, _, linear_products = two_ways.products(dim, window, dim)
+    standard_products, _, linear_products = two_ways.product_flops(dim, window, dim)
     assert standard_products == linear_products
 
 
 def test_any_convolution_is_unfold_multiply_fold(picture):
-    result = two_ways.unfolded(picture)
+    result = two_ways.unfolding_results(picture)
     assert [(unfolding.kernel, unfolding.stride) for unfolding in result] == [(3, 1), (3, 2), (16, 16)]
     for unfolding in result:
         assert unfolding.apart < 1e-4 * unfolding.typical * 10, unfolding

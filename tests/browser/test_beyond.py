@@ -69,7 +69,7 @@ def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_bloc
     part(visitor, ".explained span").filter(
         has_text="161 passes, blanked in blocks of 4 × 4, 2 × 2 and 1 × 1"
     ).wait_for()
-    *_, last_step = occlusion.occlusion(occlusion.Measured(python_trace(), occlusion.Target(label=1)))
+    *_, last_step = occlusion.occlusion(occlusion.Blanking(python_trace(), occlusion.Target(label=1)))
     state = visitor.until("r => r.map")
     np.testing.assert_allclose(np.array(state["map"]), last_step.map.flatten(), rtol=0.02, atol=1e-3)
     part(visitor, "h1").filter(has_text="takes most from “animal or face”").wait_for()
@@ -87,7 +87,7 @@ def test_an_occlusion_becomes_finer_and_measures_how_well_relevance_foretells_it
     part(visitor, ".explained span").filter(has_text="passes of 161, blanked in blocks of").filter(
         has_text="Relevance foretells"
     ).wait_for()
-    measurement = occlusion.Measured(python_trace(), occlusion.Target(query=LOCKED_PATCH))
+    measurement = occlusion.Blanking(python_trace(), occlusion.Target(query=LOCKED_PATCH))
     steps = {}
     for most_blocks in (24, 48, 96, 161):
         *_, last_step = occlusion.occlusion(measurement, most_blocks)
@@ -97,7 +97,7 @@ def test_an_occlusion_becomes_finer_and_measures_how_well_relevance_foretells_it
     part(visitor, "[data-ref=more]").click()
     visitor.page.locator(".lens button[data-value=relevance]").click()
     relevance = python_trace().on_grid(python_trace().relevance(LOCKED_PATCH))
-    correlations = {f"{occlusion.foretells(relevance, step.whole, step.moves):.2f}" for step in steps.values()}
+    correlations = {f"{occlusion.foretells(relevance, step.complete_side, step.moves):.2f}" for step in steps.values()}
     text = part(visitor, ".explained span").filter(has_text="rank correlation of").inner_text()
     assert text.split("rank correlation of ")[1][:4] in correlations
     visitor.page.locator(".lens button[data-value=occlusion]").click()

@@ -10,7 +10,7 @@ import torch
 from browser.truth import model, python_trace
 from browser.visitor import Visitor, finish_exercise, with_small_picture
 from playground.analysis import block, by_hand, scale
-from playground.analysis.heads import look
+from playground.analysis.heads import measure_heads
 from playground.lessons.block_boxes import boxes
 from playground.lessons.registry import EXERCISES
 from playground.lessons.scale import curve
@@ -39,7 +39,7 @@ def arrow_at_i() -> str:
 
 def strongest_head_off(layer: bool) -> str:
     """The words of an address that switch off the head that adds most to the tokens or, if `layer`, its whole layer."""
-    effect = look(python_trace()).effect
+    effect = measure_heads(python_trace()).effect
     layer_number, head_number = np.unravel_index(np.nanargmax(effect), effect.shape)
     heads_off = range(python_trace().heads) if layer else [head_number]
     return f"off={quote(' '.join(f'{layer_number}.{head}' for head in heads_off))}"

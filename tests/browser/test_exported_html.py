@@ -10,7 +10,7 @@ import playground
 from browser.truth import TOLERANCE, assert_close, python_trace, rounded_trace
 from browser.visitor import PATIENCE, Visitor
 from playground.figures import Spec, html, teaching
-from playground.figures.notebook import Living
+from playground.figures.notebook import LivingPage
 from playground.lessons.questions import Bars, Number, Question, plain_value
 from playground.tracing import Trace
 from playground.ui.teach import mounted_scripts
@@ -154,7 +154,7 @@ def test_on_a_phone_a_tap_chooses_the_query_and_the_page_has_the_reader_s_colour
 
 def test_a_notebook_s_frame_follows_the_cursor_and_can_not_read_the_notebook(reader, tmp_path):
     figure_html = playground.show(python_trace(), layer=4, head=2, query=(7, 5), layers=[4])
-    assert isinstance(figure_html, Living)
+    assert isinstance(figure_html, LivingPage)
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><body><div style='width: 900px'>{figure_html._repr_html_()}</div></body>")
     visitor = reader()

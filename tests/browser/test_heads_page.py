@@ -7,8 +7,8 @@ import pytest
 
 from browser.truth import model, python_trace
 from browser.visitor import Visitor, finish_exercise, with_small_picture
-from playground.analysis.ablation import without
-from playground.analysis.heads import look
+from playground.analysis.ablation import ablation_effect
+from playground.analysis.heads import measure_heads
 
 
 @pytest.fixture
@@ -34,11 +34,11 @@ def colours(page) -> list[str]:
 
 def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(lesson):
     page = lesson("sample=flock&step=atlas").page
-    habits = look(python_trace("flock"))
+    habits = measure_heads(python_trace("flock"))
     cell(page, 2, 3).hover()
     card = page.locator(".atlas .card")
     card.get_by_text("Layer 2 · head 3").wait_for()
-    assert card.locator(".habit").inner_text().lower() == habits.kinds()[2][3].lower()
+    assert card.locator(".habit").inner_text().lower() == habits.habit_names()[2][3].lower()
     assert f"{habits.entropy[2, 3]:.2f} bits" in card.inner_text()
     assert f"{habits.distance[2, 3]:.1f} patches" in card.inner_text()
     colours_before = colours(page)
@@ -73,8 +73,8 @@ def test_a_click_opens_the_head_in_the_microscope(lesson):
 def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     page = lesson("step=off").page
     layer = python_trace().layers // 2
-    head = int(np.nanargmax(look(python_trace()).effect[layer]))  # a head that adds something
-    without_head = without(python_trace(), {(layer, head)})
+    head = int(np.nanargmax(measure_heads(python_trace()).effect[layer]))  # a head that adds something
+    without_head = ablation_effect(python_trace(), {(layer, head)})
     cell(page, layer, head, "board").click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
     page.wait_for_url(f"**off={layer}.{head}**")

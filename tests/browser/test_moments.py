@@ -12,7 +12,7 @@ from browser.own_picture import hand_over, picture, picture_without_a_pair
 from browser.truth import model, python_trace
 from playground import open_image, trace
 from playground.analysis.colour_nearness import mean_colours, row_of
-from playground.analysis.moments import STRIKING, best_moments
+from playground.analysis.moments import STRIKING_SCORE, best_moments
 from playground.samples import named
 
 QUERY = (10, 9)
@@ -26,7 +26,7 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     truth = trace(model(), open_image(data))
     columns = truth.grid[1]
     best_three = best_moments(truth)[:3]  # the browser gets 16-bit numbers, so the best moments may swap places
-    assert best_three[0].tells[0] > STRIKING, best_three[0]
+    assert best_three[0].tells[0] > STRIKING_SCORE, best_three[0]
     best_views = {(m.layer, m.head, f"{m.patches[0] // columns},{m.patches[0] % columns}") for m in best_three}
     conditions = " || ".join(
         f"(r.layer === {layer} && r.head === {head} && r.query === '{query}')" for layer, head, query in best_views
@@ -39,7 +39,7 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
 
 def test_where_no_moment_is_striking_an_own_photograph_opens_in_its_parts_and_says_so(visit):
     visitor, data = visit(), picture_without_a_pair(320, 240)
-    assert best_moments(trace(model(), open_image(data)))[0].tells[0] < STRIKING / 2
+    assert best_moments(trace(model(), open_image(data)))[0].tells[0] < STRIKING_SCORE / 2
     hand_over(visitor, "drop", data)
     visitor.until("r => r.what === 'parts'")
     visitor.page.get_by_text("Nothing far apart stands out here.").wait_for()

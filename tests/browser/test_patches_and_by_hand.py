@@ -83,7 +83,7 @@ def sample(name: str) -> Image.Image:
 
 def weights_by_formula(arrows: str) -> list[float]:
     """softmax(q·kᵀ/√2) of nine tokens whose queries and keys are two-dimensional."""
-    q, k = by_hand.read(arrows, tokens=18).chunk(2)
+    q, k = by_hand.arrows_from_text(arrows, tokens=18).chunk(2)
     return (q @ k.T / 2**0.5).softmax(-1).flatten().tolist()
 
 
@@ -139,7 +139,7 @@ def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
     reader.page.get_by_text("no token contains it").wait_for()
     reader.point(CUT, "picture", 0.1, 0.15)
     cut_state = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
-    expected_cut = patches.cut(model(), sample("twins"), 48)
+    expected_cut = patches.cut_picture(model(), sample("twins"), 48)
     assert cut_state["sum"] + cut_state["bias"] == pytest.approx(expected_cut.tokens[0, 0].item(), abs=0.02)
     reader.page.get_by_text("The largest difference between them").wait_for(state="attached")  # it may be folded away
     reopened_state = read("patches", reader.link_with("at=0")).until_drawn(CUT)

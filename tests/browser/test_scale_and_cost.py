@@ -49,7 +49,7 @@ def chart(page, title: str):
 @pytest.mark.slow
 def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     page = lesson("scale", "step=rows")
-    assert len(bars_state(page)["weights"]) == scale.KEYS
+    assert len(bars_state(page)["weights"]) == scale.KEY_COUNT
     lines_before = chart(page, "Largest of 64 weights").evaluate(CHART_LINES)
     row_state = page.evaluate(TURN_DIALS, [512, 0])  # sets and reads in one task, so no server can have answered
     scores = scale.experiment()[0, scale.WIDTHS.index(512)]

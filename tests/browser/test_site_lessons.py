@@ -17,9 +17,9 @@ from browser.policy import WATCH_VIOLATIONS
 from browser.truth import assert_close, python_trace
 from browser.visitor import finish_exercise
 from browser.without_server import plain_server
-from playground.analysis.ablation import without
+from playground.analysis.ablation import ablation_effect
 from playground.analysis.by_hand import colour_trace
-from playground.analysis.heads import look
+from playground.analysis.heads import measure_heads
 from playground.analysis.scale import sharpness
 from playground.lessons import measures
 from playground.lessons.registry import LESSONS
@@ -186,7 +186,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
     truth = python_trace("twins")
-    habits = look(truth)
+    habits = measure_heads(truth)
     heads = list(np.ndindex(truth.layers, truth.heads))
 
     def opens(lesson: str, step: str) -> None:
@@ -197,7 +197,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     labels = [cell.get_attribute("aria-label") for cell in cells]
     bits = [float(re.search(r"entropy (\d+\.\d+)", words)[1]) for words in labels]
     np.testing.assert_allclose(bits, habits.entropy.ravel(), atol=0.2)
-    kinds = [kind for layer in habits.kinds() for kind in layer]
+    kinds = [kind for layer in habits.habit_names() for kind in layer]
     assert sum(f": {kind}" in words for kind, words in zip(kinds, labels, strict=True)) >= 0.8 * len(heads)
     assert f"mine={picture_id}" in cells[0].get_attribute("href")
     cells[9].hover()
@@ -225,7 +225,7 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     layer, head = 3, 2
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
-    without_head = without(truth, {(layer, head)})
+    without_head = ablation_effect(truth, {(layer, head)})
     changes = without_head.change[:, len(truth.prefix) :].mean(1).tolist()  # (layers,)
     for words, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
         assert abs(float(words.split(":")[1].split("%")[0]) - 100 * change) < 0.6
@@ -266,7 +266,7 @@ def test_heads_are_switched_off_without_a_server_and_each_leads_into_the_microsc
     page.reload()
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
     page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
-    without_head = without(python_trace(), {(layer, head)})
+    without_head = ablation_effect(python_trace(), {(layer, head)})
     changes = without_head.change[:, len(python_trace().prefix) :].mean(1).tolist()  # (layers,)
     for caption, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
         assert abs(float(caption.split(":")[1].split("%")[0]) - 100 * change) < 0.6

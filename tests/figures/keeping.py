@@ -17,7 +17,7 @@ from PIL import Image
 
 from playground import figures
 from playground.figures import files, layouts
-from playground.figures.drawing.naming import published
+from playground.figures.drawing.naming import published_spec
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
 from playground.figures.files import pixels
@@ -98,7 +98,7 @@ def texts_of(spec: Spec) -> dict[str, object]:
     return {
         "sheet": sheet_texts,
         "caption": caption,
-        "title": layouts.of(spec).title(published(drawing.spec)),
+        "title": layouts.of(spec).title(published_spec(drawing.spec)),
         "facts": facts,
     }
 

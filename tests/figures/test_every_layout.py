@@ -103,7 +103,7 @@ def test_one_wrong_cell_is_seen(name, monkeypatch):
     """The comparison with the stored picture notices a single changed patch."""
     from playground.figures.drawing import maps
 
-    original_picture, original_look, spec = picture_of(PICTURE_SPECS[name]), maps.look, PICTURE_SPECS[name]
+    original_picture, original_look, spec = picture_of(PICTURE_SPECS[name]), maps.map_of, PICTURE_SPECS[name]
 
     def altered_look(*arguments):
         map_ = original_look(*arguments)
@@ -112,7 +112,7 @@ def test_one_wrong_cell_is_seen(name, monkeypatch):
         grid[place] = np.sort(grid, axis=None)[-3]  # not the largest value, so that the exposure stays
         return keeping.replace(map_, grid=grid)
 
-    monkeypatch.setattr(maps, "look", altered_look)
+    monkeypatch.setattr(maps, "map_of", altered_look)
     first_arguments, draw_arguments = keeping.draw_arguments_of(spec)
     differs = differing_dots(
         original_picture, pixels(figures.draw(spec, *first_arguments, **draw_arguments)).convert("RGB")
@@ -137,7 +137,7 @@ def test_every_layout_is_written_in_three_formats(layout, tmp_path):
 def maps_in_file(spec: Spec) -> list[tuple[dict, np.ndarray]]:
     """A list of (the map's keys, its values), one for each map in the figure's file of numbers."""
     first_arguments, draw_arguments = keeping.draw_arguments_of(spec)
-    _, tables = files.collected(".npz", spec, *first_arguments, **draw_arguments)
+    _, tables = files.facts_and_tables(".npz", spec, *first_arguments, **draw_arguments)
     return [pair for table in tables for pair in zip(table.maps, table.values, strict=True)]
 
 

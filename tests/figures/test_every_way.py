@@ -16,8 +16,8 @@ from figures import keeping
 from playground import figures
 from playground.figures import command_line, files
 from playground.figures.drawing import captions, maps, prints, ways
-from playground.figures.drawing.way_words import ENGLISH, TABLES
-from playground.figures.drawing.ways import FIRST, WAYS
+from playground.figures.drawing.way_words import ENGLISH, WORDS_BY_LANGUAGE
+from playground.figures.drawing.ways import FIRST_WAY, WAYS
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
@@ -39,8 +39,8 @@ def test_every_way_says_what_it_is(way):
     assert way.exposed in ("brightest", "largest", "spread", "colours")
     assert way.explains in ("", "patch", "label", "text")
     assert not (way.of_heads and way.through_layers)
-    assert (way.name in maps.NUMBERS) != (way.name in prints.TOGETHER)
-    for language, table in TABLES.items():
+    assert (way.name in maps.NUMBERS) != (way.name in prints.COMPUTED_TOGETHER)
+    for language, table in WORDS_BY_LANGUAGE.items():
         missing_kinds = [kind for kind in TEXT_KINDS if f"{way.name}.{kind}" not in table]
         assert not missing_kinds, (language, missing_kinds)
     if not way.coloured:
@@ -53,7 +53,7 @@ def test_every_way_says_what_it_is(way):
 
 
 def test_every_word_is_of_a_way_and_every_language_has_the_same_words():
-    for table in TABLES.values():
+    for table in WORDS_BY_LANGUAGE.values():
         way_names = {key.split(".")[0] for key in table if key.split(".")[1] not in ("sentence", "figure")}
         assert way_names == {*WAYS, *SHARED_WORDS}
         assert {f"{way.sentence}.sentence" for way in WAYS.values() if way.sentence != "most"} <= set(table)
@@ -61,7 +61,7 @@ def test_every_word_is_of_a_way_and_every_language_has_the_same_words():
     placeholders = {
         name for key, words in ENGLISH.items() for name in re.findall(r"{(\w+)}", words) if ".caption" in key
     }
-    assert placeholders <= set(captions.FILLED), placeholders
+    assert placeholders <= set(captions.PLACEHOLDERS), placeholders
 
 
 def test_every_option_that_some_ways_use_is_one_of_a_figure():
@@ -69,7 +69,7 @@ def test_every_option_that_some_ways_use_is_one_of_a_figure():
 
 
 def test_the_browser_has_the_table_that_python_writes():
-    assert ways.TABLE.read_text(encoding="utf-8") == ways.text(), "python -m playground.figures.drawing.ways"
+    assert ways.BROWSER_TABLE.read_text(encoding="utf-8") == ways.text(), "python -m playground.figures.drawing.ways"
     program = (
         f"import {{ FIRST_WAY, WAYS, wayWords }} from {json.dumps((CORE / 'ways.js').as_uri())};\n"
         'const said = Object.values(WAYS).map((way) => [way.name, wayWords(way, "note", ["column"])]);\n'
@@ -80,7 +80,7 @@ def test_the_browser_has_the_table_that_python_writes():
     )
     assert process.returncode == 0, process.stderr
     browser_table = json.loads(process.stdout)
-    assert browser_table["FIRST_WAY"] == FIRST
+    assert browser_table["FIRST_WAY"] == FIRST_WAY
     assert list(browser_table["WAYS"]) == list(WAYS)
     for way in WAYS.values():
         assert browser_table["WAYS"][way.name] == json.loads(json.dumps(ways.record(way)))
@@ -98,14 +98,14 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared_spec):
     assert any("weight × weight" in text for text in texts_drawn), texts_drawn
     caption = files.caption_words(squared_spec, *first_arguments, **draw_arguments)
     assert "layer 4, head 0: the squares of what patch 7, 5 (row, column, from 0) takes" in caption, caption
-    map_ = maps.look(seen, squared_spec, 4, 0, "on")
+    map_ = maps.map_of(seen, squared_spec, 4, 0, "on")
     np.testing.assert_allclose(map_.grid, seen.on_grid(seen.row(4, 0, (7, 5))).numpy() ** 2, rtol=1e-6)
     assert map_.breadth is None  # squares do not sum to 1
     map_domain = maps.domain(squared_spec, [map_])
     assert (map_domain.low, map_domain.percent, map_domain.signed) == (0, False, False)
     heads_spec = replace(squared_spec, layout="heads")
-    assert len(files.collected(".csv", heads_spec, *first_arguments)[1][0].values) == seen.heads
-    mean_values = maps.look(seen, squared_spec, 4, "mean", "on").values
+    assert len(files.facts_and_tables(".csv", heads_spec, *first_arguments)[1][0].values) == seen.heads
+    mean_values = maps.map_of(seen, squared_spec, 4, "mean", "on").values
     np.testing.assert_allclose(mean_values, (seen.rows(4, (7, 5)).numpy() ** 2).mean(0), rtol=1e-6)
 
 

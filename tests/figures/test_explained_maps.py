@@ -11,16 +11,16 @@ import playground
 from playground.__main__ import main
 from playground.analysis import occlusion, token_norms
 from playground.errors import PlaygroundError
-from playground.figures.command_line import unused
+from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import captions, maps
-from playground.figures.drawing.one_map import OneMap, Shown, Subject
+from playground.figures.drawing.one_map import OneMap, ShownMap, Subject
 from playground.figures.drawing.spec import Spec
 
 SPEC = Spec(query=(4, 4), layer=1)
 
 
 def drawn_grid(trace, **options) -> np.ndarray:
-    return maps.look(trace, replace(SPEC, **options), 1, 0, None).grid
+    return maps.map_of(trace, replace(SPEC, **options), 1, 0, None).grid
 
 
 def test_the_relevance_of_a_label_is_drawn_where_one_is_named(small_trace):
@@ -38,9 +38,9 @@ def test_the_relevance_of_a_label_is_drawn_where_one_is_named(small_trace):
     )
 
 
-@pytest.mark.parametrize("blank", occlusion.BLANKS)
+@pytest.mark.parametrize("blank", occlusion.FILLINGS)
 def test_a_drawn_occlusion_is_the_last_of_its_steps(small_trace, blank):
-    *_, last_step = occlusion.occlusion(occlusion.Measured(small_trace, occlusion.Target(query=(4, 4)), blank))
+    *_, last_step = occlusion.occlusion(occlusion.Blanking(small_trace, occlusion.Target(query=(4, 4)), blank))
     np.testing.assert_allclose(
         drawn_grid(small_trace, what="occlusion", blank=blank), last_step.map, rtol=1e-3, atol=1e-6
     )
@@ -127,7 +127,7 @@ def test_outlying_lengths_can_be_left_out_of_the_exposure():
         typical: maps.domain(replace(SPEC, what="norm", typical=typical), [map_]).high for typical in (False, True)
     }
     assert highest == {False: 100, True: 16}
-    assert token_norms.bound(lengths) == 25.75
+    assert token_norms.outlier_bound(lengths) == 25.75
 
 
 @pytest.mark.parametrize(
@@ -140,12 +140,12 @@ def test_outlying_lengths_can_be_left_out_of_the_exposure():
 def test_the_caption_says_what_is_explained_and_how(options, words, small_trace):
     spec = replace(SPEC, **options)
     assert words in captions._statement(
-        spec, "row 4, column 4", [Shown(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)]
+        spec, "row 4, column 4", [ShownMap(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)]
     )
 
 
 def test_options_that_would_change_nothing_are_unused():
-    assert {"label", "blank", "typical"} <= unused(SPEC).keys()
-    assert "label" not in unused(replace(SPEC, what="occlusion"))
-    assert "query" in unused(replace(SPEC, what="relevance", label="3"))
-    assert "typical" not in unused(replace(SPEC, what="norm"))
+    assert {"label", "blank", "typical"} <= unused_reasons(SPEC).keys()
+    assert "label" not in unused_reasons(replace(SPEC, what="occlusion"))
+    assert "query" in unused_reasons(replace(SPEC, what="relevance", label="3"))
+    assert "typical" not in unused_reasons(replace(SPEC, what="norm"))

@@ -24,10 +24,10 @@ import playground
 from playground import PlaygroundError, figures, samples
 from playground.__main__ import _parser, main
 from playground.figures import Spec, batch, files, request
-from playground.figures.animation import frames, walk
-from playground.figures.command_line import DEFAULTS, holding, unused
+from playground.figures.animation import frames, patches_on_path
+from playground.figures.command_line import DEFAULTS, spec_of_html, unused_reasons
 from playground.figures.drawing import naming
-from playground.figures.drawing.naming import published
+from playground.figures.drawing.naming import published_spec
 from playground.figures.files import pixels
 from playground.figures.layouts import LAYOUTS
 
@@ -133,7 +133,7 @@ def parsed(line: str) -> Spec:
     assert words[:4] == ["python", "-m", "playground", "figure"]
     options = _parser().parse_args(words[3:])
     image = options.images[0] if options.images else ""
-    return replace(holding(batch._spec(options), options.layer, options.head), image=image)
+    return replace(spec_of_html(batch._spec(options), options.layer, options.head), image=image)
 
 
 OTHER_VALUES = {
@@ -181,7 +181,9 @@ def test_the_command_holds_every_field():
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_a_figure_has_no_use_for_is_not_in_its_command(layout):
     spec = parsed(figures.command(Spec(**OTHER_VALUES | {"layout": layout, "what": "weight", "sweep": None})))
-    assert not any(getattr(spec, name) != DEFAULTS[name] for name in unused(spec) if name not in ("model", "layer"))
+    assert not any(
+        getattr(spec, name) != DEFAULTS[name] for name in unused_reasons(spec) if name not in ("model", "layer")
+    )
 
 
 def test_a_figure_made_by_its_own_command_is_the_same_pixel_for_pixel(tmp_path, monkeypatch):
@@ -201,8 +203,8 @@ def test_a_file_whose_name_looks_like_a_flag_is_said_as_a_path():
 
 
 def test_a_walk_goes_from_corner_to_corner_one_patch_at_a_time():
-    assert walk("0,0-2,4") == [(0, 0), (0, 1), (1, 2), (2, 3), (2, 4)]
-    assert walk("3,3-3,1-3,3") == [(3, 3), (3, 2), (3, 1), (3, 2), (3, 3)]
+    assert patches_on_path("0,0-2,4") == [(0, 0), (0, 1), (1, 2), (2, 3), (2, 4)]
+    assert patches_on_path("3,3-3,1-3,3") == [(3, 3), (3, 2), (3, 1), (3, 2), (3, 3)]
 
 
 @pytest.mark.slow
@@ -275,7 +277,7 @@ def test_metadata_names_no_folder_of_anybody(photo, tmp_path):
 
 def test_models_in_files_lose_their_folders_and_the_paper_s_names_stay():
     spec = Spec(image="/home/me/a.jpg", model="/home/me/w.safetensors", weights="/home/me/v.safetensors")
-    assert published(replace(spec, other_image="b/c.png", other_model="ViT-B/16")) == Spec(
+    assert published_spec(replace(spec, other_image="b/c.png", other_model="ViT-B/16")) == Spec(
         image="a.jpg", model="w.safetensors", weights="v.safetensors", other_image="c.png", other_model="ViT-B/16"
     )
 

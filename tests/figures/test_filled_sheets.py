@@ -13,9 +13,9 @@ from playground.analysis import heads
 from playground.figures import Spec
 from playground.figures.drawing import captions, maps, prints
 from playground.figures.drawing.sheet import (
-    SMALLEST,
-    fitting,
-    fitting_words,
+    SMALLEST_FONT,
+    fit_facts,
+    fit_heading,
     house_style,
     text_width,
 )
@@ -66,7 +66,7 @@ def test_a_mark_of_the_atlas_stands_beside_its_map(deep_trace):
 
 
 def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep_trace, picture):
-    offsets = heads.look(deep_trace).offsets
+    offsets = heads.measure_heads(deep_trace).offsets
     assert offsets.max() > 0.015
     caption = caption_text(Spec(layout="atlas", ceiling=0.015), deep_trace, picture)
     assert (
@@ -87,15 +87,15 @@ def test_a_line_that_just_fits_loses_no_letter():
         for font_size in np.linspace(6, 9, 7):
             for fraction in np.linspace(0.81, 1, 40):
                 assert (
-                    fitting(words, fraction * text_width(words, font_size) / 0.97, font_size)[0] == words
+                    fit_heading(words, fraction * text_width(words, font_size) / 0.97, font_size)[0] == words
                     or font_size * fraction < 6
                 ), font_size
 
 
 def test_a_line_that_does_not_fit_keeps_its_number():
     with house_style():
-        widths = [text_width(words, SMALLEST) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
-        fitted = [fitting_words("about 46 tokens", width, SMALLEST)[0] for width in widths]
+        widths = [text_width(words, SMALLEST_FONT) / 0.96 for words in ("about 46 tokens", "46 tokens", "46")]
+        fitted = [fit_facts("about 46 tokens", width, SMALLEST_FONT)[0] for width in widths]
     assert fitted == ["about 46 tokens", "46 tokens", "46"]
 
 

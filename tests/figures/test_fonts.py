@@ -77,7 +77,7 @@ def draw_named(name: str, trace, picture):
 def test_another_font_of_the_machine_has_what_ours_lack(installed_font_kind, small_trace, picture):
     figure = draw_named(f"{CAT}.png", small_trace, picture)
     assert figure.lacking == ""
-    missing_drawing = draw_named(f"{fonts.MISSING}.png", small_trace, picture)
+    missing_drawing = draw_named(f"{fonts.REPLACEMENT}.png", small_trace, picture)
     difference = ImageChops.difference(*(files.pixels(drawing).convert("RGB") for drawing in (figure, missing_drawing)))
     assert difference.getbbox(), "the letter is drawn as if there were no font"
     page = read_pdf_of(figure)
@@ -103,11 +103,11 @@ def test_a_letter_that_no_font_has_is_said_and_an_svg_keeps_it(clear_font_caches
         pytest.skip("this machine has a font with Chinese letters")
     assert figure.lacking == CAT + DOG
     assert f"{CAT}{DOG}{CAT}.png" in words_of_svg(figure)
-    assert fonts.MISSING * 3 in read_pdf_of(figure).extract_text()
+    assert fonts.REPLACEMENT * 3 in read_pdf_of(figure).extract_text()
 
 
 def test_a_lone_surrogate_is_drawn_as_a_missing_letter(small_trace, picture):
-    assert f"a{fonts.MISSING}.png" in words_of_svg(draw_named("a\udcff.png", small_trace, picture))
+    assert f"a{fonts.REPLACEMENT}.png" in words_of_svg(draw_named("a\udcff.png", small_trace, picture))
     assert files.png(draw_named("a\udcff.png", small_trace, picture))
 
 
@@ -120,7 +120,7 @@ def test_the_command_names_missing_letters_once_and_python_warns(
     trace = playground.trace("untrained", f"{CAT}.png")
     arguments = ["figure", f"{CAT}.png", "--model", "untrained", "--layer", "1,2", "--footer", "-o", "out-{layer}"]
     with house_style():
-        if not fonts.lacking(CAT):
+        if not fonts.lacking_letters(CAT):
             pytest.skip("this machine has a font with Chinese letters")
     assert main([*arguments[:-1], f"{arguments[-1]}.png"]) == 0
     assert capsys.readouterr().err.count(f"no font on this machine has {CAT}") == 1

@@ -15,11 +15,11 @@ from playground.analysis import occlusion
 from playground.analysis.occlusion import Step
 from playground.errors import PlaygroundError
 from playground.figures import layouts
-from playground.figures.command_line import unused
+from playground.figures.command_line import unused_reasons
 from playground.figures.compose import subjects
 from playground.figures.drawing import captions, light, maps, prints
 from playground.figures.drawing.maps import Domain, Map
-from playground.figures.drawing.one_map import OneMap, Shown, Subject
+from playground.figures.drawing.one_map import OneMap, ShownMap, Subject
 from playground.figures.drawing.spec import METHODS, Spec
 
 LABEL = {"label": 3}
@@ -98,7 +98,7 @@ def test_for_a_model_that_says_yes_or_no_to_each_label_the_caption_says_so(small
     monkeypatch.setattr(small_trace.vit, "config", replace(small_trace.vit.config, multi_label=True))
     spec = Spec(what="occlusion", label="3")
     statement = captions._statement(
-        spec, "", [Shown(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)]
+        spec, "", [ShownMap(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)]
     )
     assert "(its own: this model says yes or no to each label)" in statement
 
@@ -185,7 +185,7 @@ def test_where_nothing_moves_the_label_nothing_is_bright_and_the_caption_says_so
     assert "nothing here moves it: no block by 0.1 logits" in caption, caption
     assert "for it" not in caption, caption
     spec = Spec(what="occlusion", label="3").settled(deaf_trace)
-    map_ = maps.look(deaf_trace, spec, 0, 0, None)
+    map_ = maps.map_of(deaf_trace, spec, 0, 0, None)
     map_domain = maps.domain(spec, [map_])
     assert map_domain.high == occlusion.LEAST_MOVE["label"]
     assert np.abs(maps.shares(map_.grid, map_domain)).max() < 0.1
@@ -197,7 +197,7 @@ def test_the_least_exposure_is_the_least_move_that_counts(label, least_move):
     step = Step(1, torch.zeros(1, 2), 1, (0.0,), (1,), 1e-6, True)
     map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=step)])
     assert map_domain.high == least_move
-    moving_step = replace(step, nothing=False)
+    moving_step = replace(step, answer_stays=False)
     map_domain = maps.domain(Spec(what="occlusion", label=label), [Map(tiny_grid, (), None, blanked=moving_step)])
     assert map_domain.high == pytest.approx(1e-6)
 
@@ -210,7 +210,7 @@ def test_for_and_against_are_equally_light_and_differ_in_colour_and_zero_is_the_
     for share, (warm, cold) in zip(shares, pairs, strict=True):
         assert abs(lightness(warm) - lightness(cold)) < 0.02, (share, warm, cold)
     assert np.array_equal(*pairs[0]), "zero has one colour"
-    assert np.abs(pairs[0][0] - light.faded(GREY, light.BENEATH, light.KEPT)[0, 0]).max() <= 1
+    assert np.abs(pairs[0][0] - light.faded_photo(GREY, light.TONES_BENEATH, light.COLOUR_KEPT)[0, 0]).max() <= 1
     warm, cold = pairs[-1]
     assert warm[0] > warm[2] + 80, "gold"
     assert cold[2] > cold[0] + 80, "blue"
@@ -228,7 +228,7 @@ def lightness(rgb) -> float:
 
 def test_in_grey_what_speaks_against_is_hatched_and_what_speaks_for_is_not():
     grid = np.array([[1.0, -1.0]])
-    image = prints.printed(
+    image = prints.photo_with_map(
         Image.new("RGB", (128, 64), (110, 110, 110)), grid, Spec(over="photo"), Domain(-1, 1, "", signed=True)
     )
     grey = np.asarray(image.convert("L"), float)
@@ -246,9 +246,9 @@ def test_the_colour_bar_has_both_signs_around_zero(small_trace):
 
 def test_what_may_be_negative_is_neither_lit_nor_outlined_nor_on_a_logarithm():
     spec = Spec(what="relevance", label="3", query=(1, 1))
-    assert {"log", "draw", "mass", "mask", "query", "marker", "other_queries"} <= unused(spec).keys()
-    assert not {"log", "draw", "mass"} & unused(replace(spec, signed=False)).keys()
-    assert {"signed", "method"} <= unused(replace(spec, what="occlusion")).keys()
+    assert {"log", "draw", "mass", "mask", "query", "marker", "other_queries"} <= unused_reasons(spec).keys()
+    assert not {"log", "draw", "mass"} & unused_reasons(replace(spec, signed=False)).keys()
+    assert {"signed", "method"} <= unused_reasons(replace(spec, what="occlusion")).keys()
 
 
 def test_beside_a_convolution_too_a_figure_about_a_label_has_no_query():

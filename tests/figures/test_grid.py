@@ -39,7 +39,7 @@ def shown_maps(spec, trace, picture, **draw_arguments):
 )  # fmt: skip
 def test_each_cell_has_the_numbers_of_its_row_and_its_column(small_trace, picture, tmp_path, rows, columns, expected):
     spec = replace(GRID_SPEC, rows=rows, columns=columns)
-    _, (table,) = files.collected(".npz", spec, small_trace, picture)
+    _, (table,) = files.facts_and_tables(".npz", spec, small_trace, picture)
     np.testing.assert_allclose(table.values, [row.numpy() for row in expected(small_trace)], rtol=1e-6)
 
 
@@ -51,7 +51,7 @@ def test_all_cells_share_one_exposure_and_rows_and_columns_have_titles(small_tra
     photo = prints.pale(picture).resize((80, 80), Image.Resampling.LANCZOS)
     for map_, panel in zip(grid_maps, drawn_maps, strict=True):
         np.testing.assert_array_equal(
-            panel, prints.printed(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, grid_maps))
+            panel, prints.photo_with_map(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, grid_maps))
         )
     texts_drawn = [text.get_text() for text in figure.texts]
     assert {"layer 0", "layer 2", "head 1", "head 3"} <= set(texts_drawn)
@@ -124,8 +124,8 @@ def test_an_impossible_grid_is_refused_in_a_sentence(small_trace, picture, rows,
 
 
 def test_the_colours_of_features_are_three_principal_components(small_trace, picture):
-    features = prints.patches(small_trace, 1)
-    (colours,), share = prints.colours([features])
+    features = prints.unit_features(small_trace, 1)
+    (colours,), share = prints.component_colours([features])
     centred = features - features.mean(0)
     values, vectors = np.linalg.eigh(centred.T @ centred)
     assert share == pytest.approx(values[-3:].sum() / values.sum())
@@ -143,7 +143,9 @@ def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small,
     options = {"layout": "grid", "rows": "pictures", "columns": "layers:0,2", "what": "components", "purpose": "page"}
     figure = playground.figure(traces[0], other=traces[1:], dpi=60, **options)
     pictures_shown = [a.picture.at((8, 8)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
-    expected = {layer: prints.colours([prints.patches(seen, layer) for seen in traces])[0] for layer in (0, 2)}
+    expected = {
+        layer: prints.component_colours([prints.unit_features(seen, layer) for seen in traces])[0] for layer in (0, 2)
+    }
     for index, (row, layer) in enumerate(((0, 0), (0, 2), (1, 0), (1, 2))):
         np.testing.assert_array_equal(np.asarray(pictures_shown[index]).reshape(-1, 3), expected[layer][row])
     text_drawn = " ".join(text.get_text() for text in figure.texts)
@@ -157,7 +159,7 @@ def test_colours_of_features_are_made_together_of_all_pictures_of_a_layer(small,
 def test_lengths_of_features_are_drawn_as_on_the_screen(small_trace, picture, tmp_path):
     spec = replace(GRID_SPEC, layout="head", what="norm", query=None)
     lengths = small_trace.features(1).norm(dim=-1)
-    _, (table,) = files.collected(".npz", spec, small_trace, picture)
+    _, (table,) = files.facts_and_tables(".npz", spec, small_trace, picture)
     np.testing.assert_allclose(table.values[0], lengths, rtol=1e-6)
     assert not {"patch", "head"} & table.maps[0].keys()
     map_ = layouts.of(spec).shown(spec.settled(small_trace), Subject(small_trace, picture, ""))[0].map

@@ -20,10 +20,10 @@ from playground.__main__ import main
 from playground.figures import Spec, command_line, files, layouts
 from playground.figures.compose import subjects
 from playground.figures.drawing import captions, maps
-from playground.figures.drawing.one_map import OneMap, Shown
+from playground.figures.drawing.one_map import OneMap, ShownMap
 from playground.figures.drawing.panels import map_panel
 from playground.figures.drawing.sheet import (
-    SMALLEST,
+    SMALLEST_FONT,
     Box,
     emptiest_side,
     house_style,
@@ -72,7 +72,7 @@ def test_the_largest_weight_that_is_clipped_stands_beside_its_patch(small_trace,
         percents = [text for axes in figure.axes for text in axes.texts if text.get_text().endswith("%")]
         largest = float(fine_trace.row(0, 2, query)[1:].max())
         assert [text.get_text() for text in percents] == [f"{bare_share(largest)} %"]
-        assert percents[0].get_fontsize() >= SMALLEST
+        assert percents[0].get_fontsize() >= SMALLEST_FONT
 
 
 def test_a_number_stands_where_it_hides_least():
@@ -118,7 +118,7 @@ def test_an_svg_embeds_no_font_of_its_maker():
     from playground.figures import files
 
     root = ET.fromstring("<svg><text style=\"font: 7px 'Secret Sans', sans-serif\">words</text></svg>")
-    assert files.faces(root) == ""
+    assert files.font_faces(root) == ""
 
 
 # The grid of a sample
@@ -192,7 +192,7 @@ def test_no_smaller_number_stands_on_a_map_whose_largest_has_none(small_trace, p
     grid[3, 4], grid[3, 5] = 0.6, 0.3  # patch 3, 4 is the query
     map_domain = maps.Domain(0, 0.1, "share", percent=True, open_end=True)
     sheet = MagicMock()
-    map_panel(Shown(OneMap(subject, ROW, None), maps.Map(grid, (), None)), map_domain).draw(
+    map_panel(ShownMap(OneMap(subject, ROW, None), maps.Map(grid, (), None)), map_domain).draw(
         sheet, None, Box(0, 0, 1, 1)
     )
     assert [call.args[-1] for call in sheet.number.call_args_list] == ["30"]

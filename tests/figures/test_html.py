@@ -205,7 +205,7 @@ def test_the_picture_is_small_upright_and_says_nothing_of_its_file(small_trace):
     large_image = Image.new("RGB", (2000, 1000), "green")
     large_image.info |= {"comment": b"at home", "exif": b"Exif\0\0secret"}
     embedded_image = Reader(html.page(SPEC, small_trace, large_image)).image()
-    assert embedded_image.size == (html.SIDE, html.SIDE // 2)
+    assert embedded_image.size == (html.PICTURE_SIDE, html.PICTURE_SIDE // 2)
     assert not {"comment", "exif"} & set(embedded_image.info)
 
 
@@ -224,7 +224,7 @@ def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(small_trace,
         "query": spec.query,
         "image": picture,
         "purpose": "page",
-        "dpi": html.STILL,
+        "dpi": html.STILL_DPI,
     }
     still_pixels = files.pixels(
         playground.figure(small_trace, **figure_options, **{k: v for k, v in choice.items() if k != "query"})
@@ -287,10 +287,10 @@ def test_a_pass_with_another_scale_is_refused_and_so_is_a_place_that_can_t_be_wr
 
 def test_all_layers_are_held_where_they_need_few_bytes_else_the_one_shown(small_trace, monkeypatch):
     def held_layers(spec) -> list[int]:
-        return html.layers(html.filled(spec, small_trace), small_trace)
+        return html.layers(html.filled_spec(spec, small_trace), small_trace)
 
     assert held_layers(SPEC) == [0, 1, 2]
-    monkeypatch.setattr(html, "LIGHT", 1000)
+    monkeypatch.setattr(html, "LIGHT_BYTES", 1000)
     assert (held_layers(SPEC), held_layers(replace(SPEC, layer=0))) == ([2], [0])
 
 

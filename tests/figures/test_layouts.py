@@ -15,9 +15,9 @@ import playground
 from playground import PlaygroundError, figures
 from playground.figures import Spec, layouts
 from playground.figures.drawing import light, prints
-from playground.figures.drawing.maps import Map, domain, look, neighbourhood, same_place, shares
+from playground.figures.drawing.maps import Map, domain, map_of, neighbourhood, same_place, shares
 from playground.figures.drawing.one_map import Subject
-from playground.figures.drawing.sheet import SMALLEST, Pixels, house_style
+from playground.figures.drawing.sheet import SMALLEST_FONT, Pixels, house_style
 from playground.figures.files import pixels
 from playground.numbers import percent
 from playground.vit import VisionTransformer
@@ -38,7 +38,7 @@ def texts_and_places(figure):
 
 
 def test_a_panel_has_the_row_s_own_numbers(small_trace, picture):
-    map_ = look(small_trace, SPEC.settled(small_trace), 1, 2, "on")
+    map_ = map_of(small_trace, SPEC.settled(small_trace), 1, 2, "on")
     row = small_trace.row(1, 2, (3, 4))
     np.testing.assert_array_equal(map_.grid.ravel(), row[3:].numpy())
     assert dict(map_.prefix) == pytest.approx({"cls": float(row[0]), "reg0": float(row[1]), "reg1": float(row[2])})
@@ -57,7 +57,7 @@ def test_every_way_draws_the_numbers_of_the_trace(small_trace, what):
         "rollout": lambda: small_trace.rollout((3, 4)),
     }
     np.testing.assert_allclose(
-        look(small_trace, spec, 1, 2, "off").grid.ravel(), answers[what]()[3:].numpy(), rtol=1e-6
+        map_of(small_trace, spec, 1, 2, "off").grid.ravel(), answers[what]()[3:].numpy(), rtol=1e-6
     )
 
 
@@ -67,7 +67,7 @@ def test_a_drawn_column_is_the_column_of_the_whole_matrix(small_trace, what):
     scores = np.stack([small_trace.scores(1, 2, token).numpy() for token in range(small_trace.tokens)])
     matrix = small_trace.matrix(1, 2).numpy() if what == "weight" else scores
     column = matrix[:, small_trace.token((3, 4))]
-    np.testing.assert_allclose(look(small_trace, spec, 1, 2, "on").grid.ravel(), column[3:], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(map_of(small_trace, spec, 1, 2, "on").grid.ravel(), column[3:], rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("change", [{}, {"draw": "light"}, {"smooth": True}, {"log": True}, {"ceiling": 0.07}], ids=str)
@@ -103,7 +103,7 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(small_trace,
     """On a picture of one colour, patches with more weight are lighter, in the figure and in its colour bar."""
     spec = replace(SPEC, draw=draw, log=log)
     panel, bar = prints_of(figures.draw(spec, small_trace, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
-    map_ = look(small_trace, spec.settled(small_trace), 1, 2, "on")
+    map_ = map_of(small_trace, spec.settled(small_trace), 1, 2, "on")
     share = shares(map_.grid, domain(spec, [map_])).ravel()
     # only the middle of each patch, because `light` fades at the edges
     lightness = grey_levels(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()
@@ -123,7 +123,7 @@ def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(small_trace,
 def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has(small_trace):
     for change in ({}, {"log": True}):
         spec = replace(SPEC, **change)
-        map_domain = domain(spec, [look(small_trace, spec, 1, 2, "on")])
+        map_domain = domain(spec, [map_of(small_trace, spec, 1, 2, "on")])
         fractions = np.linspace(0, 1, 256)
         values = (
             map_domain.low * (map_domain.high / map_domain.low) ** fractions
@@ -135,8 +135,8 @@ def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has
 
 
 def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(small_trace, picture):
-    head_maps = [look(small_trace, SPEC, 1, head, "on") for head in range(4)]
-    all_maps = [look(small_trace, SPEC, layer, head, "on") for layer in range(3) for head in range(4)]
+    head_maps = [map_of(small_trace, SPEC, 1, head, "on") for head in range(4)]
+    all_maps = [map_of(small_trace, SPEC, layer, head, "on") for layer in range(3) for head in range(4)]
     for layout, compared_maps in (("heads", head_maps), ("wall", all_maps)):
         spec = replace(SPEC, layout=layout)
         content = layouts.content(spec, Subject(small_trace, picture, ""), None)
@@ -149,9 +149,10 @@ def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(s
         for c in ("shared", "own")
     )
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
+    spec = layouts.of(SPEC).settled(SPEC)
     for head, map_ in enumerate(head_maps):
         for drawn_prints, exposed_maps in ((shared_prints, head_maps), (own_prints, [map_])):
-            expected = prints.printed(photo, map_.grid, layouts.of(SPEC).settled(SPEC), domain(SPEC, exposed_maps))
+            expected = prints.photo_with_map(photo, map_.grid, spec, domain(SPEC, exposed_maps))
             np.testing.assert_array_equal(drawn_prints[head], np.asarray(expected))
 
 
@@ -160,7 +161,9 @@ def test_an_even_row_is_called_even_and_looks_even(small_trace, picture):
     figure = figures.draw(spec, small_trace, picture)
     assert "evenly: all 67 tokens alike" in " ".join(t.get_text() for t in figure.texts).replace("\n", " ")
     even_map = Map(np.full((8, 8), 1 / 67), (), 67.0)
-    drawn_print = prints.printed(Image.new("RGB", (80, 80), "gray"), even_map.grid, spec, domain(spec, [even_map]))
+    drawn_print = prints.photo_with_map(
+        Image.new("RGB", (80, 80), "gray"), even_map.grid, spec, domain(spec, [even_map])
+    )
     assert np.ptp(np.asarray(drawn_print), axis=(0, 1)).max() == 0
     heads = figures.draw(replace(spec, layout="heads"), small_trace, picture)
     assert [t.get_text() for t in heads.texts].count("even") == 4
@@ -183,7 +186,7 @@ def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_
             for c in range(8):
                 shown_column, photo_column, faded_column = (p[r, :, c] for p in patches)
                 distance = max(abs(r - 3), abs(c - 4))
-                share = 1 if distance <= 1 else prints.FIELD if distance <= reach else 0
+                share = 1 if distance <= 1 else prints.FIELD_CLARITY if distance <= reach else 0
                 assert np.abs(shown_column - (photo_column * share + faded_column * (1 - share))).max() <= 1, (
                     depth,
                     r,
@@ -253,7 +256,7 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(traces_by_asp
     width, height = figure.get_size_inches()
     assert width == spec.made_for.width
     assert height == (spec.made_for.height or height) <= 9.5
-    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALLEST
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALLEST_FONT
     sheet_box, boxes_and_words = figure.bbox.padded(1), texts_and_places(figure)
     for i, (text_box, words) in enumerate(boxes_and_words):
         assert sheet_box.x0 <= text_box.x0, words
@@ -270,12 +273,12 @@ def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(traces_by_asp
 def test_two_models_stand_side_by_side_and_share_their_exposure(small_trace, small, picture):
     fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SPEC, layout="compare", other_model="x")
-    maps = [look(small_trace, spec, 1, 2, "on"), look(fine_trace, replace(spec, query=(7, 9)), 1, 2, "on")]
+    maps = [map_of(small_trace, spec, 1, 2, "on"), map_of(fine_trace, replace(spec, query=(7, 9)), 1, 2, "on")]
     photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
     drawn_print = prints_of(figures.draw(spec, small_trace, picture, other=fine_trace))
     for map_, panel in zip(maps, drawn_print, strict=False):
         np.testing.assert_array_equal(
-            panel, prints.printed(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, maps))
+            panel, prints.photo_with_map(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, maps))
         )
 
 
@@ -354,7 +357,7 @@ def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(
     spec = playground.figure(trace, 1, 2, (3, 4), given_scale, purpose="column").spec
     caption = layouts.content(spec, Subject(trace, picture, ""), None).caption
     assert caption.endswith(sentence or "tokens (2^entropy)."), caption
-    map_ = look(trace, spec, 1, 2, None if spec.whole else spec.scale)
+    map_ = map_of(trace, spec, 1, 2, None if spec.whole else spec.scale)
     np.testing.assert_allclose(map_.grid.ravel(), trace.row(1, 2, (3, 4), drawn_scale)[3:], rtol=1e-5)
 
 

@@ -42,7 +42,7 @@ def random_rows(count: int = 40):
 
 
 def test_the_browser_has_the_colours_of_figures():
-    for against, hues in (("false", light.HUES), ("true", light.AGAINST)):
+    for against, hues in (("false", light.HUES), ("true", light.HUES_AGAINST)):
         colours = run_javascript(f"return [...light.heatTable({against})]")
         browser_table = np.array(colours, np.uint32).view(np.uint8).reshape(256, 64, 4)
         assert (browser_table[..., 3] == 255).all()
@@ -53,7 +53,7 @@ def test_the_browser_has_the_colours_of_figures():
     constants = run_javascript(
         "return [...light.BENEATH_TONES, light.BENEATH_SATURATION, ...light.DIM_TONES, light.DIM_SATURATION]"
     )
-    assert constants == [*light.BENEATH, light.KEPT, *light.DIM, light.DRAINED]
+    assert constants == [*light.TONES_BENEATH, light.COLOUR_KEPT, *light.DIM_TONES, light.DIM_COLOUR_KEPT]
 
 
 @pytest.mark.parametrize("draw", ["heat", "light"])
@@ -81,7 +81,7 @@ def test_negative_values_have_the_browser_s_steps_and_hatching():
     assert (domain["low"], domain["high"]) == pytest.approx((-high, high))
     our_shares = maps.shares(values, Domain(-high, high, "", signed=True)).ravel()
     assert np.abs(np.array(steps) - np.round(255 * our_shares)).max() <= 1
-    hatched = light.hatched(np.full((40, 40), -1.0), 21) != -1
+    hatched = light.hatched_share(np.full((40, 40), -1.0), 21) != -1
     assert np.array_equal(np.array(lines).reshape(40, 40), hatched)
 
 
@@ -123,7 +123,7 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
     heated = heated_colours()
     greys = np.ptp(COLOURS[:, 0], axis=1) == 0
     luminance = light._linear(heated[greys] / 255) @ [0.2126, 0.7152, 0.0722]
-    for brightness, rounding in ((heated @ light.LUMA, 2), (luminance, 0.01)):
+    for brightness, rounding in ((heated @ light.LUMA_WEIGHTS, 2), (luminance, 0.01)):
         steps = np.diff(brightness, axis=1)
         assert steps.min() > -rounding, np.argwhere(steps <= -rounding)
         assert (np.diff(brightness[:, ::4], axis=1) > 0).all(), "a clearly larger weight is brighter"
@@ -131,7 +131,7 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
 
 def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
     colours_without_weight = heated_colours()[:, 0]
-    heated_luma, photo_luma = colours_without_weight @ light.LUMA, COLOURS[:, 0] @ light.LUMA
+    heated_luma, photo_luma = colours_without_weight @ light.LUMA_WEIGHTS, COLOURS[:, 0] @ light.LUMA_WEIGHTS
     assert heated_luma.std() / photo_luma.std() >= 0.75
     assert (
         np.abs(colours_without_weight - heated_luma[:, None]).mean()
@@ -154,7 +154,7 @@ def test_what_has_the_largest_weight_can_still_be_recognised():
 
 def test_light_is_never_darker_than_its_surroundings():
     dark_luma, bright_luma = (
-        light.light(COLOURS, np.full((len(COLOURS), 1), strength)) @ light.LUMA for strength in (0, 1)
+        light.light(COLOURS, np.full((len(COLOURS), 1), strength)) @ light.LUMA_WEIGHTS for strength in (0, 1)
     )
     assert (bright_luma >= dark_luma - 0.5).all()
 
@@ -223,7 +223,7 @@ def test_smooth_lines_have_just_the_chosen_cells_within_them():
     for mask in CELL_SETS:
         lines = light.contours(mask)
         np.testing.assert_array_equal(cells_inside([closed_curve(line) for line in lines], mask.shape), mask)
-        np.testing.assert_array_equal(light.within(lines, mask.shape), mask)
+        np.testing.assert_array_equal(light.cells_within(lines, mask.shape), mask)
 
 
 def test_the_browser_s_lines_have_the_same_cells_within_them():
@@ -301,7 +301,7 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
     assert len(shares) == (seen.heads if spec.layout == "heads" else 1)
     assert min(shares) >= (spec.mass or 0.6)
     text_drawn = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
-    share_words = captions.from_to(min(shares), max(shares))
+    share_words = captions.range_words(min(shares), max(shares))
     assert f"the patches that hold {share_words} of what all patches get" in text_drawn, text_drawn
 
 
@@ -309,8 +309,8 @@ def test_a_figure_s_caption_says_what_lies_within_the_lines_on_its_panels(change
 def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weights(over):
     share = np.tile(np.linspace(0, 1, 64), (40, 1))
     for colour in ((200, 40, 30), (20, 90, 200), (240, 240, 235), (10, 12, 8)):
-        heated = prints.heated(np.full((40, 64, 3), colour, np.uint8), share, over)
-        brightness = heated[0] @ light.LUMA
+        heated = prints.photo_with_heat(np.full((40, 64, 3), colour, np.uint8), share, over)
+        brightness = heated[0] @ light.LUMA_WEIGHTS
         assert (np.diff(brightness) > -2.5).all(), (colour, brightness)
         assert (np.diff(brightness[::8]) > 0).all(), (colour, brightness)
 
@@ -318,22 +318,24 @@ def test_over_whatever_the_heat_is_drawn_grey_prints_keep_the_order_of_the_weigh
 def test_over_grey_the_photograph_has_no_colours_of_its_own():
     photo = np.full((4, 4, 3), (200, 60, 40), np.uint8)
     for over, coloured in (("photo", True), ("grey", False)):
-        assert (np.ptp(prints.heated(photo, np.zeros((4, 4)), over)[0, 0]) > 60) == coloured
-    np.testing.assert_array_equal(prints.heated(photo, np.ones((4, 4)), "photo"), light.heat(photo, np.ones((4, 4))))
+        assert (np.ptp(prints.photo_with_heat(photo, np.zeros((4, 4)), over)[0, 0]) > 60) == coloured
+    np.testing.assert_array_equal(
+        prints.photo_with_heat(photo, np.ones((4, 4)), "photo"), light.heat(photo, np.ones((4, 4)))
+    )
 
 
 @pytest.mark.parametrize("over", ["grey", "photo", "none"])
 def test_the_bar_has_the_colours_that_are_drawn(over):
     spec, map_domain = Spec(over=over), Domain(0, 0.1, "")
     values = np.linspace(0, 0.1, 256)[None]
-    heated = prints.heated(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
+    heated = prints.photo_with_heat(np.full((1, 256, 3), 127, np.uint8), light.shares(values, 0.1), over)
     assert np.abs(np.asarray(prints.bar(spec, map_domain)).astype(int) - heated).max() <= 1
 
 
 def test_a_mask_shows_the_photograph_in_the_set_and_paper_around_it():
     grid = np.array([[0.7, 0.1], [0.1, 0.1]])
     photo = Image.new("RGB", (4, 4), (10, 200, 30))
-    masked = np.asarray(prints.printed(photo, grid, Spec(mass=0.6, mask=True), Domain(0, 1, "")))
+    masked = np.asarray(prints.photo_with_map(photo, grid, Spec(mass=0.6, mask=True), Domain(0, 1, "")))
     assert (masked[:2, :2] == (10, 200, 30)).all()
     assert (masked[2:] == 255).all()
 
@@ -347,11 +349,11 @@ def test_several_queries_have_colours_that_stay_apart_for_the_colour_blind():
     }
     inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in prints.INKS[:4]]) / 255
     for blindness, matrix in matrices.items():
-        simulated_inks = light._encoded(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
+        simulated_inks = light._srgb(np.clip(light._linear(inks) @ np.array(matrix).T, 0, 1))
         colour_distances = [np.abs(a - b).max() for i, a in enumerate(simulated_inks) for b in simulated_inks[:i]]
         assert min(colour_distances) > 0.1, (blindness, colour_distances)
     assert len(set(map(str, prints.DASHES))) == len(prints.INKS)
 
 
 def test_the_bound_of_outlying_lengths_is_the_browser_s():
-    assert token_norms.bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75
+    assert token_norms.outlier_bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75

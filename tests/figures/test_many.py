@@ -75,7 +75,7 @@ def test_a_stopped_run_goes_on_in_the_same_batches(small, pictures, monkeypatch)
     monkeypatch.setattr(
         many.Many, "_pixels", lambda self, batch: (batches_read.append(list(batch)) or torch.zeros(2, 3, 64, 64), {})
     )
-    assert [numbers.name[-5:] for numbers in run.some([3, 4])] == ["3.png", "4.png"]
+    assert [numbers.name[-5:] for numbers in run.numbers_of([3, 4])] == ["3.png", "4.png"]
     assert batches_read == [[2, 3], [4]]
 
 

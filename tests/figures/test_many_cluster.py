@@ -43,7 +43,7 @@ def test_a_missing_cluster_is_said_in_a_sentence(zarr, small, pictures, tmp_path
         playground.trace_many(pictures, small).write(tmp_path / "out.zarr", dask="tcp://127.0.0.1:9")
     monkeypatch.undo()
     pytest.importorskip("distributed", reason="distributed is not installed")
-    monkeypatch.setattr(zarr_file, "PATIENCE", 0.2)
+    monkeypatch.setattr(zarr_file, "SCHEDULER_TIMEOUT", 0.2)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         with pytest.raises(PlaygroundError, match="No scheduler of dask answers"):
             playground.trace_many(pictures, small).write(tmp_path / "out.zarr", dask=address)

@@ -41,7 +41,7 @@ def read_maps(path) -> list[tuple[dict, np.ndarray]]:
     ]
 
 
-@pytest.mark.parametrize("suffix", files.NUMBERS)
+@pytest.mark.parametrize("suffix", files.NUMBER_SUFFIXES)
 @pytest.mark.parametrize("layout", ["head", "convolution", "heads", "wall", "scale"])
 def test_the_numbers_are_the_trace_s_own_rows(small_trace, picture, tmp_path, suffix, layout):
     path = files.write_numbers(tmp_path / f"a{suffix}", replace(SPEC, layout=layout), small_trace, picture)
@@ -73,7 +73,7 @@ def test_grid_tokens_predictions_and_where_it_comes_from_stand_in_the_file(small
 def test_two_pictures_of_different_grids_stand_in_one_file(small, small_trace, picture, tmp_path):
     fine_trace = playground.trace(small, picture, size=(128, 128))
     spec = replace(SPEC, layout="compare", other_model="x")
-    for suffix in files.NUMBERS:
+    for suffix in files.NUMBER_SUFFIXES:
         first_map, second_map = read_maps(
             files.write_numbers(tmp_path / f"a{suffix}", spec, small_trace, picture, other=fine_trace)
         )
@@ -97,7 +97,7 @@ def test_the_atlas_and_the_curves_have_numbers_too(small_trace, picture, tmp_pat
 
     path = playground.save(small_trace, tmp_path / "a.json", layout="atlas", image=picture)
     (table,) = json.loads(path.read_text())["tables"]
-    offsets = heads.look(small_trace).offsets
+    offsets = heads.measure_heads(small_trace).offsets
     for map_ in table["maps"]:
         np.testing.assert_allclose(map_["values"], offsets[map_["layer"], map_["head"]].ravel(), rtol=1e-6)
     assert main(["figure", "--layout", "curves", "-o", str(tmp_path / "c.csv")]) == 0
@@ -106,7 +106,7 @@ def test_the_atlas_and_the_curves_have_numbers_too(small_trace, picture, tmp_pat
 
 def test_the_command_line_writes_numbers_and_the_same_figure_is_the_same_file(picture, tmp_path):
     picture.save(tmp_path / "disc.png")
-    for suffix in files.NUMBERS:
+    for suffix in files.NUMBER_SUFFIXES:
         first_file, second_file = (tmp_path / f"{n}{suffix}" for n in "ab")
         for path in (first_file, second_file):
             assert main(["figure", str(tmp_path / "disc.png"), "--model", "untrained", "-o", str(path)]) == 0

@@ -11,8 +11,8 @@ import playground
 from playground import PlaygroundError
 from playground.__main__ import main
 from playground.figures import Spec
-from playground.figures.command_line import FLAGS, TYPED
-from playground.figures.drawing.option_words import PYTHON, OptionError, sentence_of, word
+from playground.figures.command_line import FLAGS, TYPED_WORDS
+from playground.figures.drawing.option_words import PYTHON_WORDS, OptionError, placeholder, sentence_of
 from playground.serving.figure_words import ADDRESS_NAMES
 
 PACKAGE = Path(__file__).parent.parent.parent / "playground"
@@ -54,25 +54,25 @@ def test_python_names_its_words_and_the_command_line_its_flags(case, untrained_t
     options, flags, sentence = CASES[case]
     with pytest.raises(PlaygroundError) as error:
         playground.figure(untrained_trace, **options)
-    assert str(error.value) == PYTHON.put_into(sentence)
+    assert str(error.value) == PYTHON_WORDS.put_into(sentence)
     assert not re.search(r"--[a-z]", str(error.value))
     output = ["-o", str(tmp_path / "a.png")]
     assert main(["figure", "meadow", "--model", "untrained", *flags.split(), *output]) == 2
-    assert capsys.readouterr().err.splitlines()[-1] == f"playground: {TYPED.put_into(sentence)}"
+    assert capsys.readouterr().err.splitlines()[-1] == f"playground: {TYPED_WORDS.put_into(sentence)}"
 
 
 def test_an_option_is_called_as_it_is_typed():
     sentence = "{other_image}, {layout:compare}, {caption:False}, {query:7,5}"
-    assert PYTHON.put_into(sentence) == 'other_image=, layout="compare", caption=False, query=(7, 5)'
-    assert TYPED.put_into(sentence) == "--with-image, --layout compare, --no-caption, --patch 7,5"
+    assert PYTHON_WORDS.put_into(sentence) == 'other_image=, layout="compare", caption=False, query=(7, 5)'
+    assert TYPED_WORDS.put_into(sentence) == "--with-image, --layout compare, --no-caption, --patch 7,5"
     assert ADDRESS_NAMES.put_into(sentence) == "with=sample:NAME, layout=compare, caption=false, query=7,5"
-    assert word("mask", True) == "{mask:True}"
-    assert word("dpi", 20) == "{dpi}"
+    assert placeholder("mask", True) == "{mask:True}"
+    assert placeholder("dpi", 20) == "{dpi}"
 
 
 def test_a_given_value_may_hold_braces():
     error = OptionError("{view} takes no {!r}.", "{dpi}")
-    assert [str(error), sentence_of(error, TYPED)] == ["view= takes no '{dpi}'.", "--view takes no '{dpi}'."]
+    assert [str(error), sentence_of(error, TYPED_WORDS)] == ["view= takes no '{dpi}'.", "--view takes no '{dpi}'."]
 
 
 def sentences() -> list[tuple[str, str]]:

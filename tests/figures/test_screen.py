@@ -100,7 +100,7 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(small_trace, pict
     for way, screen_values in (("norm", lengths), ("similarity", similarities)):
         spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(small_trace)
         np.testing.assert_allclose(
-            maps.look(small_trace, spec, LAYER, 0, None).values, screen_values, rtol=1e-4, atol=1e-5
+            maps.map_of(small_trace, spec, LAYER, 0, None).values, screen_values, rtol=1e-4, atol=1e-5
         )
         map_ = layouts.of(spec).shown(spec, Subject(small_trace, picture, ""))[0].map
         map_domain, patches = maps.domain(spec, [map_]), screen_values[len(small_trace.prefix) :]
@@ -121,7 +121,7 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
             return made.map((one) => [...features.componentPixels(one, found)]);
         }})()""",
     )
-    figure_colours, _ = prints.colours(
+    figure_colours, _ = prints.component_colours(
         [features / np.linalg.norm(features, axis=1, keepdims=True) for features in feature_tables]
     )
     for screen_pixels, our_colours in zip(pixels, figure_colours, strict=True):

@@ -44,7 +44,7 @@ def test_the_scripts_of_all_that_a_slide_draws_are_in_the_file_and_no_other():
     step = {"kind": "each", "by": ["a"], "of": {"1": {"kind": "drawing", "name": "push"}}}
     lesson = {"settings": {}, "parts": [*PARTS, step]}
     deck = teaching.Deck([teaching.Slide("", "", "", lesson=lesson)], mounted_scripts())
-    assert teaching.kinds_of(deck) == ["guess", "push"]
+    assert teaching.scripts_of(deck) == ["guess", "push"]
     page = teaching.page("", deck)
     assert "(globalThis.mounts ??= {}).push = function" in page
     assert "(globalThis.mounts ??= {}).guess = mountGuess" in page

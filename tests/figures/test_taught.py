@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from playground.figures.drawing.captions import taught_notes
-from playground.figures.drawing.one_map import OneMap, Shown, Subject
+from playground.figures.drawing.one_map import OneMap, ShownMap, Subject
 from playground.figures.drawing.spec import Spec
 from playground.vit_parts import GuidedHead
 
@@ -12,7 +12,7 @@ def test_a_caption_says_that_a_head_was_told(small_trace):
     spec = Spec(layer=1, head=2, query=(3, 3))
 
     def notes_for(spec):
-        return taught_notes([Shown(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)])
+        return taught_notes([ShownMap(OneMap(Subject(small_trace, small_trace.shown, ""), spec, None), None)])
 
     assert notes_for(spec) == []
     small_trace.vit.told_heads = (

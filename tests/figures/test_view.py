@@ -11,7 +11,7 @@ from test_javascript import node
 
 from playground.figures import command_line
 from playground.figures.drawing.spec import CHOICES, Spec
-from playground.figures.drawing.view import DRAWN, VIEW, as_in_address
+from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, as_in_address
 from playground.serving import chosen
 
 VIEW_JS = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
@@ -43,8 +43,8 @@ def values_of(choice) -> list:
 
 
 def test_the_browser_has_the_same_choices_and_defaults():
-    assert run_js("DEFAULT_VIEW") == {choice.key: choice.default for choice in VIEW}
-    assert run_js("CHOICES") == {choice.key: list(choice.options) for choice in VIEW if choice.options}
+    assert run_js("DEFAULT_VIEW") == {choice.key: choice.default for choice in VIEW_CHOICES}
+    assert run_js("CHOICES") == {choice.key: list(choice.options) for choice in VIEW_CHOICES if choice.options}
 
 
 def test_the_browser_and_the_figures_agree_on_where_a_token_asks():
@@ -53,18 +53,20 @@ def test_the_browser_and_the_figures_agree_on_where_a_token_asks():
 
 
 def test_what_the_browser_writes_into_an_address_is_read_again():
-    views = [{choice.key: value} for choice in VIEW for value in values_of(choice)]
+    views = [{choice.key: value} for choice in VIEW_CHOICES for value in values_of(choice)]
     texts = run_js("given.map((view) => viewToQuery(tidyView(view)))", views)
     for view, text in zip(views, texts, strict=True):
         ((key, value),) = view.items()
-        default = next(choice.default for choice in VIEW if choice.key == key)
+        default = next(choice.default for choice in VIEW_CHOICES if choice.key == key)
         view_read = chosen.view_of(dict(parse_qsl(text)))
         assert set(view_read) == (set() if value == default else {key}), (view, text)
         if value != default and not isinstance(value, float):
             assert view_read[key] == as_in_address(value)
 
 
-@pytest.mark.parametrize("choice", [c for c in VIEW if c.options or isinstance(c.default, bool)], ids=lambda c: c.key)
+@pytest.mark.parametrize(
+    "choice", [c for c in VIEW_CHOICES if c.options or isinstance(c.default, bool)], ids=lambda c: c.key
+)
 def test_neither_the_browser_nor_the_server_takes_another_value(choice):
     assert run_js(f"tidyView(given).{choice.key}", {choice.key: "another"}) == choice.default
     assert chosen.view_of({choice.key: "another"}) == {}
@@ -72,7 +74,7 @@ def test_neither_the_browser_nor_the_server_takes_another_value(choice):
 
 def test_a_figure_has_the_same_defaults_and_choices():
     defaults = {field.name: field.default for field in fields(Spec)}
-    for choice in DRAWN:
+    for choice in FIGURE_CHOICES:
         if choice.key not in ("pass", "ceiling", "log"):  # figures have these in another form, or lack them
             assert defaults[choice.field] == choice.default
         if choice.options and choice.key != "pass":
@@ -80,5 +82,5 @@ def test_a_figure_has_the_same_defaults_and_choices():
 
 
 def test_every_choice_of_a_figure_has_the_table_s_flag():
-    assert {choice.field: choice.flag for choice in DRAWN}.items() <= command_line.FLAGS.items()
-    assert all(choice.help == command_line.HELP[choice.field] for choice in DRAWN)
+    assert {choice.field: choice.flag for choice in FIGURE_CHOICES}.items() <= command_line.FLAGS.items()
+    assert all(choice.help == command_line.HELP[choice.field] for choice in FIGURE_CHOICES)

@@ -57,7 +57,7 @@ def test_the_browser_has_the_arrows_of_python():
         token, push = pushes.arrows(layer, patch)
         assert numbers["token"] == pytest.approx(token, rel=1e-3)
         assert numbers["added"] == pytest.approx(push, rel=1e-2, abs=1e-2 * max(map(abs, push)))
-        assert numbers["kept"] == pytest.approx(float(pushes.kept[layer, patch]), abs=1e-3)
+        assert numbers["kept"] == pytest.approx(float(pushes.layer_cosine[layer, patch]), abs=1e-3)
 
 
 def test_the_drawing_begins_with_the_upper_layer_and_the_patch_of_the_sample():

@@ -68,8 +68,8 @@ def test_the_browser_counts_what_python_counts():
     for case, numbers in zip(CASES, json.loads(process.stdout), strict=True):
         n, d, k, heads = case.tokens, case.width, case.kernel, case.heads
         assert numbers["case"] == asdict(case) | {
-            "side": case.side, "tokens": n, "entries": case.entries, "allEntries": case.all_entries, "rest": case.rest,
-            "matricesBytes": case.matrices_bytes, "keptBytes": case.kept_bytes,
+            "side": case.side, "tokens": n, "entries": case.entries, "allEntries": case.all_entries,
+            "rest": case.spare_pixels, "matricesBytes": case.matrices_bytes, "keptBytes": case.kept_bytes,
         }  # fmt: skip
         assert numbers["bytes"] == [
             cost.attention_bytes(n, d, heads), cost.fused_bytes(n, d), cost.convolution_bytes(n, d),
@@ -122,7 +122,7 @@ def test_what_was_measured_is_drawn_and_told(monkeypatch):
     time_figure, memory_figure = (part.figure for part in parts if isinstance(part, Chart))
     assert [trace.name for trace in time_figure.data] == [MATERIALISED, FUSED, WINDOWS, LINEAR, CONVOLUTION]
     assert [*time_figure.data[0].y] == [0.01, 0.1]
-    assert [*memory_figure.data[-1].y] == [cost.TABLES * 4 * 12 * n**2 for n in (64, 256)]
+    assert [*memory_figure.data[-1].y] == [cost.TABLE_COUNT * 4 * 12 * n**2 for n in (64, 256)]
     assert [part.label for part in parts if isinstance(part, Run)] == ["Measure again"]
 
 

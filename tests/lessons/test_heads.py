@@ -4,7 +4,7 @@ import pytest
 
 from lessons.playing import meadow, parts_of
 from lessons.test_lessons import STRONGEST_HEAD
-from playground.analysis.heads import look
+from playground.analysis.heads import measure_heads
 from playground.lessons import heads, heads_numbers
 from playground.lessons.heads_numbers import MOST_HEADS_OFF, habits, switched_off
 from playground.lessons.parts import Drawing, Wait
@@ -27,7 +27,7 @@ def test_heads_that_the_model_does_not_have_are_passed_over():
 
 
 def test_the_strongest_head_is_the_one_that_adds_most():
-    effect = look(meadow().trace()).effect
+    effect = measure_heads(meadow().trace()).effect
     (board,) = (part for part in parts_of("heads", "off") if isinstance(part, Drawing))
     layer, head = board.data["strongest"]
     assert (layer, head) == STRONGEST_HEAD
@@ -35,7 +35,7 @@ def test_the_strongest_head_is_the_one_that_adds_most():
 
 
 def test_the_words_about_near_and_far_name_the_measured_layers(small_trace):
-    head_numbers = look(small_trace)
+    head_numbers = measure_heads(small_trace)
     layer_means = [head_numbers.distance[layer].mean() for layer in range(small_trace.layers)]
     words = heads.near_or_far(head_numbers.distance, True).says
     assert heads.near_or_far(head_numbers.distance, False).text == f"{words} {heads.OF_SAMPLES_TEXT}"
@@ -44,7 +44,7 @@ def test_the_words_about_near_and_far_name_the_measured_layers(small_trace):
 
 
 def test_habits_measured_layer_by_layer_are_the_same_numbers():
-    all_layers, measured_habits = look(meadow().trace()), habits(meadow())
+    all_layers, measured_habits = measure_heads(meadow().trace()), habits(meadow())
     assert measured_habits.distance == pytest.approx(all_layers.distance)
     assert measured_habits.offsets == pytest.approx(all_layers.offsets)
 

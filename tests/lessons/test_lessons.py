@@ -147,7 +147,7 @@ def report_of_arrows(arrows: torch.Tensor) -> dict[str, dict]:
 def initial_report(queries: bool = True, keys: bool = True) -> dict[str, dict]:
     """What the drawing reports of its initial arrows. Without `queries` A's query is 0, without `keys` all keys are
     equal."""
-    q, k = analysis.read(by_hand.first_arrows(), tokens=18).chunk(2)
+    q, k = analysis.arrows_from_text(by_hand.first_arrows(), tokens=18).chunk(2)
     return report_of_arrows(
         torch.cat([q if queries else torch.cat([q[:1] * 0, q[1:]]), k if keys else torch.ones(9, 2)])
     )

@@ -57,8 +57,8 @@ ARGUMENTS = {  # a measure's name -> its arguments in these tests; measures that
 
 @pytest.fixture(autouse=True)
 def looked_at_once(monkeypatch):
-    """Caches `heads.look` and `scale.sharpness`, because many measures ask for them on one trace."""
-    for module, name in ((heads, "look"), (scale, "sharpness")):
+    """Caches `heads.measure_heads` and `scale.sharpness`, because many measures ask for them on one trace."""
+    for module, name in ((heads, "measure_heads"), (scale, "sharpness")):
         monkeypatch.setattr(module, name, partial(cached_result, getattr(module, name)))
 
 
@@ -132,7 +132,7 @@ def own(tmp_path_factory) -> tuple[Trace, str]:
 def test_each_measure_has_a_twin_that_gives_the_same(own):
     seen, file = own
     calls = [(name, given) for name in MEASURES for given in ARGUMENTS.get(name, [{}])]
-    adds = heads.look(seen).effect.tolist()  # the effects are relative to the layer's mean
+    adds = heads.measure_heads(seen).effect.tolist()  # the effects are relative to the layer's mean
     script = """
       const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
       pack.header.adds = given.adds;

@@ -8,7 +8,7 @@ import torch
 from conftest import scramble
 
 import playground
-from playground.analysis.heads import differing
+from playground.analysis.heads import disagreement
 from playground.lessons import shapes
 from playground.lessons.experiments import change_by_rotation, largest_difference, measure
 from playground.lessons.walk import steps_to_bytes, teaching_steps, tensors_of, vit_steps, walk_picture
@@ -124,7 +124,7 @@ def test_how_often_another_patch_contributes_most_is_what_a_loop_counts(small_tr
                 differing_counts[layer, head] += int(row[prefix_count:].argmax()) != added_lengths.index(
                     max(added_lengths)
                 )
-    result = differing(small_trace)
+    result = disagreement(small_trace)
     assert (result.queries, result.rows) == (patches, patches * small_trace.layers * small_trace.heads)
     torch.testing.assert_close(result.share, differing_counts / patches)
     assert 0 < result.overall < 1

@@ -132,10 +132,12 @@ def test_the_line_beside_julia_gives_these_numbers():
 
 
 def test_a_state_forgets_by_powers_and_one_that_chooses_keeps():
-    np.testing.assert_allclose(two_ways.left_of_the_first("0.9"), 0.9 ** np.arange(two_ways.STATE_READS), rtol=1e-5)
-    chosen_shares = two_ways.left_of_the_first("chosen")
-    assert set(chosen_shares[: two_ways.SECOND]) == {1.0}
-    assert set(chosen_shares[two_ways.SECOND :]) == {0.5}
+    np.testing.assert_allclose(
+        two_ways.parts_of_first_token("0.9"), 0.9 ** np.arange(two_ways.SEQUENCE_LENGTH), rtol=1e-5
+    )
+    chosen_shares = two_ways.parts_of_first_token("chosen")
+    assert set(chosen_shares[: two_ways.SECOND_INDEX]) == {1.0}
+    assert set(chosen_shares[two_ways.SECOND_INDEX :]) == {0.5}
 
 
 def test_the_kernel_stays_and_attention_s_shares_follow_the_picture():

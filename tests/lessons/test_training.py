@@ -54,7 +54,7 @@ def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
     last_moment = run.moments[-1]
     layer, head = np.unravel_index(last_moment.mass.argmax(), last_moment.mass.shape)
     assert last_moment.mass[layer, head] > 0.6
-    assert last_moment.habits.kinds(last_moment.mass)[layer][head] == "same object or colour"
+    assert last_moment.habits.habit_names(last_moment.mass)[layer][head] == "same object or colour"
 
 
 def test_the_folder_has_the_layer_in_which_heads_first_have_a_habit():

@@ -14,8 +14,8 @@ from test_javascript import ROOT, node
 import playground
 from lessons.playing import flat_parts, parts_of
 from playground.analysis import token_norms
-from playground.analysis.explain import FORETOLD
-from playground.analysis.heads import look
+from playground.analysis.explain import RANK_CORRELATIONS
+from playground.analysis.heads import measure_heads
 from playground.lessons import measures, weight, weight_locked
 from playground.lessons.parts import Ask, Chart, Choice, Picture, Table, Wait, Words
 from playground.serving import effort, models, traces, worked
@@ -78,7 +78,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
 
     def measuring(subject):
         yield Wait("Measuring")
-        habits = look(subject.trace())
+        habits = measure_heads(subject.trace())
         habits.to_one[1, 2] = 0.97
         return habits
 
@@ -92,7 +92,7 @@ def test_the_head_that_agrees_most_is_found_whether_on_a_patch_or_on_a_token_wit
 
 @pytest.mark.parametrize(("length", "expected"), [(9.0, "It has a **megaphone**"), (1.0, "no **megaphone**")])
 def test_only_a_long_key_is_called_a_megaphone(small_trace, monkeypatch, length, expected):
-    head_numbers, token = look(small_trace), 20
+    head_numbers, token = measure_heads(small_trace), 20
     head_numbers.to_one[1, 2] = 0.97  # the rows of this head agree most
     monkeypatch.setattr(measures, "token_of_agreeing", lambda trace, habits: token)
     keys = small_trace.record[1].k[2]
@@ -168,9 +168,9 @@ def test_with_many_tokens_the_picture_is_blanked_only_on_request(monkeypatch):
 def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_how_far_it_is(monkeypatch):
     from playground.analysis import occlusion
 
-    block_counts, real_moved = [], occlusion.Measured.moved
+    block_counts, real_moved = [], occlusion.Blanking.moved
     monkeypatch.setattr(
-        occlusion.Measured, "moved", lambda it, blocks: block_counts.append(len(blocks)) or real_moved(it, blocks)
+        occlusion.Blanking, "moved", lambda it, blocks: block_counts.append(len(blocks)) or real_moved(it, blocks)
     )
     subject = Here({"sample": "meadow", "model": "bundled"})
     empty_cache = Cache(60 * MB, size=worked.size)
@@ -188,7 +188,7 @@ def test_the_question_comes_before_anything_is_blanked_and_then_the_page_says_ho
 
 
 def test_the_maps_stand_beside_a_random_and_a_constant_map():
-    question = weight.explain_question(FORETOLD, 3, ["a", "b", "c", "d", "e", "f"], 1.0)
+    question = weight.explain_question(RANK_CORRELATIONS, 3, ["a", "b", "c", "d", "e", "f"], 1.0)
     assert question.truth == "rollout"
     assert "for 12 patches of 4 drawings" in question.asks
     assert "a map that is the same everywhere 0.00" in question.says

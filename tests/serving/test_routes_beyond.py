@@ -58,9 +58,9 @@ def test_each_step_of_an_occlusion_continues_the_last_and_says_how_well_relevanc
     http, flock_trace, monkeypatch
 ):
     pass_counts = []
-    real_answers = occlusion.Measured._answer_vectors
+    real_answers = occlusion.Blanking._answer_vectors
     monkeypatch.setattr(
-        occlusion.Measured,
+        occlusion.Blanking,
         "_answer_vectors",
         lambda self, pixels: pass_counts.append(len(pixels)) or real_answers(self, pixels),
     )
@@ -75,19 +75,21 @@ def test_each_step_of_an_occlusion_continues_the_last_and_says_how_well_relevanc
     assert passes[-1] == steps[-1][0]["of"] == occlusion.passes_of(flock_trace.grid)
     # Each pass runs once; each answer also needs one pass of the whole picture. Equal blocks save up to four passes.
     assert passes[-1] - 4 <= sum(pass_counts) - len(steps) <= passes[-1]
-    measurement = occlusion.Measured(flock_trace, occlusion.Target(query=(7, 5)))
+    measurement = occlusion.Blanking(flock_trace, occlusion.Target(query=(7, 5)))
     *_, last_state = occlusion.occlusion(measurement)
     np.testing.assert_allclose(steps[-1][1], last_state.map.flatten(), rtol=2e-3, atol=1e-5)
     relevance = flock_trace.on_grid(flock_trace.relevance((7, 5)))
-    moves = measurement.moved(occlusion.blocks(flock_trace.grid, last_state.whole))
-    assert steps[-1][0]["foretells"] == pytest.approx(occlusion.foretells(relevance, last_state.whole, moves), abs=0.01)
+    moves = measurement.moved(occlusion.blocks(flock_trace.grid, last_state.complete_side))
+    assert steps[-1][0]["foretells"] == pytest.approx(
+        occlusion.foretells(relevance, last_state.complete_side, moves), abs=0.01
+    )
 
 
 @pytest.mark.slow
 def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, flock_trace):
     """The route and Python blank the same blocks: one constant limits the passes, one rule gives the blocks' sides."""
     header, values = header_and_values(get_part(http, FLOCK, "occluded", label="11", by="mean", step="3"))
-    *_, last_state = occlusion.occlusion(occlusion.Measured(flock_trace, occlusion.Target(label=11)))
+    *_, last_state = occlusion.occlusion(occlusion.Blanking(flock_trace, occlusion.Target(label=11)))
     np.testing.assert_allclose(values, last_state.map.flatten(), rtol=2e-3, atol=1e-4)
     assert (values < 0).any()
     assert header["passes"] == last_state.passes == occlusion.passes_of(flock_trace.grid)
@@ -110,7 +112,7 @@ def test_patching_from_another_picture_equals_python_s(http, flock_trace):
     patched_trace = patching.patch(flock_trace, donor, {(4, 9): (1, 1)}, 2)
     np.testing.assert_allclose(values, patched_trace.moved, atol=1e-3)
     assert [label for label, *_ in header["labels"]] == [
-        label for label, *_ in patching.labels(flock_trace.vit, patched_trace)
+        label for label, *_ in patching.changed_labels(flock_trace.vit, patched_trace)
     ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import playground
-from playground.analysis.scale import changed
+from playground.analysis.scale import changed_verdicts
 from playground.pack import unpack
 from playground.serving import chosen, models, people, pictures, queue, routes_beyond, routes_traces, traces
 from playground.serving.traces import Setup
@@ -174,8 +174,10 @@ def test_the_verdict_of_a_whole_pass_is_python_s(http):
     scaled, unscaled = (
         traces.trace(pictures.sample("flock"), Setup("bundled", scale=scale), None) for scale in (None, 1.0)
     )
-    assert [label for label, *_ in reply] == [verdict.label for verdict in changed(scaled, unscaled)]
-    assert [numbers for _, *numbers in reply] == [[round(v.on, 5), round(v.off, 5)] for v in changed(scaled, unscaled)]
+    assert [label for label, *_ in reply] == [verdict.label for verdict in changed_verdicts(scaled, unscaled)]
+    assert [numbers for _, *numbers in reply] == [
+        [round(v.scaled_share, 5), round(v.unscaled_share, 5)] for v in changed_verdicts(scaled, unscaled)
+    ]
 
 
 def test_a_trace_says_what_the_browser_has_to_know_before_its_numbers(http, own_words):

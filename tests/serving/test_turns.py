@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 from waiting import PATIENCE, until
 
 from playground.analysis import block
-from playground.analysis.ablation import addition, passes_of_addition, without
-from playground.analysis.heads import differing
+from playground.analysis.ablation import ablation_effect, additivity, passes_of_additivity
+from playground.analysis.heads import disagreement
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
 from playground.lessons import experiments
@@ -21,10 +21,10 @@ from playground.serving.queue import Queue
 
 APP = Path(__file__).parent.parent.parent / "app.py"
 WORK_OF_MANY_PASSES = {
-    "addition": lambda seen, give_way: addition(seen, 1, give_way),
-    "without": lambda seen, give_way: without(seen, {(0, 0)}, give_way),
+    "addition": lambda seen, give_way: additivity(seen, 1, give_way),
+    "without": lambda seen, give_way: ablation_effect(seen, {(0, 0)}, give_way),
     "stream": block.stream,
-    "differing": differing,
+    "differing": disagreement,
     "sharpness": lambda seen, give_way: sharpness(seen, 1.0, give_way),
     "rollout": lambda seen, give_way: seen.rollout(None, give_way),
     "the fused kernel": lambda seen, give_way: experiments.measure(8, give_way=give_way),
@@ -67,7 +67,7 @@ class Stranger:
 def test_somebody_else_is_served_between_two_passes(one_queue, small_trace):
     stranger = Stranger(one_queue, small_trace.vit)
     with queue.turns() as give_way:
-        addition(small_trace, small_trace.layers - 1, give_way)
+        additivity(small_trace, small_trace.layers - 1, give_way)
     assert stranger.leave() == ["a pass", "the stranger", *["a pass"] * (small_trace.heads + 1)]
     assert one_queue.line == []
 
@@ -76,7 +76,7 @@ def test_short_work_does_not_give_way(one_queue, small_trace, monkeypatch):
     monkeypatch.setattr(queue, "SLICE_SECONDS", float("inf"))
     stranger = Stranger(one_queue, small_trace.vit)
     with queue.turns() as give_way:
-        addition(small_trace, small_trace.layers - 1, give_way)
+        additivity(small_trace, small_trace.layers - 1, give_way)
     assert stranger.leave() == [*["a pass"] * (small_trace.heads + 2), "the stranger"]
 
 
@@ -150,7 +150,7 @@ def test_work_of_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatc
     speed = effort.multiplications(vit, 196) / 5  # one pass takes five seconds
     monkeypatch.setattr(effort, "multiplications_per_second", lambda device: speed)
     effort.check(vit, (14, 14), passes=1.9)
-    passes = passes_of_addition(vit.config.depth, vit.config.heads, 0)
+    passes = passes_of_additivity(vit.config.depth, vit.config.heads, 0)
     with pytest.raises(PlaygroundError, match=r"14 × 14 patches, \d times, would take about \d+ seconds") as error:
         effort.check(vit, (14, 14), passes)
     few_patches = int(str(error.value).partition("patches, about ")[2].partition(" of them")[0])

@@ -79,7 +79,7 @@ def test_the_heads_that_are_told_are_the_recipe_s():
 def test_no_head_has_a_habit_before_the_step_of_the_first_habits(lapse):
     step, habits = first_habits(lapse)
     for moment in lapse.moments:
-        kinds = {kind for row in moment.habits.kinds(moment.mass) for kind in row}
+        kinds = {kind for row in moment.habits.habit_names(moment.mass) for kind in row}
         if moment.step < step:
             assert kinds <= {"everywhere", "no single habit", "idle"}
     assert all(heads for heads in habits.values())

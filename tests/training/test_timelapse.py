@@ -25,11 +25,11 @@ def run(tmp_path_factory):
 
 
 def test_the_wall_shows_every_head_and_outlines_the_query(small, picture):
-    wall = preview.wall(small, picture, (2, 3))
+    wall = preview.attention_wall(small, picture, (2, 3))
     maps = np.asarray(wall)[:, -4 * (80 + 4) :]
     assert wall.height == 3 * 84 - 4
     assert len(np.unique(maps.reshape(-1, 3), axis=0)) > 20
-    class_wall = preview.wall(small, picture, "cls")
+    class_wall = preview.attention_wall(small, picture, "cls")
     assert np.asarray(wall).shape == np.asarray(class_wall).shape
 
 

@@ -31,7 +31,7 @@ def test_every_epoch_shows_every_picture_once_in_an_order_of_its_own(tmp_path):
     dataset = datasets.read(tmp_path)
     pool = classifier.Pool.fill(dataset.training, 32, tmp_path / "pool.npy")
     pool.labels = np.arange(len(pool))
-    flipped_pictures = classifier.Flipped(pool, Recipe(steps=10, batch=4))
+    flipped_pictures = classifier.FlippedPictures(pool, Recipe(steps=10, batch=4))
     epochs = [[int(flipped_pictures[i]["label"]) for i in range(start, start + 20)] for start in (0, 20)]
     assert sorted(epochs[0]) == sorted(epochs[1]) == list(range(20))
     assert epochs[0] != epochs[1]

@@ -19,9 +19,9 @@ from playground.training.losses import Scenes, Teachers
 from playground.training.recipe import waves
 from playground.vit import VisionTransformer, attention
 from workshop import distil, order, photographs, terminal, thresholds, views
-from workshop.batches import Batches, disturbed, recoloured, window, with_hidden
-from workshop.distil import LOSSES, Distilled, Statistics, feature_distance, tokens
-from workshop.targets import of_its_thing
+from workshop.batches import Batches, disturb, recolour, window, with_hidden
+from workshop.distil import LOSSES, DistillationLosses, Statistics, feature_distance, tokens
+from workshop.targets import mean_over_thing
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +63,12 @@ def run(folders, statistics, tmp_path_factory):
 
 
 def _random_features(_, images):
-    patches = (images.shape[1] // views.LARGE) ** 2
-    return np.random.default_rng(int(images.sum())).standard_normal((len(images), 1 + patches, views.WIDTH))
+    patches = (images.shape[1] // views.DINOV2_PATCH) ** 2
+    return np.random.default_rng(int(images.sum())).standard_normal((len(images), 1 + patches, views.FEATURE_WIDTH))
 
 
 def _train(folders, statistics, folder, **options):
-    teachers = partial(Distilled, statistics=statistics)
+    teachers = partial(DistillationLosses, statistics=statistics)
     return train(EMERGENT, folder, data=Batches(EMERGENT, *folders), teachers=teachers, device="cpu", **options)
 
 
@@ -89,7 +89,7 @@ def _gradients_beside_attention(losses_of, vit) -> dict[str, float]:
 def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
     """Queries and keys get gradients through the output of attention only. The model that was told where to look has
     losses on weights, which shows that the test would notice them."""
-    losses = Distilled(EMERGENT, statistics)
+    losses = DistillationLosses(EMERGENT, statistics)
     batches = Batches(EMERGENT, *folders)
     for step in (0, 7, EMERGENT.steps):
         gradients = _gradients_beside_attention(
@@ -103,7 +103,7 @@ def test_no_loss_reads_queries_keys_or_weights(folders, statistics):
 
 
 def test_the_emergent_model_has_no_told_heads_and_no_batch_holds_a_mask(folders, statistics, run):
-    assert Distilled(EMERGENT, statistics).told_heads == run[0].told_heads == ()
+    assert DistillationLosses(EMERGENT, statistics).told_heads == run[0].told_heads == ()
     assert set(Batches(EMERGENT, *folders)[0]) == {"image", "clean", "features", "picture", "present", "place"}
 
 
@@ -145,7 +145,7 @@ def test_waves_are_alike_for_neighbours_and_differ_for_all_places():
 
 
 def test_muon_updates_queries_keys_and_values_one_by_one(folders, statistics, tmp_path):
-    run = Run(EMERGENT, tmp_path, partial(Distilled, statistics=statistics), "cpu")
+    run = Run(EMERGENT, tmp_path, partial(DistillationLosses, statistics=statistics), "cpu")
     former_weight = run.vit.blocks[0].attn.qkv.weight.clone()
     run.learn(Batches(EMERGENT, *folders)[0])
     changes = (run.vit.blocks[0].attn.qkv.weight - former_weight).detach().chunk(3)
@@ -177,13 +177,13 @@ def test_a_window_gets_the_positions_of_its_part_of_the_grid(folders):
 
 def test_only_whole_patches_are_disturbed_and_never_more_than_asked():
     image = torch.rand(20, 3, 64, 64, generator=torch.Generator().manual_seed(0))
-    is_changed = (disturbed(image, 8, 0.5, torch.Generator().manual_seed(1)) != image).any(1)  # (20, 64, 64)
+    is_changed = (disturb(image, 8, 0.5, torch.Generator().manual_seed(1)) != image).any(1)  # (20, 64, 64)
     cells = is_changed.unflatten(1, (8, 8)).unflatten(3, (8, 8)).transpose(2, 3).flatten(3).float().mean(-1)
     assert set(cells.flatten().tolist()) <= {0.0, 1.0}
     shares = cells.mean((1, 2))
     assert shares.max() < 0.7
     assert 0.1 < shares.mean() < 0.4
-    assert disturbed(image, 8, 0.0, torch.Generator().manual_seed(1)).equal(image)
+    assert disturb(image, 8, 0.0, torch.Generator().manual_seed(1)).equal(image)
 
 
 def test_hidden_patches_are_whole_ones_in_blocks_and_a_quarter_of_the_pictures_stays_whole():
@@ -206,7 +206,7 @@ def test_hidden_patches_are_whole_ones_in_blocks_and_a_quarter_of_the_pictures_s
 
 def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(folders, statistics):
     """Targets depend on the clean picture, not on the disturbed one that the model sees."""
-    teachers, batch = Distilled(EMERGENT, statistics), Batches(EMERGENT, *folders)[7]
+    teachers, batch = DistillationLosses(EMERGENT, statistics), Batches(EMERGENT, *folders)[7]
     view_count = len(batch["features"])
     changed_share = (batch["clean"] != batch["image"][:view_count]).any(1).float().mean()
     assert 0.2 < changed_share < 0.8, "nothing was disturbed: the test shows nothing"
@@ -214,10 +214,10 @@ def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(
 
     def recorded(features, targets):
         targets_given.append(targets)
-        return of_its_thing(features, targets)
+        return mean_over_thing(features, targets)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(distil, "of_its_thing", recorded)
+        patch.setattr(distil, "mean_over_thing", recorded)
         for replacement in ({}, {"image": torch.rand_like(batch["image"])}, {"clean": torch.rand_like(batch["clean"])}):
             teachers(VisionTransformer(TINY), batch | replacement, 7)
     assert torch.equal(targets_given[0], targets_given[1])
@@ -236,7 +236,7 @@ def test_the_scenes_for_the_loss_class_have_no_hidden_patches(folders):
 
 def test_a_recoloured_picture_stays_a_picture():
     image = torch.rand(6, 3, 16, 16, generator=torch.Generator().manual_seed(0))
-    new_image = recoloured(image, torch.Generator().manual_seed(1))
+    new_image = recolour(image, torch.Generator().manual_seed(1))
     assert 0 <= new_image.min() < new_image.max() <= 1
     for old_picture, new_picture in zip(image, new_image, strict=True):
         assert np.corrcoef(old_picture.mean(0).flatten(), new_picture.mean(0).flatten())[0, 1] > 0.8
@@ -255,7 +255,11 @@ def test_feature_distance_is_zero_at_the_target_and_grows_with_the_angle():
 
 def test_the_loss_class_reads_drawn_scenes_only(folders, statistics):
     """In steps with windows, names are asked only of the scenes drawn for the step; later, of drawn views too."""
-    teachers, vit, batches = Distilled(EMERGENT, statistics), VisionTransformer(TINY), Batches(EMERGENT, *folders)
+    teachers, vit, batches = (
+        DistillationLosses(EMERGENT, statistics),
+        VisionTransformer(TINY),
+        Batches(EMERGENT, *folders),
+    )
     for step in (0, 7):
         batch = batches[step]
         is_drawn, view_count = batch["present"][:, 0] >= 0, len(batch["features"])
@@ -289,8 +293,8 @@ def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, ca
     recipe = dataclasses.replace(EMERGENT, coarse_views=40, fine_views=8, name="told nothing")
     monkeypatch.setattr(terminal, "Emergent", lambda seed: dataclasses.replace(recipe, seed=seed))
     monkeypatch.setattr(views, "features", _random_features)
-    monkeypatch.setattr(order, "SCENES", 3)
-    monkeypatch.setattr(thresholds, "SCENES", 3)
+    monkeypatch.setattr(order, "SCENE_COUNT", 3)
+    monkeypatch.setattr(thresholds, "SCENE_COUNT", 3)
     command = ["train", "--photographs", str(album), "--out", str(tmp_path), "--steps", "8", "--workers", "0"]
     assert main([*command, "--device", "cpu"]) == 0
     assert "done. Load it with" in capsys.readouterr().out
@@ -301,7 +305,9 @@ def test_the_command_makes_the_views_and_trains(album, tmp_path, monkeypatch, ca
 
 
 def test_views_go_on_where_they_were_stopped(album, tmp_path, monkeypatch):
-    monkeypatch.setattr(views, "features", lambda _, images: np.full((len(images), 17, views.WIDTH), images.mean()))
+    monkeypatch.setattr(
+        views, "features", lambda _, images: np.full((len(images), 17, views.FEATURE_WIDTH), images.mean())
+    )
     monkeypatch.setattr(zoo, "load", lambda *a, **k: None)
     training_album = photographs.albums(album)[0]
     assert list(views.prepare(tmp_path / "whole", training_album, 40, 4, 0)) == [16, 32, 40]
@@ -335,4 +341,4 @@ def test_a_composite_says_which_thing_is_where(album):
     assert 1 <= thing_numbers.max() <= 4
     halves = np.zeros((8, 8), np.uint8)
     halves[:, 3:] = 1
-    assert views.most_of_each_patch(halves, 2).tolist() == [[0, 1], [0, 1]]
+    assert views.most_frequent_numbers(halves, 2).tolist() == [[0, 1], [0, 1]]

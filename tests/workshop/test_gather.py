@@ -83,8 +83,8 @@ def test_photographs_and_things_are_taken_and_drawings_are_not(packages, tmp_pat
 
 
 def test_pictures_for_measuring_come_from_packages_that_train_nothing():
-    assert gather.MEASURED
-    assert not gather.MEASURED.keys() & {*gather.PHOTOGRAPHS, *gather.THINGS}
+    assert gather.MEASURED_PHOTOGRAPHS
+    assert not gather.MEASURED_PHOTOGRAPHS.keys() & {*gather.PHOTOGRAPHS, *gather.THINGS}
 
 
 def test_no_stamp_is_kept_for_measuring_if_its_family_is_trained_on(tmp_path):
@@ -106,12 +106,12 @@ def test_no_stamp_is_kept_for_measuring_if_its_family_is_trained_on(tmp_path):
     for file in (tmp_path / "x.jpg", tmp_path / "apart" / "y.jpg"):
         file.write_bytes(b"")
     training_album, apart_album = photographs.albums(tmp_path)
-    training_words = {word for file in training_album.things for word in gather.words(file.stem)}
-    measured_words = {word for file in apart_album.things for word in gather.words(file.stem)}
+    training_words = {word for file in training_album.things for word in gather.stamp_words(file.stem)}
+    measured_words = {word for file in apart_album.things for word in gather.stamp_words(file.stem)}
     assert measured_words
     assert not measured_words & training_words, measured_words & training_words
     assert not {*training_album.photographs} & {*apart_album.photographs}
-    candidates = {file for file in stamps if photographs.one_in(photographs.THINGS_APART, tmp_path / f"{file}.png")}
+    candidates = {file for file in stamps if photographs.is_one_in(photographs.ONE_THING_IN, tmp_path / f"{file}.png")}
     assert candidates > {file.stem for file in apart_album.things}, (
         "no stamp had kin that trains: the test shows nothing"
     )

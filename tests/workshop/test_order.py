@@ -34,7 +34,7 @@ def test_what_a_head_attends_to_moves_with_it(scenes):
     mass = order.evaluate.own_mass(
         vit, [s.image for s in scenes], [order.patch_targets(s, TINY.patch_size).objects for s in scenes]
     )
-    order.reorder_heads(vit, order.order(vit, scenes))
+    order.reorder_heads(vit, order.head_order(vit, scenes))
     new_mass = order.evaluate.own_mass(
         vit, [s.image for s in scenes], [order.patch_targets(s, TINY.patch_size).objects for s in scenes]
     )
@@ -42,13 +42,13 @@ def test_what_a_head_attends_to_moves_with_it(scenes):
 
 
 def test_model_and_snapshots_of_a_run_get_the_same_order(tmp_path, monkeypatch):
-    monkeypatch.setattr(order, "SCENES", 2)
+    monkeypatch.setattr(order, "SCENE_COUNT", 2)
     final_model, early_model = VisionTransformer(TINY, 3), VisionTransformer(TINY, 4)
     model_file.save(final_model, tmp_path / "model.safetensors", torch.float32)
     model_file.save(early_model, tmp_path / "snapshot-000010.safetensors", torch.float32)
     scenes = [generate.scene(generate.FIRST_HELD_OUT - 1 - i) for i in range(2)]
-    new_order = order.order(final_model.eval(), scenes)
-    order.in_order(tmp_path)
+    new_order = order.head_order(final_model.eval(), scenes)
+    order.reorder_run(tmp_path)
     for file, vit in (("model.safetensors", final_model), ("snapshot-000010.safetensors", early_model)):
         order.reorder_heads(vit, new_order)
         state = loading.load(str(tmp_path / file), device="cpu").state_dict()

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from workshop.targets import SHOWN, looks, of_its_thing, places
+from workshop.targets import LOOKS_WIDTH, mean_over_thing, patch_looks, places
 
 
 def test_the_rest_of_a_thing_is_a_mean_weighed_by_likeness_without_the_patch_itself():
     random = torch.Generator().manual_seed(0)
     features, appearance = torch.randn(2, 5, 7, generator=random), torch.randn(2, 5, 3, generator=random)
-    rest_means = of_its_thing(features, appearance, temperature=0.5)
+    rest_means = mean_over_thing(features, appearance, temperature=0.5)
     for b in range(2):
         centred_features = [(f - features[b].mean(0)).tolist() for f in features[b]]
         for i in range(5):
@@ -31,13 +31,13 @@ def test_the_rest_of_a_thing_is_a_mean_weighed_by_likeness_without_the_patch_its
 def test_a_patch_s_target_holds_only_the_rest_of_its_own_thing():
     features = torch.tensor([[[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]])
     appearance = torch.tensor([[[1.0], [2], [3], [10], [20]]])
-    assert of_its_thing(features, appearance)[0, :, 0].tolist() == pytest.approx([2.5, 2, 1.5, 20, 10], abs=1e-4)
+    assert mean_over_thing(features, appearance)[0, :, 0].tolist() == pytest.approx([2.5, 2, 1.5, 20, 10], abs=1e-4)
 
 
 def test_looks_are_colours_their_spread_and_changes_of_brightness():
     image = torch.rand(2, 3, 8, 12, generator=torch.Generator().manual_seed(0))
-    appearance = looks(image, 4)
-    assert appearance.shape == (2, 6, SHOWN)
+    appearance = patch_looks(image, 4)
+    assert appearance.shape == (2, 6, LOOKS_WIDTH)
     for b, i in np.ndindex(2, 6):
         y, x = divmod(i, 3)
         cell = image[b, :, 4 * y : 4 * y + 4, 4 * x : 4 * x + 4].numpy()

@@ -13,7 +13,7 @@ from workshop import thresholds
 def test_a_label_s_best_threshold_is_moved_to_zero():
     features = torch.linspace(-3, 3, 601)[:, None].expand(-1, 3)
     borders = torch.tensor([-1.5, 0.0, 1.2])
-    class_shifts = thresholds.shifts(features, features > borders)
+    class_shifts = thresholds.best_shifts(features, features > borders)
     assert torch.allclose(class_shifts, -borders, atol=0.051)
     assert f1(features + class_shifts > 0, features > borders).min() > 0.98
 
@@ -30,11 +30,11 @@ def test_answers_are_the_model_s_for_each_scene_by_itself():
 
 
 def test_only_the_biases_of_the_class_head_move(tmp_path, monkeypatch):
-    monkeypatch.setattr(thresholds, "SCENES", 20)
+    monkeypatch.setattr(thresholds, "SCENE_COUNT", 20)
     vit = VisionTransformer(TINY, 2)
     model_file.save(vit, tmp_path / "model.safetensors", torch.float32)
     old_state = loading.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
-    thresholds.at_one_half(tmp_path)
+    thresholds.move_thresholds(tmp_path)
     new_state = loading.load(str(tmp_path / "model.safetensors"), device="cpu").state_dict()
     assert {name for name in old_state if not torch.allclose(old_state[name], new_state[name], atol=1e-3)} == {
         "head.bias"

@@ -14,7 +14,7 @@ from PIL import Image
 from playground.models import zoo
 from workshop import trials, views
 from workshop.batches import Batches
-from workshop.trials import SHORT, TRIALS
+from workshop.trials import SHORT_RECIPE, TRIALS
 
 BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
 
@@ -42,8 +42,8 @@ def test_each_trial_changes_the_expected_fields_of_the_recipe():
     changed_fields = {
         name: {
             field.name
-            for field in dataclasses.fields(SHORT)
-            if getattr(SHORT, field.name) != getattr(trial.recipe, field.name)
+            for field in dataclasses.fields(SHORT_RECIPE)
+            if getattr(SHORT_RECIPE, field.name) != getattr(trial.recipe, field.name)
         }
         for name, trial in TRIALS.items()
     }
@@ -56,7 +56,7 @@ def test_each_trial_changes_the_expected_fields_of_the_recipe():
 
 def test_the_old_trial_sees_the_same_pictures_but_has_disturbed_targets(some_views):
     step = 500  # a step in the training at which images are strongly disturbed
-    recipe = dataclasses.replace(SHORT, hidden=0)
+    recipe = dataclasses.replace(SHORT_RECIPE, hidden=0)
     usual_batch = some_views(recipe)[step]
     old_batch = trials.DisturbedTargets(recipe, Path(), Path())[step]
     assert torch.equal(old_batch["image"], usual_batch["image"])

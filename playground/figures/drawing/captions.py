@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from playground.figures.drawing import naming
 from playground.figures.drawing.light import share_within
-from playground.figures.drawing.maps import Domain, Map, clipped, is_even, least_move, moved_by_nothing
-from playground.figures.drawing.one_map import Shown
+from playground.figures.drawing.maps import Domain, Map, clipped_patches, is_even, least_move, moved_by_nothing
+from playground.figures.drawing.one_map import ShownMap
 from playground.figures.drawing.prints import PART_COLOURS, has_outline, outline
 from playground.figures.drawing.spec import METHODS, Spec
 from playground.figures.drawing.way_words import words
@@ -62,22 +62,22 @@ def head(spec: Spec) -> str:
     return say("head", str(spec.head), head=spec.head)
 
 
-def places(panels: list[Shown]) -> str:
+def places(panels: list[ShownMap]) -> str:
     """The places of all panels, in words: "layer 4: head 0, head 3 and the mean of all heads"."""
     all_places = list(dict.fromkeys(place(panel.spec) for panel in panels))
     if len(all_places) == 1:
         return all_places[0]
     layers = {panel.spec.layer for panel in panels}
     if len(layers) == 1 and all(panel.spec.way.of_heads for panel in panels):
-        return f"{say('layer', layer=layers.pop())}: {_and([head(panel.spec) for panel in panels])}"
-    return _and(all_places)
+        return f"{say('layer', layer=layers.pop())}: {_joined([head(panel.spec) for panel in panels])}"
+    return _joined(all_places)
 
 
-def _and(phrases: list[str]) -> str:
+def _joined(phrases: list[str]) -> str:
     return say("and").join(filter(None, [", ".join(phrases[:-1]), phrases[-1]]))
 
 
-def headings(panels: list[Shown]) -> list[tuple[str, str]]:
+def headings(panels: list[ShownMap]) -> list[tuple[str, str]]:
     """(heading, no line beneath it) for each panel. A heading names what differs between panels, such as the layer."""
     specs = [panel.spec for panel in panels]
     candidates = {
@@ -125,12 +125,12 @@ def number(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 100 else f"{x:.2g}" if abs(x) >= 1e-4 or x == 0 else f"{x:.1e}"
 
 
-def signed(value: float, share: bool) -> str:
+def signed(value: float, is_share: bool) -> str:
     """ "+4.1 %" or "−0.13"."""
-    return f"{'−' if value < 0 else '+'}{(percent if share else number)(abs(value))}"
+    return f"{'−' if value < 0 else '+'}{(percent if is_share else number)(abs(value))}"
 
 
-def from_to(low: float, high: float) -> str:
+def range_words(low: float, high: float) -> str:
     """ "0.34 to 1.9 %", or one number where both are written the same."""
     low_words, high_words = percent(low), percent(high)
     return high_words if low_words == high_words else say("to").join((low_words.removesuffix(" %"), high_words))
@@ -145,7 +145,7 @@ def prefix_shares(map_: Map, spec: Spec) -> str:
     shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}
     for name, share in map_.prefix:
         shares["registers" if name.startswith("reg") else name.upper()] += share
-    write_share = partial(signed, share=True) if spec.for_and_against else percent
+    write_share = partial(signed, is_share=True) if spec.for_and_against else percent
     present = {"registers" if name.startswith("reg") else name.upper() for name, _ in map_.prefix}
     return ", ".join(f"{_registers(name)} {write_share(share)}" for name, share in shares.items() if name in present)
 
@@ -158,14 +158,14 @@ def prefix_total(map_: Map) -> float:
     return sum(abs(share) for _, share in map_.prefix)
 
 
-def caption(spec: Spec, panels: list[Shown], domain: Domain, where: str) -> str:
+def caption(spec: Spec, panels: list[ShownMap], domain: Domain, where: str) -> str:
     """A caption of a few sentences: what is shown, in which model, and `where` in the model."""
     return sentences(spec, panels, domain, model_and_place(panels[0].seen, spec, where))
 
 
-def sentences(spec: Spec, panels: list[Shown], domain: Domain, model_and_place_words: str) -> str:
+def sentences(spec: Spec, panels: list[ShownMap], domain: Domain, model_and_place_words: str) -> str:
     trace, maps = panels[0].seen, [panel.map for panel in panels]
-    text = f"{model_and_place_words}: {_statement(spec, _counted(spec.query), panels)}"
+    text = f"{model_and_place_words}: {_statement(spec, _query_in_words(spec.query), panels)}"
     other_queries = [panel.spec.query for panel in panels if panel.seen is not trace and panel.spec.query != spec.query]
     if other_queries:
         text += say("same_place", who=query_phrase(other_queries[0]))
@@ -173,25 +173,25 @@ def sentences(spec: Spec, panels: list[Shown], domain: Domain, model_and_place_w
         even_case = "even" if is_even(maps[0], trace.tokens) else ""
         text += say("listened", even_case, count=_count(maps[0].breadth), tokens=trace.tokens)
     text += variance_note(maps)
-    text += peak(maps, domain) + blocks(maps) + for_and_against(spec, maps) + unmoved_note(spec, maps)
-    notes = [f"{capital(text)}.", *_brightness(spec, domain), *taught_notes(panels), *alteration_notes(spec, panels)]
-    return " ".join([*notes, *outline_notes(spec, maps)])
+    text += peak_note(maps, domain) + blocks_note(maps) + both_sides_note(spec, maps) + unmoved_note(spec, maps)
+    notes = [*_brightness_notes(spec, domain), *taught_notes(panels), *alteration_notes(spec, panels)]
+    return " ".join([f"{capital(text)}.", *notes, *outline_notes(spec, maps)])
 
 
-def _brightness(spec: Spec, domain: Domain) -> list[str]:
+def _brightness_notes(spec: Spec, domain: Domain) -> list[str]:
     """Notes on a logarithmic brightness, or on separate exposures."""
     if domain.log:
         return [say("logarithmic", "own" if domain.own else "")]
     return [say("exposed_alone")] if domain.own and not spec.mask else []
 
 
-def peak(maps: list[Map], domain: Domain | None) -> str:
+def peak_note(maps: list[Map], domain: Domain | None) -> str:
     """A phrase on how many patches are brighter than the colour scale's top, and on the largest value."""
-    count = sum(len(clipped(map_, domain)) for map_ in maps) if domain else 0
+    count = sum(len(clipped_patches(map_, domain)) for map_ in maps) if domain else 0
     return clipped_note(domain, count, max(float(map_.grid.max()) for map_ in maps), "patches") if domain else ""
 
 
-def blocks(maps: list[Map]) -> str:
+def blocks_note(maps: list[Map]) -> str:
     """A sentence on the sizes of the blocks that were blanked, over all maps; "" if none were."""
     block_sides = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
     return say("blanked", blocks=sides(block_sides)) if block_sides else ""
@@ -203,7 +203,7 @@ def sides(block_sides: Sequence[int]) -> str:
     return say("blocks", "" if larger_blocks else "one", others=", ".join(larger_blocks), last=smallest_block)
 
 
-def for_and_against(spec: Spec, maps: list[Map]) -> str:
+def both_sides_note(spec: Spec, maps: list[Map]) -> str:
     """Both sides' shares and largest patches: "; 48 % for it, most patch 3, 4 (+3.2 %); 52 % against it, …"."""
     if not spec.for_and_against or moved_by_nothing(maps):
         return ""
@@ -249,7 +249,7 @@ def distinct_numbers(smaller: float, larger: float, write_number: Callable[[floa
     return texts
 
 
-def taught_notes(panels: list[Shown]) -> list[str]:
+def taught_notes(panels: list[ShownMap]) -> list[str]:
     """A note if a training loss told the head where to look: then the map is no evidence of what attention learns by
     itself."""
     from playground.analysis.heads import training_task
@@ -266,38 +266,38 @@ def variance_note(maps: list[Map]) -> str:
     """Says how much of the features' variance the colours show."""
     if maps[0].colours is None:
         return ""
-    shares = [map_.held for map_ in maps]
+    shares = [map_.variance_share for map_ in maps]
     alike_case = "alike" if len({*shares}) < len(shares) else ""
-    return say("held", alike_case, share=from_to(min(shares), max(shares)))
+    return say("held", alike_case, share=range_words(min(shares), max(shares)))
 
 
-def grid_caption(spec: Spec, panels: list[Shown], domain: Domain, along: dict[str, str]) -> str:
-    """The caption of a grid: what all panels share, then what changes `along` rows and columns."""
+def grid_caption(spec: Spec, panels: list[ShownMap], domain: Domain, axis_by_side: dict[str, str]) -> str:
+    """The caption of a grid: what all panels share, then what changes along rows and columns (`axis_by_side`)."""
     first_panel, maps = panels[0], [panel.map for panel in panels]
-    parts = [] if "models" in along.values() else [naming.model(first_panel.seen)]
+    parts = [] if "models" in axis_by_side.values() else [naming.model(first_panel.seen)]
     layers = {panel.spec.layer for panel in panels}
     parts += [say("layer", layer=first_panel.spec.layer)] if len(layers) == 1 and not spec.way.through_layers else []
-    if "heads" not in along.values() and spec.way.of_heads:
+    if "heads" not in axis_by_side.values() and spec.way.of_heads:
         parts.append(head(first_panel.spec))
     queries = {panel.spec.query for panel in panels}
-    query = _counted(first_panel.spec.query) if len(queries) == 1 else say("outlined_patch")
+    query = _query_in_words(first_panel.spec.query) if len(queries) == 1 else say("outlined_patch")
     context, statement = ", ".join(parts), _statement(spec, query, panels)
     sentence = f"{context}: {statement}" if context else statement
-    changes = [f"{say(side)}: {say(axis)}" for side, axis in along.items()]
-    remarks = f"{peak(maps, domain)}{blocks(maps)}{for_and_against(spec, maps)}{unmoved_note(spec, maps)}"
+    changes = [f"{say(side)}: {say(axis)}" for side, axis in axis_by_side.items()]
+    remarks = f"{peak_note(maps, domain)}{blocks_note(maps)}{both_sides_note(spec, maps)}{unmoved_note(spec, maps)}"
     sentence = f"{capital(sentence)}{variance_note(maps)}; {', '.join(changes)}{remarks}."
-    scale_notes = [] if "scales" in along.values() else alteration_notes(first_panel.spec, panels)
-    return " ".join([sentence, *_brightness(spec, domain), *scale_notes, *outline_notes(spec, maps)])
+    scale_notes = [] if "scales" in axis_by_side.values() else alteration_notes(first_panel.spec, panels)
+    return " ".join([sentence, *_brightness_notes(spec, domain), *scale_notes, *outline_notes(spec, maps)])
 
 
-def _counted(query) -> str:
+def _query_in_words(query) -> str:
     """The query in words; a patch with the note that its numbers are row and column."""
     return say("counted", who=query_phrase(query)) if isinstance(query, tuple | list) else query_phrase(query)
 
 
 @dataclass(frozen=True)
-class About:
-    """What FILLED computes its values from."""
+class StatementContext:
+    """What PLACEHOLDERS computes its values from."""
 
     spec: Spec
     seen: Trace
@@ -305,7 +305,7 @@ class About:
     several: bool = False  # whether there are several pictures or passes, each with its own likeliest label
 
 
-FILLED: dict[str, Callable[[About], str]] = {  # a name in curly brackets in way_words.py -> its value
+PLACEHOLDERS: dict[str, Callable[[StatementContext], str]] = {  # a name in curly brackets in way_words.py -> its value
     "who": lambda a: a.who,
     "text": lambda a: a.spec.text,
     "parts": lambda a: str(len(PART_COLOURS)),
@@ -321,25 +321,25 @@ FILLED: dict[str, Callable[[About], str]] = {  # a name in curly brackets in way
 }
 
 
-def _filled_in(template: str, about: About) -> str:
+def _filled_in(template: str, about: StatementContext) -> str:
     names = {name for _, name, _, _ in Formatter().parse(template) if name}
-    return template.format(**{name: FILLED[name](about) for name in names})
+    return template.format(**{name: PLACEHOLDERS[name](about) for name in names})
 
 
-def _statement(spec: Spec, query: str, panels: list[Shown], is_many: bool = False) -> str:
+def _statement(spec: Spec, query: str, panels: list[ShownMap], is_many: bool = False) -> str:
     cases = ["signed"] * spec.for_and_against + ["label"] * spec.explains_label
     if spec.way.of_heads and spec.direction == "column":
         cases += [f"column.{spec.words}", "column"]
     elif is_many:
         cases += [f"many.{spec.words}", "many"]
     has_several = len({id(panel.subject) for panel in panels}) > 1
-    about = About(spec, panels[0].seen, query, has_several)
+    about = StatementContext(spec, panels[0].seen, query, has_several)
     return _filled_in(spec.way.words("caption", *cases, spec.words), about)
 
 
 def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     """Facts about a file's numbers: the label explained, the way to compute them, the meaning of a sign, the unit."""
-    about, cases = About(spec, trace), ["label"] * spec.explains_label
+    about, cases = StatementContext(spec, trace), ["label"] * spec.explains_label
     names = trace.vit.config.labels if trace.vit and spec.explains_label else ()
     facts = {
         "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
@@ -355,7 +355,7 @@ def margin(trace: Trace) -> str:
     return say("margin", "own" if is_multi_label else "")
 
 
-def _label(about: About) -> str:
+def _label(about: StatementContext) -> str:
     """The label in words, with its name if it has one. The name of the likeliest label is left out if there are several
     pictures or passes, because each may have another one."""
     label, trace = about.spec.label, about.seen
@@ -371,10 +371,10 @@ def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
     if not has_outline(spec):
         return []
     shares = [share_within(outline(map_.grid, spec), map_.grid) for map_ in maps]
-    return [say("outlined", "mask" if spec.mask else "", share=from_to(min(shares), max(shares)))]
+    return [say("outlined", "mask" if spec.mask else "", share=range_words(min(shares), max(shares)))]
 
 
-def queries_caption(spec: Spec, panels: list[Shown], domain: Domain) -> str:
+def queries_caption(spec: Spec, panels: list[ShownMap], domain: Domain) -> str:
     brightest = f"{number(100 * domain.high)} %" if domain.percent else number(domain.high)
     maps = [panel.map for panel in panels]
     statement = _statement(spec, say("patches", "many", count=len(panels)), panels, is_many=True)
@@ -389,10 +389,10 @@ def model_and_place(trace: Trace, spec: Spec, where: str) -> str:
     return ", ".join(filter(None, [naming.model(trace), "" if is_stated else where]))
 
 
-def alteration_notes(spec: Spec, panels: list[Shown]) -> list[str]:
+def alteration_notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
     """Notes on counterfactuals (cut edges, ablated heads, an untrained scale), and how far the map can be trusted."""
     trust = naming.trust_sentences((panel.spec, panel.seen) for panel in panels)
-    return _cut(panels[0].seen) + _scaled(spec, panels) + trust
+    return _cut_notes(panels[0].seen) + _scale_notes(spec, panels) + trust
 
 
 def assumption_notes(traces: Iterable[Trace]) -> list[str]:
@@ -401,7 +401,7 @@ def assumption_notes(traces: Iterable[Trace]) -> list[str]:
     return [say("assumed", model=name, what=assumption) for name, assumption in assumptions.items()]
 
 
-def _cut(trace: Trace) -> list[str]:
+def _cut_notes(trace: Trace) -> list[str]:
     edges = ", ".join(
         cut.text.replace(">", " > ").replace("@", say("in")) for cut in trace.cuts.all if not cut.replacement
     )
@@ -409,7 +409,7 @@ def _cut(trace: Trace) -> list[str]:
     return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in trace.interventions]
 
 
-def _scaled(spec: Spec, panels: list[Shown]) -> list[str]:
+def _scale_notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
     trace = panels[0].seen
     number = trace.scale_number(spec.scale)
     if number == trace.native_scale == trace.scale:
@@ -434,7 +434,7 @@ def prefix_line(spec: Spec, maps: list[Map]) -> str:
     token_names = say("and").join(map(_registers, sorted(names, key=str.isupper, reverse=True)))
     low, high = min(map(prefix_total, maps)), max(map(prefix_total, maps))
     has_several = len(names) > 1 or "registers" in names
-    return say("outside", "several" if has_several else "", names=token_names, share=from_to(low, high))
+    return say("outside", "several" if has_several else "", names=token_names, share=range_words(low, high))
 
 
 def title(spec: Spec, where: str = "") -> str:

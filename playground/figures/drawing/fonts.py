@@ -12,20 +12,20 @@ from matplotlib.ft2font import FT2Font, LoadFlags
 
 from playground.errors import PlaygroundError
 
-FALLBACK = "DejaVu Sans"  # comes with matplotlib, and has letters that others lack: ₖ, Greek, Cyrillic, Arabic
-BOXES = "Last Resort"  # comes with matplotlib too: it has every letter, and draws a box for each
-MISSING = "\N{REPLACEMENT CHARACTER}"
+FALLBACK_FONT = "DejaVu Sans"  # comes with matplotlib, and has letters that others lack: ₖ, Greek, Cyrillic, Arabic
+BOX_FONT = "Last Resort"  # comes with matplotlib too: it has every letter, and draws a box for each
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def families(font: str | None) -> list[str]:
-    """The font asked for, by default Source Sans as in the app; then FALLBACK, which has the most letters."""
+    """The font asked for, by default Source Sans as in the app; then FALLBACK_FONT, which has the most letters."""
     if font is None:
-        return [*_source_sans(), FALLBACK]
+        return [*_source_sans(), FALLBACK_FONT]
     family_names = sorted({entry.name for entry in fontManager.ttflist})
     if font not in family_names:
         similar_names = difflib.get_close_matches(font, family_names, n=3, cutoff=0.4) or family_names[:3]
         raise PlaygroundError(f"There is no font {font!r} on this machine; there are {', '.join(similar_names)}.")
-    return list(dict.fromkeys([font, FALLBACK]))
+    return list(dict.fromkeys([font, FALLBACK_FONT]))
 
 
 @cache
@@ -40,7 +40,7 @@ def _source_sans() -> list[str]:
     return ["Source Sans Pro"]
 
 
-def of_text(text: str) -> list[str]:
+def fonts_for(text: str) -> list[str]:
     """The fonts of the house style, then fonts of this machine for letters that those lack, such as 猫."""
     house_family = tuple(matplotlib.rcParams["font.family"])
     extra_fonts = (_font_with(letter) for letter in dict.fromkeys(text) if not _has(letter, house_family))
@@ -48,26 +48,26 @@ def of_text(text: str) -> list[str]:
 
 
 def writable(text: str) -> str:
-    """The text with MISSING in place of letters that no font here has, which would be empty boxes."""
-    missing_letters = lacking(text)
-    return "".join(MISSING if letter in missing_letters else letter for letter in text)
+    """The text with REPLACEMENT in place of letters that no font here has, which would be empty boxes."""
+    missing_letters = lacking_letters(text)
+    return "".join(REPLACEMENT if letter in missing_letters else letter for letter in text)
 
 
 def printable(text: str) -> str:
-    """The text with MISSING in place of characters that can't be printed, such as surrogates."""
-    return "".join(letter if letter.isprintable() else MISSING for letter in text)
+    """The text with REPLACEMENT in place of characters that can't be printed, such as surrogates."""
+    return "".join(letter if letter.isprintable() else REPLACEMENT for letter in text)
 
 
-def lacking(text: str) -> str:
+def lacking_letters(text: str) -> str:
     """The letters that no font here has."""
     house_family = tuple(matplotlib.rcParams["font.family"])
     return "".join(letter for letter in dict.fromkeys(text) if not (_has(letter, house_family) or _font_with(letter)))
 
 
-def sentence(letters: str, option: str) -> str:
+def warning(letters: str, option: str) -> str:
     """The warning about letters that no font has. `option`: the option for a font, as the reader types it."""
     return (
-        f"no font on this machine has {', '.join(letters)}: the figure shows {MISSING} instead, only an .svg keeps "
+        f"no font on this machine has {', '.join(letters)}: the figure shows {REPLACEMENT} instead, only an .svg keeps "
         f"them. Install a font such as Noto Sans CJK, or name one with {option}"
     )
 
@@ -106,7 +106,7 @@ def _font_with(letter: str) -> FontEntry | None:
 
 @cache
 def _local_fonts() -> list[FontEntry]:
-    usable_fonts = [entry for entry in fontManager.ttflist if BOXES not in entry.name and "Emoji" not in entry.name]
+    usable_fonts = [entry for entry in fontManager.ttflist if BOX_FONT not in entry.name and "Emoji" not in entry.name]
     return sorted(usable_fonts, key=lambda entry: (
         entry.style != "normal", entry.weight != 400, "Sans" not in entry.name,
         _begins_with(entry.fname) == b"OTTO", entry.name,

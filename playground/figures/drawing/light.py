@@ -16,36 +16,41 @@ from functools import cache
 
 import numpy as np
 
-BENEATH = (0.0, 0.79)  # the photograph's darkest and brightest tone under the heat
-KEPT = 0.7  # share of the photograph's colour that is left under the heat
-TONES, STEPS = 64, 256  # numbers of rows and columns of `table`: the photograph's tones, the weights' steps
-TOPS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
-LIFTED = 0.4  # lightness of the faintest colour: from 0, the photograph's tone, to 1, the brightest colour
+TONES_BENEATH = (0.0, 0.79)  # the photograph's darkest and brightest tone under the heat
+COLOUR_KEPT = 0.7  # share of the photograph's colour that is left under the heat
+TONE_COUNT, STEP_COUNT = 64, 256  # numbers of rows and columns of `table`: the photograph's tones, the weights' steps
+TOP_LIGHTNESS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
+FAINTEST_LIGHTNESS = 0.4  # lightness of the faintest colour: from 0, the photograph's tone, to 1, the brightest colour
 HUES = (20, 55, 95)  # degrees, for the faintest, a middle and the strongest weight: red, orange, gold
-AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
+HUES_AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
 # Hatching of values below zero, for prints in grey: lines per patch, a line's share of the period, its share of colour
 HATCH = (4, 0.3, 0.3)
 MIN_PERIOD = 4  # pixels from line to line
 CHROMAS = (0.17, 0.20, 0.17)
-OPAQUE = 0.94  # opacity of the strongest colour
+LARGEST_OPACITY = 0.94  # opacity of the strongest colour
 OPACITY_POWER = 2.3  # above 1: opacity rises fast at first, so that faint weights are visible too
 GAMMA = 0.8  # below 1: faint weights are lifted a little
-BRIGHTEST = 0.008  # share of the cells whose values may exceed the exposure
-PEAK = 0.2  # the exposure is at least this × the largest value, so that a dominant patch stands out
-FLOOR = 2  # the exposure is at least this × the mean, so that an even row shows no pattern
-EVEN = 0.95  # a row whose 2^entropy is at least this share of all tokens is called even
+CLIPPED_SHARE = 0.008  # share of the cells whose values may exceed the exposure
+PEAK_FACTOR = 0.2  # the exposure is at least this × the largest value, so that a dominant patch stands out
+MEAN_FACTOR = 2  # the exposure is at least this × the mean, so that an even row shows no pattern
+EVEN_SHARE = 0.95  # a row whose 2^entropy is at least this share of all tokens is called even
 MASS = 0.6  # share of the weight of all patches that lies inside the outline, at least
-DIM, DRAINED = (0.0, 0.56), 0.35  # light, where no weight is: darkest and brightest tone; share of colour
-LIT = 0.8  # light: patches inside the outline show at least this share of the photograph
-EASED = 0.5  # how far the outline's corners move towards the mean of their neighbours: 0 … 1
-LUMA = np.array([0.299, 0.587, 0.114])
+DIM_TONES, DIM_COLOUR_KEPT = (0.0, 0.56), 0.35  # light, where no weight is: darkest and brightest tone; share of colour
+LEAST_LIT_SHARE = 0.8  # light: patches inside the outline show at least this share of the photograph
+EASING = 0.5  # how far the outline's corners move towards the mean of their neighbours: 0 … 1
+LUMA_WEIGHTS = np.array([0.299, 0.587, 0.114])
 
 
 def exposure(values: np.ndarray) -> float:
     """The value that is drawn brightest: only the largest cells exceed it, and it is at least twice the mean. `values`
     are those of several pictures together if these are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
-    return _as_written(float(max(values[int(values.size * BRIGHTEST)], PEAK * values[0], FLOOR * values.mean()))) or 1.0
+    return (
+        _as_written(
+            float(max(values[int(values.size * CLIPPED_SHARE)], PEAK_FACTOR * values[0], MEAN_FACTOR * values.mean()))
+        )
+        or 1.0
+    )
 
 
 def _as_written(value: float) -> float:
@@ -58,7 +63,7 @@ def _as_written(value: float) -> float:
 
 
 def is_even(entropy_bits: float, tokens: int) -> bool:
-    return 2**entropy_bits >= EVEN * tokens
+    return 2**entropy_bits >= EVEN_SHARE * tokens
 
 
 def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
@@ -71,14 +76,14 @@ def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
 
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The photograph under heat. photo: (height, width, 3), 0 … 255; share: (height, width), −1 … 1"""
-    steps = (np.abs(share) * (STEPS - 1) + 0.5).astype(int)
+    steps = (np.abs(share) * (STEP_COUNT - 1) + 0.5).astype(int)
     opacity, colours = opacities()[steps][..., None], table()[tones(photo), steps]
     if (share < 0).any():
-        colours = np.where((share < 0)[..., None], table(AGAINST)[tones(photo), steps], colours)
-    return (faded(photo, BENEATH, KEPT) * (1 - opacity) + colours * opacity + 0.5).astype(np.uint8)
+        colours = np.where((share < 0)[..., None], table(HUES_AGAINST)[tones(photo), steps], colours)
+    return (faded_photo(photo, TONES_BENEATH, COLOUR_KEPT) * (1 - opacity) + colours * opacity + 0.5).astype(np.uint8)
 
 
-def hatched(share: np.ndarray, cell: float) -> np.ndarray:
+def hatched_share(share: np.ndarray, cell: float) -> np.ndarray:
     """Fades values below zero in slanting lines, in which the photograph shows through. Without this hatching a grey
     print could not tell the signs apart. share: (height, width); cell: a patch's height in pixels"""
     (lines, line_width, share_kept), (rows, columns) = HATCH, np.indices(share.shape)
@@ -87,34 +92,34 @@ def hatched(share: np.ndarray, cell: float) -> np.ndarray:
     return np.where((share < 0) & is_line, share_kept * share, share)
 
 
-def faded(photo: np.ndarray, tone_range: tuple[float, float], share_kept: float) -> np.ndarray:
+def faded_photo(photo: np.ndarray, tone_range: tuple[float, float], share_kept: float) -> np.ndarray:
     """The photograph with `tone_range` as its darkest and brightest tone and `share_kept` of its colour: 0 … 255."""
     photo = np.asarray(photo, np.float64)
-    grey = (photo @ LUMA)[..., None]
+    grey = (photo @ LUMA_WEIGHTS)[..., None]
     return 255 * tone_range[0] + (tone_range[1] - tone_range[0]) * (grey + share_kept * (photo - grey))
 
 
 def tones(photo: np.ndarray) -> np.ndarray:
     """The photograph's grey as an index into the table: (height, width), 0 … TONES − 1."""
-    luma = (np.asarray(photo, np.float64) @ LUMA) / 255
-    return (luma * (TONES - 1) + 0.5).astype(int)
+    luma = (np.asarray(photo, np.float64) @ LUMA_WEIGHTS) / 255
+    return (luma * (TONE_COUNT - 1) + 0.5).astype(int)
 
 
 @cache
 def opacities() -> np.ndarray:
     """How opaque the colour of each step is: (steps,), 0 … 1."""
-    t = np.arange(STEPS) / (STEPS - 1)
-    return OPAQUE * (1 - (1 - t) ** OPACITY_POWER)
+    t = np.arange(STEP_COUNT) / (STEP_COUNT - 1)
+    return LARGEST_OPACITY * (1 - (1 - t) ** OPACITY_POWER)
 
 
 @cache
 def table(hues: tuple[float, ...] = HUES) -> np.ndarray:
     """The colour of each step over each tone of the photograph: (tones, steps, 3), 0 … 255."""
-    grey = np.arange(TONES)[:, None] / (TONES - 1)
-    base = _lightness(BENEATH[0] + (BENEATH[1] - BENEATH[0]) * grey)
-    top = TOPS[0] + (TOPS[1] - TOPS[0]) * _lightness(grey)
-    t = np.arange(STEPS) / (STEPS - 1)
-    lightness = base + (top - base) * (LIFTED + (1 - LIFTED) * t)
+    grey = np.arange(TONE_COUNT)[:, None] / (TONE_COUNT - 1)
+    base = _lightness(TONES_BENEATH[0] + (TONES_BENEATH[1] - TONES_BENEATH[0]) * grey)
+    top = TOP_LIGHTNESS[0] + (TOP_LIGHTNESS[1] - TOP_LIGHTNESS[0]) * _lightness(grey)
+    t = np.arange(STEP_COUNT) / (STEP_COUNT - 1)
+    lightness = base + (top - base) * (FAINTEST_LIGHTNESS + (1 - FAINTEST_LIGHTNESS) * t)
     hue = np.deg2rad(np.interp(t, (0, 0.5, 1), hues))
     wanted_chroma = np.interp(t, (0, 0.5, 1), CHROMAS)
     low, high = np.zeros_like(lightness), np.broadcast_to(wanted_chroma, lightness.shape)
@@ -124,7 +129,7 @@ def table(hues: tuple[float, ...] = HUES) -> np.ndarray:
         in_gamut_there = _in_gamut(_from_oklab(lightness, middle, hue))
         low, high = np.where(in_gamut_there, middle, low), np.where(in_gamut_there, high, middle)
     chroma = np.where(in_gamut, wanted_chroma, low)
-    return (_encoded(_from_oklab(lightness, chroma, hue)) * 255 + 0.5).astype(np.uint8)
+    return (_srgb(_from_oklab(lightness, chroma, hue)) * 255 + 0.5).astype(np.uint8)
 
 
 def _lightness(grey: np.ndarray) -> np.ndarray:
@@ -156,7 +161,7 @@ def _linear(x: np.ndarray) -> np.ndarray:
     return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4)
 
 
-def _encoded(x: np.ndarray) -> np.ndarray:
+def _srgb(x: np.ndarray) -> np.ndarray:
     x = np.clip(x, 0, 1)
     return np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055)
 
@@ -167,12 +172,14 @@ def _encoded(x: np.ndarray) -> np.ndarray:
 def light(photo: np.ndarray, lit: np.ndarray) -> np.ndarray:
     """The photograph under light. photo: (height, width, 3), 0 … 255; lit: (height, width), 0 (dim) … 1 (unchanged)"""
     lit = lit[..., None]
-    return (faded(photo, DIM, DRAINED) * (1 - lit) + np.asarray(photo, np.float64) * lit + 0.5).astype(np.uint8)
+    return (
+        faded_photo(photo, DIM_TONES, DIM_COLOUR_KEPT) * (1 - lit) + np.asarray(photo, np.float64) * lit + 0.5
+    ).astype(np.uint8)
 
 
 def lit(share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """How much of the photograph each patch shows, 0 … 1. share: brightness; chosen: whether inside the outline"""
-    return np.maximum(np.sqrt(share), LIT * chosen)
+    return np.maximum(np.sqrt(share), LEAST_LIT_SHARE * chosen)
 
 
 def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
@@ -191,10 +198,10 @@ def contours(is_chosen: np.ndarray) -> list[np.ndarray]:
     """Smooth closed lines around the chosen cells, as control points (points, 2) of quadratic curves, row and column. A
     curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres of the chosen
     cells."""
-    return [_smoothed(path) for path in outlines(is_chosen)]
+    return [_smooth_path(path) for path in outlines(is_chosen)]
 
 
-def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
+def _smooth_path(path: list[tuple[int, int]]) -> np.ndarray:
     """Moves each corner towards the mean of its neighbours. A corner of stairs moves all the way, so that stairs become
     slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends are rounded."""
     corners = np.array(path, float)
@@ -206,16 +213,16 @@ def _smoothed(path: list[tuple[int, int]]) -> np.ndarray:
     incoming, outgoing = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
     turns = incoming[:, 0] * outgoing[:, 1] - incoming[:, 1] * outgoing[:, 0]
     is_stair = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # a left turn beside a right turn
-    return points + (np.where(is_stair, 1, EASED) / 4)[:, None] * (outgoing - incoming)
+    return points + (np.where(is_stair, 1, EASING) / 4)[:, None] * (outgoing - incoming)
 
 
 def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:
     """The share of all patches' weight that lies on patches whose centre is inside the lines."""
     values = np.maximum(grid, 0).astype(np.float64)
-    return float(values[within(lines, grid.shape)].sum() / (values.sum() or 1))
+    return float(values[cells_within(lines, grid.shape)].sum() / (values.sum() or 1))
 
 
-def within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
+def cells_within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
     """The cells whose centre is inside the curves, a mask (rows, columns): along a row of centres, each crossing of a
     curve toggles between outside and inside."""
     rows, columns = shape
@@ -241,17 +248,17 @@ def outlines(is_chosen: np.ndarray) -> list[list[tuple[int, int]]]:
     """The edges around the chosen cells as closed paths of corners (row, column). The chosen cells lie to the right of
     a path. Cells that touch only at a corner have separate paths."""
     rows, columns = is_chosen.shape
-    padded = np.pad(is_chosen, 1)
+    padded_mask = np.pad(is_chosen, 1)
     edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for row in range(rows):
         for column in range(columns):
             if not is_chosen[row, column]:
                 continue
             for is_edge, start, end in (
-                (not padded[row, column + 1], (row, column), (row, column + 1)),  # above
-                (not padded[row + 1, column + 2], (row, column + 1), (row + 1, column + 1)),  # right
-                (not padded[row + 2, column + 1], (row + 1, column + 1), (row + 1, column)),  # below
-                (not padded[row + 1, column], (row + 1, column), (row, column)),  # left
+                (not padded_mask[row, column + 1], (row, column), (row, column + 1)),  # above
+                (not padded_mask[row + 1, column + 2], (row, column + 1), (row + 1, column + 1)),  # right
+                (not padded_mask[row + 2, column + 1], (row + 1, column + 1), (row + 1, column)),  # below
+                (not padded_mask[row + 1, column], (row + 1, column), (row, column)),  # left
             ):
                 if is_edge:
                     edges.setdefault(start, []).append(end)

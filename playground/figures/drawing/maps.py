@@ -10,7 +10,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
-from playground.figures.drawing.spec import POOLED, Spec
+from playground.figures.drawing.spec import POOLINGS, Spec
 from playground.figures.drawing.way_words import words
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def occlusion(request: Request) -> Answer:
     from playground.analysis import occlusion
 
     *_, last_step = occlusion.occlusion(
-        occlusion.Measured(request.seen, occlusion.Target(**request.explained), request.spec.blank)
+        occlusion.Blanking(request.seen, occlusion.Target(**request.explained), request.spec.blank)
     )
     return Answer(torch.cat([torch.zeros(len(request.seen.prefix)), last_step.map.flatten()]), last_step)
 
@@ -122,7 +122,7 @@ def answer(request: Request) -> Answer:
     return numbers if isinstance(numbers, Answer) else Answer(numbers)
 
 
-def pooled(requests: list[Request], pooling: str) -> Answer:
+def pooled_answer(requests: list[Request], pooling: str) -> Answer:
     """The mean or the maximum over heads."""
     import torch
 
@@ -130,7 +130,7 @@ def pooled(requests: list[Request], pooling: str) -> Answer:
     return Answer(head_numbers.mean(0) if pooling == "mean" else head_numbers.amax(0))
 
 
-DEEPEST = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
+LOG_RANGE = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Map:
     prefix: tuple[tuple[str, float], ...]  # (name, value) of the prefix tokens
     breadth: float | None  # 2^entropy of a row: about how many tokens it listens to
     colours: np.ndarray | None = None  # (rows, columns, 3) bytes: colours of features, drawn instead of numbers
-    held: float = 0.0  # share of the variance between patches that the colours show
+    variance_share: float = 0.0  # share of the variance between patches that the colours show
     parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
     values: np.ndarray | None = None  # (tokens,): numbers of the prefix tokens, then of the patches
     blanked: Step | None = None  # the blocks that an occlusion has blanked
@@ -160,12 +160,12 @@ class Domain:
     signed: bool = False  # whether there are two colours around zero
 
 
-def look(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
+def map_of(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
     """The map of one head that `spec` describes. `scale`: None means the scale of the pass. `asker`: for similarity,
     the trace of another picture, if the query is a patch of that picture."""
-    if spec.way.of_heads and head in POOLED:
+    if spec.way.of_heads and head in POOLINGS:
         requests = [Request(trace, spec, layer, number, scale) for number in range(trace.heads)]
-        result = pooled(requests, head)
+        result = pooled_answer(requests, head)
     else:
         result = answer(Request(trace, spec, layer, head, scale, asker))
     numbers, breadth = result.numbers, None
@@ -189,33 +189,35 @@ def domain(spec: Spec, maps: list[Map]) -> Domain:
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
     bar_words = way.words("bar", "signed" if spec.for_and_against else spec.direction)
-    if spec.head in POOLED and way.of_heads:
+    if spec.head in POOLINGS and way.of_heads:
         bar_words = f"{bar_words}, {words('head', 'figure', spec.head)}"
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
     if spec.for_and_against:
-        high = max(float(np.abs(values).max()), floor(spec, maps)) or 1.0
+        high = max(float(np.abs(values).max()), least_exposure(spec, maps)) or 1.0
         return Domain(-high, high, bar_words, percent=spec.in_percent, signed=True)
     if way.spread:
         from playground.analysis import token_norms  # imported late, because the server starts without torch
 
         typical_values = (
-            values[values <= token_norms.bound(values)] if "typical" in way.uses and spec.typical else values
+            values[values <= token_norms.outlier_bound(values)] if "typical" in way.uses and spec.typical else values
         )
         low, high = float(typical_values.min()), float(typical_values.max())
         return Domain(low, high if high > low else low + 1, bar_words)
     if way.exposed == "largest":
-        return _rising(spec, max(float(values.max()), floor(spec, maps)) or 1.0, bar_words, percent=spec.in_percent)
+        return _domain_from_zero(
+            spec, max(float(values.max()), least_exposure(spec, maps)) or 1.0, bar_words, percent=spec.in_percent
+        )
     high = spec.ceiling or light.exposure(values)
-    return _rising(spec, high, bar_words, percent=spec.in_percent, open_end=high < 1)
+    return _domain_from_zero(spec, high, bar_words, percent=spec.in_percent, open_end=high < 1)
 
 
-def floor(spec: Spec, maps: list[Map]) -> float:
+def least_exposure(spec: Spec, maps: list[Map]) -> float:
     """The smallest exposure that is allowed, which keeps a map dark if blanking moves nothing."""
     return least_move(spec) if moved_by_nothing(maps) else 0.0
 
 
 def moved_by_nothing(maps: list[Map]) -> bool:
-    return all(map_.blanked is not None and map_.blanked.nothing for map_ in maps)
+    return all(map_.blanked is not None and map_.blanked.answer_stays for map_ in maps)
 
 
 def least_move(spec: Spec) -> float:
@@ -225,8 +227,8 @@ def least_move(spec: Spec) -> float:
     return LEAST_MOVE["label" if spec.explains_label else "feature"]
 
 
-def _rising(spec: Spec, high: float, words: str, **options) -> Domain:
-    return Domain(high / DEEPEST if spec.log else 0.0, high, words, log=bool(spec.log), **options)
+def _domain_from_zero(spec: Spec, high: float, words: str, **options) -> Domain:
+    return Domain(high / LOG_RANGE if spec.log else 0.0, high, words, log=bool(spec.log), **options)
 
 
 def shares(values: np.ndarray, domain: Domain) -> np.ndarray:
@@ -242,7 +244,7 @@ def is_even(map_: Map, tokens: int) -> bool:
     return map_.breadth is not None and light.is_even(np.log2(map_.breadth), tokens)
 
 
-def clipped(map_: Map, domain: Domain) -> list[tuple[int, int]]:
+def clipped_patches(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """Patches (row, column) brighter than the colour scale's top, as on the screen."""
     if not domain.open_end or domain.own:
         return []

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from playground.vit import VisionTransformer
 
 
-RANDOM = " (random weights)"
-CHANGED = " (changed in memory)"
-FILES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
+RANDOM_NOTE = " (random weights)"
+CHANGED_NOTE = " (changed in memory)"
+MODEL_SUFFIXES = (".safetensors", ".pth", ".pt", ".bin", ".ckpt", ".tar")
 
 
 def is_changed(trace: Trace) -> bool:
@@ -39,13 +39,17 @@ def is_changed(trace: Trace) -> bool:
 def is_random(trace: Trace) -> bool:
     """Whether the model is untrained. For a trace from a file, which has no model, the name tells this."""
     if trace.vit is None:
-        return plain_name(trace.model).endswith(RANDOM)
+        return plain_name(trace.model).endswith(RANDOM_NOTE)
     return trace.vit.random_weights and not is_changed(trace)
 
 
 def model(trace: Trace) -> str:
     """ "DINOv2 S/14", "ViT-B/16 (random weights)", or "DINOv2 S/14 (changed in memory)"."""
-    return plain_name(trace.model).removesuffix(RANDOM) + RANDOM * is_random(trace) + CHANGED * is_changed(trace)
+    return (
+        plain_name(trace.model).removesuffix(RANDOM_NOTE)
+        + RANDOM_NOTE * is_random(trace)
+        + CHANGED_NOTE * is_changed(trace)
+    )
 
 
 def weights(trace: Trace) -> str:
@@ -58,7 +62,7 @@ def weights(trace: Trace) -> str:
     return f"{kind}sha256:{hash_of_weights(trace.vit)}"
 
 
-def published(spec: Spec) -> Spec:
+def published_spec(spec: Spec) -> Spec:
     """The spec with names of files instead of paths, since folders on somebody's disk can name a person. In an
     anonymous figure, general words replace these names too."""
     names = {
@@ -107,7 +111,7 @@ def _model_file(name: str | None, general_word: str, anonymous: bool) -> str | N
         return general_word
     name = name.removeprefix("local-dir:")
     return (
-        PurePath(name).name if name.endswith(FILES) or Path(name).exists() else name
+        PurePath(name).name if name.endswith(MODEL_SUFFIXES) or Path(name).exists() else name
     )  # the name of a repository on the hub stays "account/name"
 
 
@@ -115,24 +119,26 @@ def _is_own(name: str) -> bool:
     """Whether a model is in a file or a folder, belongs to the server's owner, or is in a repository on the hub."""
     if name.startswith("ViT-"):
         return False
-    return name.endswith(FILES) or "/" in name or name.startswith(OWN_PREFIX) or Path(name).exists()
+    return name.endswith(MODEL_SUFFIXES) or "/" in name or name.startswith(OWN_PREFIX) or Path(name).exists()
 
 
 # Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.
 
-_weights: WeakKeyDictionary = WeakKeyDictionary()  # model -> (versions of weights, digest), hashed again if changed
+_weight_hashes: WeakKeyDictionary = (
+    WeakKeyDictionary()
+)  # model -> (versions of weights, digest), hashed again if changed
 
 
 def hash_of_weights(vit) -> str:
     """Hash of the parameters as they are used, not of the file: a float16 and a float32 file can agree."""
     versions = vit.weight_versions()
-    if vit not in _weights or _weights[vit][0] != versions:
+    if vit not in _weight_hashes or _weight_hashes[vit][0] != versions:
         digest = sha256()
         for name, tensor in sorted(vit.state_dict().items()):
             digest.update(name.encode())
             digest.update(np.ascontiguousarray(tensor.detach().float().cpu().numpy()).data)
-        _weights[vit] = versions, digest.hexdigest()[:16]
-    return _weights[vit][1]
+        _weight_hashes[vit] = versions, digest.hexdigest()[:16]
+    return _weight_hashes[vit][1]
 
 
 def hash_of_image(image: Image.Image) -> str:
@@ -143,8 +149,8 @@ def hash_of_image(image: Image.Image) -> str:
 # How far an attribution map can be trusted: its rank correlation with blanking, beside those of a random and of a
 # constant map.
 
-TRUST = "rank correlation with blanking"
-NUMBERS = ("correlation", "random", "constant")
+TRUST_KEY = "rank correlation with blanking"
+TRUST_NUMBERS = ("correlation", "random", "constant")
 
 
 def trust_sentences(panels: Iterable[tuple[Spec, Trace]]) -> list[str]:
@@ -157,23 +163,23 @@ def trust_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     if not spec.way.attributes:
         return {}
     foretold = _foretold(spec, trace)
-    return {TRUST: words("trust", "made", _case(foretold)).format(**_trust_fields(model(trace), foretold))}
+    return {TRUST_KEY: words("trust", "made", _foretold_case(foretold)).format(**_trust_fields(model(trace), foretold))}
 
 
 def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
     """How well relevance agrees with blanking, for the metadata of many pictures. It was measured on drawn scenes in
     this model, because none of the pictures was blanked."""
-    from playground.analysis.faithfulness import of_model
+    from playground.analysis.faithfulness import foretold_of_model
 
-    foretold = of_model(vit.name, vit, vit.weight_versions(), method)
-    return {TRUST: words("trust", "made", _case(foretold)).format(**_trust_fields(vit.name, foretold))}
+    foretold = foretold_of_model(vit.name, vit, vit.weight_versions(), method)
+    return {TRUST_KEY: words("trust", "made", _foretold_case(foretold)).format(**_trust_fields(vit.name, foretold))}
 
 
 def _sentence(spec: Spec, trace: Trace) -> str:
     foretold = _foretold(spec, trace)
     fields = _trust_fields(model(trace), foretold)
-    minus_signs = {name: fields[name].replace("-", "−") for name in NUMBERS if name in fields}
-    return words("trust", "figure", _case(foretold)).format(**fields | minus_signs)
+    minus_signs = {name: fields[name].replace("-", "−") for name in TRUST_NUMBERS if name in fields}
+    return words("trust", "figure", _foretold_case(foretold)).format(**fields | minus_signs)
 
 
 def _foretold(spec: Spec, trace: Trace) -> Foretold | None:
@@ -186,13 +192,13 @@ def _foretold(spec: Spec, trace: Trace) -> Foretold | None:
     return foretold_for(trace, answer, spec.method if "method" in spec.way.uses else spec.what)
 
 
-def _case(foretold: Foretold | None) -> str:
+def _foretold_case(foretold: Foretold | None) -> str:
     return "none" if foretold is None else "" if foretold.pictures else "here"
 
 
 def _trust_fields(name: str, foretold: Foretold | None) -> dict[str, str]:
     if foretold is None:
         return {"model": name}
-    numbers = {key: f"{getattr(foretold, key):.2f}" for key in NUMBERS}
+    numbers = {key: f"{getattr(foretold, key):.2f}" for key in TRUST_NUMBERS}
     blank = words("blank", "figure", foretold.by)
     return numbers | {"blocks": str(foretold.blocks), "blank": blank, "pictures": str(foretold.pictures), "model": name}

@@ -24,8 +24,8 @@ class Subject:
     name: str
 
 
-Many = dict[tuple[str, str], Subject]  # the traces of a grid: (picture, model) -> trace and picture
-Other = Subject | Many | None  # the second subject of a figure, or all subjects of a grid
+GridSubjects = dict[tuple[str, str], Subject]  # the traces of a grid: (picture, model) -> trace and picture
+Other = Subject | GridSubjects | None  # the second subject of a figure, or all subjects of a grid
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class OneMap:
     asker: Trace | None = None  # for similarity between two pictures: the trace whose patch is the query
 
     def map(self) -> Map:
-        return maps.look(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale, self.asker)
+        return maps.map_of(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale, self.asker)
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownMap:
     """A panel: the request `one`, and the map that it gave."""
 
     one: OneMap
@@ -62,7 +62,7 @@ class Shown:
 def maps_of(requests: list[OneMap]) -> list[Map]:
     """The map of each panel. Colours of features are computed for all panels together, so that equal colours mean
     similar features in all of them."""
-    compute_together = prints.TOGETHER.get(requests[0].spec.what)
+    compute_together = prints.COMPUTED_TOGETHER.get(requests[0].spec.what)
     if compute_together:
         return compute_together([(request.subject.seen, request.spec.layer) for request in requests])
     return [request.map() for request in requests]

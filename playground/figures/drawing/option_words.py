@@ -49,8 +49,8 @@ def _with_a_value(word: str, value: str) -> str:
     return f"{word}({value.replace(',', ', ')})" if re.fullmatch(r"\d+,\d+", value) else f'{word}"{value}"'
 
 
-OTHER = "other="  # the argument in Python for a trace of another model or of a pass with another scale
-PYTHON = Words("{}=".format, _with_a_value, {"other_model": OTHER, "whole": OTHER})
+OTHER_ARGUMENT = "other="  # the argument in Python for a trace of another model or of a pass with another scale
+PYTHON_WORDS = Words("{}=".format, _with_a_value, {"other_model": OTHER_ARGUMENT, "whole": OTHER_ARGUMENT})
 
 
 class OptionError(PlaygroundError):
@@ -58,13 +58,13 @@ class OptionError(PlaygroundError):
 
     def __init__(self, sentence: str, *values: object) -> None:
         self.sentence, self.values = sentence, values
-        super().__init__(self.in_words(PYTHON))
+        super().__init__(self.in_words(PYTHON_WORDS))
 
     def in_words(self, words: Words) -> str:
         return words.put_into(self.sentence, *self.values)
 
 
-def word(option: str, value: object) -> str:
+def placeholder(option: str, value: object) -> str:
     """A placeholder for an option, which `Words.put_into` fills in; the value is included if it is True or False."""
     return f"{{{option}:{value}}}" if isinstance(value, bool) else f"{{{option}}}"
 
@@ -83,7 +83,7 @@ def read_query(text: str | None) -> tuple[int, int] | str | None:
     return text
 
 
-INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "": 1.0}  # TeX's points
+INCHES_PER_UNIT = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27, "": 1.0}  # TeX's points
 
 
 def read_length(text: str) -> float:
@@ -91,12 +91,12 @@ def read_length(text: str) -> float:
     length = re.fullmatch(r"(\d{1,4}(?:\.\d{1,17})?) ?(in|cm|mm|pt|)", text.strip())
     if not length:
         raise argparse.ArgumentTypeError(f"a width is 5.5in, 89mm, 8.5cm or 397pt; given was {text}")
-    return float(length[1]) * INCHES[length[2]]
+    return float(length[1]) * INCHES_PER_UNIT[length[2]]
 
 
 def write_length(inches: float) -> str:
     """The length in the unit with the shortest exact text. A rounded width would make another figure."""
-    texts = [f"{inches / unit_inches:.6g}{unit}" for unit, unit_inches in INCHES.items() if unit]
+    texts = [f"{inches / unit_inches:.6g}{unit}" for unit, unit_inches in INCHES_PER_UNIT.items() if unit]
     exact_texts = [text for text in texts if read_length(text) == inches]
     return min(exact_texts, key=len, default=f"{inches!r}in")
 
@@ -110,7 +110,7 @@ def read_size(text: str | None) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[1])
 
 
-MOST = 999  # largest number of a layer or head, as in an address; no model has so many
+LARGEST_NUMBER = 999  # largest number of a layer or head, as in an address; no model has so many
 
 
 def read_numbers(text: str | int, most: int | None, error_start: str, noun: str) -> list[int]:
@@ -126,8 +126,8 @@ def read_numbers(text: str | int, most: int | None, error_start: str, noun: str)
         first, last = (int(end) if len(end) < 9 else 10**9 for end in (end_texts[0], end_texts[-1]))
         if first > last:
             raise OptionError(f"{error_start} numbers that go up: {last}-{first} instead of {{}}.", part)
-        if last > MOST or (most is not None and last >= most):
-            end = MOST if most is None else most - 1
+        if last > LARGEST_NUMBER or (most is not None and last >= most):
+            end = LARGEST_NUMBER if most is None else most - 1
             raise PlaygroundError(f"There is no {noun} {last}; they count from 0 to {end}.")
         numbers += range(first, last + 1)
     return list(dict.fromkeys(numbers))

@@ -30,10 +30,12 @@ from playground.figures.drawing import fonts
 from playground.figures.drawing.prints import CONVOLUTION, QUERY, THEMES
 from playground.figures.drawing.spec import Spec
 
-SMALLEST = 6.0  # points: what a journal prints legibly
+SMALLEST_FONT = 6.0  # points: what a journal prints legibly
 VECTOR_DPI = 220  # dots per inch of the photograph inside an SVG or PDF
-CELL = 16  # pixels of a patch without photograph, so that a viewer that smooths images blurs only a sixteenth of it
-OUTLINE = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
+PATCH_PIXELS = (
+    16  # pixels of a patch without photograph, so that a viewer that smooths images blurs only a sixteenth of it
+)
+OUTLINE_COLOUR = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 SHAPES = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name
     "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
@@ -67,14 +69,14 @@ class Box:
     height: float
 
 
-def small(font: float, part: float) -> float:
+def small_size(font: float, part: float) -> float:
     """A smaller font size, in points, that is still legible."""
-    return max(SMALLEST, part * font)
+    return max(SMALLEST_FONT, part * font)
 
 
 def text_width(text: str, points: float, bold: bool = False) -> float:
     """The text's width in the font of the house style, in inches."""
-    return points * fonts.width(fonts.writable(text), bold, tuple(fonts.of_text(text))) / 72
+    return points * fonts.width(fonts.writable(text), bold, tuple(fonts.fonts_for(text))) / 72
 
 
 def wrap(text: str, width: float, points: float) -> list[str]:
@@ -88,11 +90,11 @@ def wrap(text: str, width: float, points: float) -> list[str]:
     return lines
 
 
-def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple[str, float]:
+def fit_heading(text: str, width: float, points: float, bold: bool = False) -> tuple[str, float]:
     """(text, font size) that fit the width: a heading first shrinks a little, then loses its middle, where file names
     differ least."""
     room = 0.97 * width
-    size = max(points * min(1.0, room / max(text_width(text, points, bold), 1e-9)), 0.8 * points, SMALLEST)
+    size = max(points * min(1.0, room / max(text_width(text, points, bold), 1e-9)), 0.8 * points, SMALLEST_FONT)
     half_length = len(text) // 2
     full_text = text
     while half_length > 1 and text_width(text, size, bold) > room * (1 + 1e-6):
@@ -101,19 +103,19 @@ def fitting(text: str, width: float, points: float, bold: bool = False) -> tuple
     return text, size
 
 
-def fitting_words(text: str, width: float, points: float) -> tuple[str, float]:
-    """Like `fitting`, for a line of facts: it loses whole facts, the last one first."""
-    while text_width(text, max(0.8 * points, SMALLEST)) > 0.97 * width:
+def fit_facts(text: str, width: float, points: float) -> tuple[str, float]:
+    """Like `fit_heading`, for a line of facts: it loses whole facts, the last one first."""
+    while text_width(text, max(0.8 * points, SMALLEST_FONT)) > 0.97 * width:
         shorter_text = re.sub(r"(, (?=[^\d\W])| \()((?!, [^\d\W]| \().)*$", "", text)  # "patch 3, 4" is one fact
         if shorter_text == text:
             shorter_text = re.sub(r"^about |(?<=\d) tokens$", "", text, count=1)  # "about 46 tokens" keeps its number
         if shorter_text == text:
             break
         text = shorter_text
-    return fitting(text, width, points)
+    return fit_heading(text, width, points)
 
 
-CELL_PIXELS = 900  # the width of a figure in a notebook
+NOTEBOOK_PIXELS = 900  # the width of a figure in a notebook
 
 
 class Drawing(Figure):
@@ -137,7 +139,7 @@ class Drawing(Figure):
     def lacking(self) -> str:
         """The letters that no font here has."""
         with house_style(self.spec.font):
-            return fonts.lacking("".join(text.get_text() for text in self.texts))
+            return fonts.lacking_letters("".join(text.get_text() for text in self.texts))
 
     @contextmanager
     def _legible(self, kind: str) -> Iterator[None]:
@@ -159,7 +161,7 @@ class Drawing(Figure):
     def _repr_png_(self) -> bytes:
         """A PNG that is no wider than a notebook's cell."""
         out = io.BytesIO()
-        self.savefig(out, format="png", dpi=min(self.spec.dots, CELL_PIXELS / self.get_figwidth()))
+        self.savefig(out, format="png", dpi=min(self.spec.dots, NOTEBOOK_PIXELS / self.get_figwidth()))
         return out.getvalue()
 
 
@@ -195,7 +197,7 @@ class Sheet:
         """Draws the picture over the whole panel. All panels with the same picture share one array, which a PDF stores
         once."""
         if id(image) not in self._photos:
-            self._photos[id(image)] = Picture(_scaled(image), _stored_size(image, box))
+            self._photos[id(image)] = Picture(_scaler(image), _stored_size(image, box))
         axes.add_artist(Pixels(self._photos[id(image)], _extent(axes), zorder=1))
 
     def print(
@@ -203,17 +205,17 @@ class Sheet:
     ) -> None:
         """Draws the picture with the heat or light that `add_numbers` adds when the final size is known."""
         size = tuple(max(1, round(side * (self.spec.dpi or VECTOR_DPI))) for side in (box.width, box.height))
-        scale_to = _scaled(image)
+        scale_to = _scaler(image)
         axes.add_artist(Pixels(Picture(lambda size: add_numbers(scale_to(size)), size), _extent(axes), zorder=2))
 
     def layer(self, axes: Axes, image: Image.Image, extent: tuple[float, float, float, float] | None = None) -> None:
         """Draws coloured patches over the panel, or over a part of it: (left, top, right, bottom)."""
-        step = max(1, min(CELL, 512 // max(image.size)))
+        step = max(1, min(PATCH_PIXELS, 512 // max(image.size)))
         size = (image.width * step, image.height * step)
         picture = Picture(lambda size: image.resize(size, Image.Resampling.NEAREST), size)
         axes.add_artist(Pixels(picture, extent or _extent(axes), zorder=2))
 
-    def outline(self, axes: Axes, paths: list[np.ndarray], box: Box, colour=OUTLINE, dashes="-") -> None:
+    def outline(self, axes: Axes, paths: list[np.ndarray], box: Box, colour=OUTLINE_COLOUR, dashes="-") -> None:
         """Draws closed lines of points (row, column) around sets of patches."""
         vertices, codes = [], []
         for path in paths:
@@ -248,7 +250,7 @@ class Sheet:
 
     def number(self, axes: Axes, patch: tuple[int, int], box: Box, text: str) -> bool:
         """Writes a number into its patch. Returns False, without writing, if the patch is too small for it."""
-        cell, points = _cell(axes, box), small(self.font, 0.6)
+        cell, points = _cell(axes, box), small_size(self.font, 0.6)
         if cell < 1.2 * points or cell < 72 * text_width(text, points, bold=True) + 1:
             return False
         family = matplotlib.rcParams["font.family"]
@@ -260,7 +262,7 @@ class Sheet:
 
     def number_beside(self, axes: Axes, patch: tuple[int, int], box: Box, text: str, grid: np.ndarray, mark) -> None:
         """Writes a number beside its patch, on the side where it hides least and not over the mark."""
-        cell, points = _cell(axes, box), small(self.font, 0.75)
+        cell, points = _cell(axes, box), small_size(self.font, 0.75)
         size = 1.25 * points / cell, 72 * text_width(text, points, bold=True) / cell + 0.5  # in patches
         words_centre = emptiest_side(grid, patch, size, mark)
         if words_centre is None:
@@ -315,7 +317,7 @@ class Sheet:
 
     def text(self, x: float, y: float, text: str, points: float, *, bold=False, colour=None, **options) -> None:
         """Writes text with its baseline at y."""
-        place, family = (x / self.width, 1 - y / self.height), fonts.of_text(text)
+        place, family = (x / self.width, 1 - y / self.height), fonts.fonts_for(text)
         style = {"fontsize": points, "fontweight": "bold" if bold else "normal", "va": "baseline", "family": family}
         self.figure.text(*place, text, color=colour or self.theme.ink, **(style | options))
 
@@ -362,7 +364,7 @@ class Pixels(Artist):
         gc.restore()
 
 
-def _scaled(image: Image.Image) -> Callable[[tuple[int, int]], Image.Image]:
+def _scaler(image: Image.Image) -> Callable[[tuple[int, int]], Image.Image]:
     rgb = image.convert("RGB")
     return lambda size: rgb.resize(size, Image.Resampling.LANCZOS)
 

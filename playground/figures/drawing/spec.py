@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.view import DRAWN, VIEW, matching
-from playground.figures.drawing.ways import FIRST, WAYS, Way
+from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, allowed_words
+from playground.figures.drawing.ways import FIRST_WAY, WAYS, Way
 from playground.models.given import OPTION_NAMES
 from playground.samples import Look, named, start_patch
 
@@ -31,12 +31,12 @@ class Purpose:
     captioned: bool = True  # False: the caption is not drawn; -o x.tex writes it, and the venue's LaTeX sets it
 
 
-PACKS = ("float16", "int8")  # number formats of queries and keys in an interactive .html
-MM = 25.4  # millimetres in an inch
+PACK_FORMATS = ("float16", "int8")  # number formats of queries and keys in an interactive .html
+MM_PER_INCH = 25.4  # millimetres in an inch
 PURPOSES = {
     "slide": Purpose(40 / 3, 7.5, 18, 192, "a whole 16:9 slide", roomy=True),
     "half": Purpose(20 / 3, 7.5, 17, 192, "half of a 16:9 slide"),
-    "beamer": Purpose(160 / MM, 90 / MM, 9, 300, "a 16:9 slide of LaTeX's beamer", roomy=True),
+    "beamer": Purpose(160 / MM_PER_INCH, 90 / MM_PER_INCH, 9, 300, "a 16:9 slide of LaTeX's beamer", roomy=True),
     "column": Purpose(3.35, None, 8, 300, "one column of a paper, 85 mm"),
     "page": Purpose(7.0, None, 8.5, 300, "both columns of a paper, 178 mm", roomy=True),
     "neurips": Purpose(5.5, None, 8.5, 300, "NeurIPS, 5.5 in", roomy=True, captioned=False),
@@ -45,30 +45,32 @@ PURPOSES = {
     "cvpr-wide": Purpose(6.875, None, 8.5, 300, "both columns of CVPR, 6.875 in", roomy=True, captioned=False),
     "iccv": Purpose(3.25, None, 8, 300, "a column of ICCV, 3.25 in", captioned=False),
     "iccv-wide": Purpose(6.875, None, 8.5, 300, "both columns of ICCV, 6.875 in", roomy=True, captioned=False),
-    "nature": Purpose(89 / MM, None, 7, 300, "a column of Nature, 89 mm"),
-    "nature-wide": Purpose(183 / MM, None, 7, 300, "both columns of Nature, 183 mm", roomy=True),
+    "nature": Purpose(89 / MM_PER_INCH, None, 7, 300, "a column of Nature, 89 mm"),
+    "nature-wide": Purpose(183 / MM_PER_INCH, None, 7, 300, "both columns of Nature, 183 mm", roomy=True),
 }
-ROOMY = 4.5  # inches: a custom width of at least this is laid out like a page, a smaller one like a column
+ROOMY_WIDTH = 4.5  # inches: a custom width of at least this is laid out like a page, a smaller one like a column
 AXES = {  # an axis of a grid -> the field of Spec that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
-SIGNED = ("gradient", "integrated")  # methods of relevance whose numbers have a sign
+SIGNED_METHODS = ("gradient", "integrated")  # methods of relevance whose numbers have a sign
 METHODS = {  # methods of relevance, as in playground/relevance.py -> their names in captions
     "gradient": "gradient × input", "integrated": "integrated gradients",
     "chefer": "gradient × attention, which knows only what speaks for it",
     "legrad": "LeGrad, which knows only what speaks for it",
 }  # fmt: skip
-CHOICES = {choice.field: choice.options for choice in DRAWN if choice.options and choice.field != "whole"} | {
+CHOICES = {choice.field: choice.options for choice in FIGURE_CHOICES if choice.options and choice.field != "whole"} | {
     "purpose": tuple(PURPOSES),
     "theme": ("light", "dark"),
     "words": ("plain", "paper"),
     "over": (None, "photo", "grey", "none"),
     "method": tuple(METHODS),
-    "pack": PACKS,
+    "pack": PACK_FORMATS,
 }
-POOLED = ("mean", "max")  # written instead of a head's number: the mean or the maximum over all heads
+POOLINGS = ("mean", "max")  # written instead of a head's number: the mean or the maximum over all heads
 MOVING_DPI = 96
-ALONE = "What is it to be compared with? Add {other_image} or {other_model}."  # the error of a comparison with nothing
+NOTHING_TO_COMPARE = (
+    "What is it to be compared with? Add {other_image} or {other_model}."  # the error of a comparison with nothing
+)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Spec:
     signed: bool | None = None  # whether relevance shows negative values; None: only for a label
     blank: str = "mean"  # what blanked patches become
     typical: bool = False  # whether the exposure leaves out patches whose features are unusually long
-    what: str = FIRST
+    what: str = FIRST_WAY
     direction: str = "row"
     kernel: int = 3
     depth: str = "follow"  # number of stacked convolutions whose reach is shown; "follow": as many as layers so far
@@ -151,8 +153,8 @@ class Spec:
         if not _within(self.ceiling, 1e-9, 1):
             raise OptionError("{ceiling} is a share between 0 and 1; given was {}.", self.ceiling)
         view_words = dict(parse_qsl(self.view, keep_blank_values=True))
-        if view_words != matching(view_words) or any(choice.key in view_words for choice in DRAWN):
-            choice_names = ", ".join(choice.key for choice in VIEW if not choice.field)
+        if view_words != allowed_words(view_words) or any(choice.key in view_words for choice in FIGURE_CHOICES):
+            choice_names = ", ".join(choice.key for choice in VIEW_CHOICES if not choice.field)
             raise OptionError(
                 "{view} takes {}, written as in a link: locked=true&grid=true; given was {!r}.", choice_names, self.view
             )
@@ -160,7 +162,7 @@ class Spec:
         object.__setattr__(self, "label", str(self.label))
         if not re.fullmatch(r"follow|[1-9]\d{0,2}", self.depth):
             raise OptionError("{depth} is follow, or a number from 1 on; given was {!r}.", self.depth)
-        if self.signed and self.method not in SIGNED:
+        if self.signed and self.method not in SIGNED_METHODS:
             raise OptionError(
                 "{} knows only what speaks for an answer and has no sign: leave {signed:True} out, or take "
                 "{method:gradient}.",
@@ -190,7 +192,7 @@ class Spec:
         """Whether the numbers speak for something or against it, and have two colours around zero."""
         if "signed" in self.way.uses and self.signed is not None:
             return self.signed
-        return self.explains_label and ("method" not in self.way.uses or self.method in SIGNED)
+        return self.explains_label and ("method" not in self.way.uses or self.method in SIGNED_METHODS)
 
     @property
     def shares_a_whole(self) -> bool:
@@ -225,7 +227,7 @@ class Spec:
     def made_for(self) -> Purpose:
         if self.width is None:
             return PURPOSES[self.purpose]
-        return replace(PURPOSES["page" if self.width >= ROOMY else "column"], width=self.width)
+        return replace(PURPOSES["page" if self.width >= ROOMY_WIDTH else "column"], width=self.width)
 
     @property
     def look(self) -> Look | None:
@@ -250,7 +252,7 @@ class Spec:
         default_layer = self.look.layer if self.look else trace.upper_layer
         if self.rows or self.columns:  # each picture of a grid has its own size and its own first patch
             return replace(self, layer=default_layer if self.layer is None else self.layer)
-        query = start_patch(self.image, trace.grid) if self.query is None else _named(self.query, trace)
+        query = start_patch(self.image, trace.grid) if self.query is None else _query_name(self.query, trace)
         return replace(
             self,
             size=trace.size,
@@ -269,7 +271,7 @@ def _within(number: float | None, low: float, high: float) -> bool:
     return number is None or (isinstance(number, int | float) and low <= number <= high)
 
 
-def _named(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, int] | str:
+def _query_name(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, int] | str:
     """The query as a command writes it, not as a token's index: a patch, or a prefix token's name."""
     token, prefix = trace.token(query), trace.prefix
     return prefix[token] if token < len(prefix) else divmod(token - len(prefix), trace.grid[1])

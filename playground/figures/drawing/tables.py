@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from playground.figures.drawing.captions import number_facts
-from playground.figures.drawing.one_map import Shown, Subject
+from playground.figures.drawing.one_map import ShownMap, Subject
 from playground.figures.drawing.spec import Spec, query_words
 
 
@@ -22,22 +22,22 @@ class Table:
     values: np.ndarray  # (maps, tokens) float32
 
 
-def of_maps(spec: Spec, panels: list[Shown]) -> list[Table]:
+def of_maps(spec: Spec, panels: list[ShownMap]) -> list[Table]:
     """A table for each trace, in the order in which they are drawn."""
-    by_subject: dict[int, list[Shown]] = {}
+    by_subject: dict[int, list[ShownMap]] = {}
     for panel in panels:
         by_subject.setdefault(id(panel.subject), []).append(panel)
     groups = by_subject.values()
     return [_values(group) if group[0].map.values is not None else _colours(group) for group in groups]
 
 
-def _values(panels: list[Shown]) -> Table:
+def _values(panels: list[ShownMap]) -> Table:
     trace = panels[0].seen
     tokens = [*trace.prefix, *_patches(trace.grid)]
-    return Table(about(panels[0].subject), trace.grid, tokens, list(map(_map_facts, panels)), _stacked(panels))
+    return Table(about(panels[0].subject), trace.grid, tokens, list(map(_map_facts, panels)), _stacked_values(panels))
 
 
-def _stacked(panels: list[Shown]) -> np.ndarray:
+def _stacked_values(panels: list[ShownMap]) -> np.ndarray:
     return np.stack([panel.map.values for panel in panels]).astype(np.float32)
 
 
@@ -56,21 +56,23 @@ def about(subject: Subject) -> dict:
     }
 
 
-def _map_facts(panel: Shown) -> dict:
+def _map_facts(panel: ShownMap) -> dict:
     """What a map shows: its layer, head, patch and way to look."""
     spec = panel.spec
     patch = query_words(spec.query) if spec.asks else None
     facts = {"layer": spec.layer, "head": spec.head, "patch": patch, "what": spec.what}
     if not spec.way.of_heads:
-        omitted = ("head",) if spec.asks else ("head", "patch")
+        omitted_keys = ("head",) if spec.asks else ("head", "patch")
         blocks = {"blocks": ", ".join(f"{n}x{n}" for n in panel.map.blanked.sides)} if panel.map.blanked else {}
         return (
-            {key: value for key, value in facts.items() if key not in omitted} | number_facts(spec, panel.seen) | blocks
+            {key: value for key, value in facts.items() if key not in omitted_keys}
+            | number_facts(spec, panel.seen)
+            | blocks
         )
     return facts | {"direction": spec.direction, "scale": panel.seen.scale_number(panel.one.scale)}
 
 
-def _colours(panels: list[Shown]) -> Table:
+def _colours(panels: list[ShownMap]) -> Table:
     """Maps of colours: red, green and blue as three maps each. Maps of parts: the number of each patch's part, 0 for
     the largest part."""
     subject, map_facts, values = panels[0].subject, [], []

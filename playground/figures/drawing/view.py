@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from playground.figures.drawing.ways import FIRST, WAYS
+from playground.figures.drawing.ways import FIRST_WAY, WAYS
 
 _NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
 
@@ -33,7 +33,7 @@ class Choice:
         return self.pattern or "|".join(re.escape(as_in_address(option)) for option in options)
 
 
-VIEW = (
+VIEW_CHOICES = (
     Choice(
         "layer", None, pattern=r"\d{1,3}", field="layer", flag="--layer",
         help="counting from 0; several: 2,5 or 0-3 or all (default: two thirds of the way up); "
@@ -81,7 +81,7 @@ VIEW = (
         help="of {what:norm}: patches whose length stands apart are left out of the exposure",
     ),
     Choice(
-        "what", FIRST, WAYS,
+        "what", FIRST_WAY, WAYS,
         field="what", flag="--what",
         help="what is drawn (default: weight)",
     ),
@@ -119,7 +119,7 @@ VIEW = (
     Choice("beside", "convolution", ("convolution", "wall", "compare", "filter")),
     Choice("curtain", 0, pattern=r"[01](\.\d{1,3})?"),
 )  # fmt: skip
-DRAWN = tuple(choice for choice in VIEW if choice.field)  # the choices that a figure has too
+FIGURE_CHOICES = tuple(choice for choice in VIEW_CHOICES if choice.field)  # the choices that a figure has too
 
 
 def as_in_address(value: object) -> str:
@@ -127,9 +127,9 @@ def as_in_address(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def matching(words: Mapping[str, str]) -> dict[str, str]:
+def allowed_words(words: Mapping[str, str]) -> dict[str, str]:
     """The words of a link that name a choice and give it an allowed value; all others are dropped."""
-    return with_allowed_values(words, {choice.key: choice.text for choice in VIEW})
+    return with_allowed_values(words, {choice.key: choice.text for choice in VIEW_CHOICES})
 
 
 def with_allowed_values(words: Mapping[str, str], patterns: Mapping[str, str]) -> dict[str, str]:

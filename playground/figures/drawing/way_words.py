@@ -1,8 +1,8 @@
 """The words about ways to look, in figures and in the browser. Another language is another table with these keys.
 
 A key is name.kind or name.kind.case, such as "weight.caption.column": the name of a way to look or of a part of a
-sentence, the kind of words, and the case for which they are. Curly brackets are filled in by captions.py (FILLED and
-`say`) and, in the browser, by core/sentence.js and lens/arithmetic.js."""
+sentence, the kind of words, and the case for which they are. Curly brackets are filled in by captions.py (PLACEHOLDERS
+and `say`) and, in the browser, by core/sentence.js and lens/arithmetic.js."""
 
 from __future__ import annotations
 
@@ -359,12 +359,12 @@ ENGLISH = {
     "match.figure": "The line joins two patches that match: after layer {layer} each resembles the other most.",
     "match.figure.none": "By the features after layer {layer}, no patch of the other picture matches it.",
 }
-TABLES = {"en": ENGLISH}
+WORDS_BY_LANGUAGE = {"en": ENGLISH}
 
 
 def words(name: str, kind: str, *cases: str, language: str = "en") -> str:
     """The words for the first of the `cases` that has its own; else the general words; "" if there are none."""
-    table = TABLES[language]
+    table = WORDS_BY_LANGUAGE[language]
     for key in (*(f"{name}.{kind}.{case}" for case in cases), f"{name}.{kind}"):
         if key in table:
             return table[key]

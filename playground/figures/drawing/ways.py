@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from textwrap import wrap
 
 from playground.assets import PACKAGE
-from playground.figures.drawing.way_words import TABLES, words
+from playground.figures.drawing.way_words import WORDS_BY_LANGUAGE, words
 
 
 @dataclass(frozen=True)
@@ -98,21 +98,21 @@ WAYS = {
         Way("label", "network", "largest", "share", asks_a_patch=False, explains="label", uses=("label",)),
     )
 }  # fmt: skip
-FIRST = next(iter(WAYS))  # the default way to look
+FIRST_WAY = next(iter(WAYS))  # the default way to look
 
 
 # The table for the browser: the records and their words become microscope/core/waytable.js, which is committed. A test
 # fails if that file differs from what this module writes.
 
-TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
-DERIVED = ("of_heads", "coloured", "spread", "rows", "offer")
-OF_PYTHON = ("whole",)  # fields that the browser does not read: it reads `rows`
-FIGURES = ("title", "bar", "caption", "made", "unit", "figure")  # kinds of words that the browser does not use
+BROWSER_TABLE = PACKAGE / "microscope" / "core" / "waytable.js"
+DERIVED_PROPERTIES = ("of_heads", "coloured", "spread", "rows", "offer")
+PYTHON_FIELDS = ("whole",)  # fields that the browser does not read: it reads `rows`
+FIGURE_KINDS = ("title", "bar", "caption", "made", "unit", "figure")  # kinds of words that the browser does not use
 
 
 def record(way: Way) -> dict:
     """The way's record for the browser, with its names in camelCase."""
-    names = (*(field.name for field in fields(Way) if field.name not in OF_PYTHON), *DERIVED)
+    names = (*(field.name for field in fields(Way) if field.name not in PYTHON_FIELDS), *DERIVED_PROPERTIES)
     return {_camel(name): getattr(way, name) for name in names}
 
 
@@ -124,15 +124,15 @@ def _camel(name: str) -> str:
 def browser_words() -> dict[str, dict[str, dict[str, str]]]:
     """{language: {kind: {name or name.case: words}}}. Nested to save bytes, since every living figure contains it."""
     words_by_language: dict[str, dict[str, dict[str, str]]] = {}
-    for language, table in TABLES.items():
+    for language, table in WORDS_BY_LANGUAGE.items():
         for key, text in table.items():
             name, kind, *cases = key.split(".")
-            if kind not in FIGURES:
+            if kind not in FIGURE_KINDS:
                 words_by_language.setdefault(language, {}).setdefault(kind, {})[".".join([name, *cases])] = text
     return words_by_language
 
 
-def usual() -> dict:
+def most_frequent_values() -> dict:
     """The most frequent value of each field: the table writes only fields that differ from it."""
     records = [record(way) for way in WAYS.values()]
     usual_values = {}
@@ -142,7 +142,7 @@ def usual() -> dict:
     return {key: usual_values[key] for key in records[0] if key in usual_values}
 
 
-def foretold() -> dict[str, dict[str, float]]:
+def correlations_by_model() -> dict[str, dict[str, float]]:
     """{model: {way to look: its maps' rank correlation with blanking}}, with that of random and of constant maps."""
     from playground.analysis.faithfulness import foretold_table
     from playground.relevance import DEFAULT_METHOD
@@ -157,7 +157,7 @@ def foretold() -> dict[str, dict[str, float]]:
     return rows
 
 
-def _short(entry: dict) -> str:
+def _json(entry: dict) -> str:
     lines = wrap(json.dumps(entry, separators=(", ", ":")), 118, break_long_words=False)
     return "\n".join(lines).replace(', "', ',"')
 
@@ -170,11 +170,11 @@ def _line(key: str, text: str) -> str:
 
 
 def text() -> str:
-    usual_values = usual()
+    usual_values = most_frequent_values()
     differing_fields = (
         {key: value for key, value in record(way).items() if value != usual_values.get(key)} for way in WAYS.values()
     )
-    records = ",\n".join(map(_short, differing_fields))
+    records = ",\n".join(map(_json, differing_fields))
     word_tables = (
         f'"{language}":{{\n'
         + "".join(
@@ -186,12 +186,12 @@ def text() -> str:
     )
     return (
         "// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.\n\n"
-        f"export const WAY_USUAL =\n{_short(usual_values)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
-        f"export const FORETOLD =\n{_short(foretold())};\n\n"
+        f"export const WAY_USUAL =\n{_json(usual_values)};\n\nexport const WAY_RECORDS = [\n{records},\n];\n\n"
+        f"export const FORETOLD =\n{_json(correlations_by_model())};\n\n"
         f"export const WAY_WORDS = {{\n{''.join(word_tables)}}};\n"
     )
 
 
 if __name__ == "__main__":
-    TABLE.write_text(text(), encoding="utf-8")
-    print(TABLE)
+    BROWSER_TABLE.write_text(text(), encoding="utf-8")
+    print(BROWSER_TABLE)

@@ -31,7 +31,7 @@ def of(spec: Spec) -> Layout:
     return LAYOUTS[spec.layout]
 
 
-def marks(spec: Spec) -> bool:
+def marks_query(spec: Spec) -> bool:
     """Whether the query's patch is marked on the figure."""
     layout = of(spec)
     return layout.asks or ("query" not in layout.unused and layout.prepared(spec).asks)
@@ -39,7 +39,7 @@ def marks(spec: Spec) -> bool:
 
 def settled(spec: Spec, trace: Trace | None) -> Spec:
     """The spec with the trace's values in place of its defaults."""
-    return spec.settled(trace, marks(spec))
+    return spec.settled(trace, marks_query(spec))
 
 
 def content(spec: Spec, subject: Subject | None, other: Other = None) -> Content:

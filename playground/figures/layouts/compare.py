@@ -11,27 +11,34 @@ import numpy as np
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming, tables
 from playground.figures.drawing.maps import Domain, Map
-from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject, maps_of
+from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject, maps_of
 from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.spec import ALONE, POOLED, Spec
-from playground.figures.layouts.layout import Drawn, Layout, exposed, headed, layer_scale, outside_of_each
+from playground.figures.drawing.spec import NOTHING_TO_COMPARE, POOLINGS, Spec
+from playground.figures.layouts.layout import (
+    DrawnPanels,
+    Layout,
+    default_domains,
+    layer_scale,
+    prefix_words_of_each,
+    with_headings,
+)
 
 
 def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     if other is None:
-        raise OptionError(ALONE)
+        raise OptionError(NOTHING_TO_COMPARE)
     scale = layer_scale(spec)
     if spec.way.resembles and subject.seen.model == other.seen.model:  # similarity to one patch, in both pictures
         return [OneMap(subject, spec, scale), OneMap(other, spec, scale, asker=subject.seen)]
     query = maps.same_place(spec.query, subject.seen, other.seen)
     layer = maps.same_layer(spec.layer, subject.seen, other.seen)
-    head = spec.head if spec.head in POOLED else min(spec.head, other.seen.heads - 1)
+    head = spec.head if spec.head in POOLINGS else min(spec.head, other.seen.heads - 1)
     label = maps.same_label(spec.label, subject.seen, other.seen)
     other_spec = replace(spec, query=query, layer=layer, head=head, label=label)
     return [OneMap(subject, spec, scale), OneMap(other, other_spec, scale)]
 
 
-def names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
+def panel_headings(drawn_maps: list[ShownMap]) -> list[tuple[str, str]]:
     """(heading, the line beneath it) of each panel"""
     models = [naming.model(panel.seen) for panel in drawn_maps]
     pictures = [PurePath(panel.subject.name).stem for panel in drawn_maps]
@@ -45,7 +52,7 @@ def names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
     return list(zip(headings, places, strict=True))
 
 
-def match(drawn_maps: list[Shown]) -> tuple[int, int] | None:
+def match(drawn_maps: list[ShownMap]) -> tuple[int, int] | None:
     """The second picture's patch that matches the query's: each resembles the other most. None if no patch does."""
     first, second = drawn_maps
     query_patch = maps.patch_of(first.seen, first.spec.query)
@@ -53,37 +60,41 @@ def match(drawn_maps: list[Shown]) -> tuple[int, int] | None:
     return None if row < 0 else (row, column)
 
 
-def _is_matched(drawn_maps: list[Shown]) -> bool:
+def _is_matched(drawn_maps: list[ShownMap]) -> bool:
     first, second = drawn_maps
     return second.one.asker is not None and maps.patch_of(first.seen, first.spec.query) is not None
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
-    drawing = headed(drawn_maps, domains, names(drawn_maps))
+def draw(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
+    drawing = with_headings(drawn_maps, domains, panel_headings(drawn_maps))
     matching_patch = match(drawn_maps) if _is_matched(drawn_maps) else None
     return drawing if matching_patch is None else _with_line(spec, drawn_maps, drawing, matching_patch)
 
 
-def _with_line(spec: Spec, drawn_maps: list[Shown], drawing: Drawn, matching_patch: tuple[int, int]) -> Drawn:
+def _with_line(
+    spec: Spec, drawn_maps: list[ShownMap], drawing: DrawnPanels, matching_patch: tuple[int, int]
+) -> DrawnPanels:
     """Adds a line from the query's patch to its match in the other picture, as on the screen."""
     first, second = drawing.body.panels
     query_patch = maps.patch_of(drawn_maps[0].seen, spec.query)
     first_axes: list = []
 
-    def begin(sheet, axes, box) -> None:
+    def draw_first(sheet, axes, box) -> None:
         first.draw(sheet, axes, box)
         first_axes.append(axes)
 
-    def end(sheet, axes, box) -> None:
+    def draw_second(sheet, axes, box) -> None:
         second.draw(sheet, axes, box)
         sheet.mark(axes, matching_patch, box, colour="black")
         if spec.marker:
             sheet.line(first_axes[0], query_patch, axes, matching_patch)
 
-    return replace(drawing, body=type(drawing.body)([replace(first, draw=begin), replace(second, draw=end)]))
+    return replace(
+        drawing, body=type(drawing.body)([replace(first, draw=draw_first), replace(second, draw=draw_second)])
+    )
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+def caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
     models_and_places = dict.fromkeys(
         captions.model_and_place(panel.seen, spec, captions.place(panel.spec)) for panel in drawn_maps
     )
@@ -102,7 +113,7 @@ COMPARE = Layout(
     panels,
     draw,
     caption,
-    outside=lambda spec, shown: outside_of_each(spec, shown, names(shown)),
+    outside=lambda spec, shown: prefix_words_of_each(spec, shown, panel_headings(shown)),
     uses=("other_image", "other_model", "colours"),
     beside=lambda spec: "other",
 )
@@ -120,7 +131,7 @@ def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     return [trained_panel, OneMap(other, spec, None)]
 
 
-def scale_names(spec: Spec, drawn_maps: list[Shown]) -> list[tuple[str, str]]:
+def scale_headings(spec: Spec, drawn_maps: list[ShownMap]) -> list[tuple[str, str]]:
     """(heading, the line beneath it) of each panel"""
     trace = drawn_maps[0].seen
     trained_words = captions.say("scaled_in", "trained" if trace.scale == trace.native_scale else "")
@@ -128,11 +139,11 @@ def scale_names(spec: Spec, drawn_maps: list[Shown]) -> list[tuple[str, str]]:
     return [(captions.scale_heading(trace, "on"), trained_words), (captions.scale_heading(trace, spec.scale), place)]
 
 
-def draw_scale(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
-    return headed(drawn_maps, domains, scale_names(spec, drawn_maps))
+def draw_scale(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
+    return with_headings(drawn_maps, domains, scale_headings(spec, drawn_maps))
 
 
-def scale_caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+def scale_caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
     return captions.caption(replace(spec, scale="on"), drawn_maps, domain, captions.place(spec))
 
 
@@ -142,7 +153,7 @@ SCALE = Layout(
     scale_panels,
     draw_scale,
     scale_caption,
-    outside=lambda spec, shown: outside_of_each(spec, shown, scale_names(spec, shown)),
+    outside=lambda spec, shown: prefix_words_of_each(spec, shown, scale_headings(spec, shown)),
     prepared=lambda spec: replace(spec, scale="off" if spec.scale == "on" else spec.scale),
     uses=("colours",),
     beside=lambda spec: "pass" if spec.whole else "",
@@ -157,29 +168,33 @@ def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     """Requests for the maps before and after, and a third for their difference: see `both_and_change`."""
     if spec.way.coloured:
         raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
-    before, after = panels(spec, subject, other)
-    grids = [panel.subject.seen.grid for panel in (before, after)]
+    panel_before, panel_after = panels(spec, subject, other)
+    grids = [panel.subject.seen.grid for panel in (panel_before, panel_after)]
     if grids[0] != grids[1]:
         sizes = " and ".join(f"{rows} × {columns}" for rows, columns in grids)
         raise PlaygroundError(
             f"A change is drawn patch by patch, and these passes have {sizes} patches: trace both with one size."
         )
-    return [before, after, after]
+    return [panel_before, panel_after, panel_after]
 
 
 def both_and_change(requests: list[OneMap]) -> list[Map]:
-    before, after = maps_of(requests[:2])
-    shares_before = dict(before.prefix)
-    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in after.prefix)
+    map_before, map_after = maps_of(requests[:2])
+    shares_before = dict(map_before.prefix)
+    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in map_after.prefix)
     values = None
-    if before.values is not None and after.values is not None and len(before.values) == len(after.values):
-        values = after.values - before.values
-    return [before, after, Map(after.grid - before.grid, prefix, None, values=values)]
+    if (
+        map_before.values is not None
+        and map_after.values is not None
+        and len(map_before.values) == len(map_after.values)
+    ):
+        values = map_after.values - map_before.values
+    return [map_before, map_after, Map(map_after.grid - map_before.grid, prefix, None, values=values)]
 
 
-def expose_change(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
-    """The domains that `exposed` gives, and for the change a signed domain of its own around zero."""
-    bar_domain, map_domains = exposed(spec, drawn_maps[:2])
+def expose_change(spec: Spec, drawn_maps: list[ShownMap]) -> tuple[Domain, list[Domain]]:
+    """The domains that `default_domains` gives, and for the change a signed domain of its own around zero."""
+    bar_domain, map_domains = default_domains(spec, drawn_maps[:2])
     return bar_domain, [*map_domains, _around_zero(spec, drawn_maps[2].map)]
 
 
@@ -188,21 +203,21 @@ def _around_zero(spec: Spec, map_: Map) -> Domain:
     return Domain(-high, high, captions.say("change"), percent=spec.in_percent, signed=True)
 
 
-def change_names(drawn_maps: list[Shown]) -> list[tuple[str, str]]:
-    return [*names(drawn_maps[:2]), (captions.say("change"), captions.say("change", "signs"))]
+def change_headings(drawn_maps: list[ShownMap]) -> list[tuple[str, str]]:
+    return [*panel_headings(drawn_maps[:2]), (captions.say("change"), captions.say("change", "signs"))]
 
 
-def draw_change(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
-    return headed(drawn_maps, domains, change_names(drawn_maps))
+def draw_change(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
+    return with_headings(drawn_maps, domains, change_headings(drawn_maps))
 
 
-def change_caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+def change_caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
     change = _around_zero(spec, drawn_maps[2].map)
     size = (captions.percent if change.percent else captions.number)(change.high)
     return f"{caption(spec, drawn_maps[:2], domain)} {captions.say('change', 'size', size=size)}"
 
 
-def change_numbers(spec: Spec, drawn_maps: list[Shown]) -> list[tables.Table]:
+def change_numbers(spec: Spec, drawn_maps: list[ShownMap]) -> list[tables.Table]:
     (change,) = tables.of_maps(spec, drawn_maps[2:])
     table = replace(change, maps=[map_keys | {"change": "after less before"} for map_keys in change.maps])
     return [*tables.of_maps(spec, drawn_maps[:2]), table]
@@ -215,7 +230,7 @@ CHANGE = Layout(
     draw_change,
     change_caption,
     change_numbers,
-    outside=lambda spec, shown: outside_of_each(spec, shown[:2], names(shown[:2])),
+    outside=lambda spec, shown: prefix_words_of_each(spec, shown[:2], panel_headings(shown[:2])),
     maps=both_and_change,
     expose=expose_change,
     uses=("other_image", "other_model", "colours"),

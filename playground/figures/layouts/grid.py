@@ -9,10 +9,10 @@ from pathlib import PurePath
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
 from playground.figures.drawing.maps import Domain
-from playground.figures.drawing.one_map import Many, OneMap, Other, Shown, Subject
+from playground.figures.drawing.one_map import GridSubjects, OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.option_words import OptionError, read_numbers, read_query
-from playground.figures.drawing.spec import AXES, POOLED, Spec, query_words
-from playground.figures.layouts.layout import MANY, Drawn, Layout, small_maps
+from playground.figures.drawing.spec import AXES, POOLINGS, Spec, query_words
+from playground.figures.layouts.layout import MOST_LARGE_MAPS, DrawnPanels, Layout, small_maps
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
 
@@ -27,18 +27,18 @@ class Axis:
         return AXES[self.name]
 
 
-There = tuple[int, int] | None  # (layers, heads) of the model; None: not known yet, so an axis of "all" is empty
+ModelCounts = tuple[int, int] | None  # (layers, heads) of the model; None: not known yet, so an axis of "all" is empty
 
 
-def axes(spec: Spec, counts: There = None) -> tuple[Axis, Axis]:
+def axes(spec: Spec, counts: ModelCounts = None) -> tuple[Axis, Axis]:
     """The axis down the grid and the axis across it."""
     if not spec.rows and not spec.columns:
         raise OptionError("A grid needs {rows} and {columns}: two of {}.", EXAMPLES)
-    rows, columns = (read(text, counts) if text else None for text in (spec.rows, spec.columns))
+    rows, columns = (read_axis(text, counts) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
     for axis in filter(None, (rows, columns)):
-        if reason := _changes_nothing(axis.name, spec):
+        if reason := _reason_nothing_changes(axis.name, spec):
             raise OptionError(f"{axis.name.capitalize()} would change nothing in this grid: {reason}.")
     given_axis = rows or columns
     fixed_axis = (
@@ -47,7 +47,7 @@ def axes(spec: Spec, counts: There = None) -> tuple[Axis, Axis]:
     return rows or fixed_axis, columns or fixed_axis
 
 
-def _changes_nothing(axis: str, spec: Spec) -> str:
+def _reason_nothing_changes(axis: str, spec: Spec) -> str:
     """Why nothing changes along this axis, as a sentence of option_words.py; "" if something does."""
     way_words = f"{{what:{spec.what}}}"
     if axis == "heads" and not spec.way.of_heads:
@@ -63,7 +63,7 @@ def _changes_nothing(axis: str, spec: Spec) -> str:
     return ""
 
 
-def read(text: str, counts: There = None) -> Axis:
+def read_axis(text: str, counts: ModelCounts = None) -> Axis:
     name, _, values = text.partition(":")
     if name not in AXES or not values:
         raise PlaygroundError(f"Rows and columns are written as {EXAMPLES}; given was {text!r}.")
@@ -79,12 +79,12 @@ def read(text: str, counts: There = None) -> Axis:
 def _numbers(part: str, count: int, name: str) -> list:
     if part == "all":
         return list(range(count))
-    if part in POOLED and name == "heads":
+    if part in POOLINGS and name == "heads":
         return [part]
     return read_numbers(part, None, f"A grid's {name} take", name[:-1])
 
 
-def names(spec: Spec) -> list[tuple[str, str]]:
+def needed_traces(spec: Spec) -> list[tuple[str, str]]:
     """(picture, model) of each trace that the grid needs, in order."""
     rows, columns = axes(spec)
     pictures = next((axis.values for axis in (rows, columns) if axis.name == "pictures"), (spec.image,))
@@ -119,7 +119,7 @@ def cells(spec: Spec, subject: Subject, other_subjects: Other) -> list[list[OneM
     ]
 
 
-def _cell(spec: Spec, subject: Subject, other_subjects: Many, rows: Axis, row, columns: Axis, column) -> OneMap:
+def _cell(spec: Spec, subject: Subject, other_subjects: GridSubjects, rows: Axis, row, columns: Axis, column) -> OneMap:
     cell_spec = replace(spec, **{rows.field: row, columns.field: column})
     cell_subject = other_subjects.get((cell_spec.image, cell_spec.model), subject)
     if "layers" not in (rows.name, columns.name) and cell_spec.layer is not None:
@@ -138,20 +138,22 @@ def prepared(spec: Spec) -> Spec:
         count = prod(len(axis.values) or unknown_count for axis in axes(spec))
     except PlaygroundError:  # rows="pictures" without names, or no rows: `panels` raises this error again
         return spec
-    return small_maps(spec) if count > MANY else spec
+    return small_maps(spec) if count > MOST_LARGE_MAPS else spec
 
 
 def panels(spec: Spec, subject: Subject, other_subjects: Other) -> list[OneMap]:
     return [panel for row in cells(spec, subject, other_subjects) for panel in row]
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
     from playground.figures.drawing.panels import Grid, map_panel, photo_panel
 
     rows, columns = _axes_of(spec, drawn_maps)
     column_count = len(columns.values)
     table = [drawn_maps[i : i + column_count] for i in range(0, len(drawn_maps), column_count)]
-    map_panels = iter(map_panel(panel, domain, small=True) for panel, domain in zip(drawn_maps, domains, strict=True))
+    map_panels = iter(
+        map_panel(panel, domain, is_small=True) for panel, domain in zip(drawn_maps, domains, strict=True)
+    )
     body = [[next(map_panels) for _ in row] for row in table]
     column_titles = [_title(columns, panel) for panel in table[0]] if spec.columns else []
     photo = None
@@ -163,19 +165,19 @@ def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     elif columns.name not in ("pictures", "patches") and spec.made_for.roomy:  # one picture and patch for all
         photo = photo_panel(drawn_maps[0].spec, drawn_maps[0].subject)
     row_titles = [_title(rows, row[0]) for row in table] if spec.rows else []
-    return Drawn(Grid(body, row_titles, column_titles, photo))
+    return DrawnPanels(Grid(body, row_titles, column_titles, photo))
 
 
-def _axes_of(spec: Spec, drawn_maps: list[Shown]) -> tuple[Axis, Axis]:
+def _axes_of(spec: Spec, drawn_maps: list[ShownMap]) -> tuple[Axis, Axis]:
     return axes(spec, (drawn_maps[0].seen.layers, drawn_maps[0].seen.heads))
 
 
-def _title(axis: Axis, panel: Shown) -> str:
+def _title(axis: Axis, panel: ShownMap) -> str:
     value = PurePath(panel.subject.name) if axis.name == "pictures" else getattr(panel.spec, axis.field)
     return axis_title(axis, value, panel.seen, naming.model(panel.seen))
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+def caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
     rows, columns = _axes_of(spec, drawn_maps)
     axis_by_side = {
         side: axis.name for side, axis, text in (("rows", rows, spec.rows), ("columns", columns, spec.columns)) if text
@@ -183,14 +185,14 @@ def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
     return captions.grid_caption(spec, drawn_maps, domain, axis_by_side)
 
 
-def outside(spec: Spec, drawn_maps: list[Shown]) -> str:
+def prefix_words(spec: Spec, drawn_maps: list[ShownMap]) -> str:
     """The shares of prefix tokens, for rows of weights. A maximum over heads is no row of weights and has none."""
     return captions.prefix_line(
         spec, [panel.map for panel in drawn_maps if panel.map.breadth is not None or not spec.way.rows]
     )
 
 
-def _titled(spec: Spec) -> str:
+def _figure_title(spec: Spec) -> str:
     axis_names = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
     axes_in_words = captions.say("and").join(map(captions.say, axis_names))
     return captions.say("grid", "title", what=captions.capital(captions.method(spec)), along=axes_in_words)
@@ -202,8 +204,8 @@ GRID = Layout(
     panels,
     draw,
     caption,
-    outside=outside,
-    titled=_titled,
+    outside=prefix_words,
+    titled=_figure_title,
     prepared=prepared,
     uses=("rows", "columns", "colours"),
     beside=lambda spec: "many",

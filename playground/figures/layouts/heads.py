@@ -9,10 +9,10 @@ from functools import partial
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps
 from playground.figures.drawing.maps import Domain
-from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject
+from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.option_words import read_query
 from playground.figures.drawing.spec import Spec
-from playground.figures.layouts.layout import Drawn, Layout, layer_scale, of_panels, one_head, small_maps
+from playground.figures.layouts.layout import DrawnPanels, Layout, default_caption, layer_scale, one_head, small_maps
 from playground.models.names import plain_name
 
 # One head: the picture and the map. A narrow figure is the map alone.
@@ -29,7 +29,7 @@ def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     return [OneMap(subject, replace(spec, query=query), layer_scale(spec)) for query in queries]
 
 
-def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
+def draw(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
     from playground.figures.drawing.panels import Panels, has_room, map_panel, photo_panel
 
     if spec.other_queries:
@@ -38,10 +38,10 @@ def draw(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
     panel_list = [map_panel(panel, domain, captions.method(spec), captions.place(spec))]
     if has_room(spec, len(panel_list), panel_list[0].aspect):
         panel_list = [photo_panel(spec, panel.subject), *panel_list]
-    return Drawn(Panels(panel_list))
+    return DrawnPanels(Panels(panel_list))
 
 
-def _queries_together(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> Drawn:
+def _queries_together(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> DrawnPanels:
     """Several queries in one picture, each with its own colour and outline."""
     from playground.figures.drawing import prints
     from playground.figures.drawing.panels import Panel, Panels
@@ -56,7 +56,7 @@ def _queries_together(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> Dr
             sheet.sign(axes, patch, box, symbol)
 
     def draw(sheet, axes, box) -> None:
-        sheet.print(axes, subject.image, box, partial(prints.together, grids=grids, domain=domain))
+        sheet.print(axes, subject.image, box, partial(prints.photo_with_queries, grids=grids, domain=domain))
         for grid, ink, dashes in zip(grids, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
             sheet.outline(axes, prints.outline(grid, spec), box, ink, dashes)
         mark(sheet, axes, box)
@@ -69,13 +69,13 @@ def _queries_together(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> Dr
     if spec.made_for.roomy:
         panel_list = [Panel("queries", f"{len(drawn_maps)} patches", subject.seen.grid, photo), *panel_list]
     words = [captions.query_phrase(panel.spec.query) for panel in drawn_maps]
-    return Drawn(Panels(panel_list), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
+    return DrawnPanels(Panels(panel_list), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
 
 
-def caption(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+def caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
     if spec.other_queries:
         return captions.queries_caption(spec, drawn_maps, domain)
-    return of_panels(spec, drawn_maps, domain)
+    return default_caption(spec, drawn_maps, domain)
 
 
 HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",), alive=True)
@@ -84,8 +84,8 @@ HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",)
 # The colours of features after a layer: the same as --what components.
 
 
-ALIKE = "the layout components shows all patches alike"
-COLOURS = "the colours of features are no numbers on a scale"
+ALIKE_REASON = "the layout components shows all patches alike"
+COLOURS_REASON = "the colours of features are no numbers on a scale"
 
 COMPONENTS = Layout(
     "components",
@@ -95,8 +95,8 @@ COMPONENTS = Layout(
     titled=lambda spec: captions.say("components", "title", model=plain_name(spec.model), layer=spec.layer),
     prepared=lambda spec: replace(spec, what="components"),
     unused={
-        **dict.fromkeys(("query", "head", "direction", "what", "marker"), ALIKE),
-        **dict.fromkeys(("over", "mass", "mask"), COLOURS),
+        **dict.fromkeys(("query", "head", "direction", "what", "marker"), ALIKE_REASON),
+        **dict.fromkeys(("over", "mass", "mask"), COLOURS_REASON),
     },
 )
 
@@ -104,7 +104,7 @@ COMPONENTS = Layout(
 # Attention beside what a convolution reads, in the order of the screen.
 
 
-def beside_a_convolution(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
+def draw_beside_convolution(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
     from playground.figures.drawing.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
 
     (panel,), (domain,) = drawn_maps, domains
@@ -114,20 +114,20 @@ def beside_a_convolution(spec: Spec, drawn_maps: list[Shown], domains: list[Doma
     panel_list = [map_panel(panel, domain, captions.method(spec), sub), kernel_panel(spec, panel.subject)]
     if has_room(spec, len(panel_list), panel_list[0].aspect):
         panel_list = [photo_panel(spec, panel.subject), *panel_list]
-    return Drawn(Panels(panel_list))
+    return DrawnPanels(Panels(panel_list))
 
 
 CONVOLUTION = Layout(
     "convolution",
     "attention, and what a 3×3 convolution reads, side by side",
     one_head,
-    beside_a_convolution,
+    draw_beside_convolution,
     uses=("kernel", "depth"),
     asks=True,
 )
 
 
-def of_a_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+def panels_of_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     heads = range(subject.seen.heads)
     return [OneMap(subject, replace(spec, head=head), layer_scale(spec)) for head in heads]
 
@@ -135,7 +135,7 @@ def of_a_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
 HEADS = Layout(
     "heads",
     "all heads of a layer",
-    of_a_layer,
+    panels_of_layer,
     caption=lambda spec, shown, domain: captions.caption(spec, shown, domain, captions.say("layer", layer=spec.layer)),
     titled=lambda spec: captions.title(spec, captions.say("every_head", "of_layer", layer=spec.layer)),
     uses=("colours",),
@@ -147,13 +147,13 @@ HEADS = Layout(
 # The wall: every head of every layer as a small map.
 
 
-def of_every_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+def panels_of_all_layers(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     trace, scale = subject.seen, layer_scale(spec)
     places = [(layer, head) for layer in range(trace.layers) for head in range(trace.heads)]
     return [OneMap(subject, replace(spec, layer=layer, head=head), scale) for layer, head in places]
 
 
-def matrix(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
+def draw_matrix(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
     from matplotlib.patches import Rectangle
 
     from playground.figures.drawing import prints
@@ -173,15 +173,15 @@ def matrix(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
             axes.add_patch(frame)
 
     picture = photo_panel(spec, subject) if spec.made_for.roomy else None
-    return Drawn(Matrix(trace.layers, trace.heads, columns / rows, cell, picture))
+    return DrawnPanels(Matrix(trace.layers, trace.heads, columns / rows, cell, picture))
 
 
-SMALL = "its maps are too small for it"
+SMALL_REASON = "its maps are too small for it"
 WALL = Layout(
     "wall",
     "all heads of all layers",
-    of_every_layer,
-    matrix,
+    panels_of_all_layers,
+    draw_matrix,
     caption=lambda spec, shown, domain: captions.caption(spec, shown, domain, ""),
     titled=lambda spec: captions.title(spec, captions.say("every_head")),
     prepared=lambda spec: small_maps(replace(spec, draw="heat")),
@@ -190,7 +190,7 @@ WALL = Layout(
         "layer": "the layout shows all layers",
         "head": "the layout shows all heads",
         "letters": "the layout has no panels of its own",
-        **dict.fromkeys(("mass", "mask", "draw", "smooth"), SMALL),
+        **dict.fromkeys(("mass", "mask", "draw", "smooth"), SMALL_REASON),
     },
     of_heads=True,
 )

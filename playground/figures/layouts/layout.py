@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, tables
 from playground.figures.drawing.maps import Domain, Map
-from playground.figures.drawing.one_map import OneMap, Other, Shown, Subject, maps_of
+from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject, maps_of
 from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.spec import Spec
 
@@ -23,7 +23,7 @@ Legend = tuple[tuple[str, str, str], ...]  # (colour, words, a shape or "")
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnPanels:
     """The panels on the sheet, and the legend of their colours."""
 
     body: Body
@@ -42,7 +42,7 @@ class Content:
     legend: Legend = ()
 
 
-def exposed(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
+def default_domains(spec: Spec, drawn_maps: list[ShownMap]) -> tuple[Domain, list[Domain]]:
     """(the colour bar's domain, the domain of each map): one for all maps, so that they can be compared, unless
     `spec.colours` is "own"."""
     if spec.colours == "shared":
@@ -52,12 +52,12 @@ def exposed(spec: Spec, drawn_maps: list[Shown]) -> tuple[Domain, list[Domain]]:
     return replace(domains[0], words=f"{domains[0].words}; each map exposed by its own", own=True), domains
 
 
-def side_by_side(spec: Spec, drawn_maps: list[Shown], domains: list[Domain]) -> Drawn:
+def side_by_side(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
     """A panel for each map, in as many rows as make them largest."""
-    return headed(drawn_maps, domains, captions.headings(drawn_maps))
+    return with_headings(drawn_maps, domains, captions.headings(drawn_maps))
 
 
-def headed(drawn_maps: list[Shown], domains: list[Domain], names: list[tuple[str, str]]) -> Drawn:
+def with_headings(drawn_maps: list[ShownMap], domains: list[Domain], names: list[tuple[str, str]]) -> DrawnPanels:
     """Panels side by side. `names`: (heading, line beneath) of each panel; the row's breadth is added to the line."""
     from playground.figures.drawing.panels import Panels, map_panel
 
@@ -65,14 +65,14 @@ def headed(drawn_maps: list[Shown], domains: list[Domain], names: list[tuple[str
     for panel, domain, (heading, sub) in zip(drawn_maps, domains, names, strict=True):
         line = ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
         panel_list.append(map_panel(panel, domain, heading, line))
-    return Drawn(Panels(panel_list))
+    return DrawnPanels(Panels(panel_list))
 
 
-def of_panels(spec: Spec, drawn_maps: list[Shown], domain: Domain) -> str:
+def default_caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
     return captions.caption(spec, drawn_maps, domain, captions.places(drawn_maps))
 
 
-SWEPT = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
+SWEPT_OPTIONS = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,17 @@ class Layout:
     name: str
     words: str  # a description for the help of --layout and for Export
     panels: Callable[[Spec, Subject, Other], list[OneMap]]  # the maps to draw, in reading order
-    draw: Callable[[Spec, list[Shown], list[Domain]], Drawn] = side_by_side
-    caption: Callable[[Spec, list[Shown], Domain], str] = of_panels
-    numbers: Callable[[Spec, list[Shown]], list[tables.Table]] = tables.of_maps
-    outside: Callable[[Spec, list[Shown]], str] = lambda spec, shown: captions.prefix_line(spec, [s.map for s in shown])
+    draw: Callable[[Spec, list[ShownMap], list[Domain]], DrawnPanels] = side_by_side
+    caption: Callable[[Spec, list[ShownMap], Domain], str] = default_caption
+    numbers: Callable[[Spec, list[ShownMap]], list[tables.Table]] = tables.of_maps
+    outside: Callable[[Spec, list[ShownMap]], str] = lambda spec, shown: captions.prefix_line(
+        spec, [s.map for s in shown]
+    )
     titled: Callable[[Spec], str] = captions.title  # the title in the file's metadata
     maps: Callable[[list[OneMap]], list[Map]] = maps_of
-    expose: Callable[[Spec, list[Shown]], tuple[Domain, list[Domain]]] = exposed
+    expose: Callable[[Spec, list[ShownMap]], tuple[Domain, list[Domain]]] = default_domains
     prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
-    uses: tuple[str, ...] = ()  # options that only some layouts use: see SPECIAL in command_line.py
+    uses: tuple[str, ...] = ()  # options that only some layouts use: see LAYOUT_OPTIONS in command_line.py
     unused: Mapping[str, str] = field(default_factory=dict)  # an option that other layouts use -> why this one does not
     beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
     patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
@@ -115,7 +117,7 @@ class Layout:
     @property
     def still(self) -> set[str]:
         """The sweeps along which nothing would change."""
-        fixed_sweeps = {sweep for sweep, option in SWEPT.items() if option in self.unused}
+        fixed_sweeps = {sweep for sweep, option in SWEPT_OPTIONS.items() if option in self.unused}
         return fixed_sweeps | {"scale"} if self.alters_scale or self.one_pass else fixed_sweeps
 
     @property
@@ -128,9 +130,9 @@ class Layout:
         spec = self.prepared(spec)
         return replace(spec, over=spec.over or "photo", log=bool(spec.log))
 
-    def shown(self, spec: Spec, subject: Subject, other: Other = None) -> list[Shown]:
+    def shown(self, spec: Spec, subject: Subject, other: Other = None) -> list[ShownMap]:
         requests = self.panels(self.settled(spec), subject, other)
-        return [Shown(request, map_) for request, map_ in zip(requests, self.maps(requests), strict=True)]
+        return [ShownMap(request, map_) for request, map_ in zip(requests, self.maps(requests), strict=True)]
 
     def content(self, spec: Spec, subject: Subject, other: Other = None) -> Content:
         self.check(spec)
@@ -163,7 +165,7 @@ class Layout:
             raise OptionError("The scale of one layer changes nothing in {}: add {whole:True}.", spec.what)
 
 
-def outside_of_each(spec: Spec, drawn_maps: list[Shown], names: list[tuple[str, str]]) -> str:
+def prefix_words_of_each(spec: Spec, drawn_maps: list[ShownMap], names: list[tuple[str, str]]) -> str:
     """The shares of prefix tokens in each map, with the map's heading."""
     shares = [
         (heading, captions.prefix_shares(panel.map, spec))
@@ -173,15 +175,15 @@ def outside_of_each(spec: Spec, drawn_maps: list[Shown], names: list[tuple[str, 
     return captions.say("outside", "each", parts="; ".join(phrases)) if phrases else ""
 
 
-MANY = 24  # with more maps than these on one sheet, each is small
+MOST_LARGE_MAPS = 24  # with more maps than these on one sheet, each is small
 
 
 def small_maps(spec: Spec) -> Spec:
     """Defaults for small maps: no photograph beneath, because it would hide dim maps, and a logarithmic scale if they
     share one exposure."""
     is_legible = spec.colours == "shared" and spec.shares_a_whole and not spec.way.coloured
-    log = is_legible if spec.log is None else spec.log
-    return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=log)
+    is_logarithmic = is_legible if spec.log is None else spec.log
+    return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=is_logarithmic)
 
 
 def one_head(spec: Spec, subject: Subject, other: Other = None) -> list[OneMap]:

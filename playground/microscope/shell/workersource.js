@@ -402,7 +402,7 @@ function checkCuts({ cut, grid: [rows, columns] }, { prefix, layers, heads }) {
 }
 
 // [label, before, after] for each label whose probability changes, the largest change first; if none changes, for the
-// likeliest label alone. The same as playground/analysis/scale.py::changed.
+// likeliest label alone. The same as playground/analysis/scale.py::changed_verdicts.
 export function changedLabels(formerLogits, newLogits, { labels, multi_label: isMultiLabel }) {
   const [before, after] = [formerLogits, newLogits].map((logits) =>
     isMultiLabel ? logistic(logits) : softmaxOf(logits),
@@ -431,7 +431,7 @@ function softmaxOf(logits) {
   return powers.map((x) => x / total);
 }
 
-// ‖x' − x‖ / ‖x‖ of a token's feature x, as in playground/analysis/cutting.py::moved.
+// ‖x' − x‖ / ‖x‖ of a token's feature x, as in playground/analysis/cutting.py::feature_move.
 function movedBy(before, after, token, tokens) {
   const width = before.length / tokens;
   const [formerFeature, newFeature] = [before, after].map((halves) =>

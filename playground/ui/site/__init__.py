@@ -19,7 +19,7 @@ import streamlit as st
 from plotly.offline import get_plotlyjs
 
 from playground.errors import PlaygroundError
-from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing, embedded, stylesheet
+from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing_module, embedded_module, stylesheet
 from playground.lessons.registry import LESSONS as ALL_LESSONS
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
@@ -266,7 +266,7 @@ def _write_embed_package(folder: Folder) -> None:
         **({"repository": repository()} if repository() else {}),
     }  # fmt: skip
     types = (MICROSCOPE / "shell" / "attention-lens.d.ts").read_bytes()
-    folder.put_plain("embed/attention-lens.js", embedded().encode())
+    folder.put_plain("embed/attention-lens.js", embedded_module().encode())
     folder.put_plain("embed/attention-lens.d.ts", types)
     folder.put_plain("embed/package.json", json.dumps(package, indent=2).encode())
     folder.put_plain("embed/README.md", EMBED_README.encode())
@@ -334,7 +334,7 @@ def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dic
     here = Here(LESSON_CHOICE)
     script_records = {
         name: {
-            "script": folder.put(f"lessons/{name}.js", drawing(script.file, script.mounts).encode()),
+            "script": folder.put(f"lessons/{name}.js", drawing_module(script.file, script.mounts).encode()),
             "styles": folder.put(f"lessons/{name}.css", stylesheet(script.styles).encode()),
             "box": script.box,
             "look": script.look,
