@@ -316,7 +316,7 @@ def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(
     moment = person.page.locator(".see-moments button").nth(1)
     moment.click()
     person.page.locator(".see-says").wait_for()
-    assert moment.get_attribute("aria-pressed") == "true"
+    moment.and_(person.page.locator("[aria-pressed=true]")).wait_for(state="attached")
     assert moment.is_hidden(), "the sentence is seen again"
     assert person.box("picture") == box
 

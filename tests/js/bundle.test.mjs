@@ -81,7 +81,10 @@ test("only code loses its spaces: strings, regular expressions and templates in 
   const source = `
 const n = { a: 1, b: 6 / 2, text: 'x, "y' };
 [n.text, n.b, /[",\`]: /.test("a: ,: "), \`p: \${n.a ? \`, \${[n.a, { c: 2 }.c].join(", ")} = \` : "e"}, \\\`g: \`];`;
-  const joinedSource = withBundle("sys.stdout.buffer.write(bundle._compressed(sys.argv[1]).encode())", source).toString();
+  const joinedSource = withBundle(
+    "sys.stdout.buffer.write(bundle._compressed(sys.argv[1]).encode())",
+    source,
+  ).toString();
   const expected = ['x, "y', 3, true, "p: , 1, 2 = , `g: "];
   assert.deepEqual([...runInNewContext(source)], expected);
   assert.deepEqual([...runInNewContext(joinedSource)], expected, joinedSource);

@@ -20,8 +20,8 @@ export function colourDistancesOf(colours) {
   return colourDistances;
 }
 
-// A head's numbers, as `Head` in heads.py. colourDistances: from colourDistancesOf. `effect` is NaN if the pack lacks the lengths
-// that heads add. All patches' rows are measured here; heads.py takes a sample on large grids.
+// A head's numbers, as `Head` in heads.py. colourDistances: from colourDistancesOf. `effect` is NaN if the pack lacks
+// the lengths that heads add. All patches' rows are measured here; heads.py takes a sample on large grids.
 export function headMeasures(pack, colourDistances, layer, head) {
   const { rows: gridRows, columns: gridColumns, patches, prefixCount, tokens, prefix } = pack;
   const registers = prefix.filter((name) => name.startsWith("reg")).length;
@@ -82,8 +82,8 @@ function pairIndex(i, j, rows, columns) {
 
 const offsetIndex = (down, right, rows, columns) => (down + rows - 1) * (2 * columns - 1) + right + columns - 1;
 
-// The mean weight at each offset from the query, over the patches that have a neighbour there: {mean, counts: the number
-// of such patches}.
+// The mean weight at each offset from the query, over the patches that have a neighbour there: {mean, counts: the
+// number of such patches}.
 function patternOf(weights, { rows, columns, patches, prefixCount, tokens }) {
   const mean = new Float64Array((2 * rows - 1) * (2 * columns - 1));
   const counts = new Float64Array(mean.length);

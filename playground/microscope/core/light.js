@@ -152,8 +152,8 @@ export function fadedPixels(bytes, ends, share) {
 
 export const greyOf = (r, g, b) => 0.299 * r + 0.587 * g + 0.114 * b;
 
-// The colours of heat: STEP_COUNT × TONE_COUNT pixels, 0xAABBGGRR as a canvas stores them, computed once. The tones of a
-// step are adjacent in memory, because a cell has one step and many tones.
+// The colours of heat: STEP_COUNT × TONE_COUNT pixels, 0xAABBGGRR as a canvas stores them, computed once. The tones of
+// a step are adjacent in memory, because a cell has one step and many tones.
 const heatTables = new Map();
 
 export function heatTable(isNegative = false) {

@@ -46,7 +46,8 @@ export function makePhoto(image, width, height) {
     height: photoCanvas.height,
     clear: photoCanvas, //       a canvas: the photograph itself
     tones, //       for each pixel, its tone in the table of heat
-    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION), // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
+    // the faded photograph under the heat, 0xAABBGGRR as a canvas stores it
+    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION),
     soft: null, //  the faded photograph as a canvas; see softOf
     dim: null, //   a canvas: the photograph outside the light; see dimOf
   };

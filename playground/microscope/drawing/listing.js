@@ -18,7 +18,8 @@ export function formulaHtml(text) {
 export function codeHtml(text, mark = "") {
   const start = mark ? text.indexOf(mark) : -1;
   if (start < 0) return highlightedCode(text);
-  return `${highlightedCode(text.slice(0, start))}<mark>${highlightedCode(mark)}</mark>${highlightedCode(text.slice(start + mark.length))}`;
+  const [before, after] = [text.slice(0, start), text.slice(start + mark.length)];
+  return `${highlightedCode(before)}<mark>${highlightedCode(mark)}</mark>${highlightedCode(after)}`;
 }
 
 function highlightedCode(text) {

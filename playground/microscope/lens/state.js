@@ -345,7 +345,7 @@ export function putMeanRow(choice, frame) {
     for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) mean[j] += values[h * tokens + j] / heads;
     values.set(mean, start);
   }
-  answers.entropies[head] = entropyBits(answers.weights, start, start + tokens);
+  answers.entropies[head] = entropyBits(answers.weights, start, tokens);
   answers.totals[head] = answers.totals.reduce((sum, total) => sum + total, 0) / heads;
   return () => {
     arrays.forEach((values, n) => values.set(rows[n], start));

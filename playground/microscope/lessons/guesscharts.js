@@ -379,7 +379,8 @@ export function photograph(chart, state) {
       : patchRect(cellOf(area, chart.grid, chart.mark), "halo") +
         patchRect(cellOf(area, chart.grid, chart.mark), "mark");
   let svg = imageSvg(box, chart.heat && (state.open || chart.paints));
-  const captionSvg = (text, left) => `<text x="${left}" y="${box.top + box.height + 17}">${withSubscripts(text)}</text>`;
+  const captionSvg = (text, left) =>
+    `<text x="${left}" y="${box.top + box.height + 17}">${withSubscripts(text)}</text>`;
   if (chart.words) svg += captionSvg(chart.words, box.left);
   if (secondPicture) {
     const left = box.width + PICTURE_GAP;

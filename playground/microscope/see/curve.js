@@ -4,7 +4,7 @@
 import { stepOf } from "../core/light.js";
 
 const CURVE_DELAY = 150; // ms without a move before the curve is drawn
-const LEAST_DISTANCE = 2.5; // patches of distance from which a curve is drawn
+const LEAST_CURVE_LENGTH = 2.5; // patches; a shorter curve is not drawn
 const CURVE_BOW = 0.3; // height above both ends, as a share of their distance
 
 export const CURVE_MARKUP = `
@@ -29,7 +29,7 @@ export function createCurve(frame, box) {
     ];
     const [from, to] = [centreOf(mark), centreOf(brightest)];
     const length = Math.hypot(from[0] - to[0], from[1] - to[1]);
-    if (length < (LEAST_DISTANCE * w) / columns) return null;
+    if (length < (LEAST_CURVE_LENGTH * w) / columns) return null;
     return { from, bend: [(from[0] + to[0]) / 2, Math.max(0, Math.min(from[1], to[1]) - CURVE_BOW * length)], to };
   }
 

@@ -4,7 +4,7 @@ import { neighbourhood } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { aroundPlace, PART_NAMES } from "./words.js";
 
-const FAR_DISTANCE = 0.15; // distance as a share of the picture's longer side, as in core/moments.js
+const FAR_SHARE = 0.15; // distance as a share of the picture's longer side, as in core/moments.js
 const LEAST_BEYOND_RATIO = 0.1; // least share of the patch beyond the neighbours, relative to the patch's own share
 
 // How far the brightest patch is from the asking patch: "itself" | "near" | "aside" | "far".
@@ -16,7 +16,7 @@ export function whereOf(mark, brightest, rows, columns) {
   ];
   const distance = Math.max(rowDistance, columnDistance);
   if (distance <= 1) return "near";
-  return distance > FAR_DISTANCE * Math.max(rows, columns) ? "far" : "aside";
+  return distance > FAR_SHARE * Math.max(rows, columns) ? "far" : "aside";
 }
 
 // The part of a sample that a patch lies in. parts: [{kind, box: [top, left, bottom, right] in shares}]

@@ -10,7 +10,7 @@ const LONGEST_HEADER = 4 * 2 ** 20; // bytes; the header of a ViT-g has 100,000
 const MOST_TENSORS = 10_000;
 const MOST_DIMENSIONS = 8;
 const LENGTH_BYTES = 8; // number of bytes, at the file's start, that hold the header's length
-const BYTES_OF = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // bytes of a number
+const BYTES_OF = { F64: 8, F32: 4, F16: 2, BF16: 2, I64: 8, I32: 4, I16: 2, I8: 1, U8: 1, BOOL: 1 }; // bytes
 const VIEWS_OF = { F64: Float64Array, F32: Float32Array, F16: Uint16Array, BF16: Uint16Array, I64: BigInt64Array };
 const SMALL_VIEWS = { I32: Int32Array, I16: Int16Array, I8: Int8Array, U8: Uint8Array, BOOL: Uint8Array };
 

@@ -32,7 +32,7 @@ test("a column is ready once the sums of its rows are computed, also after the s
   }
 });
 
-test("raw scores and value weights stand in answers.drawn, while answers.weights stays what it is", () => {
+test("raw scores and value weights stand in answers.values, while answers.weights stays what it is", () => {
   const answers = createAnswers(pack);
   for (const { layer, head, token, scale, row, scores, weighted } of cases) {
     const start = head * pack.tokens;

@@ -90,7 +90,7 @@ test("a head that is not here answers with nothing, whatever stood there before;
     answerLayer(expected, 2, 3, SCALE, way, "row");
     assert.deepEqual([...answers.ready], [0, 1, 0], way);
     for (const head of [0, 1, 2]) {
-      for (const kind of ["drawn", "weights"]) {
+      for (const kind of ["values", "weights"]) {
         const expectedPart = head === 1 ? headPart(expected[kind], 1, tokens) : new Array(tokens).fill(0);
         assertSame(headPart(answers[kind], head, tokens), expectedPart, `${kind} of ${way} of head ${head}`);
       }

@@ -166,7 +166,11 @@ test("the words that an address leaves out are those with which the picture open
     "our models are shown a drawing first",
   );
   assert.deepEqual(shownBy(choiceFrom({ model: "large" })), ["tabby", "large", 1]);
-  assert.deepEqual(shownBy(choiceFrom({ sample: "meadow", model: "bundled" })), ["meadow", "bundled", 1], "an old link");
+  assert.deepEqual(
+    shownBy(choiceFrom({ sample: "meadow", model: "bundled" })),
+    ["meadow", "bundled", 1],
+    "an old link",
+  );
 });
 
 test("who opens an address with another model than suits has chosen it", () => {
