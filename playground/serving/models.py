@@ -231,11 +231,11 @@ class Card:
     name: str
     title: str
     good_for: str
-    training_pictures: str  # the kinds of pictures that the model suits; "" for an untrained model
+    suits: str  # the kinds of pictures that the model suits; "" for an untrained model
     megabytes: int  # to fetch; 0 for a model that comes with the playground
     licence: str
     here: bool
-    assumption_line: str = ""  # assumptions about a model of the operator
+    assumed: str = ""  # assumptions about a model of the operator
 
     @property
     def quick(self) -> bool:

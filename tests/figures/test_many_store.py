@@ -46,11 +46,11 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
         run.write(tmp_path / "out.zarr", StopsAfterThree)
     assert zarr.open_group(tmp_path / "out.zarr")["done"][:].tolist() == [True] * 3 + [False] * 2
     picture_numbers = []
-    real_some = many.Many.some
+    real_numbers_of = many.Many.numbers_of
     monkeypatch.setattr(
         many.Many,
-        "some",
-        lambda self, numbers, **options: picture_numbers.extend(numbers) or real_some(self, numbers, **options),
+        "numbers_of",
+        lambda self, numbers, **options: picture_numbers.extend(numbers) or real_numbers_of(self, numbers, **options),
     )
     run.write(tmp_path / "out.zarr")
     assert picture_numbers == [3, 4]

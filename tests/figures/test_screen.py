@@ -117,7 +117,7 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
         f"""(() => {{
             const raws = {json.dumps([features.ravel().tolist() for features in feature_tables])};
             const made = raws.map((raw) => features.makeFeatures(Float32Array.from(raw), raw.length / 12, 12, 0));
-            const found = features.principal(made);
+            const found = features.principalComponents(made);
             return made.map((one) => [...features.componentPixels(one, found)]);
         }})()""",
     )

@@ -119,13 +119,13 @@ def test_the_words_about_each_model_state_its_own_numbers(trial):
 
 def test_the_drawing_gets_the_habits_the_masses_and_the_told_head(trial):
     learner = trial.learners[TOLD]
-    header, arrays = unpack(training_now.packed_reel(trial, TOLD, growing=True))
+    header, arrays = unpack(training_now.packed_reel(trial, TOLD, is_growing=True))
     assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
     assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TASK]]
     assert (header["chance"], header["growing"], header["first"]) == (quick.EVEN_SHARE, True, [*quick.TOLD_HEAD])
     assert arrays["mass"].shape == (3, 2, 3)
     np.testing.assert_allclose(arrays["entropy"][2], learner.lapse.moments[2].habits.entropy, rtol=1e-6)
-    other_header, _ = unpack(training_now.packed_reel(trial, ALONE, growing=True))
+    other_header, _ = unpack(training_now.packed_reel(trial, ALONE, is_growing=True))
     assert other_header["told"] == []
     assert [each_header["run"].partition("-")[0] for each_header in (header, other_header)] == [
         trial.id
@@ -139,7 +139,7 @@ def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
     moments = (*learner.lapse.moments[:-1], dataclasses.replace(learner.lapse.moments[-1], mass=mass))
     better_learner = dataclasses.replace(learner, lapse=dataclasses.replace(learner.lapse, moments=moments))
     better_header, _ = unpack(
-        training_now.packed_reel(training_now.Trial(0, learners={ALONE: better_learner}), ALONE, growing=False)
+        training_now.packed_reel(training_now.Trial(0, learners={ALONE: better_learner}), ALONE, is_growing=False)
     )
     assert better_header["first"] == [0, 2]
 

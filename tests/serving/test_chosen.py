@@ -121,7 +121,7 @@ def test_a_name_without_its_prefix_own_is_answered_with_the_full_name(monkeypatc
         True,
     )
     assert "own/leaves" in str(error)
-    assert refusal_of({"model": "roots"}).more.get("missing", {}).get("here") is None
+    assert refusal_of({"model": "roots"}).fields.get("missing", {}).get("here") is None
 
 
 def test_a_server_that_offers_a_list_refuses_others(monkeypatch):

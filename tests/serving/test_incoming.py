@@ -215,5 +215,5 @@ def test_of_all_uploads_that_wait_for_room_one_looks_for_stalled_ones(monkeypatc
     monkeypatch.setattr(routes_pictures, "_looked_at", 0.0)
     monkeypatch.setattr(routes_pictures, "LOOK_EVERY", PATIENCE)
     for _ in range(400):
-        routes_pictures._end_the_slowest(ledger.uploads.by)
+        routes_pictures._end_the_slowest(ledger.uploads.holdings)
     assert len(searches) == 1

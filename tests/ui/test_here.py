@@ -37,7 +37,7 @@ def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
 def test_a_picture_of_one_s_own_is_not_shown_without_its_key(mine_id, key):
     with pytest.raises(Refused) as error:
         Here({"mine": mine_id}, {}, key)
-    assert (error.value.status, error.value.more) == (404, {"forgotten": mine_id})
+    assert (error.value.status, error.value.fields) == (404, {"forgotten": mine_id})
 
 
 def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_person_s(mine_id):
