@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from browser.matches import python_trace
+from browser.truth import python_trace
 from playground.figures.drawing import light, maps
 
 PAIR = "model=bundled&sample=twins&with=sample:portrait&beside=compare"
