@@ -160,7 +160,7 @@ def best_on_other_photographs(tables: list[torch.Tensor]) -> tuple[torch.Tensor,
 
 
 def best_for_each_pair(tables: list[torch.Tensor]) -> tuple[torch.Tensor, list[int]]:
-    """(numbers (pairs, 2), index of each pair's candidate), with the candidate that is best for the pair itself."""
+    """As `best_on_other_photographs`, but each pair gets the candidate with the largest share on this very pair."""
     all_shares = torch.cat(tables, dim=1)  # (candidates, pairs, 2)
     best_candidates = all_shares[:, :, 0].argmax(dim=0)  # (pairs,)
     return all_shares[best_candidates, torch.arange(len(best_candidates))], best_candidates.tolist()

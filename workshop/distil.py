@@ -61,7 +61,7 @@ class Statistics:
 
 
 def patch_appearance(image: Tensor, features: Tensor, components: Tensor, side: int) -> Tensor:
-    """The numbers of each patch that the loss `rest` averages over the patches of a thing: (B, P, 58)."""
+    """Looks, feature components and place of each patch (B, P, 58). The loss `rest` averages them over each thing."""
     positions = places(side, side).expand(len(image), -1, -1)
     return torch.cat([patch_looks(image, STUDENT_PATCH), features @ components, positions], dim=-1)
 

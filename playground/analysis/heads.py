@@ -323,8 +323,8 @@ def _layer_numbers(trace: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:
 
 
 def _pattern(patch_weights: Tensor, grid: Grid) -> tuple[Tensor, Tensor]:
-    """The mean weight of each head at each offset, over the queries with a patch at this offset. Returned in two forms:
-    as the rows of a head for which only offsets matter (heads, S, P), and as a map around the query (heads, 7, 7)."""
+    """(rows, maps) of the mean weight of each head at each offset, over the queries with a patch at this offset. rows:
+    each head's rows if a weight depended on the offset alone (heads, S, P); maps: around the query (heads, 7, 7)"""
     heads, top, left = len(patch_weights), int(grid.down.min()), int(grid.right.min())
     row_length = int(grid.right.max()) - left + 1
     offset_numbers = (grid.down - top) * row_length + grid.right - left  # (S, P): a number for each offset

@@ -59,7 +59,7 @@ class Point:
 
 @dataclass
 class Measurement:
-    """The points that were measured for one case, and the reasons for missing points."""
+    """The points of one case, and why the series ended early. A skipped point is an estimate."""
 
     points: list[Point] = field(default_factory=list)
     stopped: bool = False

@@ -164,7 +164,7 @@ def outcome_words(untold_run: Timelapse, taught_run: Timelapse, loss_beginnings:
 LAYER_COUNT = 6  # of the model in the time-lapse
 PICTURE_SIDE = 640  # pixels along the picture's longer side
 MOST_HEADS = 20  # layers, and heads of a layer, that an address can name
-SHARPER_BITS = 2  # bits: a head counts as sharp once its entropy has fallen by this much since the start
+SHARPER_BITS = 2  # bits: a head is sharp once its entropy is this far below the lowest one at the start
 LOSS_TEXTS = {  # what each loss of the bundled model's run asks for; see workshop/distil.py
     "class": "what kinds of things a drawn scene shows",
     "features": "DINOv2’s feature of each patch",

@@ -24,14 +24,14 @@ class Check:
     layers: tuple[float, ...]  # difference of the tokens after each layer; () if the model's layers were not found
     answer: float | None  # difference of the answers; None if we don't compute the model's answer
     what: str  # the answer that was compared: "logits" or "features"
-    first_difference: int | None  # the first layer whose tokens differ; None if there is none
+    parts: int | None  # the first layer whose tokens differ; None if there is none
     differs: bool  # whether the answers differ
 
     def __bool__(self) -> bool:
-        return self.first_difference is None and not self.differs and (self.answer is not None or bool(self.layers))
+        return self.parts is None and not self.differs and (self.answer is not None or bool(self.layers))
 
     def __str__(self) -> str:
-        if (first := self.first_difference) is not None:
+        if (first := self.parts) is not None:
             equal_words = f"they are equal up to layer {first - 1}" if first else "from the first one on"
             return f"the tokens part after layer {first}, by {self.layers[first]:.1g}; {equal_words}"
         if self.answer is None:

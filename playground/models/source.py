@@ -53,9 +53,8 @@ def why_no_answer(source: Source) -> str:
     if source.readout_difference or not source.config.classes:
         return source.readout_difference
     used_options = {"act_layer": source.config.activation, "global_pool": source.config.pool}
-    unstated = {
-        word: used_options[word] for word in used_options if word in {assumption.word for assumption in source.assumed}
-    }
+    assumed_options = {assumption.word for assumption in source.assumed}
+    unstated = {option: value for option, value in used_options.items() if option in assumed_options}
     if not unstated:
         return ""
     example = ", ".join(f"{word}={value!r}" for word, value in unstated.items())

@@ -39,7 +39,7 @@ def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, 
 
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
-    """The words that belong to the microscope's view."""
+    """The address parameters that belong to the microscope's view."""
     return view.allowed_words(words)
 
 

@@ -362,4 +362,4 @@ uploads = Room("uploads", 68 * MB)  # received bytes of unfinished uploads; one 
 decodes = Room("decodes", 100 * MB, 70 * MB)  # undecoded files that wait for their turn
 answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being sent
 PICTURE_BYTES = 256 * MB  # bytes of people's own decoded pictures; above it, the fullest network's are reduced
-MOST_DOWNLOADS = 4  # models that the server downloads at a time; one network may have all but one of these downloads
+MOST_DOWNLOADS = 4  # models downloaded at a time; the visitors of one IP network may take all of these places but one

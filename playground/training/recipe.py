@@ -65,7 +65,7 @@ class Recipe(Course):
     near_side: int = 56  # pixels along a side of a close-up
     small_side: int = 80  # pixels along a side of a small scene
     naming: float = 3.0  # weight of the loss "shape"
-    gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # (layer, head) of "gathered" and "uneven"
+    gathering: tuple[tuple[int, int], ...] = ((3, 0), (4, 0), (5, 0))  # heads trained by "gathered", "uneven"
     gathering_from: float = 0.45  # share of the run after which "gathered" and "placed" begin
     even_from: float = 0.65  # share of the run after which "uneven" begins
     evenness: float = 0.25  # weight of the loss "uneven"

@@ -20,7 +20,7 @@ from playground.tracing import trace
 SIZE = (112, 144)
 MOST_LEVELS, MOST_MEAN_LEVELS = 3, 0.3  # largest and mean difference, of 255 levels, between browser and Python
 JPEG_LEVELS = 2  # mean difference, of 255 levels, of a copy that was encoded a second time
-MOST_VARIATION = 0.008  # most total variation between rows; most of it comes from model weights in eight bits
+MOST_VARIATION = 0.008  # largest total variation from Python's row; mainly due to model weights in eight bits
 ROW_KINDS = (
     "Display P3, JPEG", "Adobe RGB", "sixteen bits, grey", "half transparent, WebP", "half transparent, Display P3",
     "half transparent, Adobe RGB, WebP",

@@ -95,7 +95,7 @@ def test_a_label_may_be_given_by_its_name_and_the_caption_names_it(labelled_fold
     )
 
 
-def test_of_several_pictures_or_models_each_has_its_own_label(labelled_folder, picture):
+def test_each_of_several_pictures_or_models_has_its_own_label(labelled_folder, picture):
     """Once, a caption named the first picture's likeliest label for both pictures. A second model explained the label
     with the same number instead of the label with the same name."""
     timm_model = timm.create_model("vit_tiny_patch16_224", num_classes=3, depth=2)

@@ -121,7 +121,7 @@ def test_the_size_is_known_before_anything_is_written(small_trace, picture, tmp_
     assert abs(html.size(spec, small_trace, picture) - byte_count) < 500
 
 
-def test_one_layer_of_a_vit_s_stays_near_a_megabyte_even_on_a_picture_of_noise():
+def test_a_page_with_one_layer_of_vit_small_is_near_a_megabyte_even_for_a_picture_of_noise():
     config = Config(width=384, heads=6, depth=2, mlp_width=8)
     noise = Image.fromarray(np.random.default_rng(0).integers(0, 256, (1500, 1500, 3), dtype=np.uint8))
     blurred = noise.resize((400, 400)).resize((1500, 1500))  # has more detail than a photograph

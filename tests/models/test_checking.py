@@ -45,7 +45,7 @@ def test_the_report_names_the_layer_after_which_tokens_differ(vit, model):
         changed_model.blocks[2].mlp.fc1.weight[0] += 1
     report = playground.check(vit, changed_model, batch())
     assert not report
-    assert report.first_difference == 2
+    assert report.parts == 2
     assert "part after layer 2" in str(report)
     assert "equal up to layer 1" in str(report)
 

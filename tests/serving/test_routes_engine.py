@@ -16,7 +16,7 @@ def nothing_made():
     scripts._made_index_and_files.cache_clear()
 
 
-def test_a_server_that_computes_by_itself_says_so():
+def test_a_server_that_computes_by_itself_offers_no_engine():
     with client() as http:
         assert http.get("/api/engine").status_code == 404
         assert http.get("/api/engine/kernels-0123456789ab.wasm").status_code == 404

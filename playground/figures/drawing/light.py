@@ -42,8 +42,8 @@ LUMA_WEIGHTS = np.array([0.299, 0.587, 0.114])
 
 
 def exposure(values: np.ndarray) -> float:
-    """The value that is drawn brightest: only the largest cells exceed it, and it is at least twice the mean. `values`
-    are those of several pictures together if these are to be compared."""
+    """The colour scale's top: larger values are drawn no brighter. Few cells exceed it; it is at least twice the mean.
+    `values` are those of several pictures together if these are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
     return (
         _as_written(

@@ -73,8 +73,8 @@ export function makeCanvas(width, height) {
 
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
-const CUT_FRAMES = 3; // frames without movement after which toolbar and lens count as settled
-const LONGEST_CUT = 30; // frames after which toolbar and lens are shown even if they still move
+const STILL_FRAMES = 3; // frames without movement after which toolbar and lens count as settled
+const MOST_HIDDEN_FRAMES = 30; // frames after which toolbar and lens are shown even if they still move
 const placesIn = (elements) =>
   elements
     .flatMap((element) => [element, ...element.children])
@@ -95,10 +95,10 @@ export function cutTo(elements, applyChange) {
       const nextPlaces = placesIn(elements);
       stableFrames = nextPlaces === places ? stableFrames + 1 : 0;
       places = nextPlaces;
-      if (stableFrames < CUT_FRAMES && framesLeft) waitUntilStill(framesLeft - 1);
+      if (stableFrames < STILL_FRAMES && framesLeft) waitUntilStill(framesLeft - 1);
       else setOpacity("");
     });
-  waitUntilStill(LONGEST_CUT);
+  waitUntilStill(MOST_HIDDEN_FRAMES);
 }
 
 // Sets a canvas to the resolution of the screen. Returns true if its size changed, which also clears it.

@@ -101,8 +101,8 @@ function drawCurtain(context, w, h, { canvas, to: boundary }, unit) {
 
 // -------------------------------------------------------------------------------------------- the convolution
 
-// Draws the patches that a k×k convolution reads at the marked patch in full colour, the region that a stack of `depth`
-// such layers reaches paler, and the rest palest.
+// Draws the patches that a k×k convolution reads at the marked patch in full colour. The region that a stack of `depth`
+// such layers reaches is paler, and the rest is palest.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;

@@ -248,7 +248,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
     const pictureHeight = isBeside ? maxWidth / aspect : Math.min(maxWidth / aspect, maxHeight);
     root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && height - pictureHeight >= ROOMY_HEIGHT);
-    frame.tag.low = true; // the number is drawn below the curve
+    frame.tag.low = true; // the tag with the weight is drawn below the curve
     frame.seenWidth = 0;
     setPictures(frame, page, pictureHeight * aspect, aspect);
     root.style.setProperty("--sw", `${frame.pictureWidth}px`);

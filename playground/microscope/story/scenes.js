@@ -362,7 +362,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
     largest: Math.max(...row),
     contributions: contributionsOf(pack, layer, head, row),
     books: booksOf(pack, layer, head, query, key, row),
-    heads: Array.from({ length: pack.heads }, (_, otherHead) => headOf(pack, layer, otherHead, patch, partner)),
+    heads: Array.from({ length: pack.heads }, (_, otherHead) => rowInHead(pack, layer, otherHead, patch, partner)),
     layers:
       loadedLayers.length < pack.layers
         ? null
@@ -409,7 +409,7 @@ export function sharesAt({ pack, layer, head, patch }, scale, count) {
 }
 
 // The patch's row in one head. best: the patch with the largest weight; agrees: whether `best` lies near the partner.
-function headOf(pack, layer, head, patch, partner) {
+function rowInHead(pack, layer, head, patch, partner) {
   const row = rowOfPatch(pack, layer, head, patch);
   let brightest = 0;
   for (let other = 1; other < pack.patches; other++)

@@ -14,7 +14,7 @@ const MOST_THREADS = 4;
 const SPINS = 4000; // looks for work before a thread sleeps: about a pause between kernels
 const MOST_WAITED = 20_000; // ms for one kernel
 const BOARD_BYTES = 256; // bytes of a helper's message: integers, then arguments
-const ON_BELL = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
+const BELL_AT = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
 const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
 
 // A copy of the kernels' code that imports shared memory: a flag is set.
@@ -106,23 +106,23 @@ export function createThreads(compiled, startWorker = sameWorker, cores = naviga
   const threads = Math.min(cores, MOST_THREADS);
   const helpers = [];
 
-  const awakeHelpers = () => helpers.filter(({ bell }) => Atomics.load(bell, ON_BELL.awake));
+  const awakeHelpers = () => helpers.filter(({ bell }) => Atomics.load(bell, BELL_AT.awake));
 
   function start({ bell, numbers }, name, args) {
     numbers.set(args);
-    bell.set([DIVIDED_KERNELS.indexOf(name), args.length], ON_BELL.which);
-    Atomics.add(bell, ON_BELL.asked, 1);
-    Atomics.notify(bell, ON_BELL.asked);
+    bell.set([DIVIDED_KERNELS.indexOf(name), args.length], BELL_AT.which);
+    Atomics.add(bell, BELL_AT.asked, 1);
+    Atomics.notify(bell, BELL_AT.asked);
   }
 
   function wait({ bell }) {
-    for (let i = 0; i < SPINS; i++) if (Atomics.load(bell, ON_BELL.done) === bell[ON_BELL.asked]) return;
+    for (let i = 0; i < SPINS; i++) if (Atomics.load(bell, BELL_AT.done) === bell[BELL_AT.asked]) return;
     for (
-      let done = Atomics.load(bell, ON_BELL.done);
-      done !== bell[ON_BELL.asked];
-      done = Atomics.load(bell, ON_BELL.done)
+      let done = Atomics.load(bell, BELL_AT.done);
+      done !== bell[BELL_AT.asked];
+      done = Atomics.load(bell, BELL_AT.done)
     )
-      if (Atomics.wait(bell, ON_BELL.done, done, MOST_WAITED) === "timed-out")
+      if (Atomics.wait(bell, BELL_AT.done, done, MOST_WAITED) === "timed-out")
         throw new Error("A thread does not answer any more.");
   }
 
@@ -170,13 +170,13 @@ export function help({ compiled, memory, board, stack }) {
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;
   const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];
-  Atomics.store(bell, ON_BELL.awake, 1);
+  Atomics.store(bell, BELL_AT.awake, 1);
   for (let request = 0; ; ) {
-    for (let i = 0; i < SPINS && Atomics.load(bell, ON_BELL.asked) === request; i++);
-    Atomics.wait(bell, ON_BELL.asked, request);
-    request = Atomics.load(bell, ON_BELL.asked);
-    exports[DIVIDED_KERNELS[bell[ON_BELL.which]]](...numbers.subarray(0, bell[ON_BELL.count]));
-    Atomics.store(bell, ON_BELL.done, request);
-    Atomics.notify(bell, ON_BELL.done);
+    for (let i = 0; i < SPINS && Atomics.load(bell, BELL_AT.asked) === request; i++);
+    Atomics.wait(bell, BELL_AT.asked, request);
+    request = Atomics.load(bell, BELL_AT.asked);
+    exports[DIVIDED_KERNELS[bell[BELL_AT.which]]](...numbers.subarray(0, bell[BELL_AT.count]));
+    Atomics.store(bell, BELL_AT.done, request);
+    Atomics.notify(bell, BELL_AT.done);
   }
 }
