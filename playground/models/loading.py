@@ -280,7 +280,7 @@ def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> No
         check = checking.check(our_model, their_model)
     except PlaygroundError:  # the model needs another input besides a picture, such as a text
         return
-    if check.first_difference is not None:
+    if check.parts is not None:
         raise PlaygroundError(f"This {our_model.name} can't be shown, for our pass is another one: {check}.")
     if check.differs:
         our_model.no_answer = f"this model's own answer is another one ({check})"
