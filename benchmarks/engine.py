@@ -5,8 +5,8 @@ attention maps, and the time of one row. It gives ratios, because absolute times
 the process's highest resident size minus its size with the model loaded; each such measurement has its own process.
 
 With --browser, it compares only the browser's engine, with weights in 8 bits, and onnxruntime-web, both under Node on
-one and two threads. In the table, "exact" is a model in 32-bit floats in onnxruntime-web; the bar compares with this
-model. "Rounded" is a model whose weights and activations onnxruntime's own tool has rounded to 8 bits, with one scale
+one and two threads. In the table, "exact" is a model in 32-bit floats in onnxruntime-web; the column "bar" holds the
+largest allowed ratio to it. "Rounded" is a model whose weights and activations onnxruntime's own tool has rounded to 8 bits, with one scale
 per tensor. The script downloads onnxruntime-web and the packages that write its models into build/ once.
 """
 

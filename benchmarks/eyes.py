@@ -92,8 +92,8 @@ def load(name: str):
 
 
 def answers(vit, scale: float = 1) -> list[torch.Tensor]:
-    """For each photograph, the module's two numbers of each head and pair: (heads of all layers, pairs, 2). `scale`
-    multiplies the scores before the softmax."""
+    """For each photograph (heads of all layers, pairs, 2): the partner's share of the attention, and the share of
+    patches that find it. `scale` multiplies the scores before the softmax."""
     tables = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)

@@ -1,5 +1,5 @@
-"""Reorders the heads of each layer: first comes the head in which a patch gives its own thing the largest share of
-attention.
+"""Sorts the heads of each layer by the share of attention that a patch gives to the thing on which it lies, the
+largest first.
 
 The model's outputs do not change, because a layer sums over its heads. After training, the order of heads is random.
 """

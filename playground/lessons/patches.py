@@ -225,14 +225,14 @@ def packed_filters(subject: Subject, pictures: str) -> bytes:
     return pack(header, arrays)
 
 
-def channels(subject: Subject, numbers: list[int], place: tuple[int, int]) -> list[dict[str, str | int]]:
+def channels(subject: Subject, filter_numbers: list[int], place: tuple[int, int]) -> list[dict[str, str | int]]:
     """For each filter, as text: the answers of its three colour planes at one patch, its bias, and the sum of all."""
     from playground.analysis import patches
 
     names, position = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}
-    answers = patches.answers_by_channel(subject.vit, subject.image, numbers, place)  # (n, 4)
+    answers = patches.answers_by_channel(subject.vit, subject.image, filter_numbers, place)  # (n, 4)
     records = []
-    for number, parts in zip(numbers, answers.tolist(), strict=True):
+    for number, parts in zip(filter_numbers, answers.tolist(), strict=True):
         terms = (f"{part:.2f}".replace("-", "−") for part in (*parts, sum(parts)))
         records.append({"number": int(number), **position, **dict(zip(names, terms, strict=True))})
     return records

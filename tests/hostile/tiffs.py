@@ -4,8 +4,6 @@ import struct
 
 from hostile.making import BIG, NOISE, deflated_zeros, noisy_picture
 
-TIFF_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 7: 1, 11: 4, 12: 8}
-
 
 def short(tag: int, value: int) -> tuple[int, int, int, bytes]:
     return tag, 3, 1, struct.pack("<H", value)

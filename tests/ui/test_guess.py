@@ -32,10 +32,6 @@ def open_page(page: str, **state: object) -> AppTest:
     return app
 
 
-def drawn(app) -> set[str]:
-    return {component.proto.component_name.rpartition("attention_")[2] for component in app.get("bidi_component")}
-
-
 @pytest.mark.usefixtures("nothing_fetched")
 def test_a_guess_is_never_sent_to_the_server():
     """The question's message holds the true value, so the browser judges the guess and sends nothing back."""

@@ -181,8 +181,8 @@ MOST_LARGE_MAPS = 24  # with more maps than these on one sheet, each is small
 def small_maps(spec: Spec) -> Spec:
     """Defaults for small maps: no photograph beneath, because it would hide dim maps, and a logarithmic scale if they
     share one exposure."""
-    is_legible = spec.colours == "shared" and spec.shares_a_whole and not spec.way.coloured
-    is_logarithmic = is_legible if spec.log is None else spec.log
+    suits_log_scale = spec.colours == "shared" and spec.shares_a_whole and not spec.way.coloured
+    is_logarithmic = suits_log_scale if spec.log is None else spec.log
     return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=is_logarithmic)
 
 

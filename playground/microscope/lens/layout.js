@@ -87,7 +87,7 @@ function layOut(lens) {
     if (overWidth > WIDER_FACTOR * besideWidth) tryLayout(choice, frame, page, "over", width, em, pictureAspect);
   } else {
     root.dataset.way = size;
-    root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone held sideways: the picture comes first
+    root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone held sideways
     const height = 0.5 * Math.max(LEAST_SHALLOW_HEIGHT, window.innerHeight);
     setPictures(frame, page, Math.min(width, height * pictureAspect), pictureAspect);
     root.classList.toggle("tight", frame.pictureWidth < STACKED_PARTS_WIDTH * em);

@@ -291,7 +291,6 @@ function createReelState(root, stage) {
     photo: null,
     print: null,
     thumbPhoto: null,
-    heat: null,
     rows: null, //        (heads × tokens,) the weights of the asking patch
     nextRow: null, //     (tokens,) a row of the next moment
     thumbs: [], //        {button, canvas, print} of every head

@@ -102,11 +102,11 @@ function besideOf(formerChoice, nextChoice) {
   const { beside } = formerChoice;
   if (!beside) return null;
   if (beside.model) return beside.model === nextChoice.model ? { model: formerChoice.model } : beside;
-  const newBeside = isSame(beside, nextChoice) ? pictureOf(formerChoice) : beside;
-  return isSame(newBeside, nextChoice) ? null : newBeside;
+  const newBeside = isSamePicture(beside, nextChoice) ? pictureOf(formerChoice) : beside;
+  return isSamePicture(newBeside, nextChoice) ? null : newBeside;
 }
 
-const isSame = (a, b) => (a.mine ?? null) === (b.mine ?? null) && (a.sample ?? null) === (b.sample ?? null);
+const isSamePicture = (a, b) => (a.mine ?? null) === (b.mine ?? null) && (a.sample ?? null) === (b.sample ?? null);
 const pictureOf = ({ sample, mine }) => (mine ? { mine } : { sample });
 
 // ------------------------------------------------------------------------------------------------------- in an address
@@ -175,11 +175,11 @@ export function wordsOfTraces({ sample, mine, model, detail, beside }) {
 // only if the new trace does not name its own.
 export function viewFor(trace, formerTrace, view) {
   const isNewPicture = formerTrace?.picture.id !== trace.picture.id;
-  const isSameModel = formerTrace?.model === trace.model;
-  if (!isNewPicture && isSameModel) return null;
+  const isSamePictureModel = formerTrace?.model === trace.model;
+  if (!isNewPicture && isSamePictureModel) return null;
   const nextView = { ...view };
   const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (isNewPicture && trace.private);
-  if (opensByItself || !isSameModel) for (const key of ["layer", "head"]) delete nextView[key];
+  if (opensByItself || !isSamePictureModel) for (const key of ["layer", "head"]) delete nextView[key];
   if (isNewPicture) for (const key of ["locked", "query", "cut"]) delete nextView[key];
   return nextView;
 }
