@@ -6,8 +6,9 @@ the process's highest resident size minus its size with the model loaded; each s
 
 With --browser, it compares only the browser's engine, with weights in 8 bits, and onnxruntime-web, both under Node on
 one and two threads. In the table, "exact" is a model in 32-bit floats in onnxruntime-web; the column "bar" holds the
-largest allowed ratio to it. "Rounded" is a model whose weights and activations onnxruntime's own tool has rounded to 8 bits, with one scale
-per tensor. The script downloads onnxruntime-web and the packages that write its models into build/ once.
+largest allowed ratio to it. "Rounded" is a model whose weights and activations onnxruntime's own tool has rounded to
+8 bits, with one scale per tensor. The script downloads onnxruntime-web and the packages that write its models into
+build/ once.
 """
 
 import json
