@@ -18,7 +18,7 @@ from playground.errors import PlaygroundError
 from playground.figures import command_line, layouts
 from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import naming, option_words
-from playground.figures.drawing.option_words import OptionError, placeholder, sentence_of
+from playground.figures.drawing.option_words import OptionError, option_field, sentence_of
 from playground.figures.drawing.spec import POOLINGS, Spec
 from playground.figures.files import write_file
 
@@ -90,7 +90,7 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
     for name, reason in unused_reasons(spec, Path(options.output).suffix.lower()).items():
         value = getattr(options, name) if name in command_line.FLAGS else None
         if value is not None and value != command_line.DEFAULTS[name]:
-            raise OptionError(f"{placeholder(name, value)} would change nothing here: {reason}.")
+            raise OptionError(f"{option_field(name, value)} would change nothing here: {reason}.")
 
 
 # Planning the files ---------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import repeat_command
 from playground.figures.drawing import naming
 from playground.figures.drawing.naming import model, published_spec, published_trace, weights
-from playground.figures.drawing.option_words import OptionError, placeholder
+from playground.figures.drawing.option_words import OptionError, option_field
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words
 from playground.figures.drawing.view import FIGURE_CHOICES
@@ -107,7 +107,7 @@ def check(spec: Spec) -> None:
     for name in UNUSED_OPTIONS:
         if (value := getattr(spec, name)) != DEFAULTS[name]:
             raise OptionError(
-                f"{placeholder(name, value)} would change nothing in an interactive figure: leave it out."
+                f"{option_field(name, value)} would change nothing in an interactive figure: leave it out."
             )
     if not layouts.of(spec).alive:
         raise OptionError("An interactive figure has no layout: leave {layout} out, or write a .png, .svg or .pdf.")

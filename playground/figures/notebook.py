@@ -20,7 +20,7 @@ from playground.figures import html as export
 from playground.figures.animation import MOVING_SUFFIXES, animate
 from playground.figures.command_line import unused_reasons
 from playground.figures.drawing import fonts
-from playground.figures.drawing.option_words import OptionError, placeholder
+from playground.figures.drawing.option_words import OptionError, option_field
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.ways import FIRST_WAY
@@ -218,7 +218,7 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> 
     layout.check(spec)
     for name, reason in unused_reasons(spec).items():
         if name in OPTIONS and (value := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
-            raise OptionError(f"{placeholder(name, value)} would change nothing here: {reason}.")
+            raise OptionError(f"{option_field(name, value)} would change nothing here: {reason}.")
     if layout.beside(spec) == "many":
         return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
     if other_image is not None and layout.beside(spec) != "other":

@@ -12,7 +12,7 @@ from playground import PlaygroundError
 from playground.__main__ import main
 from playground.figures import Spec
 from playground.figures.command_line import FLAGS, TYPED_WORDS
-from playground.figures.drawing.option_words import PYTHON_WORDS, OptionError, placeholder, sentence_of
+from playground.figures.drawing.option_words import PYTHON_WORDS, OptionError, option_field, sentence_of
 from playground.serving.figure_words import ADDRESS_NAMES
 
 PACKAGE = Path(__file__).parent.parent.parent / "playground"
@@ -66,8 +66,8 @@ def test_an_option_is_called_as_it_is_typed():
     assert PYTHON_WORDS.put_into(sentence) == 'other_image=, layout="compare", caption=False, query=(7, 5)'
     assert TYPED_WORDS.put_into(sentence) == "--with-image, --layout compare, --no-caption, --patch 7,5"
     assert ADDRESS_NAMES.put_into(sentence) == "with=sample:NAME, layout=compare, caption=false, query=7,5"
-    assert placeholder("mask", True) == "{mask:True}"
-    assert placeholder("dpi", 20) == "{dpi}"
+    assert option_field("mask", True) == "{mask:True}"
+    assert option_field("dpi", 20) == "{dpi}"
 
 
 def test_a_given_value_may_hold_braces():

@@ -64,8 +64,8 @@ class OptionError(PlaygroundError):
         return words.put_into(self.sentence, *self.values)
 
 
-def placeholder(option: str, value: object) -> str:
-    """A placeholder for an option, which `Words.put_into` fills in; the value is included if it is True or False."""
+def option_field(option: str, value: object) -> str:
+    """The field of a sentence that `Words.put_into` fills with this option. True and False stand in the field."""
     return f"{{{option}:{value}}}" if isinstance(value, bool) else f"{{{option}}}"
 
 
