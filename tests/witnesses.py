@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Witness(Protocol):
-    def tell(self) -> str: ...
+    def report(self) -> str: ...
 
 
 _witnesses: list[Witness] = []
@@ -26,4 +26,4 @@ def leave(witness: Witness) -> None:
 def hear() -> Iterator[tuple[str, str]]:
     """(kind, report) of each open browser and running server."""
     for witness in _witnesses:
-        yield type(witness).__name__.lower(), witness.tell()
+        yield type(witness).__name__.lower(), witness.report()

@@ -77,7 +77,7 @@ class Server:
         """The ids of the processes whose memory counts as this server's."""
         return [self.process.pid]
 
-    def tell(self) -> str:
+    def report(self) -> str:
         """A report for a failed test: the address, whether the server runs, and the last lines of its log."""
         exit_status = self.process.poll()
         lines = self.log.splitlines()[-LAST_LINES:]

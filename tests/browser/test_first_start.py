@@ -36,9 +36,9 @@ def test_every_drawing_is_shown_before_it_is_prepared_and_prepared_soon_after(ba
     assert visitor.until()["grid"] == [14, 14]
     until(
         lambda: ready_packs() == PACK_NAMES,
-        f"{PACK_NAMES - ready_packs()} are not prepared; the server says\n{bare_server.tell()}",
+        f"{PACK_NAMES - ready_packs()} are not prepared; the server says\n{bare_server.report()}",
     )
-    until(lambda: "prepared meadow-2" in bare_server.log, f"nobody said that it was prepared:\n{bare_server.tell()}")
+    until(lambda: "prepared meadow-2" in bare_server.log, f"nobody said that it was prepared:\n{bare_server.report()}")
     visitor.check()
     visitor.forgiven_errors = LOST_SERVER
 

@@ -112,7 +112,7 @@ class Proxy:
         _, status, _, _, replicas, *last_fields = matching_lines()[-1].split()
         return {"status": status, "replica": last_fields[-3] if len(last_fields) > 2 else replicas}
 
-    def tell(self) -> str:
+    def report(self) -> str:
         return "\n".join([*self.log()[-20:], (self.folder / "errors").read_text()])
 
     def log(self) -> list[str]:
@@ -240,7 +240,7 @@ def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(proxy_without_
     assert any(" 502 GET /api/trace 127.0.0.1:1 " in line for line in proxy_without_replica.log()), (
         proxy_without_replica.log()
     )
-    log_text = proxy_without_replica.tell()
+    log_text = proxy_without_replica.report()
     assert not any(word in log_text for word in ("client", "0123456789abcdef", "secret", "the-id-of-a-session"))
 
 

@@ -46,7 +46,7 @@ class NetworkMeter:
     def kilobytes(self) -> float:
         return sum(self.received.values()) / 1000
 
-    def tell(self) -> str:
+    def report(self) -> str:
         largest_answers = sorted(self.received.items(), key=lambda one: -one[1])[:20]
         return "\n".join([f"{self.kilobytes:.1f} KB", *(f"{size:8} {url}" for url, size in largest_answers)])
 
@@ -64,8 +64,8 @@ def test_a_reload_fetches_nearly_nothing(arrive, server):
     meter.wait_for_answers("/names?", 6)
     visitor.page.reload()
     wait_for_everything(visitor)
-    print(meter.tell())
-    assert meter.kilobytes <= MOST_RELOAD_KB, meter.tell()
+    print(meter.report())
+    assert meter.kilobytes <= MOST_RELOAD_KB, meter.report()
 
 
 @pytest.mark.slow

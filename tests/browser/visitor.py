@@ -289,11 +289,11 @@ class Visitor:
         """Asserts that neither console nor page showed an error and that only this machine was asked."""
         errors, self.errors[:] = list(self.errors), []
         page_errors = [] if self.page.is_closed() else self.page.get_by_test_id("stException").all_inner_texts()
-        assert not errors, "\n".join(["The browser's console has errors:", *errors, self.tell()])
-        assert not page_errors, "\n".join(["The page shows an error:", *page_errors, self.tell()])
+        assert not errors, "\n".join(["The browser's console has errors:", *errors, self.report()])
+        assert not page_errors, "\n".join(["The page shows an error:", *page_errors, self.report()])
         assert self.hosts <= {OWN_HOST}
 
-    def tell(self) -> str:
+    def report(self) -> str:
         """A report for a failed test: the address, the microscope's read(), the errors and a screenshot's path."""
         if self.page.is_closed():
             return "has closed the page"

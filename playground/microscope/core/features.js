@@ -223,18 +223,18 @@ export function matchesOf(first, second) {
   return matches.map((j, i) => (backMatches[j] === i ? j : -1));
 }
 
-// The most similar token of the second picture: {there: that token, alike: the cosine, mutual: whether each is the
+// The most similar token of the second picture: {nearest: that token, alike: the cosine, mutual: whether each is the
 // other's nearest}.
 export function nearestTo(first, token, second) {
-  const match = mostSimilar(first, token, second);
-  const alike = dotOfVectors(first.unit, token * first.width, second.unit, match * first.width, first.width);
-  return { there: match, alike, mutual: mostSimilar(second, match, first) === token };
+  const nearest = mostSimilar(first, token, second);
+  const alike = dotOfVectors(first.unit, token * first.width, second.unit, nearest * first.width, first.width);
+  return { nearest, alike, mutual: mostSimilar(second, nearest, first) === token };
 }
 
 // The matching token of the second picture, or −1.
 export function matchOf(first, token, second) {
-  const { there, mutual } = nearestTo(first, token, second);
-  return mutual ? there : -1;
+  const { nearest, mutual } = nearestTo(first, token, second);
+  return mutual ? nearest : -1;
 }
 
 function mostSimilar(first, token, second) {

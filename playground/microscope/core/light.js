@@ -328,9 +328,9 @@ function toggleCrossing(inside, columns, y0, x0, y1, x1) {
 // The edges around the chosen cells as closed paths of corners [row, column, row, column, …]. The chosen cells lie to
 // the right of a path. Cells that touch only at a corner have separate paths.
 export function outlines(chosen, rows, columns) {
-  const width = columns + 1;
+  const rowLength = columns + 1;
   const isInside = (r, c) => r >= 0 && c >= 0 && r < rows && c < columns && chosen[r * columns + c];
-  const ends = new Int32Array(2 * width * (rows + 1)).fill(-1); // ends of the one or two edges from each corner
+  const ends = new Int32Array(2 * rowLength * (rows + 1)).fill(-1); // ends of the one or two edges from each corner
   const corners = [];
   const addEdge = (from, to) => {
     if (ends[2 * from] < 0) corners.push(from);
@@ -339,22 +339,22 @@ export function outlines(chosen, rows, columns) {
   for (let r = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++) {
       if (!isInside(r, c)) continue;
-      const corner = r * width + c;
+      const corner = r * rowLength + c;
       if (!isInside(r - 1, c)) addEdge(corner, corner + 1);
-      if (!isInside(r, c + 1)) addEdge(corner + 1, corner + width + 1);
-      if (!isInside(r + 1, c)) addEdge(corner + width + 1, corner + width);
-      if (!isInside(r, c - 1)) addEdge(corner + width, corner);
+      if (!isInside(r, c + 1)) addEdge(corner + 1, corner + rowLength + 1);
+      if (!isInside(r + 1, c)) addEdge(corner + rowLength + 1, corner + rowLength);
+      if (!isInside(r, c - 1)) addEdge(corner + rowLength, corner);
     }
   }
   const paths = [];
   for (const start of corners) {
-    while (ends[2 * start] >= 0) paths.push(followEdges(ends, start, width));
+    while (ends[2 * start] >= 0) paths.push(followEdges(ends, start, rowLength));
   }
   return paths;
 }
 
 // One closed path from `start`, as the corners at which it turns. Removes the path's edges from `ends`.
-function followEdges(ends, start, width) {
+function followEdges(ends, start, rowLength) {
   const path = [];
   let corner = start,
     heading = 0,
@@ -362,17 +362,18 @@ function followEdges(ends, start, width) {
   do {
     // Where two paths cross, turns right, so that the path stays at the same cell.
     const turn =
-      ends[2 * corner + 1] >= 0 && heading && ends[2 * corner + 1] === corner + rightOf(heading, width) ? 1 : 0;
+      ends[2 * corner + 1] >= 0 && heading && ends[2 * corner + 1] === corner + rightOf(heading, rowLength) ? 1 : 0;
     const nextCorner = ends[2 * corner + turn];
     ends[2 * corner + turn] = ends[2 * corner + 1];
     ends[2 * corner + 1] = -1;
-    if (nextCorner - corner !== heading && heading) path.push(Math.floor(corner / width), corner % width);
+    if (nextCorner - corner !== heading && heading) path.push(Math.floor(corner / rowLength), corner % rowLength);
     heading = nextCorner - corner;
     firstHeading ||= heading;
     corner = nextCorner;
   } while (corner !== start);
-  if (heading !== firstHeading) path.unshift(Math.floor(start / width), start % width);
+  if (heading !== firstHeading) path.unshift(Math.floor(start / rowLength), start % rowLength);
   return path;
 }
 
-const rightOf = (heading, width) => (heading === 1 ? width : heading === width ? -1 : heading === -1 ? -width : 1);
+const rightOf = (heading, rowLength) =>
+  heading === 1 ? rowLength : heading === rowLength ? -1 : heading === -1 ? -rowLength : 1;

@@ -39,7 +39,7 @@ export function bindMatches(choice, page) {
 }
 
 // The match of the patch under the cursor: {from: the cursor's picture, "main" or "other", asked: the token under the
-// cursor, there: the matching patch, alike: the similarity, mutual}; null without data.
+// cursor, nearest: the matching patch, alike: the similarity, mutual}; null without data.
 export function matchNow(choice, data, { match, shown }) {
   const { view } = choice,
     { main, other } = data;
@@ -83,7 +83,7 @@ function matchInWords(choice, data, match) {
   if (!features.ready) return "Matches: the features are on their way.";
   if (!match) return "";
   const { pack } = match.from === "main" ? data.other : data.main;
-  const place = placeName(match.there - pack.prefixCount, pack.columns);
+  const place = placeName(match.nearest - pack.prefixCount, pack.columns);
   return match.mutual
     ? `Match in the other picture: ${place} (cosine of the features ${match.alike.toFixed(2)}).`
     : `No match in the other picture: the most similar patch there, ${place}, is more similar to another patch here.`;
@@ -101,7 +101,7 @@ function flyToMatch({ main, other }, frame, page, patchMatch) {
     return { x: box.x + (patch % pack.columns) * w, y: box.y + Math.floor(patch / pack.columns) * h, w, h };
   };
   const [fromEntry, toEntry] = patchMatch.from === "main" ? [main, other] : [other, main];
-  const [fromCell, toCell] = [cellIn(fromEntry, patchMatch.asked), cellIn(toEntry, patchMatch.there)];
+  const [fromCell, toCell] = [cellIn(fromEntry, patchMatch.asked), cellIn(toEntry, patchMatch.nearest)];
   const startPoint = [fromCell.x + fromCell.w / 2, fromCell.y + fromCell.h / 2];
   const dx = toCell.x + toCell.w / 2 - startPoint[0],
     dy = toCell.y + toCell.h / 2 - startPoint[1];

@@ -58,12 +58,11 @@ function curvePath({ from, bend, to }) {
 // Below: the staircase. It has a bar for each of the row's largest shares. A dashed outline shows the first bar's
 // length at the other setting of the √d_k switch. Flipping the switch makes the bars grow or shrink.
 
-const BAR_COUNT = 12;
+export const BAR_COUNT = 12;
 const FLIP_MS = 250; // ms of the animation when the switch is flipped
 const easedFlip = (t) => t * t * (3 - 2 * t);
 
-export const largestShares = (sorted, count = BAR_COUNT) =>
-  Array.from(sorted.subarray(0, Math.min(count, sorted.length)));
+export const largestShares = (sorted) => Array.from(sorted.subarray(0, Math.min(BAR_COUNT, sorted.length)));
 
 export function createStaircase() {
   return { from: [], to: [], altered: null, startTime: -FLIP_MS };

@@ -12,6 +12,7 @@ import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/lay
 import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/state.js";
 import {
+  BAR_COUNT,
   barsAt,
   CURVE_MARKUP,
   createCurve,
@@ -40,7 +41,6 @@ const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
-const BARS_SHOWN = 12;
 
 const HEAD_MARKUP = `
   <p class="see-says" data-see="says"></p>
@@ -130,7 +130,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
     setText(partNamed(nineBox, "nineTitle"), words("convolution"));
     setText(partNamed(nineBox, "hears"), words("hearsNine"));
-    setText(partNamed(stairsBox, "largest"), words("largest", { count: BARS_SHOWN }));
+    setText(partNamed(stairsBox, "largest"), words("largest", { count: BAR_COUNT }));
     moments.writeWords();
     writeMarkupTexts(page);
     sourceElement.title = words("stepThrough");
@@ -379,7 +379,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { scale } = pack;
     const isAltered = Math.abs(shown.scale - scale) > 1e-9 * scale;
     const time = performance.now();
-    setBars(see.stairs, largestShares(sorted, BARS_SHOWN), isAltered, time, reducedMotion.matches);
+    setBars(see.stairs, largestShares(sorted), isAltered, time, reducedMotion.matches);
     const dashedShare = largestAtScale(pack, view, token, isAltered ? scale : 1);
     const style = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(chart.getContext("2d"), chart.width, chart.height, barsAt(see.stairs, time), dashedShare, style);

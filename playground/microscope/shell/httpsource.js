@@ -176,9 +176,9 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   }
 
   const computedBy =
-    (name, { plain: needsPlain = true } = {}) =>
+    (name) =>
     async (trace, ...args) => {
-      if (needsPlain) await requireModel(trace.model);
+      await requireModel(trace.model);
       return computing[name](trace, ...args);
     };
 
