@@ -27,7 +27,7 @@ def test_a_line_flies_to_the_match_that_python_finds(visit, matches):
     match = visitor.until("r => r.match?.mutual")["match"]
     row, column = matches[patch].tolist()
     columns = python_trace("portrait").grid[1]
-    assert divmod(match["there"] - len(python_trace("portrait").prefix), columns) == (row, column)
+    assert divmod(match["nearest"] - len(python_trace("portrait").prefix), columns) == (row, column)
     words = visitor.page.locator(".match-words")
     words.filter(has_text=f"row {row}, column {column}").wait_for()
     line = visitor.page.locator(".match-line i")

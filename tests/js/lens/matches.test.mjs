@@ -41,7 +41,7 @@ test("a sentence says that the features are on their way", async () => {
 test("a line flies to the match, and the words name it; a screen reader hears it", async () => {
   const microscope = await mountComparison({ view: { locked: true } });
   const { match } = microscope.lens.read(); // the locked patch 1,1 is token 5; the match is token 2
-  assert.deepEqual([match.from, match.asked, match.there, match.mutual], ["main", 5, 2, true]);
+  assert.deepEqual([match.from, match.asked, match.nearest, match.mutual], ["main", 5, 2, true]);
   assert.match(matchWords(microscope), /^Match in the other picture: row 0, column 1 \(cosine of the features 1\.00\)/);
   assert.equal(microscope.find(".match-line").hidden, false);
   await passTime(600);
@@ -62,7 +62,7 @@ test("a patch of the compared picture asks as well", async () => {
   microscope.point("pointermove", microscope.part("twin"), 0.5, 0.26);
   const { match } = microscope.lens.read();
   assert.equal(match.from, "other");
-  assert.equal(match.there, 7 - match.asked);
+  assert.equal(match.nearest, 7 - match.asked);
 });
 
 test("one picture in two models has no matches", async () => {
