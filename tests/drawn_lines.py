@@ -14,8 +14,8 @@ def closed_curve(points: np.ndarray) -> np.ndarray:
 
 
 def flattened_curve(curve: np.ndarray) -> np.ndarray:
-    """(1 + 2 curves, 2) -> (corners, 2): quadratic Béziers as polygons. `curve` holds the start, then for each Bézier
-    its control point and its end, as a canvas and a PDF do."""
+    """(1 + 2 · curves, 2) -> (corners, 2): a chain of quadratic Béziers as a polygon. `curve` holds the start, then for
+    each Bézier its control point and its end, as a canvas and a PDF do."""
     start, control, end = curve[:-1:2], curve[1::2], curve[2::2]
     t = np.linspace(0, 1, PIECES, endpoint=False)[:, None, None]
     return ((1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * end).swapaxes(0, 1).reshape(-1, 2)

@@ -316,8 +316,8 @@ def as_json(about: dict, tables: list[Table]) -> bytes:
 
 
 def npz(about: dict, tables: list[Table]) -> bytes:
-    """Arrays: `values` (maps, tokens), `tokens`, `grid`, one for each key of a map such as `layer`, and the figure's
-    facts as JSON, `about`. The arrays of a second trace have names that end in _2."""
+    """Arrays: `values` (maps, tokens), `tokens`, `grid`, the trace's facts as JSON, `of`, and one array for each key of
+    the maps, such as `layer`. `about` holds the figure's facts. Arrays of a second trace have names that end in _2."""
     arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
     for number, table in enumerate(tables, start=1):
         name_end = "" if number == 1 else f"_{number}"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ALONE, TOLD = "alone", "told"  # the two models, as training/quick.py calls them
 LEARNER_NAMES = {ALONE: "Nobody tells it where to look", TOLD: "One head is told"}
-LINE_STYLES = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}
+LINE_LABELS_AND_COLOURS = {ALONE: ("nobody tells it", "#7A7C85"), TOLD: ("one head is told", KEY)}
 LEARNER = Setting.of(ALONE, LEARNER_NAMES)
 FIELD_SIDE = 96  # pixels along a field of the board
 LARGE_SHARE = 0.25  # share of a patch's attention on its twin, well above chance
@@ -192,7 +192,7 @@ def learner_figure(
     """A line for each model, and a dashed line at the level of chance."""
     figure = go.Figure()
     for name, line in values.items():
-        label, colour = LINE_STYLES[name]
+        label, colour = LINE_LABELS_AND_COLOURS[name]
         figure.add_scatter(
             x=steps, y=[100 * share for share in line], mode="lines", name=label, line={"color": colour, "width": 2.5}
         )
@@ -220,7 +220,8 @@ def first_looking_sentence(learners: dict[str, Learner]) -> str:
     last_step = learners[ALONE].lapse.moments[-1].step
     looking_steps = {name: first_steps(learner)[0] for name, learner in learners.items()}
     lines = [
-        f"{LINE_STYLES[name][0]}: " + (f"from step {step} on" if step is not None else f"not by step {last_step}")
+        f"{LINE_LABELS_AND_COLOURS[name][0]}: "
+        + (f"from step {step} on" if step is not None else f"not by step {last_step}")
         for name, step in looking_steps.items()
     ]
     return f"More than {percent(LARGE_SHARE)} of a patch’s attention on its twin, in the best head: {'; '.join(lines)}."

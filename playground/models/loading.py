@@ -237,7 +237,7 @@ def resolve(
 
 
 def _app_model_file(name: str) -> str:
-    """The file of a model that the app calls own/NAME, so that commands printed by the app work; else the name."""
+    """For a name own/NAME, as printed by the app, the file of that model of its user; other names unchanged."""
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
     if not name.startswith(OWN_PREFIX) or Path(name).exists():
         return name

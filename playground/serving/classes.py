@@ -92,7 +92,7 @@ class Question:
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
-        """For each round: guess -> number of people who made it, with raised hands."""
+        """For each round: guess -> number of people who made it, on phones and by raised hands together."""
         return [
             dict(Counter(map(str, guesses.values())) + Counter(hands))
             for guesses, hands in zip(self.rounds, self.hands, strict=True)

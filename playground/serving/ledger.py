@@ -176,8 +176,9 @@ def add(counter: Counter, name: Hashable, amount: float) -> None:
 
 
 class Room:
-    """A limited amount of one resource. A network may hold at most REACH times the free amount: a single network gets
-    three quarters, two get three sevenths each. RESERVED_SHARE of the capacity is for networks that hold nothing."""
+    """A limited amount of one resource. A network may hold at most REACH times the free amount: as REACH is 3, a single
+    network gets three quarters, two get three sevenths each. RESERVED_SHARE of the capacity is for networks that hold
+    nothing."""
 
     def __init__(self, kind: str, capacity: float, key_limit: float = math.inf):
         self.kind, self.capacity, self.key_limit = kind, capacity, key_limit

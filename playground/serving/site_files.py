@@ -230,7 +230,7 @@ def opening_file(record: dict) -> str:
     return record["prepared"][f"{record['opens']['model']} {record['opens']['detail']}"]["opening"]["file"]
 
 
-def write_offline(folder: Folder, first_files: list[str]) -> dict:
+def write_offline_list(folder: Folder, first_files: list[str]) -> dict:
     """The list for shell/site.js: all files written so far, and which are needed first."""
     sizes = {name: (folder.path / name).stat().st_size for name in folder.names}
     weights = sum(size for name, size in sizes.items() if name.startswith(WEIGHTS))

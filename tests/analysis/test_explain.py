@@ -52,8 +52,8 @@ def test_only_blocks_of_full_size_are_compared_if_there_are_enough():
     grid = (9, 9)
     blocks = occlusion.blocks(grid, 2)
     moves = [float(n) for n in range(len(blocks))]
-    map_like_moves = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
-    explanation = explain.explain({"constant": torch.ones(grid), "rollout": map_like_moves}, (0, 0), 2, moves)
+    agreeing_map = sum(block * (n if int(block.sum()) == 4 else -n) for n, block in enumerate(blocks)).float()
+    explanation = explain.explain({"constant": torch.ones(grid), "rollout": agreeing_map}, (0, 0), 2, moves)
     assert (explanation.blocks, explanation.compared) == (25, 15)
     assert explanation.scores["rollout"] == pytest.approx(1)
 

@@ -12,9 +12,9 @@ from playground.figures import many
 KINDS = ("weights:1,-1", "features", "entropy", "distance", "relevance")
 
 
-@pytest.mark.parametrize("block", [many.BLOCK_SCORES, 2000])
-def test_each_picture_s_numbers_are_those_of_its_own_trace(small, pictures, block, monkeypatch):
-    monkeypatch.setattr(many, "BLOCK_SCORES", block)  # a picture's rows fit into one block, or need several
+@pytest.mark.parametrize("block_scores", [many.BLOCK_SCORES, 2000])
+def test_each_picture_s_numbers_are_those_of_its_own_trace(small, pictures, block_scores, monkeypatch):
+    monkeypatch.setattr(many, "BLOCK_SCORES", block_scores)  # a picture's rows fit into one block, or need several
     all_numbers = list(playground.trace_many(sorted(pictures.iterdir())[:3], small, KINDS, batch=2))
     assert [numbers.name[-5:] for numbers in all_numbers] == [f"{n}.png" for n in range(3)]
     distances = tracing.distances((8, 8))

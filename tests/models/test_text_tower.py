@@ -85,7 +85,7 @@ def test_a_text_that_is_empty_or_too_long_is_refused(small, text):
         text_tower.direction(small, text)
 
 
-def test_a_text_tower_that_is_damaged_or_of_another_model_gets_a_sentence(tmp_path, picture):
+def test_a_text_tower_that_is_damaged_or_of_another_model_is_refused_in_a_sentence(tmp_path, picture):
     save_towers("CLIP", tmp_path)
     vit = playground.load(tmp_path)
     with pytest.raises(PlaygroundError, match="into 32 numbers and its text tower texts into 48"):

@@ -165,7 +165,7 @@ def test_a_file_that_takes_too_long_ends_the_process(endless, monkeypatch):
 
 
 @pytest.fixture
-def slow_start(tmp_path, monkeypatch):
+def start_gate(tmp_path, monkeypatch):
     """The path of a file; new processes wait until this file exists."""
     gate = tmp_path / "gate"
     code = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
@@ -182,18 +182,18 @@ def clock(monkeypatch):
     return clock_time
 
 
-def test_the_start_of_a_process_does_not_count_as_a_file_s_time(slow_start, clock):
+def test_the_start_of_a_process_does_not_count_as_a_file_s_time(start_gate, clock):
     def start_late():
-        if not slow_start.exists():
+        if not start_gate.exists():
             clock[0] += 2 * decoder.PATIENCE * decoder.CORE_SECONDS
-            slow_start.touch()
+            start_gate.touch()
 
     with Worker() as worker:
         assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS, check_person=start_late).size == (64, 48)
         assert worker.can_go_on()
 
 
-def test_a_process_that_does_not_start_means_a_busy_machine_and_no_bad_file(slow_start, clock):
+def test_a_process_that_does_not_start_means_a_busy_machine_and_no_bad_file(start_gate, clock):
     def pass_time():
         clock[0] += decoder.START_SECONDS / 2
 

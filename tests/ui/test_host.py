@@ -42,7 +42,7 @@ def test_a_model_that_is_too_large_is_refused_with_a_sentence():
     assert "choose a smaller one" in error.value
 
 
-# Runs that a button of the lesson on training starts, without a browser
+# Training runs, started by the button of their lesson; these tests need no browser
 
 
 APP = Path(__file__).parent.parent.parent / "app.py"

@@ -130,7 +130,7 @@ def pooled_answer(requests: list[Request], pooling: str) -> Answer:
     return Answer(head_numbers.mean(0) if pooling == "mean" else head_numbers.amax(0))
 
 
-LOG_RANGE = 1000  # a logarithmic scale begins at 1/DEEPEST of its end
+LOG_RANGE = 1000  # a logarithmic scale begins at 1/LOG_RANGE of its end
 
 
 @dataclass(frozen=True)

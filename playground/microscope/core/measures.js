@@ -7,7 +7,7 @@ import { patchFrom } from "./grid.js";
 import { percent } from "./numbers.js";
 
 const MOST_NEAR_DISTANCE = 3; // patches: largest distance that counts as near, like REACH in analysis/heads.py
-const LOCKED_SHARE = 0.3; // rows with at least this mean weight on one place are locked, as in lessons/measures.py
+const LOCKED_SHARE = 0.3; // a head with a larger mean share on one place is locked, as in lessons/measures.py
 const MEASURED_PATCHES = 24; // patches, evenly spread, whose mean row stands for all rows
 
 // The first query in a visitor's photograph: the middle patch.

@@ -5,7 +5,7 @@ import { fitCanvas } from "./dom.js";
 
 const REPORT_DELAY = 300; // milliseconds from the reader's last change until the change is reported
 
-export function keepDrawing({ data, parentElement, setStateValue }, create) {
+export function mountLessonDrawing({ data, parentElement, setStateValue }, create) {
   const stage = (parentElement.__drawing ??= openStage(parentElement, create));
   stage.setStateValue = setStateValue;
   if (stage.data !== data) {

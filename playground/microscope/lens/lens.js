@@ -298,7 +298,8 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
   if (!nextFrame) buildHeads(data, page);
   if (isSamePicture) keepPlace(choice, data, page, formerMain.pack);
-  else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null }; // the picture's own start
+  // query null: the new picture opens at its own start patch
+  else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null };
 }
 
 function update(lens, { place, view, ui, overlay }) {

@@ -15,7 +15,7 @@ import {
 } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
-import { keepDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 // The place in `state.arrows` at which an arrow's two numbers begin.
 export const indexOf = (token, kind) => 2 * (kind === "q" ? token : TOKEN_COUNT + token);
@@ -381,5 +381,5 @@ function bindTyping(state) {
 }
 
 export default function (component) {
-  return keepDrawing(component, createArrows);
+  return mountLessonDrawing(component, createArrows);
 }

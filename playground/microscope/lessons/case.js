@@ -6,7 +6,7 @@
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
 import { markedWords } from "../drawing/listing.js";
-import { keepDrawing } from "../drawing/stage.js";
+import { mountLessonDrawing } from "../drawing/stage.js";
 
 const SHORTEST_AXIS = 16_384; // tokens at the right end of the shortest axis
 const STEP_FACTOR = 1.1; // factor by which an arrow key changes the number of tokens
@@ -366,7 +366,7 @@ function paintSquare(state, findRef, caseNow, theme) {
 }
 
 export default function (component) {
-  return keepDrawing(component, createCase);
+  return mountLessonDrawing(component, createCase);
 }
 
 // Paints costs by number of tokens as SVG: lines on two logarithmic axes. The legend shows the values at the number of

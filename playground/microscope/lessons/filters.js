@@ -10,7 +10,7 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
 import { makePhoto } from "../drawing/light.js";
 import { markedWords } from "../drawing/listing.js";
-import { keepDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
+import { mountLessonDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
 
 const MARKUP = `
   <div class="pair">
@@ -170,5 +170,5 @@ function paintAnswers(state, theme) {
 }
 
 export default function (component) {
-  return keepDrawing(component, createFilters);
+  return mountLessonDrawing(component, createFilters);
 }

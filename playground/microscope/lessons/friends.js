@@ -14,7 +14,7 @@ import { applyDataStyles, decodeJpeg, outlineCell } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { barColours, makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { hatch } from "../drawing/matrix.js";
-import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
+import { mountLessonDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
 const RAMP = barColours();
 const PATCHES_LISTED = 8; // number of patches with the largest weights, as swatches
@@ -301,5 +301,5 @@ function writeFriends(state, query, entropy) {
 }
 
 export default function (component) {
-  return keepDrawing(component, createFriends);
+  return mountLessonDrawing(component, createFriends);
 }

@@ -15,7 +15,7 @@ import { decodeJpeg } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { keepDrawing, sheetOf, spotOf } from "../drawing/stage.js";
+import { mountLessonDrawing, sheetOf, spotOf } from "../drawing/stage.js";
 
 const figureOf = (title, name) => `<figure><figcaption><b>${title}</b></figcaption>
   <canvas data-ref="${name}" role="img" aria-label="${name} over the picture"></canvas>
@@ -166,7 +166,7 @@ function paintPanel(state, i, shares, patch, topPatch, domain) {
 }
 
 export function carried(component) {
-  return keepDrawing(component, createCarried);
+  return mountLessonDrawing(component, createCarried);
 }
 
 // Builds bars with a name below and a number above, as HTML elements: for the mixing desk of a row's largest weights,
@@ -305,5 +305,5 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
 }
 
 export function scores(component) {
-  return keepDrawing(component, createScores);
+  return mountLessonDrawing(component, createScores);
 }

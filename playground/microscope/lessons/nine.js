@@ -8,7 +8,7 @@ import { maskScores, readArrows, receivedOf, scoresOf, TOKEN_COUNT, weightsOf } 
 import { percent } from "../core/numbers.js";
 import { markedWords } from "../drawing/listing.js";
 import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
-import { keepDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 const CHIPS = [...LETTERS]
   .map((letter) => `<button data-letter="${letter}" aria-label="hide token ${letter}">${letter}</button>`)
@@ -117,7 +117,7 @@ function rowInWords(state, maskedScores, weights) {
 }
 
 export function masks(component) {
-  return keepDrawing(component, createMasks);
+  return mountLessonDrawing(component, createMasks);
 }
 
 // Shows the number that each of nine tokens receives (its row of weights times the values), as a table and as a layer
@@ -207,5 +207,5 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
 }
 
 export function received(component) {
-  return keepDrawing(component, createReceived);
+  return mountLessonDrawing(component, createReceived);
 }

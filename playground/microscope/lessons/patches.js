@@ -8,7 +8,7 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
 import { makeCanvas, outlineCell } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
-import { eased, keepDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 
 // Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
 // and the token. state.flightProgress goes from 0 to 1.
@@ -435,5 +435,5 @@ function writeProducts(state, { vector, filter, sum, bias }) {
 }
 
 export default function (component) {
-  return keepDrawing(component, createPatches);
+  return mountLessonDrawing(component, createPatches);
 }

@@ -10,7 +10,7 @@ import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { applyDataStyles, decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
-import { eased, keepDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
 // The share of the table's numbers, the largest ones, that get the full colour: a few outliers would pale all others.
@@ -199,7 +199,7 @@ function paintMaps(state, theme, palette, height) {
 }
 
 export function positions(component) {
-  return keepDrawing(component, createPositions);
+  return mountLessonDrawing(component, createPositions);
 }
 
 // The same patches in two orders, and the attention of the patch under the cursor in both: without positions it goes to
@@ -394,5 +394,5 @@ function writeShuffle(state, orderedRow, restoredRow) {
 }
 
 export function shuffle(component) {
-  return keepDrawing(component, createShuffle);
+  return mountLessonDrawing(component, createShuffle);
 }

@@ -10,7 +10,7 @@ import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { decodeJpeg, outlineCell } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { magmaCss } from "../drawing/matrix.js";
-import { keepDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 // Computes the arrows, without the DOM. The token lies along the first axis, as in Stream.arrows of
 // playground/analysis/block.py.
@@ -162,5 +162,5 @@ function drawArrow(context, [x0, y0], [x1, y1], colour, lineWidth) {
 }
 
 export default function (component) {
-  return keepDrawing(component, createPush);
+  return mountLessonDrawing(component, createPush);
 }

@@ -21,7 +21,7 @@ import { tokenOf } from "../core/view.js";
 import { drawColourBar } from "../drawing/charts.js";
 import { collectRefs, decodeJpeg, fitCanvas } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
-import { keepDrawing } from "../drawing/stage.js";
+import { mountLessonDrawing } from "../drawing/stage.js";
 import { buildCharts, onReelFrame, placeOf, readReel } from "./reelcharts.js";
 
 // The controls of the time-lapse: the clock, the layers, the heads and the picture. `reel`: see createReelState.
@@ -171,7 +171,7 @@ const REEL_MARKUP = `
 `;
 
 export default function (component) {
-  return keepDrawing(component, createReel);
+  return mountLessonDrawing(component, createReel);
 }
 
 function createReel(stage) {

@@ -297,7 +297,7 @@ function showTrouble(stage, failedChoice, error, view) {
     choice.set({ sample: catalogue.samples[0].name, beside: null }, options);
 }
 
-const LONGEST_WORD = 40; // most letters of a value from an address that a sentence repeats
+const LONGEST_WORD = 40; // letters: a sentence that repeats a value from the address cuts it off after this many
 
 function leftOutSentence(ignoredWords) {
   const words = ignoredWords.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");

@@ -341,9 +341,9 @@ export function createStory(lens, see, { language, way, klass }) {
       const query = patchText(patch, pack.columns);
       const headPlace = { layer, head: pack.headNumbers[head], query };
       try {
-        const { torch, full, halves } = await data.host.source.ran(data.main.trace, headPlace);
+        const { torch, full, halves: row16 } = await data.host.source.ran(data.main.trace, headPlace);
         const largestErrorText = (row) => largestError(row, story.facts.row).toExponential(0).replace("-", "−");
-        status.textContent = words("ranSo", { torch, full: largestErrorText(full), halves: largestErrorText(halves) });
+        status.textContent = words("ranSo", { torch, full: largestErrorText(full), halves: largestErrorText(row16) });
       } catch (error) {
         status.textContent = error.says ?? String(error);
       }

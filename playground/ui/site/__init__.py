@@ -150,7 +150,7 @@ def write(
     site["moments"] = _write_wall(folder)
     shared_script = _write_shared_script(folder)
     views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
-    site["offline"] = site_files.write_offline(folder, [name for view in views for name in view])
+    site["offline"] = site_files.write_offline_list(folder, [name for view in views for name in view])
     picture, opening_file = views[0]
     page = PAGE_HTML.format(
         policy=escape(POLICY.format(script=_digest(code), models_from="".join(f" {host}" for host in from_origins))),
