@@ -44,7 +44,7 @@ from playground.serving.here import Here, Work
 from playground.ui import lesson as page
 from playground.ui import messages
 from playground.ui.components import SCRIPTS, as_dict, lesson_component, picture, spot
-from playground.ui.navigation import bring_back_settings, tell_settings
+from playground.ui.navigation import bring_back_settings, detach_settings, tell_settings
 from playground.ui.pages import PAGES
 
 state = st.session_state
@@ -77,6 +77,7 @@ def _draw(lesson: Lesson, step: str, subject: Here) -> None:
         player.play(with_opening_picture(f"{lesson.name} {step}", lesson.steps[step].parts(subject, settings), subject))
         state.offered = player.offered
         state.messages = player.messages
+        detach_settings(lesson.choices.keys() - player.offered)
     except PlaygroundError as error:
         st.error(messages.escape_markdown(str(error)))
     tell_settings("step")

@@ -6,7 +6,7 @@ the browser (microscope/shell/address.js), which writes them into the address wi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import streamlit as st
 
@@ -51,7 +51,16 @@ def bring_back_settings() -> None:
 def _set_settings(address: Mapping[str, str]) -> None:
     state = st.session_state
     for name, setting in state.settings.items():
+        state.pop(name, None)  # another page may have a control of this name
         state[name] = setting.value_in(name, address)
+
+
+def detach_settings(names: Iterable[str]) -> None:
+    """For settings without a control on the page. Streamlit keeps our first value of a setting beside the value of its
+    control. Once the control is gone, it would return the first one."""
+    state = st.session_state
+    for name in names:
+        state[name] = state.pop(name)
 
 
 def _update_choice(address: dict[str, str] | None) -> None:

@@ -53,7 +53,7 @@ def longest_push() -> str:
 
 def largest_box() -> str:
     layer_boxes = boxes(model(), python_trace().tokens, python_trace().size)
-    return f"box={quote(max(layer_boxes, key=lambda box: box.weights).name)}"
+    return f"box={quote(max(layer_boxes, key=lambda box: box.parameter_count).name)}"
 
 
 def differing_row() -> str:

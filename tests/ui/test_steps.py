@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from playground.lessons import scale_model
 from playground.lessons.by_hand import first_arrows
 from playground.lessons.lesson import Setting, StepSetting
 from playground.lessons.registry import LESSONS, QUESTIONS
@@ -47,6 +48,21 @@ def test_a_setting_of_one_step_is_still_there_after_another():
     app.session_state.step = "colours"
     app.run()
     assert app.session_state.patch == 32
+
+
+def test_a_setting_stays_after_several_steps_and_a_page_with_a_setting_of_the_same_name_begins_without_it():
+    app = open_page("scale", step="model")
+    app.session_state.off = scale_model.WHOLE_PASS  # on this page: in which layers the scale changes
+    for step in ("model", "answer", "row", "rows", "model", "answer"):
+        app.session_state.step = step
+        app.run()
+        assert word_of_address(app, "off") == scale_model.WHOLE_PASS, step
+    app.switch_page("pages/heads.py").run()
+    for step in ("atlas", "far", "off"):
+        app.session_state.step = step
+        app.run()
+        assert not app.exception
+        assert (app.session_state.off, word_of_address(app, "off")) == ("", None), step  # here: the heads that are off
 
 
 OLD_ADDRESSES = {
