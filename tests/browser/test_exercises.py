@@ -47,8 +47,8 @@ def strongest_head_off(layer: bool) -> str:
 
 def longest_push() -> str:
     stream = block.stream(python_trace())
-    pushes, own_lengths = (lengths.median(dim=1).values for lengths in (stream.heard, stream.before))
-    return f"step=stream&layer={int((pushes / own_lengths).argmax())}"
+    added_lengths, own_lengths = (lengths.median(dim=1).values for lengths in (stream.attention_length, stream.before))
+    return f"step=stream&layer={int((added_lengths / own_lengths).argmax())}"
 
 
 def largest_box() -> str:
