@@ -5,7 +5,7 @@ import { wantedHead } from "../lens/asking.js";
 import { openFace, readAddress, shownTrace, visit } from "./address.js";
 import { choice, choiceFrom, loadCatalogue, wordsOfTraces } from "./choice.js";
 import { markConnected, watchDialog, watchFirstConnection } from "./connection.js";
-import { endEarly, mountEarly, moveToStreamlit, readPageData, storeMessage } from "./early.js";
+import { endEarly, isEarly, mountEarly, moveToStreamlit, readPageData, storeMessage } from "./early.js";
 import { addressOf } from "./http.js";
 import { source } from "./httpsource.js";
 import { ownPictures } from "./own.js";
@@ -112,9 +112,12 @@ function mountWallOnce(root) {
 export default (args) => {
   markConnected();
   const part = args.name.replace("attention_", "");
+  const wasEarly = isEarly();
   moveToStreamlit(part, args);
   if (part === "toolbar" && args.data.page !== "microscope") endEarly();
-  return MOUNTS[part](args);
+  const unmount = MOUNTS[part](args);
+  if (wasEarly && !isEarly()) visit.lens?.refresh(); // toolbar and microscope both have their last places now
+  return unmount;
 };
 
 mountBeforeStreamlit(MOUNTS).catch(() => {}); // the mounted parts request the data again and show the error

@@ -16,7 +16,7 @@ import {
   viewWithBeside,
   wordsOfTraces,
 } from "./choice.js";
-import { isWithin, readPageData, SKIP_LINK } from "./early.js";
+import { isEarly, isWithin, readPageData, SKIP_LINK } from "./early.js";
 import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
@@ -44,9 +44,10 @@ function addressForOthers() {
 // `below`: pixels that the page needs beneath the microscope.
 export function mountStage({ parentElement, below = 0 }) {
   const stage = parentElement.__stage;
-  if (stage)
-    stage.lens.refresh(); // the theme or the place may have changed
-  else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement, below);
+  if (stage) {
+    // The theme or the place may have changed. While the toolbar is still early, it isn't above the microscope.
+    if (!isEarly()) stage.lens.refresh();
+  } else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement, below);
   return () => {
     parentElement.__stage?.end();
     delete parentElement.__stage;
