@@ -18,7 +18,8 @@ READ_PLACE = """(picture) => {
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes_to_lab(arrive, server, width, height):
-    """Counts the browser's layout-shift entries, including those right after a press."""
+    """Counts the browser's layout-shift entries, except those of words within the heading: the sentence changes with
+    every patch, so its words move, while its box stands still."""
     person = arrive(SeeVisitor, server.url, viewport={"width": width, "height": height})
     person.context.add_init_script(RECORD_SHIFTS)
     person.open()
@@ -35,6 +36,7 @@ def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes
     person.page.keyboard.press("l")
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
     person.page.locator(".below").evaluate(STANDS_STILL)
+    heading = person.page.locator(".lens .title").bounding_box()
     for y_share in (0.3, 0.6):
         for x_share in (0.2, 0.35, 0.5, 0.65, 0.8):
             person.point(x_share, y_share)
@@ -47,8 +49,19 @@ def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes
     wall.click()
     person.part("wall").wait_for()
     person.page.locator(".below").evaluate(STANDS_STILL)
-    shifts = person.page.evaluate("shifts")
+    shifts = [
+        shift for shift in person.page.evaluate("shifts") if not all(is_within(heading, source) for source in shift[2:])
+    ]
     assert sum(value for value, *_ in shifts) <= 0.02, shifts
+
+
+def is_within(box: dict[str, float], source: list) -> bool:
+    """Whether a source of a layout shift was and is within a box."""
+    return all(
+        box["x"] <= rectangle["left"] and rectangle["right"] <= box["x"] + box["width"]
+        and box["y"] <= rectangle["top"] and rectangle["bottom"] <= box["y"] + box["height"]
+        for rectangle in source[1:]
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
