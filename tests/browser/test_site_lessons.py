@@ -102,10 +102,17 @@ def open_lesson_step(visitor, picture_id: str, lesson: str, step: str) -> list[s
     page.goto(f"{visitor.url}/about.html")
     page.goto(f"{visitor.url}/#page={lesson}&step={step}&model=bundled&mine={picture_id}")
     page.locator("#lesson .guess").first.wait_for()
-    for skip_button in page.locator("#lesson .guess button", has_text="without a guess").all():
-        if skip_button.is_visible():
-            skip_button.click()
+
+    def skip_guesses() -> bool:
+        """Whether all are skipped. A question about the photograph takes the place of the sample's a moment later."""
+        open_buttons = page.locator("#lesson .guess button:visible", has_text="without a guess")
+        if open_buttons.count():
+            open_buttons.first.click()
+        return not open_buttons.count()
+
+    waiting.until(skip_guesses, f"{lesson} {step} has a question that can't be skipped")
     waiting.until(partial(is_drawn, page), f"{lesson} {step} has a drawing that is empty")
+    waiting.until(skip_guesses, f"{lesson} {step} has a question that can't be skipped")
     return page.locator(".lesson-whose").all_inner_texts()
 
 
