@@ -59,7 +59,7 @@ class Point:
 
 @dataclass
 class Measurement:
-    """The points of one case, and why the series ended early. A skipped point is an estimate."""
+    """The points of one case, and why the series ended early. Skipped points are estimated, not measured."""
 
     points: list[Point] = field(default_factory=list)
     stopped: bool = False

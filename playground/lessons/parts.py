@@ -189,7 +189,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Moves:
-    """A point of a chart that moves with a drawing's settings. A rule of microscope/lessons/host.js places it."""
+    """A point of a chart that moves with a drawing's settings. A rule of microscope/lessons/host.js computes where."""
 
     trace: int  # index of the trace in the figure
     rule: str

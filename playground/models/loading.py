@@ -237,7 +237,7 @@ def resolve(
 
 
 def _app_model_file(name: str) -> str:
-    """For a name own/NAME, as printed by the app, the file of that model of its user; other names unchanged."""
+    """The file of a model that the app calls own/NAME, since the app prints commands with it; else the name itself."""
     folder = os.environ.get("PLAYGROUND_MODELS_DIR")
     if not name.startswith(OWN_PREFIX) or Path(name).exists():
         return name

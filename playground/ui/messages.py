@@ -23,7 +23,7 @@ def error(sentence: str) -> None:
 
 
 class OnPage:
-    """The person who has a page open, as the Asker (serving/queue.py) of the thread that runs this page."""
+    """The Asker (serving/queue.py) of a thread that runs a page: the person who opened the page."""
 
     def __init__(self):
         self._toast, self._former_ahead, self._shown_at, self._toast_count = None, 0, 0.0, 0

@@ -54,8 +54,8 @@ def exposure(values: np.ndarray) -> float:
 
 
 def _as_written(value: float) -> float:
-    """The value rounded upwards to two significant digits. So the legend gives the exposure exactly, and it is the same
-    on the screen and in a figure, although JavaScript's and Python's sums differ in the last digits."""
+    """Rounds up to two significant digits. So the legend gives the exposure exactly, and it is the same on the screen
+    and in a figure, although JavaScript's and Python's sums differ in the last digits."""
     if not value > 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)

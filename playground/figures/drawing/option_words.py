@@ -65,7 +65,7 @@ class OptionError(PlaygroundError):
 
 
 def option_field(option: str, value: object) -> str:
-    """The field of a sentence that `Words.put_into` fills with this option. True and False stand in the field."""
+    """The field of a sentence that `Words.put_into` fills with this option. A bool's value is in the field's name."""
     return f"{{{option}:{value}}}" if isinstance(value, bool) else f"{{{option}}}"
 
 

@@ -282,8 +282,8 @@ export function endExpecting(page) {
 }
 
 function expectedCanvas({ refs }) {
-  const placeholder = refs.pictureBox.querySelector(".expected");
-  if (placeholder) return placeholder;
+  const formerCanvas = refs.pictureBox.querySelector(".expected");
+  if (formerCanvas) return formerCanvas;
   const canvas = document.createElement("canvas");
   canvas.className = "expected";
   refs.pictureBox.append(canvas);

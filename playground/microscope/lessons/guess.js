@@ -103,7 +103,7 @@ function beginGuess(root, data, key) {
   showFormerGuess(state);
   state.place = (root.getRootNode().host ?? root).closest('[class*="st-key-guess_"]');
   state.observer.observe(state.refs.figure);
-  // What stands above the question may vanish later and leave the picture more height. Then all these elements shrink.
+  // When parts above the question vanish, the picture may become higher. These elements then change their sizes.
   for (let element = state.place; element; element = element.parentElement) state.observer.observe(element);
   return state;
 }

@@ -280,10 +280,10 @@ const FIELDS = {
   async megaphone({ loud: threshold, has: loudWords, none: quietWords }, { pack }) {
     return wordsOf(MEASURES.key_length(pack) > threshold ? loudWords : quietWords, pack);
   },
-  // The reasons against tempting guesses, with the weight of an even row in place of `even`.
-  async even_tempting({ even: placeholder }, { pack }, tempting) {
+  // The reasons against tempting guesses. An even row's weight here replaces that of the sample, the text `even`.
+  async even_tempting({ even: sampleShare }, { pack }, tempting) {
     const share = MEASURES.even_share(pack);
-    const withShare = ([range, words]) => [range, words.replace(placeholder, percent(share))];
+    const withShare = ([range, words]) => [range, words.replace(sampleShare, percent(share))];
     const [lowest, [, words], highest] = tempting.map(withShare);
     return [lowest, [[0, 100 * share + 1], words], highest];
   },

@@ -45,7 +45,7 @@ function addressForOthers() {
 export function mountStage({ parentElement, below = 0 }) {
   const stage = parentElement.__stage;
   if (stage) {
-    // The theme or the place may have changed. While the toolbar is still early, it isn't above the microscope.
+    // The theme or the place may have changed. An early toolbar is not above the microscope yet: no size is right then.
     if (!isEarly()) stage.lens.refresh();
   } else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement, below);
   return () => {
