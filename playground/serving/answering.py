@@ -84,12 +84,14 @@ class Job:
             with queue.working_for(self):
                 response = _response_of(self, work)
             seconds_spent = ledger.REQUEST_SECONDS + time.thread_time() - start_time
-            ledger.costs.charge(
-                ledger.seats.account(self._visitor),
-                seconds_spent + ledger.SECONDS_PER_BYTE * _body_bytes(response),
-                "answers",
-            )
-            self.future.set_result(response)
+            try:
+                ledger.costs.charge(
+                    ledger.seats.account(self._visitor),
+                    seconds_spent + ledger.SECONDS_PER_BYTE * _body_bytes(response),
+                    "answers",
+                )
+            finally:
+                self.future.set_result(response)
 
         _open_jobs.add(self)
         self.future.add_done_callback(self._ends)

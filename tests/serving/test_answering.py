@@ -255,6 +255,20 @@ def test_an_error_is_answered_with_a_sentence_and_never_a_traceback(line, kind):
     assert response.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_answer_comes_even_if_its_cost_cannot_be_noted(line, monkeypatch):
+    def fail(*_) -> None:
+        raise RuntimeError("no cost")
+
+    monkeypatch.setattr(ledger.costs, "charge", fail)
+
+    async def ask() -> Response:
+        async with client_of(lambda: PlainTextResponse("here")) as http, asyncio.timeout(PATIENCE):
+            return await http.get("/", headers=ANNA)
+
+    assert asyncio.run(ask()).text == "here"
+
+
 def test_a_refusal_has_more_fields_where_the_browser_needs_them(line):
     def work() -> Response:
         raise Refused("It is not here.", 404, forgotten="its id")
