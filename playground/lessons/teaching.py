@@ -92,7 +92,7 @@ SCENES = {
     ),
     "11": _story(
         11, 4, "Layers",
-        "Norm, sum, MLP in every layer. The old token is always added: the residual. Guess; then ask the class token.",
+        "Norm, sum, MLP in every layer. The old token is always added: the residual. Then ask the class token.",
     ),
     "12": _story(
         12, 4, "What it is not",
