@@ -211,3 +211,13 @@ def test_on_a_slow_server_larger_blocks_are_blanked_and_the_page_says_so(
     assert "16 blocks of 4 × 4 patches were blanked" in text
     assert all(words in text for words in texts_present)
     assert text_absent not in text
+
+
+def test_the_question_about_the_small_model_stands_beside_one_of_its_drawings_whatever_is_on_view():
+    portrait = Here({"sample": "portrait", "model": "bundled"})
+    parts = weight.explain(portrait, weight.LESSON.defaults())
+    asked = next(part for part in parts if isinstance(part, Ask)).question
+    assert weight.ASKED_SAMPLE in RANK_CORRELATIONS
+    assert (
+        asked.picture == next(part for part in parts_of("weight", "explain") if isinstance(part, Ask)).question.picture
+    )

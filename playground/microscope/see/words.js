@@ -336,7 +336,7 @@ export const languageOf = (tags) =>
 export const filledIn = (language, sentence, values = {}) =>
   sentence.replace(/\{(\w+)\}/g, (match, name) => localNumber(language, values[name] ?? match));
 
-const DECIMAL_NUMBER = /^[^\w]*\d+\.\d+(e.\d+)?[\s%]*$/; // a number as text, perhaps with a sign; no version and no name
+const DECIMAL_NUMBER = /^[^\w]*\d+\.\d+(e.\d+)?[\s%]*$/; // a number as text, no version and no name
 
 export const localNumber = (language, text) =>
   language === "de" && DECIMAL_NUMBER.test(text) ? String(text).replace(".", ",") : text;
