@@ -272,10 +272,15 @@ const FIELDS = {
     return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: secondPicture };
   },
 
-  // The sentence for the number of heads with a locked row: `none`, `one` or `several`.
-  async by_count({ none: noneWords, one: oneWords, several: severalWords }, { pack }) {
+  // The sentences for the number of heads with a locked row and, if there is one, for what its place carries.
+  async by_count(
+    { none: noneWords, one: oneWords, several: severalWords, little: littleWords, same: sameWords },
+    { pack },
+  ) {
     const count = MEASURES.locked_heads(pack);
-    return wordsOf(count > 1 ? severalWords : count ? oneWords : noneWords, pack);
+    if (!count) return wordsOf(noneWords, pack);
+    const sinkWords = MEASURES.carried(pack) < 1 ? littleWords : sameWords;
+    return `${wordsOf(count > 1 ? severalWords : oneWords, pack)} ${wordsOf(sinkWords, pack)}`;
   },
   async megaphone({ loud: threshold, has: loudWords, none: quietWords }, { pack }) {
     return wordsOf(MEASURES.key_length(pack) > threshold ? loudWords : quietWords, pack);
