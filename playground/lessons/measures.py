@@ -92,15 +92,15 @@ def trend(distance: np.ndarray) -> str:
 
 
 def a_head(trace: Trace, which: str, what: str) -> float:
-    """A number of one head. `which`: the head that adds most, adds least, or has the sharpest rows; `what`: its layer,
-    its index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
+    """A number of one head. `which`: the head that adds most, or has the sharpest or the evenest rows; `what`: its
+    layer, its index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
     from playground.analysis import heads
 
     return number_of_head(heads.measure_heads(trace), which, what)
 
 
 def number_of_head(habits: Habits, extreme: str, value: str) -> float:
-    sort_keys = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[extreme]
+    sort_keys = {"most": -habits.effect, "sharpest": habits.entropy, "evenest": -habits.entropy}[extreme]
     layer, head = (int(n) for n in np.unravel_index(np.nanargmin(sort_keys), sort_keys.shape))
     numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
     return float(numbers[value]) if value in ("adds", "entropy") else int(numbers[value])

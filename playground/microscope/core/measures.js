@@ -150,15 +150,15 @@ const entropies = (pack) =>
     return entropyList;
   });
 
-// A number about a head. which: the head that adds "most", adds "least", or has the "sharpest" rows. what: the head's
-// layer, the head's number, the length that the head adds relative to the layer's mean, or the entropy of the head's
-// rows.
+// A number about a head. which: the head that adds "most", or has the "sharpest" or the "evenest" rows. what: the
+// head's layer, the head's number, the length that the head adds relative to the layer's mean, or the entropy of the
+// head's rows.
 export function extremeHead(pack, { which, what: quantity }) {
   const relativeLengths = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
   const rankedValues = {
     most: relativeLengths.map((length) => -length),
-    least: relativeLengths,
     sharpest: entropies(pack),
+    evenest: entropies(pack).map((bits) => -bits),
   }[which];
   const index = rankedValues.indexOf(Math.min(...rankedValues));
   const [layer, head] = [Math.floor(index / pack.heads), index % pack.heads];
