@@ -155,8 +155,8 @@ def about_heads(means: Habits, text: str, *which: str) -> Words:
 def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
-        "layer? Zeros are nothing that the layers above have met, so they overstate what a head matters. Beside them "
-        "stands the change with the head’s mean over all tokens in its place."
+        "layer? Zeros are nothing that the layers above have met, so they tend to overstate what a head matters. Beside "
+        "them stands the change with the head’s mean over all tokens in its place."
     )
     means = yield from measure_habits(subject)
     trace = subject.trace()

@@ -119,7 +119,7 @@ export const STORY_WORDS = {
     text8: [
       "Why divide by √{dim}, in formulas √d_k? Of independent numbers, as before training, products of both signs",
       "partly cancel: their sum is typically √{dim} times as large as one product, and the division undoes that.",
-      "Training changed it: in scene 6 {positive} products are positive (together {positiveSum}) and {negative}",
+      "In scene 6, {positive} of the trained model’s products are positive (together {positiveSum}) and {negative}",
       "negative ({negativeSum}). The slider is a volume knob for all scores: far left all shares are equal; the",
       "louder, the more the largest drowns the rest.",
     ],
@@ -300,8 +300,8 @@ export const STORY_WORDS = {
     text8: [
       "Warum durch √{dim} teilen, in Formeln √d_k? Sind die Zahlen unabhängig, wie vor dem Training, so heben sich",
       "Produkte beider Vorzeichen zum Teil auf: Die Summe ist meist etwa √{dim}-mal so groß wie ein Produkt; die",
-      "Division macht das rückgängig. Das Training hat das geändert: In Szene 6 sind {positive} Produkte positiv",
-      "(zusammen {positiveSum}) und {negative} negativ ({negativeSum}). Der Regler stellt die Lautstärke der Scores:",
+      "Division macht das rückgängig. In Szene 6 sind {positive} Produkte des trainierten Modells positiv (zusammen",
+      "{positiveSum}) und {negative} negativ ({negativeSum}). Der Regler stellt die Lautstärke der Scores:",
       "Ganz links sind alle Anteile gleich; je lauter, desto mehr übertönt der größte den Rest.",
     ],
     ask8: "Ohne die Division durch √{dim}: Wie groß ist der größte Anteil?",
