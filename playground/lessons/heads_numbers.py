@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from playground.cuts import REPLACEMENTS
 from playground.lessons.lesson import Settings, Subject, TextSetting, choice_of_layer, layer_of
 from playground.lessons.measures import Measured, number_of_head
 from playground.lessons.parts import Ask, Drawing, Exercise, Maker, Part, Reported, Wait, Words
@@ -90,6 +89,7 @@ def sampled_rows_note(trace: Trace) -> Iterator[Words]:
 Spot = tuple[int, int]  # (layer, head)
 HEADS_PATTERN = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
 MOST_HEADS_OFF = 40
+REPLACEMENTS = ("zero", "mean")  # what stands in the place of a head that is off, as in cuts.py
 THUMB_SIDE = 200  # pixels along the thumbnail's longer side
 
 
@@ -155,8 +155,8 @@ def about_heads(means: Habits, text: str, *which: str) -> Words:
 def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
-        "layer? Zeros are nothing that the layers above have met, so they tend to overstate what a head matters. Beside "
-        "them stands the change with the head’s mean over all tokens in its place."
+        "layer? The layers above have never met zeros, so these tend to overstate what a head matters. Beside them "
+        "stands the change with the head’s mean over all tokens in its place."
     )
     means = yield from measure_habits(subject)
     trace = subject.trace()

@@ -224,6 +224,7 @@ def test_the_question_about_the_small_model_stands_beside_one_of_its_drawings_wh
     )
 
 
+@torch.no_grad()
 def carried_by_hand(trace, layer: int, head: int, token: int) -> float:
     """‖LayerScale · W_O v‖ of a token, divided by the median of all tokens, from the weights of the layer."""
     block, d = trace.vit.blocks[layer], trace.vit.config.width // trace.heads
