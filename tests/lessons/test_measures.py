@@ -49,7 +49,7 @@ ARGUMENTS = {  # a measure's name -> its arguments in these tests; measures that
     "layer_by_distance": [
         {"which": one, "what": what} for one in ("nearest", "farthest") for what in ("layer", "distance")
     ],
-    "a_head": [{"which": one, "what": what} for one in ("most", "least", "sharpest") for what in HEAD_QUANTITIES],
+    "a_head": [{"which": one, "what": what} for one in ("most", "sharpest", "evenest") for what in HEAD_QUANTITIES],
     "agreeing": [{"which": one, "what": what} for one in ("most", "least") for what in AGREEING_QUANTITIES],
     "spread_of_scores": [{"what": what} for what in SPREAD_QUANTITIES],
 }
