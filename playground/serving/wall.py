@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from playground.figures.drawing import places
 from playground.models.names import plain_name
 from playground.pack import unpack
 from playground.samples import Sample, named
@@ -102,7 +103,6 @@ def moment_records(address: Callable[[Moment], str]) -> list[dict]:
         {
             "words": moment.words(), "row": facts(moment), "title": moment.shown_sample.title,
             "picture": address(moment),
-            "parts": [{"kind": part.kind, "box": part.box} for part in moment.shown_sample.parts],
             "model": plain_name(moment.model), "size": [round(PICTURE_HEIGHT * aspect(moment)), PICTURE_HEIGHT],
         }
         for moment in on_this_machine()
@@ -130,16 +130,17 @@ def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, in
 def facts(moment: Moment) -> dict:
     """The facts about one row, from which see/says.js makes a sentence."""
     weights, prefix, (rows, columns) = _weights(moment)
-    patches = weights[len(prefix) :]
-    strongest_token, best_patch = int(weights.argmax()), int(patches.argmax())
-    named = next((part for part in moment.shown_sample.parts if part.holds(best_patch, (rows, columns))), None)
-    in_named = [patch for patch in range(rows * columns) if named and named.holds(patch, (rows, columns))]
+    from playground.figures.drawing.light import exposure
+
+    row, parts = weights[len(prefix) :].reshape(rows, columns), moment.shown_sample.parts
+    mark, strongest = moment.patch[0] * columns + moment.patch[1], int(weights.argmax())
+    told = places.told(row, mark, exposure(row), parts)
+    told["places"] = [place | {"share": round(place["share"], 5)} for place in told["places"]]
+    from_part = next((part for part in parts if part.holds(mark, (rows, columns))), None)
     return {
-        "mark": moment.patch[0] * columns + moment.patch[1], "best": best_patch, "rows": rows, "columns": columns,
-        "even": False, "off": False,
-        "share": round(float(patches[best_patch]), 5), "named": round(float(patches[in_named].sum()), 5),
-        "most": round(float(weights[strongest_token]), 5),
-        "token": prefix[strongest_token] if strongest_token < len(prefix) else "",
+        "told": told, "fromPart": from_part and {"kind": from_part.kind, "box": from_part.box},
+        "even": False, "off": False, "alike": None, "most": round(float(weights[strongest]), 5),
+        "token": prefix[strongest] if strongest < len(prefix) else "",
     }  # fmt: skip
 
 

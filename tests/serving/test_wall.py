@@ -28,23 +28,17 @@ def test_the_facts_of_a_moment_are_those_of_the_network_s_row(number):
     trace = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None)
     row = trace.row(moment.layer, moment.head, moment.patch).numpy()
     facts, patches = wall.facts(moment), row[len(trace.prefix) :]
-    assert (facts["rows"], facts["columns"]) == trace.grid
-    assert divmod(facts["mark"], trace.grid[1]) == moment.patch
-    assert facts["best"] == patches.argmax()
-    assert facts["share"] == pytest.approx(patches.max(), abs=2e-3)
+    assert facts["most"] == pytest.approx(row.max(), abs=2e-3)
+    mark = moment.patch[0] * trace.grid[1] + moment.patch[1]
     rows, columns = np.indices(trace.grid).reshape(2, -1)
     y, x = (rows + 0.5) / trace.grid[0], (columns + 0.5) / trace.grid[1]
-    boxes = [(top <= y) & (y < bottom) & (left <= x) & (x < right)
-             for top, left, bottom, right in (part.box for part in moment.shown_sample.parts)]  # fmt: skip
-    named = next((float(patches[box].sum()) for box in boxes if box[facts["best"]]), 0.0)
-    assert facts["named"] == pytest.approx(named, abs=2e-3)
-
-
-def test_no_moment_looks_at_itself_and_its_brightest_share_stands_out():
-    for moment in wall.on_this_machine():
-        facts = wall.facts(moment)
-        assert facts["best"] != facts["mark"], moment
-        assert facts["share"] > 4 / (facts["rows"] * facts["columns"]), moment
+    for place in facts["told"]["places"]:
+        top, left, bottom, right = place["part"]["box"] if place["part"] else (0, 0, 1, 1)
+        box = (top <= y) & (y < bottom) & (left <= x) & (x < right)
+        whole = patches[box] if place["part"] else patches[place["patches"]]
+        assert place["share"] == pytest.approx(whole.sum(), abs=2e-3)
+        assert patches[place["brightest"]] == pytest.approx(patches[place["patches"]].max(), abs=2e-3)
+        assert place["own"] == (mark in place["patches"])
 
 
 def test_each_picture_is_lit_where_the_row_is_brightest():
@@ -55,11 +49,14 @@ def test_each_picture_is_lit_where_the_row_is_brightest():
         )
         unlit_pixels = light.heat(photo, np.zeros(photo.shape[:2])).astype(int)
         facts = wall.facts(moment)
-        grid = facts["columns"], facts["rows"]
+        rows, columns = traces.trace(pictures.sample(moment.sample), traces.Setup(moment.model), None).grid
         change = Image.fromarray(np.abs(np.asarray(image) - unlit_pixels).sum(-1).astype(np.float32))
-        brightness = np.asarray(change.resize(grid, Image.Resampling.BOX)).ravel().copy()  # one value for each patch
-        brightness[facts["mark"]] = 0  # without the patch's own frame
-        assert (brightness > brightness[facts["best"]]).mean() < 0.03, moment
+        brightness = (
+            np.asarray(change.resize((columns, rows), Image.Resampling.BOX)).ravel().copy()
+        )  # one value for each patch
+        brightness[moment.patch[0] * columns + moment.patch[1]] = 0  # without the patch's own frame
+        best = facts["told"]["places"][0]["brightest"]
+        assert (brightness > brightness[best]).mean() < 0.03, moment
 
 
 def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():

@@ -2,6 +2,7 @@
 // device pixels, so that the screen and exported files are drawn by the same code.
 import { PART_COLOURS, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
+import { outlineOf } from "../core/places.js";
 import { outlineCell } from "./dom.js";
 import { softOf } from "./light.js";
 
@@ -24,24 +25,37 @@ function drawGrid(context, w, h, rows, columns, unit) {
   context.stroke();
 }
 
-// Outlines a cell and writes the cell's weight beside it, where there is room and the marked patch stays visible.
-function tagCell(context, w, h, { rows, columns, mark, tag: { patch, text, colour, low: isLow } }, unit) {
-  const cw = w / columns,
-    ch = h / rows;
-  const x = (patch % columns) * cw,
-    y = Math.floor(patch / columns) * ch;
+function strokeWays(context, ways, cw, ch, colour, unit) {
+  context.beginPath();
+  for (const way of ways) {
+    for (const [i, [column, row]] of way.entries()) context[i ? "lineTo" : "moveTo"](column * cw, row * ch);
+    context.closePath();
+  }
   context.strokeStyle = colour;
   context.lineWidth = 2 * unit;
-  context.strokeRect(x, y, cw, ch);
+  context.stroke();
+}
+
+// Outlines a cell, or a place, and writes its weight beside it, where there is room and the marked patch stays visible.
+function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
+  const { patch, text, colour, outline } = tag;
+  const [cw, ch] = [w / columns, h / rows];
+  const ways = outline ?? outlineOf([patch], columns);
+  strokeWays(context, ways, cw, ch, colour, unit);
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
   const width = context.measureText(text).width + 10 * unit,
     height = 19 * unit;
-  const top = Math.min(h - height, Math.max(0, y + ch / 2 - (isLow ? 0 : height / 2)));
-  const [leftOfMark, rightOfMark] = [x - width - unit, x + cw + unit];
+  const sides = (i, size) => ways.flatMap((way) => way.map((corner) => corner[i] * size));
+  const [x, right] = [Math.min(...sides(0, cw)), Math.max(...sides(0, cw))];
+  const [y, bottom] = [Math.min(...sides(1, ch)), Math.max(...sides(1, ch))];
+  const centred = (y + bottom) / 2 - (tag.low ? 0 : height / 2);
+  const top = Math.min(h - height, Math.max(0, outline && bottom + height + unit <= h ? bottom + unit : centred));
+  const [leftOfMark, rightOfMark] = [x - width - unit, right + unit];
   const [markX, markY] = [(mark % columns) * cw, Math.floor(mark / columns) * ch];
   const meetsMark =
     mark >= 0 && markX < rightOfMark + width && markX + cw > rightOfMark && markY < top + height && markY + ch > top;
-  const left = rightOfMark + width + unit > w || (meetsMark && leftOfMark >= 0) ? leftOfMark : rightOfMark;
+  let left = rightOfMark + width + unit > w || (meetsMark && leftOfMark >= 0) ? leftOfMark : rightOfMark;
+  if (outline) left = Math.max(0, right - width);
   context.fillStyle = colour;
   context.fillRect(left, top, width, height);
   context.fillStyle = colour === ROLES.query ? "#fff" : "#140a00";

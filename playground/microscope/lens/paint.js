@@ -183,7 +183,7 @@ function domainNow(choice, data, frame, start) {
   return comparedDomain([mainValues, patchRange(other, otherValues)], what, view.ceiling, view.log);
 }
 
-// Sets picture.tag, the number beside a patch: the largest weight, unless See marks another patch.
+// Sets picture.tag, the number beside the patch with the largest weight; in See, the share of a place, outlined.
 function setTag({ view }, frame, { see }, isHidden) {
   const { shown, picture } = frame;
   const { pack, answers, what } = shown;
@@ -192,12 +192,15 @@ function setTag({ view }, frame, { see }, isHidden) {
   if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
   const brightestIndex = largestIndex(answers.values, firstPatch, start + pack.tokens);
-  const taggedIndex = see ? firstPatch + see.labelledPatch(brightestIndex - firstPatch) : brightestIndex;
+  const place = see?.placeShown();
+  const taggedIndex = place ? firstPatch + place.brightest : brightestIndex;
   // An even row has no patch worth naming.
   if (WAYS[what].rows && answers.weights[taggedIndex] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
   tag.patch = taggedIndex - firstPatch;
-  tag.text = sizeWords(answers.values[taggedIndex], WAYS[what].unit);
+  tag.text = sizeWords(place?.share ?? answers.values[taggedIndex], WAYS[what].unit);
+  tag.outline = place?.outline ?? null;
+  tag.own = place?.own ?? false;
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;
 }

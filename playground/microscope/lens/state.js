@@ -132,7 +132,8 @@ const newFrame = () =>
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
     picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
-    tag: { patch: -1, text: "", colour: "" }, // the number beside the patch with the largest weight
+    // the number beside the patch with the largest weight, or beside the place of this outline
+    tag: { patch: -1, text: "", colour: "", outline: null, own: false },
     twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
     kernel: new Float32Array(0), //         the weights of the k × k kernel
     kernelSorted: null, //                  the kernel's weights, largest first

@@ -22,7 +22,7 @@ export function createCurve(frame, box) {
     const { rows, columns } = shown.pack;
     const { mark } = shown;
     const brightest = picture.tag?.patch ?? -1;
-    if (mark < 0 || brightest < 0 || brightest === mark) return null;
+    if (mark < 0 || brightest < 0 || picture.tag.own) return null;
     const centreOf = (patch) => [
       (((patch % columns) + 0.5) / columns) * w,
       ((Math.floor(patch / columns) + 0.5) / rows) * h,

@@ -6,12 +6,13 @@ import { holdsHead, layerOf, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { carriedBy } from "../core/kinds.js";
 import { surprisesOf } from "../core/moments.js";
+import { partAt, toldOf } from "../core/places.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
-import { outsideShare, partAt, whereOf } from "./says.js";
+import { outsideShare, shownPlace, unbrokenPercent } from "./says.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
@@ -39,7 +40,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
     if (scene && moments.scene !== scene) {
       const { layer, head, patch } = openingMoment;
       const shownMoment = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;
-      Object.assign(moments, { scene, list: momentsOf(scene, shownMoment) });
+      Object.assign(moments, { scene, list: momentsOf(scene, shownMoment, data.main.picture.parts) });
       fillMoments();
     }
     for (const [i, button] of moments.buttons.entries()) {
@@ -143,14 +144,15 @@ const CLOSE_DISTANCE = 3; // two patches at most this many patches apart count a
 const LEAST_NEAR_SHARE = 0.35; // least share inside the 3 × 3 places of a row that stays near
 const LEAST_SINK_SHARE = 0.3; // least share on one special token, which then is a sink
 
-// Returns [{kind: "far" | "near" | "sink" | "same", layer, head, patch, best}], first the row at which the picture
-// opened. scene: see core/moments.js; opening: {layer, head, patch} of that row, or null.
-export function momentsOf(scene, opening) {
+// Returns [{kind: "twin" | "own" | "several" | "near" | "sink", layer, head, patch, best, share}], first the row at
+// which the picture opened. scene: see core/moments.js; opening: {layer, head, patch} of that row, or null; parts: the
+// sample's.
+export function momentsOf(scene, opening, parts = []) {
   const { pack } = scene;
   const candidates = [opening, ...surprisesOf(scene, 8)]
     .filter(Boolean)
-    .map((candidate) => momentAt(pack, candidate))
-    .filter(({ kind }) => kind !== "itself");
+    .map((candidate) => momentAt(pack, candidate, parts))
+    .filter(({ best, patch }) => best !== patch);
   const distinctMoments = [];
   for (const candidate of candidates) {
     const isRepeat = distinctMoments.some(
@@ -184,10 +186,13 @@ function largestPatch(row, { prefixCount, tokens }) {
   return brightest - prefixCount;
 }
 
-function momentAt(pack, { layer, head, patch }) {
-  const brightest = largestPatch(weightRow(pack, layer, head, patch), pack);
-  const whereabouts = whereOf(patch, brightest, pack.rows, pack.columns);
-  return { kind: whereabouts === "aside" ? "same" : whereabouts, layer, head, patch, best: brightest };
+function momentAt(pack, { layer, head, patch }, parts) {
+  const row = weightRow(pack, layer, head, patch);
+  const { high } = pictureDomain(row, 0, pack, FIRST_WAY, "auto", false);
+  const told = toldOf(row, pack.prefixCount, pack, patch, high, parts);
+  const { brightest, share, own } = shownPlace(told);
+  const isSeveral = told.places.filter((place) => !place.own).length > 1;
+  return { kind: own ? "own" : isSeveral ? "several" : "twin", layer, head, patch, best: brightest, share };
 }
 
 const nearShare = (row, pack, patch) => 1 - outsideShare(row, 0, pack, patch);
@@ -220,10 +225,19 @@ function strongestMoment(pack, patch, shareOf, minimum, kind) {
   return strongest;
 }
 
-// The label of a moment: "eye → eye" if the sample has names for both places; else a word for the moment's kind.
-export function momentName({ kind, patch, best: brightest }, { rows, columns }, parts, names, wordOf) {
-  const [fromPart, toPart] = [partAt(parts, patch, rows, columns), partAt(parts, brightest, rows, columns)];
-  if (fromPart && toPart && ["far", "same"].includes(kind))
-    return wordOf("momentParts", { from: names[fromPart.kind].short, to: names[toPart.kind].short });
-  return wordOf({ far: "momentFar", near: "momentNear", sink: "momentSink", same: "momentSame" }[kind]);
+const KIND_WORDS = {
+  twin: "momentTwin",
+  several: "momentSeveral",
+  own: "momentOwn",
+  near: "momentNear",
+  sink: "momentSink",
+};
+
+// The label of a moment: "eye → eye 65 %" if the sample has names for both places; else its kind and share.
+export function momentName({ kind, patch, best: brightest, share }, pack, parts, names, wordOf) {
+  const values = { share: unbrokenPercent(share) };
+  const [fromPart, toPart] = [partAt(parts, patch, pack), partAt(parts, brightest, pack)];
+  if (fromPart && toPart && ["twin", "several"].includes(kind))
+    return wordOf("momentParts", { ...values, from: names[fromPart.kind].short, to: names[toPart.kind].short });
+  return wordOf(KIND_WORDS[kind], values);
 }

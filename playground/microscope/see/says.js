@@ -1,94 +1,60 @@
-// Writes See's sentence and the line under the sentence, from the texts in words.js that fit the numbers of a row. No
-// DOM.
+// Writes See's sentence about a row, from the texts in words.js that fit the places of the row. No DOM.
 import { neighbourhood } from "../core/core.js";
 import { percent } from "../core/numbers.js";
-import { aroundPlace, PART_NAMES, seeWords } from "./words.js";
+import { localNumber, PART_NAMES, seeWords } from "./words.js";
 
-const FAR_SHARE = 0.15; // distance as a share of the picture's longer side, as in core/moments.js
-const LEAST_BEYOND_RATIO = 0.1; // least share of the patch beyond the neighbours, relative to the patch's own share
+const ALIKE_SHARE = 0.5; // least share on patches that look like the asking patch, for which a spread row says so
 
-// How far the brightest patch is from the asking patch: "itself" | "near" | "aside" | "far".
-export function whereOf(mark, brightest, rows, columns) {
-  if (mark === brightest) return "itself";
-  const [rowDistance, columnDistance] = [
-    Math.abs(Math.floor(mark / columns) - Math.floor(brightest / columns)),
-    Math.abs((mark % columns) - (brightest % columns)),
-  ];
-  const distance = Math.max(rowDistance, columnDistance);
-  if (distance <= 1) return "near";
-  return distance > FAR_SHARE * Math.max(rows, columns) ? "far" : "aside";
-}
-
-// The part of a sample that a patch lies in. parts: [{kind, box: [top, left, bottom, right] in shares}]
-export function partAt(parts, patch, rows, columns) {
-  return parts.find((part) => isInPart(part, patch, rows, columns)) ?? null;
-}
-
-export function isInPart({ box: [top, left, bottom, right] }, patch, rows, columns) {
-  const y = (Math.floor(patch / columns) + 0.5) / rows;
-  const x = ((patch % columns) + 0.5) / columns;
-  return y >= top && y < bottom && x >= left && x < right;
-}
-
-// What a row gives to a named part: the sum over all patches in its box. first: index of the first patch's weight.
-export function shareOfPart(part, weights, first, { rows, columns }) {
-  let total = 0;
-  for (let patch = 0; patch < rows * columns; patch++)
-    if (isInPart(part, patch, rows, columns)) total += weights[first + patch];
-  return total;
-}
-
-// The name of the brightest patch's place, such as "the other eye"; "" if the sample has no name for this place, or if
-// the asking patch lies in the same part.
-export function nameOfPlace(language, parts, mark, brightest, rows, columns) {
-  const [fromPart, toPart] = [partAt(parts, mark, rows, columns), partAt(parts, brightest, rows, columns)];
-  if (!toPart || fromPart === toPart) return "";
-  return PART_NAMES[language][toPart.kind][fromPart?.kind === toPart.kind ? "other" : "one"];
-}
+// The name of a part of a sample, such as "the other eye" if the asking patch lies in an eye too.
+export const nameOfPart = (language, part, fromPart) =>
+  PART_NAMES[language][part.kind][fromPart?.kind === part.kind ? "other" : "one"];
 
 // A percentage with a non-breaking space before its sign.
 export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0");
 
-// The sentence about a row. row: {mark, best: the patch with the largest share, share: of that patch, shareOf(part):
-// the row's sum over a named part, rows, columns, even, off: whether the division by √d_k is off, token: the special
-// token with the largest share or "", most: the largest share of all tokens, beyond: see beyondNear, or null}
-export function sayRow(language, row, parts = []) {
-  const { mark, best: brightest, rows, columns, off: isOff } = row;
-  if (row.even) return aroundPlace(language, "even", { share: unbrokenPercent(row.most) }, "");
-  const share = shareSaid(row, parts);
-  const values = { share: unbrokenPercent(share), most: unbrokenPercent(row.most), token: row.token };
-  values.mostly = share > 0.5 ? seeWords(language, "mostly") : "";
-  const keyOf = (name) => (isOff ? `off${name[0].toUpperCase()}${name.slice(1)}` : name);
-  const hereWord = aroundPlace(language, "here", {}, "").before;
-  if (row.token) return aroundPlace(language, keyOf("placeless"), values, hereWord);
-  const name = nameOfPlace(language, parts, mark, brightest, rows, columns);
-  if (name) return aroundPlace(language, keyOf("named"), values, name);
-  if (row.beyond) {
-    const placeName = nameOfPlace(language, parts, mark, row.beyond.patch, rows, columns);
-    const beyondPart = placeName && partAt(parts, row.beyond.patch, rows, columns);
-    values.beyond = unbrokenPercent(beyondPart ? row.shareOf(beyondPart) : row.beyond.share);
-    return aroundPlace(language, placeName ? "itselfNamed" : "itselfThen", values, placeName || hereWord);
-  }
-  return aroundPlace(language, keyOf(whereOf(mark, brightest, rows, columns)), values, hereWord);
+// The sentence about a row, {before, place, after}. row: {told: see toldOf in core/places.js, fromPart: the sample's
+// part in which the asking patch lies, or null, even, off: whether the division by √d_k is off, token: the special
+// token with the largest share or "", most: the largest share of all tokens, alike: the share on patches that look like the
+// asking patch, or null}
+export function sayRow(language, row) {
+  const words = (key, values) => seeWords(language, key, values);
+  const { told, token } = row;
+  const most = unbrokenPercent(row.most);
+  if (row.even) return { before: words("even", { share: most }), place: "", after: "" };
+  const shown = shownPlace(told);
+  const values = {
+    token,
+    most,
+    lit: told.lit,
+    share: unbrokenPercent(shown.share),
+    list: listOf(told, shown, row, words, language),
+  };
+  const key = token ? "placeless" : told.kind;
+  if (key === "spread" && row.alike >= ALIKE_SHARE)
+    return { before: words("spreadAlike", { ...values, share: unbrokenPercent(row.alike) }), place: "", after: "" };
+  const [to, name] = key === "own" ? ["", words("surroundings")] : whither(shown, row, words, language);
+  const [before, after = ""] = words(key, values).split("{here}");
+  const start = row.off ? words("without") : "";
+  return { before: start + before + (after && to), place: after && name, after };
 }
 
-// The share that the sentence states: of the whole part if it names one, else of the brightest patch.
-export function shareSaid({ mark, best: brightest, share, shareOf, token, rows, columns }, parts) {
-  const part = token ? null : partAt(parts, brightest, rows, columns);
-  return part && part !== partAt(parts, mark, rows, columns) ? shareOf(part) : share;
+function listOf({ places }, shown, row, words, language) {
+  const list = places.map((place) => {
+    const where = place === shown ? "{here}" : whither(place, row, words, language).join("");
+    return `${where} (${localNumber(language, unbrokenPercent(place.share))})`;
+  });
+  return new Intl.ListFormat(language === "en" ? "en-GB" : language).format(list);
 }
 
-// For a patch that gives most to itself: the brightest patch beyond the neighbours, {patch, share}; null if its share
-// is too small.
-export function beyondNear(weights, start, { prefixCount, rows, columns }, mark) {
-  const largest = { patch: -1, share: 0 };
-  for (let patch = 0; patch < rows * columns; patch++) {
-    const share = weights[start + prefixCount + patch];
-    if (share > largest.share && !["itself", "near"].includes(whereOf(mark, patch, rows, columns)))
-      Object.assign(largest, { patch, share });
-  }
-  return largest.share >= LEAST_BEYOND_RATIO * weights[start + prefixCount + mark] ? largest : null;
+// Where a share goes: [the preposition, the place].
+function whither({ own, part }, { fromPart }, words, language) {
+  if (own) return ["", words("toSurroundings")];
+  return part ? [words("to"), nameOfPart(language, part, fromPart)] : ["", words("here")];
 }
+
+// The place that the picture outlines and the curve leads to: of several, the largest that is not the asking patch's
+// own.
+export const shownPlace = ({ places }) => places.find(({ own }) => !own) ?? places[0];
 
 // The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
 export function outsideShare(weights, start, { prefixCount, rows, columns }, mark) {

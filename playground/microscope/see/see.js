@@ -1,14 +1,17 @@
 // The face See shows the lens with one picture, one sentence and two switches; the other face is Lab. Both share state
 // and drawing code. Only See has this layout, this sentence about the row, and the parts below.
 import { holdsHead, largestIndex, rowInto } from "../core/core.js";
+import { ALIKE_COSINE, likenessOf } from "../core/kinds.js";
 import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
+import { outlineOf, partAt, toldOf } from "../core/places.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
+import { sceneOf } from "../lens/moment.js";
 import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
 import { isMean, layersAtHand } from "../lens/state.js";
 import {
@@ -23,7 +26,7 @@ import {
   setBars,
 } from "./curve.js";
 import { createMoments } from "./moments.js";
-import { beyondNear, outsideShare, sayRow, shareOfPart, unbrokenPercent } from "./says.js";
+import { outsideShare, sayRow, shownPlace, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
 import { habitIn, seeWords } from "./words.js";
 
@@ -79,6 +82,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     lockedForWhy: false,
     stairs: createStaircase(),
     otherRow: new Float32Array(0), // the row at the other setting of the √d_k switch
+    told: null, //       what is told of the row on view, see core/places.js
     spaceAbove: 0, //    px of the page above the lens at the last layout
     story: null,
     get on() {
@@ -298,7 +302,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
       const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // the sentence of Lab
       sentence = { before: before + share + between, place, after };
-    } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start), partsNow());
+    } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start));
     writeSentence(sentence);
     if (isReady && mark >= 0)
       setText(outsideLine, words("outside", { share: percent(outsideShare(answers.weights, start, pack, mark)) }));
@@ -345,30 +349,43 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   function rowNow(start) {
-    const { view } = choice;
     const { shown } = frame;
     const { pack, answers, mark } = shown;
     const { weights } = answers;
-    const { rows, columns, prefixCount, tokens } = pack;
-    const brightest = largestIndex(weights, start + prefixCount, start + tokens);
-    const largest = largestIndex(weights, start, start + tokens);
-    const isPrefix = largest - start < prefixCount;
+    const largest = largestIndex(weights, start, start + pack.tokens);
+    const isPrefix = largest - start < pack.prefixCount;
     return {
-      ...{ mark, rows, columns, share: weights[brightest], most: weights[largest] },
-      best: brightest - start - prefixCount,
-      shareOf: (part) => shareOfPart(part, weights, start + prefixCount, pack),
-      even: isEven(answers.entropies[view.head], tokens),
+      told: see.told,
+      fromPart: partAt(partsNow(), mark, pack),
+      most: weights[largest],
+      even: isEven(answers.entropies[choice.view.head], pack.tokens),
       off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
-      beyond: patchBeyondNear(brightest - start - prefixCount),
+      alike: see.told.kind === "spread" ? alikeShare(start) : null,
       token: isPrefix ? prefixName(pack.prefix[largest - start]) : "",
     };
   }
 
-  // The brightest patch beyond the query's neighbours, for the sentence, if `brightest` is the query itself; else null.
-  function patchBeyondNear(brightest) {
-    const { answers, pack, mark, altered } = frame.shown;
-    if (brightest !== mark || altered || !isPlainRow()) return null;
-    return beyondNear(answers.weights, choice.view.head * pack.tokens, pack, mark);
+  // The share of the row on patches that look like the asking patch; null while the late keys are on their way.
+  function alikeShare(start) {
+    const { pack, answers, mark } = frame.shown;
+    const scene = sceneOf(data);
+    if (!scene || scene.pack.rows !== pack.rows || scene.pack.columns !== pack.columns) return null;
+    const first = start + pack.prefixCount;
+    return likenessOf(scene.directions, mark).reduce(
+      (sum, cosine, patch) => sum + (cosine >= ALIKE_COSINE ? answers.weights[first + patch] : 0),
+      0,
+    );
+  }
+
+  // The place that the picture outlines and labels with its share; null where See tells no row.
+  function placeShown() {
+    const { pack, answers, mark, mainDomain } = frame.shown;
+    see.told = null;
+    if (!see.on || !isPlainRow() || !answers.ready[choice.view.head]) return null;
+    const first = choice.view.head * pack.tokens + pack.prefixCount;
+    see.told = toldOf(answers.weights, first, pack, mark, mainDomain.high, partsNow());
+    const place = shownPlace(see.told);
+    return { ...place, outline: outlineOf(place.patches, pack.columns) };
   }
 
   // ---- ÷ √d_k
@@ -426,8 +443,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    // the patch that the picture labels with its share
-    labelledPatch: (brightest) => (see.on ? (patchBeyondNear(brightest)?.patch ?? brightest) : brightest),
+    placeShown,
     habit: (label) => habitIn(language(), label),
     sentenceText: () => sentenceElement.textContent,
     spokenText: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers
@@ -435,7 +451,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     writeShared,
     ...createShared(lens, {
       ...{ words, language, shared, tryAt, isPlain: isPlainRow },
-      sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens), partsNow()),
+      sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens)),
       credit: () => `${sourceElement.textContent} · Attention Playground`,
       curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),
     }),

@@ -9,24 +9,17 @@ export const SEE_WORDS = {
     point: "Point at the picture: where does that patch look?",
     touch: "Touch the picture: where does that patch look?",
     comes: "Reading…",
-    far: "This patch looks {mostly}{here}, far away ({share}).",
-    aside: "This patch looks {mostly}{here}, not far from itself ({share}).",
-    near: "This patch looks {mostly}{here}, right beside itself ({share}).",
-    itself: "This patch looks {mostly}at itself ({share}).",
-    itselfThen: "This patch looks {mostly}at itself ({share}); beyond its neighbours it looks {here} ({beyond}).",
-    itselfNamed: "This patch looks {mostly}at itself ({share}); beyond its neighbours it looks at {here} ({beyond}).",
-    named: "This patch looks {mostly}at {here} ({share}).",
-    mostly: "mostly ", // only for more than half of the row
+    without: "Without ÷ √d_k: ",
+    one: "{share} of its attention goes {here}.",
+    own: "It keeps to {here} ({share}).",
+    several: "Its attention goes {list}.",
+    spread: "Its attention is spread over {lit} patches; no place gets more than {share}.",
+    spreadAlike: "Its attention is spread over {lit} patches; {share} of it is on what looks like this patch.",
     even: "This patch looks everywhere alike: at no place more than {share}.",
-    placeless:
-      "This patch gives its largest share to {token}, which has no place ({most}). In the picture: {here} ({share}).",
-    offFar: "Without ÷ √d_k this patch looks {here}, far away ({share}).",
-    offAside: "Without ÷ √d_k this patch looks {here}, not far from itself ({share}).",
-    offNear: "Without ÷ √d_k this patch looks {here}, right beside itself ({share}).",
-    offItself: "Without ÷ √d_k this patch looks at itself ({share}).",
-    offNamed: "Without ÷ √d_k this patch looks at {here} ({share}).",
-    offPlaceless:
-      "Without ÷ √d_k this patch gives {most} to {token}, which has no place. In the picture it looks {here}.",
+    placeless: "Most goes to {token}, which has no place ({most}); in the picture {share} goes {here}.",
+    surroundings: "its own surroundings",
+    toSurroundings: "to its own surroundings",
+    to: "to ",
     unstriking: "Nothing far apart stands out here. Patches of one colour are alike.",
     here: "here",
     // ---- the line under the sentence
@@ -79,11 +72,12 @@ export const SEE_WORDS = {
     sumsTotal: "of the sum of all {count} of these, {total}",
     // ---- moments
     moments: "Moments of this picture",
-    momentFar: "far away",
-    momentNear: "near",
-    momentSink: "a sink",
-    momentSame: "the same thing",
-    momentParts: "{from} → {to}",
+    momentTwin: "its twin {share}",
+    momentSeveral: "several alike",
+    momentOwn: "keeps to itself {share}",
+    momentNear: "near {share}",
+    momentSink: "a sink {share}",
+    momentParts: "{from} → {to} {share}",
     surprise: "surprise me",
     momentSays: "Show this moment: {name}, layer {layer}, head {head}",
     sinkMeans:
@@ -145,24 +139,17 @@ export const SEE_WORDS = {
     point: "Zeigen Sie auf das Bild: Wohin schaut dieses Feld?",
     touch: "Tippen Sie auf das Bild: Wohin schaut dieses Feld?",
     comes: "Wird gelesen…",
-    far: "Dieses Feld schaut {mostly}{here}, weit weg ({share}).",
-    aside: "Dieses Feld schaut {mostly}{here}, nicht weit von sich ({share}).",
-    near: "Dieses Feld schaut {mostly}{here}, gleich neben sich ({share}).",
-    itself: "Dieses Feld schaut {mostly}auf sich selbst ({share}).",
-    itselfThen: "Dieses Feld schaut {mostly}auf sich selbst ({share}), jenseits seiner Nachbarn {here} ({beyond}).",
-    itselfNamed:
-      "Dieses Feld schaut {mostly}auf sich selbst ({share}), jenseits seiner Nachbarn auf {here} ({beyond}).",
-    named: "Dieses Feld schaut {mostly}auf {here} ({share}).",
-    mostly: "vor allem ",
+    without: "Ohne ÷ √d_k: ",
+    one: "{share} seiner Attention gehen {here}.",
+    own: "Es bleibt in {here} ({share}).",
+    several: "Seine Attention geht {list}.",
+    spread: "Seine Attention verteilt sich auf {lit} Felder; kein Ort bekommt mehr als {share}.",
+    spreadAlike: "Seine Attention verteilt sich auf {lit} Felder; {share} davon liegen auf Ähnlichem.",
     even: "Dieses Feld schaut überallhin gleich: nirgends mehr als {share}.",
-    placeless:
-      "Dieses Feld gibt seinen größten Anteil an {token}, ein Token ohne Ort ({most}). Im Bild: {here} ({share}).",
-    offFar: "Ohne ÷ √d_k schaut dieses Feld {here}, weit weg ({share}).",
-    offAside: "Ohne ÷ √d_k schaut dieses Feld {here}, nicht weit von sich ({share}).",
-    offNear: "Ohne ÷ √d_k schaut dieses Feld {here}, gleich neben sich ({share}).",
-    offItself: "Ohne ÷ √d_k schaut dieses Feld auf sich selbst ({share}).",
-    offNamed: "Ohne ÷ √d_k schaut dieses Feld auf {here} ({share}).",
-    offPlaceless: "Ohne ÷ √d_k gibt dieses Feld {most} an {token}, ein Token ohne Ort. Im Bild schaut es {here}.",
+    placeless: "Am meisten geht an {token}, ein Token ohne Ort ({most}); im Bild gehen {share} {here}.",
+    surroundings: "seiner eigenen Umgebung",
+    toSurroundings: "in seine eigene Umgebung",
+    to: "auf ",
     unstriking: "Nichts weit Entferntes sticht hier heraus. Felder einer Farbe sind sich ähnlich.",
     here: "hierhin",
     from: "Schicht {layer}, Kopf {head} · einer von {count} · am hellsten ab {brightest} · {model}",
@@ -211,11 +198,12 @@ export const SEE_WORDS = {
     sumsPower: "e^(Score − {largest}), das Größte der Zeile abgezogen",
     sumsTotal: "von der Summe aller {count} davon, {total}",
     moments: "Momente dieses Bildes",
-    momentFar: "weit weg",
-    momentNear: "nah",
-    momentSink: "eine Senke",
-    momentSame: "dasselbe Ding",
-    momentParts: "{from} → {to}",
+    momentTwin: "sein Zwilling {share}",
+    momentSeveral: "mehrere Ähnliche",
+    momentOwn: "bleibt bei sich {share}",
+    momentNear: "nah {share}",
+    momentSink: "eine Senke {share}",
+    momentParts: "{from} → {to} {share}",
     surprise: "überrasch mich",
     momentSays: "Diesen Moment zeigen: {name}, Schicht {layer}, Kopf {head}",
     sinkMeans:
@@ -347,9 +335,3 @@ export const localNumber = (language, text) =>
   language === "de" && DECIMAL_NUMBER.test(text) ? String(text).replace(".", ",") : text;
 
 export const seeWords = (language, key, values = {}) => filledIn(language, SEE_WORDS[language][key], values);
-
-// The sentence around the marked place: {before, place, after}.
-export function aroundPlace(language, key, values, place) {
-  const [before, after] = SEE_WORDS[language][key].split("{here}").map((part) => filledIn(language, part, values));
-  return after === undefined ? { before, place: "", after: "" } : { before, place, after };
-}

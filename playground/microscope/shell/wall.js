@@ -1,7 +1,7 @@
 // The wall of moments: each tile shows one row of attention, and a press on a tile opens its picture, layer, head and
 // patch.
 import { percent } from "../core/numbers.js";
-import { sayRow, shareSaid } from "../see/says.js";
+import { sayRow, shownPlace } from "../see/says.js";
 import { localNumber, seeWords } from "../see/words.js";
 import { openFace } from "./address.js";
 import { addressOf, ask, wordsOfTrouble } from "./http.js";
@@ -35,25 +35,23 @@ function writeWall(root, moments, language, way) {
   root.querySelector(".wall").replaceChildren(...moments.map((moment) => tileOf(moment, language, way)));
 }
 
-// A list item for a moment, {words: address parameters, row: as in see/says.js, with `named` in place of shareOf(), the
-// sum over the part with the brightest patch, parts: as in see/says.js, title, model, picture: the
-// picture's address, size}.
-function tileOf({ words, row: facts, parts, title, model, picture, size: [width, height] }, language, { link, go }) {
-  const row = { ...facts, shareOf: () => facts.named };
+// A list item for a moment, {words: address parameters, row: as in see/says.js, title, model, picture: the picture's
+// address, size}.
+function tileOf({ words, row, title, model, picture, size: [width, height] }, language, { link, go }) {
   const tile = document.createElement("li");
   tile.style.setProperty("--aspect", String(width / height));
   const anchor = document.createElement("a");
   anchor.href = link("microscope", words);
   const image = new Image(width, height);
   Object.assign(image, { src: addressOf(picture), alt: "", loading: "lazy" });
-  const { before, place, after } = sayRow(language, row, parts);
+  const { before, place, after } = sayRow(language, row);
   const sentence = document.createElement("span");
   sentence.textContent = before + place + after;
   const originLine = document.createElement("small");
   const origin = { layer: words.layer, head: words.head, model };
   originLine.textContent = `${title} · ${seeWords(language, "wallFrom", origin)}`;
   const share = document.createElement("b");
-  share.textContent = localNumber(language, percent(shareSaid(row, parts)));
+  share.textContent = localNumber(language, percent(shownPlace(row.told).share));
   share.setAttribute("aria-hidden", "true");
   anchor.append(image, share, sentence, originLine);
   anchor.addEventListener("click", (event) => {

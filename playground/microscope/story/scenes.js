@@ -3,7 +3,8 @@
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
-import { isInPart, nameOfPlace, outsideShare, partAt, shareOfPart, unbrokenPercent } from "../see/says.js";
+import { isInPart, partAt, shareOfPart } from "../core/places.js";
+import { nameOfPart, outsideShare, unbrokenPercent } from "../see/says.js";
 import { filledIn } from "../see/words.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
@@ -15,10 +16,10 @@ const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 // The record of scene n. parts: named parts of a sample picture; facts: see factsOfStory below.
 export function sceneAt(n, facts, language, parts = []) {
   const { pack, patch, partner } = facts;
-  const placeNamed = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
-  const part = placeNamed && partAt(parts, partner, pack.rows, pack.columns);
+  const [fromPart, toPart] = [partAt(parts, patch, pack), partAt(parts, partner, pack)];
+  const part = toPart === fromPart ? null : toPart;
   const isThere = (other) =>
-    part ? isInPart(part, other, pack.rows, pack.columns) : distanceOf(other, partner, pack) <= SAME_PLACE_RADIUS;
+    part ? isInPart(part, other, pack) : distanceOf(other, partner, pack) <= SAME_PLACE_RADIUS;
   const isFirstLayer = facts.layer === 0; // no attention has changed the first layer's input yet
   const earlierWords = {
     rewritten: storyWords(language, isFirstLayer ? "rewrittenByNone" : "rewritten"),
@@ -29,7 +30,7 @@ export function sceneAt(n, facts, language, parts = []) {
     ...textValuesOf(facts),
     ...earlierWords,
     beside: besideWords,
-    place: placeNamed || storyWords(language, "there"),
+    place: part ? nameOfPart(language, part, fromPart) : storyWords(language, "there"),
     given: unbrokenPercent(part ? shareOfPart(part, facts.row, pack.prefixCount, pack) : facts.share),
   };
   const say = (key, extraValues = {}) => storyWords(language, key, { ...values, ...extraValues });
@@ -46,8 +47,8 @@ export function sceneAt(n, facts, language, parts = []) {
 }
 
 // The patches in a part of the picture. A guess of any of these patches counts as right.
-const patchesOfPart = ({ patches, rows, columns }, part) =>
-  Array.from({ length: patches }, (_, patch) => patch).filter((patch) => isInPart(part, patch, rows, columns));
+const patchesOfPart = (pack, part) =>
+  Array.from({ length: pack.patches }, (_, patch) => patch).filter((patch) => isInPart(part, patch, pack));
 
 function textValuesOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
   const { rows, columns, patches, tokens, heads, layers, dim } = pack;

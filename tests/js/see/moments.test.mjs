@@ -25,7 +25,8 @@ test("there are at most five moments, the opening one first, each of another pla
     opening,
   );
   assert.ok(moments.length >= 1 && moments.length <= 5, JSON.stringify(moments));
-  const farMoments = moments.filter(({ kind }) => kind === "far" || kind === "same");
+  const farMoments = moments.filter(({ kind }) => ["twin", "several", "own"].includes(kind));
+  assert.ok(farMoments.length, JSON.stringify(moments));
   for (const [i, moment] of farMoments.entries())
     for (const other of farMoments.slice(i + 1))
       assert.ok(moment.patch !== other.patch || moment.best !== other.best, JSON.stringify(moments));
@@ -40,12 +41,13 @@ test("a moment is called by the parts of the sample, else by its kind", () => {
     { kind: "eye", box: [0, 0, 0.2, 0.2] },
     { kind: "eye", box: [0.8, 0.8, 1, 1] },
   ];
-  const wordOf = (key, values) => (values ? `${values.from} → ${values.to}` : key);
+  const wordOf = (key, { share, from, to }) => (from ? `${from} → ${to} ${share}` : `${key} ${share}`);
   const names = { eye: { short: "eye" } };
-  const moment = { kind: "far", patch: 0, best: 47 };
-  assert.equal(momentName(moment, pack, parts, names, wordOf), "eye → eye");
-  assert.equal(momentName(moment, pack, [], names, wordOf), "momentFar");
-  assert.equal(momentName({ ...moment, kind: "sink" }, pack, parts, names, wordOf), "momentSink");
+  const moment = { kind: "twin", patch: 0, best: 47, share: 0.65 };
+  const said = (change, inParts) => momentName({ ...moment, ...change }, pack, inParts, names, wordOf);
+  assert.equal(said({}, parts), "eye → eye 65\u00a0%");
+  assert.equal(said({}, []), "momentTwin 65\u00a0%");
+  assert.equal(said({ kind: "sink" }, parts), "momentSink 65\u00a0%");
 });
 
 test("the staircase falls into place when the switch is flipped, and stands at once where another patch asks", () => {

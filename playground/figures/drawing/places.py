@@ -1,0 +1,59 @@
+"""The places of a row: connected groups of lit patches, each with the share of the row that it sums to. The same as
+microscope/core/places.js; tests/figures/test_places.py compares the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from playground.samples import Part
+
+LIT_SHARE = 0.2  # a patch is lit from this share of the exposure on, so that a place is what is seen
+MOST_TOLD = 3  # a sentence tells at most this many places
+MOSTLY = 0.5  # the told places hold at least this share together
+LARGE_PLACE = 0.5  # share of the picture: what is larger is no place
+
+
+def places(row: np.ndarray, high: float) -> list[dict]:
+    """The places of a row (rows, columns), the largest share first. high: the exposure of the picture."""
+    unvisited, found = row >= LIT_SHARE * high, []
+    for start in np.flatnonzero(unvisited):
+        if not unvisited.flat[start]:
+            continue
+        unvisited.flat[start] = False
+        patches = [int(start)]
+        for patch in patches:
+            r, c = divmod(patch, row.shape[1])
+            top, left = max(0, r - 1), max(0, c - 1)
+            for down, right in np.argwhere(unvisited[top : r + 2, left : c + 2]):
+                unvisited[top + down, left + right] = False
+                patches.append(int((top + down) * row.shape[1] + left + right))
+        shares = row.flat[patches]
+        found.append({"patches": patches, "share": float(shares.sum()), "brightest": patches[int(np.argmax(shares))]})
+    return sorted(found, key=lambda place: -place["share"])
+
+
+def told(row: np.ndarray, mark: int, high: float, parts: Sequence[Part] = ()) -> dict:
+    """What is told of a row; see core/places.js."""
+    found = places(row, high)
+    others, distinct = [part for part in parts if not part.holds(mark, row.shape)], []
+    for place in found:
+        place |= {"own": mark in place["patches"], "part": None}
+        for part in () if place["own"] else others:
+            inside = [patch for patch in place["patches"] if part.holds(patch, row.shape)]
+            if 2 * row.flat[inside].sum() >= place["share"]:
+                box = [patch for patch in range(row.size) if part.holds(patch, row.shape)]
+                place |= {"part": {"kind": part.kind, "box": part.box}, "share": float(row.flat[box].sum())}
+                break
+        if place["part"] is None or place["part"] not in [other["part"] for other in distinct]:
+            distinct.append(place)
+    shown: list[dict] = []
+    for place in distinct[:MOST_TOLD]:
+        if len(place["patches"]) > LARGE_PLACE * row.size:
+            break
+        shown.append(place)
+        if sum(one["share"] for one in shown) >= MOSTLY:
+            kind = "several" if len(shown) > 1 else "own" if place["own"] else "one"
+            return {"kind": kind, "places": shown}
+    return {"kind": "spread", "places": found[:1], "lit": sum(len(place["patches"]) for place in found)}

@@ -1,0 +1,106 @@
+// The places of a row: connected groups of lit patches, each with the share of the row that it sums to. No DOM.
+
+export const LIT_SHARE = 0.2; // a patch is lit from this share of the exposure on, so that a place is what is seen
+const MOST_TOLD = 3; // a sentence tells at most this many places
+const MOSTLY = 0.5; // the told places hold at least this share together
+const LARGE_PLACE = 0.5; // share of the picture: what is larger is no place
+
+// Returns [{patches, share, brightest}], the largest share first. Patches that touch, at corners too, are one place.
+// from: the index of the first patch's weight; high: the exposure of the picture.
+export function placesOf(weights, from, { rows, columns }, high) {
+  const isLit = Uint8Array.from({ length: rows * columns }, (_, j) => weights[from + j] >= LIT_SHARE * high);
+  const places = [];
+  for (let start = 0; start < isLit.length; start++) {
+    if (!isLit[start]) continue;
+    isLit[start] = 0;
+    const place = { patches: [start], share: 0, brightest: start };
+    for (const patch of place.patches) {
+      place.share += weights[from + patch];
+      if (weights[from + patch] > weights[from + place.brightest]) place.brightest = patch;
+      const [row, column] = [Math.floor(patch / columns), patch % columns];
+      for (let r = Math.max(0, row - 1); r <= Math.min(rows - 1, row + 1); r++)
+        for (let c = Math.max(0, column - 1); c <= Math.min(columns - 1, column + 1); c++)
+          if (isLit[r * columns + c]) {
+            isLit[r * columns + c] = 0;
+            place.patches.push(r * columns + c);
+          }
+    }
+    places.push(place);
+  }
+  return places.sort((a, b) => b.share - a.share);
+}
+
+// What is told of a row: {kind, places: [{patches, share, brightest, own, part}]}. "one": a place holds at least half;
+// "own": the asking patch's own place does; "several": two or three places do together; "spread": it takes more.
+// parts: the sample's, [{kind, box: [top, left, bottom, right] in shares}]. A place that lies in one of them bears its
+// name, `part`, and the sum over its box.
+export function toldOf(weights, from, grid, mark, high, parts = []) {
+  const places = placesOf(weights, from, grid, high).map((place) => ({ ...place, own: place.patches.includes(mark) }));
+  const others = parts.filter((part) => !isInPart(part, mark, grid));
+  for (const place of places)
+    Object.assign(place, place.own ? { part: null } : named(place, weights, from, grid, others));
+  const isFirst = ({ part }, i) => !part || places.findIndex((place) => place.part === part) === i;
+  const told = [];
+  let total = 0;
+  for (const place of places.filter(isFirst).slice(0, MOST_TOLD)) {
+    if (place.patches.length > LARGE_PLACE * grid.rows * grid.columns) break;
+    told.push(place);
+    total += place.share;
+    if (total >= MOSTLY) return { kind: told.length > 1 ? "several" : place.own ? "own" : "one", places: told };
+  }
+  const lit = places.reduce((sum, { patches }) => sum + patches.length, 0);
+  return { kind: "spread", places: places.slice(0, 1), lit };
+}
+
+function named(place, weights, from, grid, parts) {
+  const sumOf = (patches) => patches.reduce((sum, patch) => sum + weights[from + patch], 0);
+  for (const part of parts) {
+    const inPlace = place.patches.filter((patch) => isInPart(part, patch, grid));
+    if (2 * sumOf(inPlace) >= place.share) return { part, share: shareOfPart(part, weights, from, grid) };
+  }
+  return { part: null };
+}
+
+// The part of a sample that a patch lies in, or null.
+export const partAt = (parts, patch, grid) => parts.find((part) => isInPart(part, patch, grid)) ?? null;
+
+export function isInPart({ box: [top, left, bottom, right] }, patch, { rows, columns }) {
+  const y = (Math.floor(patch / columns) + 0.5) / rows;
+  const x = ((patch % columns) + 0.5) / columns;
+  return y >= top && y < bottom && x >= left && x < right;
+}
+
+// What a row gives to a named part: the sum over all patches in its box.
+export function shareOfPart(part, weights, from, grid) {
+  let total = 0;
+  for (let patch = 0; patch < grid.rows * grid.columns; patch++)
+    if (isInPart(part, patch, grid)) total += weights[from + patch];
+  return total;
+}
+
+// The border of a group of patches as closed ways through the corners of patches, each a list of [column, row], in
+// which the group is on the right hand.
+export function outlineOf(patches, columns) {
+  const inside = new Set(patches);
+  const holds = (row, column) => column >= 0 && column < columns && inside.has(row * columns + column);
+  const next = new Map(); // the edges that begin at a corner
+  const addEdge = (from, to) => next.set(String(from), [...(next.get(String(from)) ?? []), to]);
+  for (const patch of patches) {
+    const [row, column] = [Math.floor(patch / columns), patch % columns];
+    if (!holds(row - 1, column)) addEdge([column, row], [column + 1, row]);
+    if (!holds(row, column + 1)) addEdge([column + 1, row], [column + 1, row + 1]);
+    if (!holds(row + 1, column)) addEdge([column + 1, row + 1], [column, row + 1]);
+    if (!holds(row, column - 1)) addEdge([column, row + 1], [column, row]);
+  }
+  const ways = [];
+  for (const start of next.keys()) {
+    let corner = start.split(",").map(Number);
+    const way = [];
+    for (let ends = next.get(String(corner)); ends?.length; ends = next.get(String(corner))) {
+      way.push(corner);
+      corner = ends.pop();
+    }
+    if (way.length) ways.push(way);
+  }
+  return ways;
+}

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { outlineOf, placesOf, toldOf } from "../../../playground/microscope/core/places.js";
+
+const GRID = { rows: 4, columns: 6 };
+const weightsOf = (shares) => {
+  const weights = new Float32Array(25); // one special token before the patches
+  for (const [patch, share] of Object.entries(shares)) weights[1 + Number(patch)] = share;
+  return weights;
+};
+const told = (shares, mark, parts) => toldOf(weightsOf(shares), 1, GRID, mark, 0.4, parts);
+const rounded = (places) => places.map(({ share }) => Math.round(100 * share));
+
+test("patches that touch are one place, at corners too, but not around the end of a row", () => {
+  const places = placesOf(weightsOf({ 0: 0.2, 7: 0.3, 5: 0.1, 6: 0.1, 17: 0.2, 18: 0.07 }), 1, GRID, 0.4);
+  assert.deepEqual(
+    places.map(({ patches }) => [...patches].sort((a, b) => a - b)),
+    [[0, 6, 7], [17], [5]],
+  );
+  assert.deepEqual(rounded(places), [60, 20, 10]);
+  assert.equal(places[0].brightest, 7);
+});
+
+test("one place, one's own, several and a spread row are told apart by what they sum to", () => {
+  assert.equal(told({ 0: 0.3, 1: 0.25, 17: 0.4 }, 17).kind, "one");
+  assert.equal(told({ 0: 0.3, 1: 0.25, 17: 0.4 }, 1).kind, "own");
+  const several = told({ 0: 0.45, 4: 0.4, 17: 0.1 }, 17);
+  assert.equal(several.kind, "several");
+  assert.deepEqual(rounded(several.places), [45, 40]);
+  const spread = told({ 0: 0.12, 2: 0.12, 4: 0.12, 12: 0.12, 14: 0.12, 16: 0.12 }, 17);
+  assert.equal(spread.kind, "spread");
+  assert.equal(spread.lit, 6);
+  const most = Object.fromEntries(Array.from({ length: 13 }, (_, patch) => [patch, 0.08]));
+  assert.equal(told(most, 17).kind, "spread", "more than half of the picture is no place");
+});
+
+test("a named place sums over the sample's box, once, and the asker's own part gives no name", () => {
+  const parts = [
+    { kind: "eye", box: [0, 0, 0.5, 0.5] }, // columns 0 to 2, rows 0 and 1
+    { kind: "eye", box: [0.5, 0.5, 1, 1] },
+  ];
+  const row = told({ 0: 0.3, 2: 0.28, 7: 0.02, 17: 0.3 }, 17, parts);
+  assert.deepEqual(rounded(row.places), [60]);
+  assert.equal(row.places[0].part, parts[0]);
+  assert.equal(told({ 0: 0.6, 2: 0.3 }, 8, parts).places[0].part, null);
+});
+
+test("an outline encloses all patches of a place and nothing else", () => {
+  const patches = [0, 1, 6, 8, 13]; // 8 and 13 touch at corners
+  const ways = outlineOf(patches, GRID.columns);
+  const isInside = (column, row) => {
+    let crossings = 0;
+    for (const way of ways)
+      for (const [i, [x, y]] of way.entries()) {
+        const [nextX, nextY] = way[(i + 1) % way.length];
+        assert.equal(Math.abs(x - nextX) + Math.abs(y - nextY), 1, "each step is one side of a patch");
+        if (x === nextX && x > column && Math.min(y, nextY) < row && Math.max(y, nextY) > row) crossings++;
+      }
+    return crossings % 2 === 1;
+  };
+  const inside = Array.from({ length: 24 }, (_, j) => j).filter((j) =>
+    isInside((j % GRID.columns) + 0.5, Math.floor(j / GRID.columns) + 0.5),
+  );
+  assert.deepEqual(inside, patches);
+});
