@@ -14,8 +14,8 @@ export const unbrokenPercent = (share) => percent(share).replaceAll(" ", "\u00a0
 
 // The sentence about a row, {before, place, after}. row: {told: see toldOf in core/places.js, fromPart: the sample's
 // part in which the asking patch lies, or null, even, off: whether the division by √d_k is off, token: the special
-// token with the largest share or "", most: the largest share of all tokens, alike: the share on patches that look like the
-// asking patch, or null}
+// token with the largest share or "", most: the largest share of all tokens, alike: the share on patches that look
+// like the asking patch, or null}
 export function sayRow(language, row) {
   const words = (key, values) => seeWords(language, key, values);
   const { told, token } = row;
