@@ -119,7 +119,7 @@ def map_of(trace: Trace, target: Target, method: str, give_way: Callable[[], obj
         else (trace.grid[0] // 2, trace.grid[1] // 2)
     )
     if method == "random":
-        seed = zlib.crc32(trace._need_input().cpu().numpy().tobytes())  # another seed for each picture
+        seed = zlib.crc32(trace._need_input().float().cpu().numpy().tobytes())  # another seed for each picture
         return torch.rand(trace.grid, generator=torch.Generator().manual_seed(seed))
     if method == "constant":
         return torch.ones(trace.grid)
