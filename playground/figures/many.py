@@ -33,6 +33,7 @@ from playground.figures import batch
 from playground.figures.command_line import training_arguments
 from playground.models.hub import bar
 from playground.models.loading import load
+from playground.numbers import index
 from playground.pictures import images
 from playground.pictures.images import open_image
 from playground.relevance import DEFAULT_METHOD, METHODS, in_room, label_number, no_labels, of_pictures
@@ -174,7 +175,13 @@ class Many:
         """
         from playground.figures.zarr_file import write
 
-        return write(self, Path(path), report, dask)
+        try:
+            return write(self, Path(path), report, dask)
+        except OSError as error:
+            raise PlaygroundError(
+                f"{path} can't be written: {error.strerror or error}. A .zarr keeps what it holds: make room, and the "
+                "same run goes on."
+            ) from None
 
     def _pixels(self, batch: Sequence[int]) -> tuple[Tensor, dict[int, PlaygroundError]]:
         c, errors = self.vit.config, {}
@@ -293,11 +300,11 @@ def trace_many(
     if not pictures:
         raise PlaygroundError("There are no pictures to look at.")
     patch = vit.config.patch_size
-    size = vit.config.image_size if size is None else size
+    size = vit.config.image_size if size is None else (int(size[0]), int(size[1]))
     if size[0] % patch or size[1] % patch or min(size) < patch:
         raise PlaygroundError(f"A size of {size[0]} × {size[1]} can't be cut into patches of {patch} × {patch}.")
     batch = (64 if vit.patch_embed.proj.weight.is_cuda else 8) if batch is None else batch
-    if not 1 <= batch <= 4096:
+    if index(batch) is None or not 1 <= batch <= 4096:
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
     names = tuple(_name(picture, number) for number, picture in enumerate(pictures))
     kinds = [what] if isinstance(what, str) else what
@@ -305,7 +312,7 @@ def trace_many(
     layers_by_kind = dict(_kind_and_layers(kind, vit) for kind in kinds)
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
-    run = Many(pictures, names, vit, layers_by_kind, tuple(size), batch, cuts, _label_numbers(kinds, vit), method)
+    run = Many(pictures, names, vit, layers_by_kind, size, int(batch), cuts, _label_numbers(kinds, vit), method)
     run.cut_function()  # raises for impossible cuts before anything is read
     return run
 
