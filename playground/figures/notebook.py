@@ -94,11 +94,10 @@ def show(
     where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
     was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` halves the page's size and rounds the
     weights: the page says by how much."""
-    look = {"theme": theme, "bare": bare, "pack": pack}
+    look = {"theme": theme, "bare": bare, "pack": pack, "layers": layers, "heads": heads}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
     image = seen.picture if image is None else image
-    spec = replace(spec, heads=None if heads is None else tuple(heads))
-    spec = export.with_layers_that_fit(spec, seen) if layers is None else replace(spec, layers=tuple(layers))
+    spec = export.with_layers_that_fit(spec, seen) if layers is None else spec
     page, still = export.page(spec, seen, image), export.still_figure(spec, seen, image)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
 
@@ -336,6 +335,11 @@ def _spec(seen, layer, head, query, scale, options: dict[str, Any], scale_of_pas
         raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")
     layer = layer if layer is None else seen.layer_number(layer)
     head = index(head) if index(head) is not None else head
+    # numbers of NumPy and torch as Python's
+    options = {name: value.item() if getattr(value, "ndim", None) == 0 else value for name, value in options.items()}
+    for name, number in (("layers", seen.layer_number), ("heads", seen.head_number)):
+        if not isinstance(options.get(name), str | None):
+            options[name] = tuple(map(number, options[name]))
     if scale_of_pass and scale is None:
         scale_word = scale_of_pass
     elif seen.scale_number(scale) == seen.scale:

@@ -4,7 +4,6 @@ norms of the values instead of the values."""
 from __future__ import annotations
 
 import math
-import operator
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from torch import Tensor
 from playground import cuts
 from playground.cuts import Cuts, Shape
 from playground.errors import PlaygroundError
+from playground.numbers import index
 from playground.pack import (
     COUNT_BOUNDS,
     FORMAT,
@@ -31,7 +31,7 @@ from playground.pack import (
     upper_layer,
 )
 from playground.vit import QKV, At, Rotation, VisionTransformer, untouched
-from playground.vit_parts import WeightVersions, value_norms
+from playground.vit_parts import WeightVersions, value_norms, why_not_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,9 @@ class Record:
         """The value norms of each layer. Checks once that the model's weights are still those of the pass."""
         if all(self.record[layer].v is None for layer in layers):
             return [self.stored_norms[layer] for layer in layers]
-        blocks = self._need_vit().blocks
+        blocks = (vit := self._need_vit()).blocks
+        if why := why_not_weights(vit.name, blocks[0].attn.proj):
+            raise PlaygroundError(why)
         return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]
 
     # Tokens, layers and heads -----------------------------------------------------------------------------------------
@@ -191,7 +193,11 @@ class Record:
         point, full_mask = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
         cut_mask = self.cuts.at()(point, full_mask)
         mask = self.at(point, cut_mask.to(self._any_layer.q.device))
-        return None if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask) else mask[0].cpu()
+        return (
+            None
+            if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask)
+            else mask[0].cpu().expand(-1, self.tokens, self.tokens)
+        )
 
     def bias(self, layer: int, queries: Any) -> Tensor | None:
         """(heads, queries, N): the bias that the model adds to the scores of these queries; None without one."""
@@ -265,7 +271,8 @@ class Record:
                 "are in figures and numbers."
             )
         layer_numbers = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
-        head_index = slice(None) if heads is None else [self.head_number(head) for head in heads]
+        heads = None if heads is None else [self.head_number(head) for head in heads]
+        head_index = slice(None) if heads is None else heads
         header = {
             "format": FORMAT,
             "model": self.model,
@@ -285,8 +292,8 @@ class Record:
             **({"assumed": self.assumed} if self.assumed else {}),
             "predictions": [[label, round(p, 5)] for label, p in self.predictions] or None,
         }
-        if heads is not None and list(heads) != list(range(self.heads)):
-            header["head_numbers"] = list(heads)
+        if heads is not None and heads != list(range(self.heads)):
+            header["head_numbers"] = heads
         arrays: dict[str, np.ndarray | bytes] = {}
         for name in ("q", "k"):
             tensors = [getattr(self.record[layer], name)[head_index].cpu() for layer in layer_numbers]
@@ -368,16 +375,6 @@ def denormalised(pixels: Tensor, mean: Any, std: Any) -> Image.Image:
     """The picture of a model's input (3, H, W)."""
     shares = pixels.detach().cpu().permute(1, 2, 0) * torch.as_tensor(std).float() + torch.as_tensor(mean).float()
     return Image.fromarray((shares * 255).round().clamp(0, 255).byte().numpy())
-
-
-def index(number: Any) -> int | None:
-    """An integer of Python, NumPy or torch as an int; None for anything else."""
-    if isinstance(number, bool | np.bool_) or getattr(number, "dtype", None) is torch.bool:
-        return None
-    try:
-        return operator.index(number)
-    except TypeError:
-        return None
 
 
 # A trace as a pandas table: `Trace.table`
