@@ -33,6 +33,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -43,7 +44,8 @@ MOST_CUTS = 16  # most cuts in one pass
 LONGEST_TEXT = 4096  # bound on a text's characters; a text of cut edges may have 8 times as many
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
-REPLACEMENTS = ("zero", "mean")  # the outputs that an ablated head may give
+Replacement = Literal["zero", "mean"]  # the output of an ablated head
+REPLACEMENTS: tuple[Replacement, ...] = get_args(Replacement)
 ABLATION_PATTERN = re.compile(rf"(?P<to>{'|'.join(REPLACEMENTS)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
 PUT_VALUES = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
 NUMBER = r"\d{1,3}"

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 import torch
 from torch import Tensor
@@ -39,9 +39,10 @@ from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransforme
 from playground.vit_parts import attention_mask, rotate, why_not_weights
 
 Result = TypeVar("Result")
-METHODS = ("gradient", "integrated", "chefer", "legrad")
+Method = Literal["gradient", "integrated", "chefer", "legrad"]
+METHODS: tuple[Method, ...] = get_args(Method)
 SIGNED_METHODS = ("gradient", "integrated")  # methods that give each token a sign
-DEFAULT_METHOD = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
+DEFAULT_METHOD: Method = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
 STEPS = 24  # number of gradients that integrated gradients averages
 MOST_WEIGHTS = 2**20  # most weights in memory at one time: they fit into a processor's cache
 MOST_KEPT_BYTES = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass

@@ -381,7 +381,7 @@ class Trace(Record):
         self,
         query: Query | None = None,
         label: str | int | None = None,
-        method: str = relevance.DEFAULT_METHOD,
+        method: relevance.Method = relevance.DEFAULT_METHOD,
         signed: bool | None = None,
         give_way: Callable[[], object] = lambda: None,
     ) -> Tensor:

@@ -3,6 +3,11 @@ what it can't take is refused in a sentence."""
 
 import copy
 import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -12,6 +17,9 @@ import playground
 from playground import PlaygroundError
 from playground.analysis.faithfulness import faithfulness, with_shuffled
 from playground.figures import batch
+from playground.figures.drawing.spec import CHOICES
+from playground.figures.notebook import OPTIONS
+from playground.figures.options import FigureOptions
 from playground.samples import named
 
 SIZE = (112, 112)
@@ -208,3 +216,43 @@ def test_a_folder_of_class_folders_is_a_folder_of_pictures(tmp_path):
     assert batch.pictures_of([str(tmp_path / "figures")], tmp_path / "figures") == [
         str(tmp_path / "figures/cats/old.jpg")
     ]
+
+
+def test_the_typed_options_of_a_figure_are_its_options():
+    hints = get_type_hints(FigureOptions)
+    assert hints.keys() == OPTIONS.keys()
+    for name, choices in CHOICES.items():
+        if hints[name] not in (str, int):  # layouts and ways are records: a new one needs no other list
+            words = [word for hint in (hints[name], *get_args(hints[name])) for word in get_args(hint)] or [hints[name]]
+            assert set(choices) - {None} <= set(words), (name, words)
+
+
+MISTYPED = """
+import playground
+seen = playground.trace("bundled", "meadow")
+playground.save(seen, "x.png", hed=0)
+playground.save(seen, "x.png", method="gradiant")
+playground.figure(seen, method="gradiant")
+playground.show(seen, theme="dim")
+playground.trace_many("x", "bundled", method="gradiant")
+seen.relevance((1, 1), method="gradiant")
+seen.foretells((1, 1), method="gradiant")
+seen.occlude(by="black", query="cls")
+seen.ablate([(1, 0)], to="noise")
+seen.save("x", numbers="int9")
+playground.save(seen, "x.png", head=0, what="relevance", method="legrad", layers=[1], over=None)
+seen.foretells((1, 1), method="raw")
+"""
+
+
+def test_mypy_finds_a_mistyped_option_and_a_mistyped_word(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "mistyped.py").write_text(MISTYPED)
+    root = Path(playground.__file__).parent.parent
+    options = ["--config-file=", "--cache-dir=mypy", "--strict", "--follow-imports=silent", "--ignore-missing-imports"]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "mistyped.py"],
+        cwd=tmp_path, env={**os.environ, "MYPYPATH": str(root)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    errors = [line for line in run.stdout.splitlines() if ": error: " in line]
+    assert [int(line.split(":")[1]) for line in errors] == list(range(4, 14)), run.stdout + run.stderr

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import mean
+from typing import Literal
 
 import numpy as np
 import torch
@@ -35,11 +36,13 @@ from playground.analysis import occlusion
 from playground.analysis.occlusion import Target
 from playground.assets import FAITHFULNESS
 from playground.models.source import is_changed
+from playground.relevance import Method
 from playground.tracing import METHODS, Query, Trace, trace_input
 from playground.vit import VisionTransformer
 from playground.vit_parts import WeightVersions
 
-MAP_METHODS = ("raw", "rollout", *METHODS)
+MapMethod = Method | Literal["raw", "rollout"]
+MAP_METHODS: tuple[MapMethod, ...] = ("raw", "rollout", *METHODS)
 CONTROLS = ("random", "constant")
 MEASURES = ("rank_correlation", "deletion", "insertion", "shuffled", "pointing", "segmentation")
 LEAST_MASK_SHARE = 0.5  # a patch belongs to the thing if the mask covers at least this share of the patch

@@ -21,7 +21,8 @@ from torch import Tensor
 from playground import cuts, tracing
 from playground.analysis import explain, faithfulness, occlusion
 from playground.analysis.ablation import by_layer, chained
-from playground.analysis.faithfulness import Foretold
+from playground.analysis.faithfulness import Foretold, MapMethod
+from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
 from playground.pictures import images
 from playground.relevance import DEFAULT_METHOD
@@ -47,7 +48,9 @@ class Trace(tracing.Trace):
         """
         return _again(self, as_function(self._need_vit(), at), words)
 
-    def ablate(self, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None) -> Trace:
+    def ablate(
+        self, heads: Sequence[Head], to: cuts.Replacement = "zero", mean_of: str | os.PathLike[str] | None = None
+    ) -> Trace:
         """The same pass in which each of these heads, (layer, head), gives zeros or, with to="mean", its mean output:
         over the tokens of this picture, or over those of all pictures in the folder `mean_of`.
 
@@ -82,7 +85,7 @@ class Trace(tracing.Trace):
         return paths(self, source, to, other)
 
     def occlude(
-        self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: str = "mean"
+        self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: Filling = "mean"
     ) -> Tensor:
         """(rows, columns): for each patch, the change when its block of `blocks` × `blocks` patches is blanked. For a
         label: the loss of its margin in logits, above zero if the block speaks for the label. For a query: how far its
@@ -95,7 +98,11 @@ class Trace(tracing.Trace):
         return occlusion_map(self, blocks, label, query, by)
 
     def foretells(
-        self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT_METHOD, by: str = "mean"
+        self,
+        query: Query | None = None,
+        label: str | int | None = None,
+        method: MapMethod = DEFAULT_METHOD,
+        by: Filling = "mean",
     ) -> Foretold:
         """How well a map predicts the effect of blanking each block of this picture: the rank correlation of the two,
         and the correlations of a random and of a constant map. `method`: a way of computing relevance ("gradient",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -20,7 +21,8 @@ from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
 from playground.vit_parts import plainly
 
-FILLINGS = ("mean", "noise", "neighbours")  # what blanks are filled with: mean colour, noise, blurred neighbours
+Filling = Literal["mean", "noise", "neighbours"]  # what fills blanks: mean colour, noise, blurred neighbours
+FILLINGS: tuple[Filling, ...] = get_args(Filling)
 BLOCK_SIDES = (8, 4, 2, 1)  # sides of the blanked blocks in patches, one size after the other
 BATCH_SIZE = 4  # pictures in one pass
 FEWEST_BLOCKS = 12  # a rank correlation over fewer blocks says nothing

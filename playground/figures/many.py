@@ -36,7 +36,7 @@ from playground.models.loading import load
 from playground.numbers import index
 from playground.pictures import images
 from playground.pictures.images import open_image
-from playground.relevance import DEFAULT_METHOD, METHODS, in_room, label_number, no_labels, of_pictures
+from playground.relevance import DEFAULT_METHOD, METHODS, Method, in_room, label_number, no_labels, of_pictures
 from playground.samples import named
 from playground.tracing import BLOCK_SCORES, Query, distances, no_numbers, read_cuts
 from playground.vit import At, VisionTransformer
@@ -274,7 +274,7 @@ def trace_many(
     size: tuple[int, int] | None = None,
     device: str | torch.device | None = None,
     cut: Sequence[str] | str = (),
-    method: str = DEFAULT_METHOD,
+    method: Method = DEFAULT_METHOD,
 ) -> Many:
     """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
     continues; `.write("out.nc")` writes a NetCDF file.

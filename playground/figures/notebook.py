@@ -7,13 +7,14 @@ import base64
 import html
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from PIL import Image
 
+from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
 from playground.figures import compose, layouts, request
 from playground.figures import html as export
@@ -28,9 +29,12 @@ from playground.figures.files import CAPTION_SUFFIXES, NUMBER_SUFFIXES, SUFFIXES
 from playground.figures.files import write as write_picture
 from playground.figures.files import write_numbers as write_numbers
 from playground.figures.layouts import grid
+from playground.figures.options import Beneath, Colours, Direction, Draw, FigureOptions, Theme, Words
 from playground.models import source
 from playground.models.given import OPTION_NAMES
+from playground.pack.record import Numbers
 from playground.pictures.images import Source, open_image
+from playground.relevance import Method
 from playground.tracing import Query, Scale, Trace, index, trace
 
 FRAME_HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
@@ -86,9 +90,9 @@ def show(
     layers: Iterable[int] | None = None,
     heads: Iterable[int] | None = None,
     image: Image.Image | None = None,
-    theme: str = "light",
+    theme: Theme = "light",
     bare: bool = False,
-    pack: str = "float16",
+    pack: Numbers = "float16",
 ) -> LivingPage:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
     where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
@@ -116,22 +120,22 @@ def figure(
     what: str = FIRST_WAY,
     label: str | int = "",
     text: str = "",
-    method: str = "gradient",
+    method: Method = "gradient",
     signed: bool | None = None,
-    blank: str = "mean",
+    blank: Filling = "mean",
     typical: bool = False,
-    direction: str = "row",
+    direction: Direction = "row",
     purpose: str = "slide",
     width: float | None = None,
     font: str | None = None,
     letters: bool = False,
-    theme: str = "light",
+    theme: Theme = "light",
     transparent: bool = False,
-    draw: str = "heat",
-    over: str | None = None,
+    draw: Draw = "heat",
+    over: Beneath = None,
     mass: float | None = None,
     mask: bool = False,
-    colours: str = "shared",
+    colours: Colours = "shared",
     ceiling: float | None = None,
     log: bool | None = None,
     smooth: bool = False,
@@ -139,12 +143,12 @@ def figure(
     rows: str | None = None,
     columns: str | None = None,
     kernel: int = 3,
-    depth: str = "follow",
+    depth: str | int = "follow",
     caption: bool = True,
     bar: bool = True,
     marker: bool = True,
     prefix: bool = True,
-    words: str = "plain",
+    words: Words = "plain",
     footer: bool = False,
     anonymous: bool = False,
     dpi: int | None = None,
@@ -172,7 +176,7 @@ def save(
     image: Image.Image | None = None,
     other: Trace | Sequence[Trace] | None = None,
     other_image: Source | None = None,
-    **options: Any,
+    **options: Unpack[FigureOptions],
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
     numbers with their grid, their tokens and where they come from; .txt and .tex its caption. `options` are those of
@@ -329,7 +333,7 @@ def _sizes(traces: list[Trace]) -> dict[str, Any]:
     return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
 
 
-def _spec(seen, layer, head, query, scale, options: dict[str, Any], scale_of_pass: str | None = None) -> Spec:
+def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_pass: str | None = None) -> Spec:
     """The options as a Spec. Without a scale it is that of the pass."""
     if not isinstance(seen, Trace):
         raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")

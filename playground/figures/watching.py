@@ -34,6 +34,7 @@ from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.models.loading import load, source_of, unwrapped
 from playground.models.source import build
 from playground.numbers import index
+from playground.pack.record import Numbers
 from playground.pictures import images
 from playground.samples import named
 from playground.tracing import Query, Trace
@@ -60,7 +61,7 @@ class watch:
 
     def __init__(
         self, model: nn.Module, image: images.Source, every: int = 100, out: str | Path = "run.trace", *,
-        transform: Callable[[Image.Image], Any] | None = None, numbers: str = "int8", count: bool = True,
+        transform: Callable[[Image.Image], Any] | None = None, numbers: Numbers = "int8", count: bool = True,
     ):  # fmt: skip
         self.model, self.every, self.out, self.numbers, self.count = model, every, Path(out), numbers, count
         if index(every) is None or every < 1:

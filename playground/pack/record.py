@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -36,6 +36,7 @@ from playground.vit_parts import WeightVersions, value_norms, why_not_weights
 if TYPE_CHECKING:
     import pandas as pd
 
+Numbers = Literal["float16", "int8"]  # how a pack holds queries and keys
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
 
 
@@ -121,8 +122,8 @@ class Record:
         """The value norms of each layer. Checks once that the model's weights are still those of the pass."""
         if all(self.record[layer].v is None for layer in layers):
             return [self.stored_norms[layer] for layer in layers]
-        blocks = (vit := self._need_vit()).blocks
-        if why := why_not_weights(vit.name, blocks[0].attn.proj):
+        blocks: Any = self._need_vit().blocks
+        if why := why_not_weights(self.model, blocks[0].attn.proj):
             raise PlaygroundError(why)
         return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]
 
@@ -238,7 +239,7 @@ class Record:
 
     # As bytes ---------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], numbers: str = "float16") -> Path:
+    def save(self, path: str | os.PathLike[str], numbers: Numbers = "float16") -> Path:
         """Writes the pack that the browser and `Trace.load` read: queries, keys and value norms, without network and
         picture. With numbers="int8" the file is half as long."""
         try:
@@ -256,7 +257,7 @@ class Record:
             raise PlaygroundError(f"{path} can't be read: {error.strerror or error}.") from None
 
     def to_bytes(
-        self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: str = "float16"
+        self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: Numbers = "float16"
     ) -> bytes:
         """Packs q, k and the value norms of the given layers and heads, by default of all, in the format of
         playground/pack/. `numbers` is "float16", or "int8" for half the length. `from_bytes` numbers the packed heads
@@ -270,6 +271,8 @@ class Record:
                 f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows "
                 "are in figures and numbers."
             )
+        if numbers not in get_args(Numbers):
+            raise PlaygroundError(f"Queries and keys are written as float16 or int8; given was {numbers!r:.40}.")
         layer_numbers = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
         heads = None if heads is None else [self.head_number(head) for head in heads]
         head_index = slice(None) if heads is None else heads
