@@ -31,7 +31,7 @@ playground/analysis/interventions.py runs these.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -258,6 +258,8 @@ def _place(word: str, text: str) -> Place:
 
 def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
     """Parses a cut; PlaygroundError says what is wrong with the text."""
+    if not isinstance(texts, Iterable):
+        raise PlaygroundError(f"Cuts are a text or several, such as 7,5>3,2; given was {texts!r:.80}.")
     texts = [texts] if isinstance(texts, str) else list(texts)
     if len(texts) > MOST_CUTS:
         raise PlaygroundError(f"At most {MOST_CUTS} cuts are made at the same time, and these are {len(texts)}.")

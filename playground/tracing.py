@@ -12,7 +12,7 @@ tensors on the CPU.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,10 +132,6 @@ def read_cuts(vit: VisionTransformer, grid: tuple[int, int], cut: Sequence[str] 
 def with_shape_check(at: At, shape: Shape) -> At:
     """The same function, with a check that it keeps a tensor's shape."""
     masks = {(heads, n, n) for heads in (1, shape.heads) for n in (1, shape.tokens)}
-    if not callable(at):
-        raise PlaygroundError(
-            f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
-        )
 
     def checked_at(point: str, x: Tensor) -> Tensor:
         new_x = at(point, x)
@@ -149,9 +145,10 @@ def with_shape_check(at: At, shape: Shape) -> At:
                 )
             if not new_x.any(-1).all():
                 raise PlaygroundError(f"at= leaves a token nobody to hear at {point!r}: let each hear itself at least.")
-        elif new_x.shape != x.shape:
+        elif new_x.shape != x.shape or new_x.dtype != x.dtype:
             raise PlaygroundError(
-                f"at= gave a tensor of {tuple(new_x.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
+                f"at= gave a tensor of {tuple(new_x.shape)} at {point!r}, {new_x.dtype}, where one of "
+                f"{tuple(x.shape)} belongs, {x.dtype}."
             )
         return new_x
 
@@ -231,6 +228,8 @@ class Trace(Record):
         """(heads, queries, tokens): the rows of several queries, or of every token. On a fine grid, ask for some
         queries at a time: all rows of 4,096 tokens in twelve heads take 800 MB."""
         layer = self.layer_number(layer)
+        if not isinstance(queries, Iterable | None):
+            raise PlaygroundError(f"weights and entropy take a list of queries; given was {queries!r:.60}.")
         q, k, _ = self.record[layer]
         tokens = slice(None) if queries is None else [self.token(query) for query in queries]
         return _on_cpu(softmax_rows(q[:, tokens], k, self.scale_number(scale), self._heard_in(layer, tokens)))
@@ -334,6 +333,9 @@ class Trace(Record):
 
     def on_grid(self, row: Tensor) -> Tensor:
         """(…, tokens) -> (…, rows, columns): the patches laid out as in the picture, without the prefix tokens."""
+        row = torch.as_tensor(row)
+        if row.shape[-1:] != (self.tokens,):
+            raise PlaygroundError(f"A row has {self.tokens} tokens; given was {tuple(row.shape)}.")
         return row[..., len(self.prefix) :].unflatten(-1, self.grid)
 
     # What needs another pass of the network ---------------------------------------------------------------------------
@@ -357,7 +359,7 @@ class Trace(Record):
         """(rows, columns, 2): for each patch the (row, column) of the patch in another picture whose features are most
         similar, if each of the two is most similar to the other; else (-1, -1). By default after the layer two thirds
         of the way up: later layers are about labels."""
-        matched = matching.matches(self._directions(layer, self), other._directions(layer, self))
+        matched = matching.matches(self._directions(layer, self), checked_trace(other)._directions(layer, self))
         return torch.from_numpy(matching.places(matched, other.grid[1])).unflatten(0, self.grid)
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
@@ -423,9 +425,15 @@ def parts_of(traces: Sequence[Trace], k: int, layer: int | None) -> list[Tensor]
     """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
     if index(k) is None or k < 1:
         raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
-    patches = [(trace._directions(layer, traces[0]), trace.grid) for trace in traces]
+    patches = [(checked_trace(trace)._directions(layer, traces[0]), trace.grid) for trace in traces]
     part_numbers = matching.parts_of(patches, int(k))
     return [torch.from_numpy(array).unflatten(0, trace.grid) for array, trace in zip(part_numbers, traces, strict=True)]
+
+
+def checked_trace(other: object) -> Trace:
+    if not isinstance(other, Trace):
+        raise PlaygroundError(f"The other pass is what playground.trace gives; given was {type(other).__name__}.")
+    return other
 
 
 def distances(grid: tuple[int, int]) -> Tensor:

@@ -256,3 +256,64 @@ def test_mypy_finds_a_mistyped_option_and_a_mistyped_word(tmp_path):
     )  # fmt: skip
     errors = [line for line in run.stdout.splitlines() if ": error: " in line]
     assert [int(line.split(":")[1]) for line in errors] == list(range(4, 14)), run.stdout + run.stderr
+
+
+WRONG_CALLS = {
+    "a place between patches": (lambda s, o: s.row(1, 1, (1.5, 2)), "A query is a patch"),
+    "a place of truths": (lambda s, o: s.row(1, 1, np.array([True, False])), "A query is a patch"),
+    "weights of a number": (lambda s, o: s.weights(1, 5), "take a list of queries"),
+    "too short a row": (lambda s, o: s.on_grid(np.ones(5)), "A row has 201 tokens"),
+    "a name to match": (lambda s, o: s.match("flock"), "what playground.trace gives; given was str"),
+    "parts with a name": (lambda s, o: s.parts(3, "flock"), "what playground.trace gives; given was str"),
+    "a patch of nothing": (lambda s, o: s.patch(None, 1), "what playground.trace gives; given was NoneType"),
+    "no layer to patch": (lambda s, o: s.patch(o, None), "There is no layer None"),
+    "moved since another model": (
+        lambda s, o: s.moved(playground.trace("untrained", "meadow", size=SIZE), "cls"),
+        "within one model only",
+    ),
+    "moved since another grid": (
+        lambda s, o: s.moved(playground.trace(s.vit, "meadow", size=(56, 56)), "cls"),
+        "another grid",
+    ),
+    "heads in no pairs": (lambda s, o: s.ablate((1, 0)), r"named as \(layer, head\)"),
+    "a mean of a number": (lambda s, o: s.ablate([(1, 0)], to="mean", mean_of=3), "mean_of= is a folder"),
+    "again with nothing": (lambda s, o: s.again(None), "with something else in it"),
+    "again with a number": (lambda s, o: s.again(3), "at= is a function"),
+    "again in another precision": (lambda s, o: s.again({"layers.1.mlp": lambda x: x.double()}), "torch.float64"),
+    "a pack of nothing": (lambda s, o: s.to_bytes(layers=[]), "some layers and heads, each once"),
+    "a pack of a number": (lambda s, o: s.to_bytes(layers=1), "lists of numbers"),
+    "a pack of nine bits": (lambda s, o: s.to_bytes(numbers="int9"), "float16 or int8"),
+    "a trace under a number": (lambda s, o: s.save(3.5), "3.5 can't be written"),
+    "a trace of nothing": (lambda s, o: playground.Trace.load(None), "None can't be read"),
+    "a figure under a number": (lambda s, o: playground.save(s, 3), "under a file's name"),
+    "a page of one number": (lambda s, o: playground.show(s, 1, layers=1), "layers= is a list of numbers"),
+    "a layout of a list": (lambda s, o: playground.figure(s, layout=["head"]), "layout= is a text"),
+    "rows of a number": (lambda s, o: playground.figure(s, layout="grid", rows=3), "rows= is a text"),
+    "a font of a number": (lambda s, o: playground.figure(s, font=3), "font= is a text"),
+    "cuts of a number": (lambda s, o: playground.trace(s.vit, "meadow", cut=3), "Cuts are a text or several"),
+    "half a pixel": (lambda s, o: playground.trace(s.vit, "meadow", size=(112.5, 112)), "A size is"),
+    "an endless size": (lambda s, o: playground.trace(s.vit, "meadow", size=(float("inf"), 8)), "A size is"),
+    "sparse pixels": (lambda s, o: playground.trace(s.vit, pixel_values=torch.ones(1, 3, 8, 8).to_sparse()), "dense"),
+    "many of a number": (lambda s, o: playground.trace_many(3, s.vit), "no pictures to look at"),
+    "nothing of many": (lambda s, o: playground.trace_many(["meadow"], s.vit, ()), "Of many pictures there are"),
+    "many of one side": (lambda s, o: playground.trace_many(["meadow"], s.vit, size=112), "A size is"),
+    "blocks of one and a half": (
+        lambda s, o: playground.sweep([named("meadow").path], s.vit, "moved", "layers × positions", blocks=1.5),
+        "blocks= is the side of a block",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_a_call_that_means_nothing_is_a_sentence(name, seen, other):
+    call, sentence = WRONG_CALLS[name]
+    with pytest.raises(PlaygroundError, match=sentence):
+        call(seen, other)
+
+
+def test_what_can_be_meant_is_understood(vit, seen, other):
+    assert seen.patch(other, [1, 1], (p for p in [(1, 1)])).interventions == ("residual of flock in layers 1 at 1,1",)
+    assert playground.open_image(torch.rand(3, 9, 9).bfloat16()).size == (9, 9)
+    assert playground.figure(seen, image="meadow").spec == playground.figure(seen).spec
+    many = playground.trace_many((path for path in [named("meadow").path]), vit, "entropy", size=SIZE)
+    assert [one.arrays["entropy"].shape for one in many] == [(6, 6, 201)]

@@ -46,6 +46,8 @@ class Trace(tracing.Trace):
         >>> seen.again({"layers.2.mlp": lambda x: x * 0}, "the MLP of layer 2 off")
         Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, the MLP of layer 2 off)
         """
+        if not at:
+            raise PlaygroundError("again runs the pass with something else in it: give at={point: function}.")
         return _again(self, as_function(self._need_vit(), at), words)
 
     def ablate(
@@ -65,7 +67,8 @@ class Trace(tracing.Trace):
     ) -> Trace:
         """The same pass with values from the pass of `other` in these layers and positions (by default all positions).
         `what`: "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys", "values", or
-        "head:3". {(7, 5): (3, 2)} puts the values of patch (3, 2) of `other` at patch (7, 5).
+        "head:3". {(7, 5): (3, 2)} puts the values of patch (3, 2) of `other` at patch (7, 5). Two numbers are a patch, as
+        in `row`; [(7, 5), (7, 6)] are two.
 
         >>> meadow, flock = (playground.trace("untrained", name, size=(224, 224)) for name in ("meadow", "flock"))
         >>> meadow.patch(flock, layers=4, positions=(7, 5)).interventions
@@ -116,6 +119,9 @@ class Trace(tracing.Trace):
 
     def moved(self, before: tracing.Trace, query: Query) -> float:
         """How far a token's last feature has moved since another pass of this picture: ‖x' − x‖ / ‖x‖."""
+        same_model(self, before)
+        if self.grid != before.grid:
+            raise PlaygroundError("The other pass has another grid: trace both with one size=.")
         return _feature_change(before, self, query)
 
 
@@ -133,6 +139,10 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
     if at is None:
         return untouched
     if not isinstance(at, Mapping):
+        if not callable(at):
+            raise PlaygroundError(
+                f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
+            )
         return at
     points = vit.points()
     for point, function in at.items():
@@ -157,6 +167,8 @@ def ablated_trace(
     texts. After interventions by functions no text is used, because a text would run before these functions."""
     if to not in cuts.REPLACEMENTS:
         raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
+    if not isinstance(mean_of, str | os.PathLike | None):
+        raise PlaygroundError(f"mean_of= is a folder of pictures; given was {mean_of!r:.40}.")
     if mean_of is not None and to != "mean":
         raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
     layers = by_layer(trace, heads)
@@ -233,7 +245,7 @@ def patching_function(
 ) -> tuple[At, str]:
     same_model(trace, other)
     is_many = isinstance(layers, Iterable) and index(layers) is None and not isinstance(layers, str)
-    layer_numbers = [trace.layer_number(layer) for layer in (layers if is_many else [layers])]
+    layer_numbers = list(dict.fromkeys(map(trace.layer_number, layers if is_many else [layers])))
     part, head = _point_and_head(trace, what)
     targets, sources, position_words = _token_pairs(trace, other, positions)
     points = {f"layers.{layer}.{part}" for layer in layer_numbers}
@@ -280,8 +292,9 @@ def _token_pairs(trace: tracing.Trace, other: tracing.Trace, positions: Position
         pairs = list(positions.items())
     else:
         is_single = isinstance(positions, str) or not isinstance(positions, Iterable) or index(positions) is not None
+        positions = [positions] if is_single else list(positions)
         is_patch = not is_single and len(positions) == 2 and all(index(n) is not None for n in positions)
-        pairs = [(query, query) for query in ([positions] if is_single or is_patch else positions)]
+        pairs = [(query, query) for query in ([positions] if is_patch else positions)]
     if not pairs:
         raise PlaygroundError("Nothing is put in place of anything: name a position.")
     targets, sources = [trace.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs]
@@ -303,9 +316,7 @@ def _grid_words(grid: tuple[int, int]) -> str:
 
 
 def same_model(trace: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
-    if not isinstance(other, tracing.Trace):
-        raise PlaygroundError(f"The other pass is what playground.trace gives; given was {type(other).__name__}.")
-    vit, other_vit = trace._need_vit(), other._need_vit()
+    vit, other_vit = trace._need_vit(), tracing.checked_trace(other)._need_vit()
     if (trace.model, vit.config) != (other.model, other_vit.config):
         raise PlaygroundError(
             f"Tokens can be moved within one model only; given were traces of {trace.model} and {other.model}. Trace "

@@ -297,18 +297,17 @@ def trace_many(
     vit = load(model) if device is None else load(model, device=device)
     if isinstance(pictures, str | os.PathLike):
         pictures = images.in_folder(Path(pictures))
-    if not pictures:
+    if not isinstance(pictures, Iterable) or not (pictures := list(pictures)):
         raise PlaygroundError("There are no pictures to look at.")
-    patch = vit.config.patch_size
-    size = vit.config.image_size if size is None else (int(size[0]), int(size[1]))
-    if size[0] % patch or size[1] % patch or min(size) < patch:
-        raise PlaygroundError(f"A size of {size[0]} × {size[1]} can't be cut into patches of {patch} × {patch}.")
+    size = images.checked_size(vit.config.image_size if size is None else size, vit.config.patch_size)
     batch = (64 if vit.patch_embed.proj.weight.is_cuda else 8) if batch is None else batch
     if index(batch) is None or not 1 <= batch <= 4096:
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
     names = tuple(_name(picture, number) for number, picture in enumerate(pictures))
-    kinds = [what] if isinstance(what, str) else what
-    cuts = (cut,) if isinstance(cut, str) else tuple(cut)
+    kinds = [what] if isinstance(what, str) or not isinstance(what, Iterable) else list(what)
+    if not kinds or not all(isinstance(kind, str) for kind in kinds):
+        raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {what!r:.60}.")
+    cuts = (cut,) if isinstance(cut, str) or not isinstance(cut, Iterable) else tuple(cut)
     layers_by_kind = dict(_kind_and_layers(kind, vit) for kind in kinds)
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, get_type_hints
 
 from PIL import Image
 
@@ -54,6 +54,7 @@ OTHER_FIELDS = (
     "repeatable",
     "cut",
 )
+OPTION_TYPES = get_type_hints(FigureOptions)
 OPTIONS = {name: default for name, default in DEFAULTS.items() if name not in OTHER_FIELDS}
 
 
@@ -89,7 +90,7 @@ def show(
     *,
     layers: Iterable[int] | None = None,
     heads: Iterable[int] | None = None,
-    image: Image.Image | None = None,
+    image: Source | None = None,
     theme: Theme = "light",
     bare: bool = False,
     pack: Numbers = "float16",
@@ -100,7 +101,7 @@ def show(
     weights: the page says by how much."""
     look = {"theme": theme, "bare": bare, "pack": pack, "layers": layers, "heads": heads}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
-    image = seen.picture if image is None else image
+    image = seen.picture if image is None else _finer(image)
     spec = export.with_layers_that_fit(spec, seen) if layers is None else spec
     page, still = export.page(spec, seen, image), export.still_figure(spec, seen, image)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
@@ -114,7 +115,7 @@ def figure(
     scale: Scale = None,
     *,
     layout: str = "head",
-    image: Image.Image | None = None,
+    image: Source | None = None,
     other: Trace | Sequence[Trace] | None = None,
     other_image: Source | None = None,
     what: str = FIRST_WAY,
@@ -160,6 +161,7 @@ def figure(
     compare another picture in the same model; together with `other`, a finer picture of that. No scale means the one
     that the pass ran with; another one is taken for this layer alone, and the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
+    image = None if image is None else _finer(image)
     spec = _spec(seen, layer, head, query, scale, options)
     spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
     return _figure(spec, seen, image, draw_arguments)
@@ -173,7 +175,7 @@ def save(
     query: Query | None = None,
     scale: Scale = None,
     *,
-    image: Image.Image | None = None,
+    image: Source | None = None,
     other: Trace | Sequence[Trace] | None = None,
     other_image: Source | None = None,
     **options: Unpack[FigureOptions],
@@ -182,6 +184,8 @@ def save(
     numbers with their grid, their tokens and where they come from; .txt and .tex its caption. `options` are those of
     `figure`; `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html
     holds."""
+    if not isinstance(file, str | os.PathLike):
+        raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
     if unknown_options := options.keys() - OPTIONS.keys():
         raise PlaygroundError(
@@ -192,8 +196,9 @@ def save(
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
     if kind == ".html":
         spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on")
-        export.write(path, spec, seen, seen.picture if image is None else image)
+        export.write(path, spec, seen, seen.picture if image is None else _finer(image))
         return path
+    image = None if image is None else _finer(image)
     spec = _spec(seen, layer, head, query, scale, options)
     spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
     if spec.sweep and kind in MOVING_SUFFIXES:
@@ -239,6 +244,10 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> 
         spec = (_scale_spec if layout.alters_scale else _compare_spec)(spec, seen, other)
         other_image = other.shown if spec.other_image and other_image is None else other_image
     return spec, {"other": other, "other_image": other_image}
+
+
+def _finer(image: Source) -> Image.Image:
+    return image if isinstance(image, Image.Image) else _picture_and_name(image)[0]
 
 
 def _picture_and_name(image: Source) -> tuple[Image.Image, str]:
@@ -343,7 +352,17 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
     options = {name: value.item() if getattr(value, "ndim", None) == 0 else value for name, value in options.items()}
     for name, number in (("layers", seen.layer_number), ("heads", seen.head_number)):
         if not isinstance(options.get(name), str | None):
-            options[name] = tuple(map(number, options[name]))
+            numbers = options[name]
+            if not isinstance(numbers, Iterable):
+                raise PlaygroundError(f"{name}= is a list of numbers; given was {numbers!r:.40}.")
+            options[name] = tuple(map(number, numbers))
+    for name, value in options.items():
+        if (
+            name not in ("label", "depth")
+            and OPTION_TYPES[name] in (str, str | None)
+            and not isinstance(value, str | None)
+        ):
+            raise PlaygroundError(f"{name}= is a text; given was {value!r:.40}.")
     if scale_of_pass and scale is None:
         scale_word = scale_of_pass
     elif seen.scale_number(scale) == seen.scale:

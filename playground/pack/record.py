@@ -4,6 +4,7 @@ norms of the values instead of the values."""
 from __future__ import annotations
 
 import math
+import operator
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -144,7 +145,7 @@ class Record:
                 raise PlaygroundError(f"There is no token {token}; they count from 0 to {self.tokens - 1}.")
             return token
         try:
-            row, column = (int(n) for n in query)  # type: ignore[union-attr]
+            row, column = (operator.index(n) for n in query)  # type: ignore[union-attr]
         except (TypeError, ValueError):
             raise PlaygroundError(
                 f"A query is a patch (row, column), the name of a prefix token or a token index, not {query!r}."
@@ -244,8 +245,8 @@ class Record:
         picture. With numbers="int8" the file is half as long."""
         try:
             Path(path).write_bytes(self.to_bytes(numbers=numbers))
-        except OSError as error:
-            raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
+        except (OSError, TypeError) as error:
+            raise PlaygroundError(f"{path} can't be written: {getattr(error, 'strerror', None) or error}.") from None
         return Path(path)
 
     @classmethod
@@ -253,8 +254,8 @@ class Record:
         """Reads a file that `save` wrote."""
         try:
             return cls.from_bytes(Path(path).read_bytes())
-        except OSError as error:
-            raise PlaygroundError(f"{path} can't be read: {error.strerror or error}.") from None
+        except (OSError, TypeError) as error:
+            raise PlaygroundError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.") from None
 
     def to_bytes(
         self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: Numbers = "float16"
@@ -273,8 +274,13 @@ class Record:
             )
         if numbers not in get_args(Numbers):
             raise PlaygroundError(f"Queries and keys are written as float16 or int8; given was {numbers!r:.40}.")
-        layer_numbers = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
-        heads = None if heads is None else [self.head_number(head) for head in heads]
+        try:
+            layer_numbers = [self.layer_number(layer) for layer in (self.record if layers is None else layers)]
+            heads = None if heads is None else [self.head_number(head) for head in heads]
+        except TypeError:
+            raise PlaygroundError(f"Layers and heads are lists of numbers; given were {layers!r}, {heads!r}.") from None
+        if not layer_numbers or heads == [] or len(set(layer_numbers)) < len(layer_numbers):
+            raise PlaygroundError(f"A pack holds some layers and heads, each once; given were {layers!r}, {heads!r}.")
         head_index = slice(None) if heads is None else heads
         header = {
             "format": FORMAT,
