@@ -67,8 +67,8 @@ class Trace(tracing.Trace):
     ) -> Trace:
         """The same pass with values from the pass of `other` in these layers and positions (by default all positions).
         `what`: "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys", "values", or
-        "head:3". {(7, 5): (3, 2)} puts the values of patch (3, 2) of `other` at patch (7, 5). Two numbers are a patch, as
-        in `row`; [(7, 5), (7, 6)] are two.
+        "head:3". {(7, 5): (3, 2)} puts the values of patch (3, 2) of `other` at patch (7, 5). Two numbers are a
+        patch, as in `row`; [(7, 5), (7, 6)] are two.
 
         >>> meadow, flock = (playground.trace("untrained", name, size=(224, 224)) for name in ("meadow", "flock"))
         >>> meadow.patch(flock, layers=4, positions=(7, 5)).interventions
