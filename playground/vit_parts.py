@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -187,6 +189,26 @@ def attention_mask(at: At, bias: Tensor | None, device: torch.device) -> Tensor 
 
 # Facts about a model's weights
 
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def plainly(function: Function) -> Function:
+    """The same function, which torch.autocast and torch.inference_mode around it do not change: all numbers of a trace
+    have the precision of its model's weights, and can be differentiated later."""
+
+    @wraps(function)
+    def run_plainly(*arguments: Any, **options: Any) -> Any:
+        with ExitStack() as stack:
+            for device in ("cpu", "cuda", "mps"):
+                if torch.is_autocast_enabled(device):
+                    stack.enter_context(torch.autocast(device, enabled=False))
+            if torch.is_inference_mode_enabled():
+                stack.enter_context(torch.inference_mode(False))
+            return function(*arguments, **options)
+
+    return run_plainly  # type: ignore[return-value]
+
+
 WeightVersions = tuple[tuple[object, ...], ...]  # see Weights.weight_versions
 
 
@@ -245,6 +267,18 @@ class Weights(nn.Module):
                 nn.init.zeros_(p)
             elif p.dim() > 1:  # matrices, tokens and positions; the gains of norms stay at one
                 nn.init.trunc_normal_(p, std=0.02, generator=random)
+
+
+def why_not_weights(model: str, part: nn.Module) -> str:
+    """Why the weights of a part are nothing to compute with; "" if they are."""
+    weight = part.weight
+    if not isinstance(weight, Tensor) or weight.is_quantized:  # a quantised part has a method of this name
+        kind = "quantised"
+    elif weight.is_meta:
+        kind = "on the device meta, which has shapes alone"
+    else:
+        return ""
+    return f"The weights of {model} are {kind}: load it in float32, float16 or bfloat16."
 
 
 def value_norms(block: Any, v: Tensor) -> Tensor:

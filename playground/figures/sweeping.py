@@ -25,6 +25,7 @@ from playground.errors import PlaygroundError, PlaygroundWarning
 from playground.figures.many import Many, trace_many
 from playground.models.hub import bar
 from playground.models.loading import load
+from playground.numbers import index
 from playground.relevance import in_room
 from playground.tracing import Cuts, label_number, read_cuts, scale_number
 from playground.vit import At, VisionTransformer, untouched
@@ -296,7 +297,7 @@ def prepared_sweep(
     if vit is None and not models:
         raise PlaygroundError("sweep takes a model, or checkpoints=[…].")
     base = trace_many(pictures, models[0] if vit is None else vit, "features", size=size, batch=1)
-    if not 1 <= blocks <= max(base.grid):
+    if index(blocks) is None or not 1 <= blocks <= max(base.grid):
         raise PlaygroundError(
             f"blocks= is the side of a block, 1 to {max(base.grid)} patches of this picture; given was {blocks!r:.40}."
         )

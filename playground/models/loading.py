@@ -46,6 +46,7 @@ from playground.models.source import (
 )
 from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer
+from playground.vit_parts import plainly
 
 # Converts a model in memory, of timm or `transformers`, to our VisionTransformer with the same weights. Tensors are
 # shared unless they need rearranging; device and dtype stay as they are.
@@ -151,6 +152,7 @@ REPOSITORY_PATTERN = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
 OUR_NAMES = {"facebook/dinov2-small": "dinov2-small"}  # repository -> our name for the same weights
 
 
+@plainly
 def load(
     model: str | os.PathLike[str] | nn.Module,
     *,
