@@ -25,7 +25,7 @@ CODE_LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each ot
 CODE_LENGTH = 5
 LONGEST_LIFE = 4 * 3600.0  # seconds
 ABANDONED_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which a new class may replace this one
-MOST_CLASSES, MOST_CLASSES_OF_A_NETWORK, MOST_CLASSES_OF_A_KEY = 64, 16, 2
+MOST_CLASSES_OF_A_KEY = 2
 MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # phones in one class, in all classes
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
 MOST_SCREENS = 4  # pages of one lecturer that wait for news at the same time
@@ -280,15 +280,13 @@ def start(key: str, network: str, seat: str = "") -> Class:
     classes_of_key = [group for group in _classes.values() if group.key == key]
     if len(classes_of_key) >= MOST_CLASSES_OF_A_KEY:
         end(classes_of_key[0])
-    if (
-        sum(group.network == network for group in _classes.values()) >= MOST_CLASSES_OF_A_NETWORK
-        or len(_classes) >= MOST_CLASSES
-    ):
-        longest_idle = min(_classes.values(), key=lambda group: group.heard_at)
-        if clock() - longest_idle.heard_at < ABANDONED_AFTER:
+    lecturer = Visitor(key, network)
+    while ledger.classes.take(lecturer):
+        longest_idle = min(_classes.values(), key=lambda group: group.heard_at, default=None)
+        if longest_idle is None or clock() - longest_idle.heard_at < ABANDONED_AFTER:
             raise refusal("manyClasses", 503)
         end(longest_idle)
-    ledger.costs.charge(Visitor(key, network), ledger.CLASS_START_SECONDS, "classes")
+    ledger.costs.charge(lecturer, ledger.CLASS_START_SECONDS, "classes")
     code = _new_code(seat)
     while code in _classes:
         code = _new_code(seat)
@@ -311,7 +309,8 @@ def find_class(code: str) -> Class | None:
 
 def end(group: Class) -> None:
     group.ended = True
-    _classes.pop(group.code, None)
+    if _classes.pop(group.code, None):
+        ledger.classes.give_back(Visitor(group.key, group.network))
     for key in group.phones:
         if ledger.costs.phones.get(key, ("",))[0] == f"class {group.code}":
             del ledger.costs.phones[key]

@@ -25,6 +25,7 @@ from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
 from playground.serving.answering import Refused, own_pages_only, sentence_response, visitor
 from playground.serving.classes import ASKS, QUESTION_KINDS, TELLS, Class, Question, refusal
+from playground.serving.ledger import household
 
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
@@ -105,7 +106,7 @@ async def _class_of(request: Request) -> Class:
         return group
     if classes.tries_of_keys.too_many(asker.person or asker.address):
         raise refusal("manyCodes", 429)
-    if classes.tries_of_networks.too_many(asker.address):
+    if classes.tries_of_networks.too_many(household(asker.address)):
         if _slow_tries >= MOST_SLOW_TRIES:
             raise refusal("manyTries", 503)
         _slow_tries += 1
@@ -116,7 +117,7 @@ async def _class_of(request: Request) -> Class:
         group = classes.find_class(code)
     if group is None:
         classes.tries_of_keys.add(asker.person or asker.address)
-        classes.tries_of_networks.add(asker.address)
+        classes.tries_of_networks.add(household(asker.address))
         raise refusal("noClass", 404, code=code.upper())
     return group
 

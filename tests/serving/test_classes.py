@@ -5,6 +5,7 @@ import json
 import math
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -144,15 +145,24 @@ def test_classes_phones_and_questions_are_bounded(group, monkeypatch):
 
 
 def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, monkeypatch):
-    monkeypatch.setattr(classes, "MOST_CLASSES", 2)
-    other_group = classes.start("another", "10.0.0.2")
+    monkeypatch.setattr(ledger.classes, "capacity", 2)
+    other_group = classes.start("another", "10.1.0.1")
     with pytest.raises(Refused, match="room"):
-        classes.start("third", "10.0.0.3")
+        classes.start("third", "10.2.0.1")
     clock.now += classes.ABANDONED_AFTER + 1
     other_group.heard_at = clock.now
-    classes.start("third", "10.0.0.3")
+    classes.start("third", "10.2.0.1")
     assert group.ended
     assert not other_group.ended
+
+
+def test_one_house_of_many_networks_leaves_room_for_the_classes_of_others(group):
+    """Once, the 256 networks of one IPv6 house held all classes of a server."""
+    for number in range(256):
+        with suppress(Refused):
+            classes.start(f"key {number}", f"2001:db8:1:2{number:02x}::/64")
+    for number in range(5):
+        classes.start(f"other lecturer {number}", f"10.0.{number}.1")
 
 
 def test_a_key_has_two_classes_and_a_third_ends_the_first(group):

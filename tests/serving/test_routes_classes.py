@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from playground.serving import classes, people, routes_classes
+from playground.serving import classes, ledger, people, routes_classes
 from serving.visits import ANNA, BERT, assert_refused, bring, client
 
 LECTURER = {"X-Playground-Key": "lecturer" * 3}
@@ -49,6 +49,10 @@ def http(monkeypatch):
         yield http
     classes.end_all()
     people.forget(LECTURER["X-Playground-Key"])
+
+
+def come_from(monkeypatch, address: str) -> None:
+    monkeypatch.setattr(people, "network", lambda _: ledger.network(address))
 
 
 @pytest.fixture
@@ -177,9 +181,12 @@ def test_an_unknown_code_is_refused_with_a_sentence_and_tries_are_few(group):
 
 
 def test_wrong_tries_of_a_network_delay_its_newcomers_and_shut_nobody_out(group, monkeypatch):
+    """Once, each of the 65536 networks of an IPv6 house had tries of its own."""
     monkeypatch.setattr(routes_classes, "TRY_DELAY_SECONDS", 0.01)
     for number in range(classes.TRIES_OF_A_NETWORK):
+        come_from(monkeypatch, f"2001:db8:1:{number:x}::7")
         group.http.get("/api/classes/AAAAA", headers={"X-Playground-Key": f"{number:024}"})
+    come_from(monkeypatch, "2001:db8:1:ff::7")
     delays = []
 
     async def sleep(seconds):
