@@ -11,15 +11,15 @@ import asyncio
 import math
 import re
 import secrets
-import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import hexdigits
 
 from playground.serving import ledger
 from playground.serving.answering import Refused
 from playground.serving.ledger import Visitor
+from playground.serving.phones import Arrivals, Crowd, Phone, clock, wake
 
 CODE_LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
 CODE_LENGTH = 5
@@ -31,7 +31,6 @@ MOST_QUESTIONS, MOST_ROUNDS = 12, 2
 MOST_SCREENS = 4  # pages of one lecturer that wait for news at the same time
 MOST_SQUARES = 10_000
 MOST_HEAT_SQUARES = 4096  # number of squares up to which the weights are sent to the phones
-REQUEST_BURST, REQUESTS_A_SECOND = 30, 2.0  # how many requests one phone may send at once, and then per second
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
 QUESTION_KINDS = ("place", "number", "choice")
 
@@ -42,6 +41,7 @@ REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys
     "notBetween": "That is not between {low} and {high}: choose once more.",
     "noQuestion": "No question is open in this scene: open it first.",
     "closed": "The lecturer has closed the door of this class: ask them to open it again.",
+    "arrivals": "Many phones of your network enter at this moment: this one follows in a few seconds.",
     "full": "This class is full: look at a neighbour's phone.",
     "otherQuestion": "That was another question: the one that is asked now comes at once.",
     "shownAlready": "The guesses of this question are shown already.",
@@ -64,8 +64,6 @@ REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys
     "photographGone": "Your photograph is not on the server any more: reload the page, it is sent again.",
     "sendPhotograph": "A place is pressed on a picture: say yes to sending yours to the phones, or take a sample.",
 }
-
-clock: Callable[[], float] = time.monotonic
 
 
 def refusal(key: str, status: int = 400, **filled: object) -> Refused:
@@ -115,42 +113,16 @@ class Question:
         return value
 
 
-def wake(wait: asyncio.Future[None] | None) -> None:
-    if wait is not None and not wait.done():
-        wait.set_result(None)
-
-
-class Phone:
-    def __init__(self) -> None:
-        self.allowance, self.refilled_at = float(REQUEST_BURST), clock()
-        self.wait: asyncio.Future[None] | None = None  # the future that the latest request waits for
-
-    def next_news(self) -> asyncio.Future[None]:
-        self.wake()
-        self.wait = asyncio.get_running_loop().create_future()
-        return self.wait
-
-    def wake(self) -> None:
-        wake(self.wait)
-
-    def take_request(self) -> bool:
-        now = clock()
-        self.allowance = min(REQUEST_BURST, self.allowance + (now - self.refilled_at) * REQUESTS_A_SECOND)
-        self.refilled_at = now
-        if self.allowance < 1:
-            return False
-        self.allowance -= 1
-        return True
-
-
 class Class:
-    def __init__(self, code: str, key: str, network: str):
-        self.code, self.key, self.network = code, key, network
+    def __init__(self, code: str, lecturer: Visitor):
+        self.code, self.lecturer = code, lecturer
+        self.account = f"class {secrets.token_hex(8)}"  # what pays for the phones in ledger.costs
         self.secret = secrets.token_urlsafe(24)
         self.begun_at = self.heard_at = clock()  # begun_at: the class's start; heard_at: the lecturer's last request
         self.door_is_open = True
         self.ended = False
-        self.phones: dict[str, Phone] = {}
+        self.phones: dict[str, Phone] = {}  # by key
+        self.crowd, self.arrivals = Crowd(MOST_PHONES), Arrivals()
         self.scene: Mapping[str, object] = {"n": 0}
         self.questions: dict[int, Question] = {}  # number of a scene -> its question
         self.question_count = 0  # number of questions asked so far
@@ -191,17 +163,33 @@ class Class:
         return self.question
 
     # ---- phones
-    def enter(self, key: str) -> Phone:
-        phone = self.phones.get(key)
-        if phone is None:
-            if not self.door_is_open:
-                raise refusal("closed", 403)
-            if len(self.phones) >= MOST_PHONES or _phone_count() >= MOST_PHONES_IN_ALL:
-                raise refusal("full", 503)
-            phone = self.phones[key] = Phone()
-            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays
-            self.tell_lecturer()
+    def enter(self, visitor: Visitor) -> Phone:
+        phone = self.phones.get(visitor.person) or self._newcomer(visitor)
+        phone.heard_at = clock()
         return phone
+
+    def _newcomer(self, visitor: Visitor) -> Phone:
+        if not self.door_is_open:
+            raise refusal("closed", 403)
+        if not self.arrivals.take(visitor.address):
+            raise refusal("arrivals", 429)
+        if not self.crowd.makes_room(visitor.address) or not all_phones.makes_room(self.lecturer.address):
+            raise refusal("full", 503)
+        phone = self.phones[visitor.person] = Phone(visitor, self.let_go)
+        self.crowd.add(phone, visitor.address)
+        all_phones.add(phone, self.lecturer.address)
+        ledger.costs.phones[visitor.person] = self.account, self.lecturer  # the class pays
+        self.tell_lecturer()
+        return phone
+
+    def let_go(self, phone: Phone) -> None:
+        key = phone.visitor.person
+        del self.phones[key]
+        self.crowd.remove(phone)
+        all_phones.remove(phone)
+        if ledger.costs.phones.get(key, ("",))[0] == self.account:
+            del ledger.costs.phones[key]
+        phone.wake()
 
     def take_guess(self, key: str, question_number: object, round_number: object, value: object) -> int | str:
         question = self.question
@@ -271,13 +259,14 @@ class Class:
 
 
 _classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest first
+all_phones = Crowd(MOST_PHONES_IN_ALL)  # each counts for its lecturer's network
 
 
 def start(key: str, network: str, seat: str = "") -> Class:
     """Starts a class. `seat`: a cookie of the lecturer's browser, by which a proxy finds the replica that keeps the
     class."""
     drop_the_old()
-    classes_of_key = [group for group in _classes.values() if group.key == key]
+    classes_of_key = [group for group in _classes.values() if group.lecturer.person == key]
     if len(classes_of_key) >= MOST_CLASSES_OF_A_KEY:
         end(classes_of_key[0])
     lecturer = Visitor(key, network)
@@ -290,7 +279,7 @@ def start(key: str, network: str, seat: str = "") -> Class:
     code = _new_code(seat)
     while code in _classes:
         code = _new_code(seat)
-    _classes[code] = Class(code, key, network)
+    _classes[code] = Class(code, lecturer)
     return _classes[code]
 
 
@@ -310,11 +299,10 @@ def find_class(code: str) -> Class | None:
 def end(group: Class) -> None:
     group.ended = True
     if _classes.pop(group.code, None):
-        ledger.classes.give_back(Visitor(group.key, group.network))
-    for key in group.phones:
-        if ledger.costs.phones.get(key, ("",))[0] == f"class {group.code}":
-            del ledger.costs.phones[key]
+        ledger.classes.give_back(group.lecturer)
     group.tell()
+    for phone in list(group.phones.values()):
+        group.let_go(phone)
 
 
 def drop_the_old() -> None:
@@ -326,10 +314,6 @@ def drop_the_old() -> None:
 def end_all() -> None:
     for group in list(_classes.values()):
         end(group)
-
-
-def _phone_count() -> int:
-    return sum(len(group.phones) for group in _classes.values())
 
 
 # Wrong codes: each browser has few tries. After many tries from one network, each further try is delayed. A correct

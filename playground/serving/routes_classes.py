@@ -25,10 +25,12 @@ from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
 from playground.serving.answering import Refused, own_pages_only, sentence_response, visitor
 from playground.serving.classes import ASKS, QUESTION_KINDS, TELLS, Class, Question, refusal
-from playground.serving.ledger import household
+from playground.serving.ledger import Visitor, household
+from playground.serving.phones import Phone
 
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
+RETRY_SECONDS = "2"  # after a refusal that passes: shell/phone.js asks again by itself
 PHONE_BYTES, LECTURER_BYTES = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
 TRY_DELAY_SECONDS, MOST_SLOW_TRIES = 2.0, 200  # the delay of a try, and the most tries that are delayed at once
 SECRET_HEADER = "x-playground-lecturer"  # the header with the lecturer's secret
@@ -55,7 +57,10 @@ def _answering_refusals(endpoint: Callable[[Request], Awaitable[Response]]) -> C
         try:
             return await endpoint(request)
         except Refused as refused:
-            return sentence_response(str(refused), refused.status, **refused.fields)
+            response = sentence_response(str(refused), refused.status, **refused.fields)
+            if refused.status == 429:
+                response.headers["Retry-After"] = RETRY_SECONDS
+            return response
         except ClientDisconnect:
             return Response(status_code=499)
 
@@ -122,11 +127,11 @@ async def _class_of(request: Request) -> Class:
     return group
 
 
-def _required_key(request: Request) -> str:
-    key = people.key_of(request)
-    if key is None:
+def _with_key(request: Request) -> Visitor:
+    asker = visitor(request)
+    if not asker.person:
         raise refusal("key", 403)
-    return key
+    return asker
 
 
 # Phones
@@ -135,15 +140,18 @@ def _required_key(request: Request) -> str:
 @_answering_refusals
 async def listen(request: Request) -> Response:
     """Answers with the phone's state as soon as it differs from the version that the phone has."""
-    known_version, key = _known_version(request), _required_key(request)
+    known_version, asker = _known_version(request), _with_key(request)
     group = await _class_of(request)
-    phone = group.enter(key)
+    phone = group.enter(asker)
     _refuse_too_often(phone)
     if group.version == known_version and not group.ended:
         await _wait(phone.next_news())
     else:
         phone.wake()
-    return Response(b'{"mine": %s, %s' % (_own_guess(group, key), _shared_state(group)[1:]), headers=NEWS_HEADERS)
+    if phone.is_out:
+        raise refusal("full", 503)
+    own_guess = _own_guess(group, asker.person)
+    return Response(b'{"mine": %s, %s' % (own_guess, _shared_state(group)[1:]), headers=NEWS_HEADERS)
 
 
 async def _wait(news: asyncio.Future[None]) -> None:
@@ -154,8 +162,8 @@ async def _wait(news: asyncio.Future[None]) -> None:
         pass
 
 
-def _refuse_too_often(phone: classes.Phone) -> None:
-    if not phone.take_request():
+def _refuse_too_often(phone: Phone) -> None:
+    if not phone.requests.take():
         raise refusal("often", 429)
 
 
@@ -194,19 +202,19 @@ def _question_record(question: Question | None) -> dict | None:
 @own_pages_only
 @_answering_refusals
 async def guess(request: Request) -> Response:
-    group, key = await _class_of(request), _required_key(request)
-    phone = group.enter(key)
+    group, asker = await _class_of(request), _with_key(request)
+    phone = group.enter(asker)
     _refuse_too_often(phone)
     message = await read_message(request, PHONE_BYTES)
-    guess = group.take_guess(key, message.get("question"), message.get("turn"), message.get("guess"))
+    guess = group.take_guess(asker.person, message.get("question"), message.get("turn"), message.get("guess"))
     return Response(json.dumps({"guess": guess}), headers=NEWS_HEADERS)
 
 
 @_answering_refusals
 async def picture(request: Request) -> Response:
     """Sends the lecturer's own picture to a phone of the class."""
-    group, key = await _class_of(request), _required_key(request)
-    jpeg = group.pictures.get(request.path_params["id"]) if key in group.phones else None
+    group, asker = await _class_of(request), _with_key(request)
+    jpeg = group.pictures.get(request.path_params["id"]) if asker.person in group.phones else None
     if jpeg is None:
         raise refusal("noPicture", 404)
     return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
@@ -224,7 +232,7 @@ async def start(request: Request) -> Response:
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
     root, reachable_command = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    group = classes.start(_required_key(request), visitor(request).address, request.cookies.get(SEAT_COOKIE, ""))
+    group = classes.start(*_with_key(request), request.cookies.get(SEAT_COOKIE, ""))
     group.address, group.reachable_command = f"{root}c/{group.code}", reachable_command
     return Response(json.dumps({"secret": group.secret, **_lecturer_state(group)}), headers=NEWS_HEADERS)
 

@@ -143,6 +143,15 @@ def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server,
     assert "lecture" not in second_lecturer.page.url
 
 
+def test_a_phone_that_is_refused_for_a_moment_says_why_and_enters_by_itself(arrive, server, lecturer):
+    phone, code = arrive(Phone, server.url), lecturer.begin()
+    refusal = {"says": "Many phones.", "key": "arrivals", "filled": {}}
+    phone.page.route("**/api/classes/*", lambda route: route.fulfill(status=429, json=refusal), times=1)
+    phone.come(code).reads("Many phones.")
+    assert not phone.page.locator(".phone form").count()
+    phone.reads("A question comes here")
+
+
 def test_a_german_phone_reads_german_and_an_unknown_code_keeps_the_field(arrive, server):
     phone = arrive(Phone, server.url, locale="de-DE").come("")
     phone.page.goto(f"{server.url}/c")

@@ -4,8 +4,9 @@ import json
 import threading
 
 import pytest
+from waiting import until
 
-from playground.serving import classes, ledger, people, routes_classes
+from playground.serving import classes, ledger, people, phones, routes_classes
 from serving.visits import ANNA, BERT, assert_refused, bring, client
 
 LECTURER = {"X-Playground-Key": "lecturer" * 3}
@@ -104,6 +105,27 @@ def test_a_phone_sees_all_guesses_and_the_truth_only_when_they_are_shown(group):
     reply = group.phone().json()
     assert reply["question"]["counts"] == [{"20": 1, "7": 1}, {"12": 1}]
     assert (reply["question"]["truth"], reply["mine"]) == (12, [20, 12])
+
+
+def test_phones_that_enter_too_fast_are_asked_to_come_again(group, monkeypatch):
+    monkeypatch.setattr(phones, "clock", lambda: 7.0)
+    answers = [group.phone({"X-Playground-Key": f"{number:024}"}) for number in range(phones.ARRIVALS_A_SECOND + 1)]
+    assert {answer.status_code for answer in answers[:-1]} == {200}
+    assert "follows" in assert_refused(answers[-1], 429)
+    assert answers[-1].headers["Retry-After"] == routes_classes.RETRY_SECONDS
+
+
+def test_a_phone_whose_place_another_one_takes_hears_that_the_class_is_full(group, monkeypatch):
+    class_ = classes.find_class(group.code)
+    monkeypatch.setattr(class_.crowd, "capacity", 1)
+    version, answers = group.phone().json()["version"], []
+    phone = threading.Thread(target=lambda: answers.append(group.phone(after=version)))
+    phone.start()
+    until(lambda: class_.phones[ANNA["X-Playground-Key"]].wait, "the phone does not wait")
+    come_from(monkeypatch, "10.7.0.1")
+    assert group.phone(BERT).status_code == 200
+    phone.join()
+    assert (answers[0].status_code, answers[0].json()["key"]) == (503, "full")
 
 
 def test_a_waiting_phone_is_answered_when_something_has_changed(group):

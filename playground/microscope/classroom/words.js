@@ -121,6 +121,7 @@ export const REFUSALS = {
     notBetween: "Das liegt nicht zwischen {low} und {high}: Wählen Sie noch einmal.",
     noQuestion: "In dieser Szene ist keine Frage gestellt: Stellen Sie sie zuerst.",
     closed: "Die Tür dieser Klasse ist geschlossen: Bitten Sie vorn, sie wieder zu öffnen.",
+    arrivals: "Viele Handys Ihres Netzes treten gerade ein: Dieses folgt in ein paar Sekunden.",
     full: "Diese Klasse ist voll: Sehen Sie auf das Handy nebenan.",
     otherQuestion: "Das war eine andere Frage: Die jetzige kommt gleich.",
     shownAlready: "Die Tipps zu dieser Frage werden schon gezeigt.",
