@@ -11,7 +11,7 @@ import asyncio
 import math
 import re
 import secrets
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import hexdigits
@@ -19,7 +19,7 @@ from string import hexdigits
 from playground.serving import ledger
 from playground.serving.answering import Refused
 from playground.serving.ledger import Visitor
-from playground.serving.phones import Arrivals, Crowd, Phone, clock, wake
+from playground.serving.phones import FULL, NEW_CODE, SENT_AWAY, Arrivals, Crowd, Phone, clock, wake
 
 CODE_LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
 CODE_LENGTH = 5
@@ -43,6 +43,8 @@ REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys
     "closed": "The lecturer has closed the door of this class: ask them to open it again.",
     "arrivals": "Many phones of your network enter at this moment: this one follows in a few seconds.",
     "full": "This class is full: look at a neighbour's phone.",
+    "sentAway": "The lecturer has sent the phones of your network away: look at the screen in front.",
+    "newCode": "This class has a new code: enter the one on the screen in front.",
     "otherQuestion": "That was another question: the one that is asked now comes at once.",
     "shownAlready": "The guesses of this question are shown already.",
     "mostQuestions": "A class has room for {most} questions: end it, and start another.",
@@ -81,6 +83,7 @@ class Question:
     high: int  # the largest valid guess; for a place, the number of the last square
     values: tuple[str, ...]  # for a choice: the valid guesses
     for_phones: Mapping[str, object]
+    own_picture: str = ""  # the id of the lecturer's own picture
     about: str = ""  # picture and square that the question is about, as the lecturer's page names them
     phase: str = ASKS
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
@@ -114,8 +117,8 @@ class Question:
 
 
 class Class:
-    def __init__(self, code: str, lecturer: Visitor):
-        self.code, self.lecturer = code, lecturer
+    def __init__(self, code: str, lecturer: Visitor, seat: str):
+        self.code, self.lecturer, self.seat = code, lecturer, seat
         self.account = f"class {secrets.token_hex(8)}"  # what pays for the phones in ledger.costs
         self.secret = secrets.token_urlsafe(24)
         self.begun_at = self.heard_at = clock()  # begun_at: the class's start; heard_at: the lecturer's last request
@@ -123,11 +126,13 @@ class Class:
         self.ended = False
         self.phones: dict[str, Phone] = {}  # by key
         self.crowd, self.arrivals = Crowd(MOST_PHONES), Arrivals()
+        self.shut_out: set[str] = set()  # networks whose phones were sent away
         self.scene: Mapping[str, object] = {"n": 0}
         self.questions: dict[int, Question] = {}  # number of a scene -> its question
+        self.earlier_questions: deque[Question] = deque(maxlen=MOST_QUESTIONS)  # asked in a scene that asks another
         self.question_count = 0  # number of questions asked so far
         self.pictures: dict[str, bytes] = {}  # id -> JPEG of the lecturer's own picture that phones may see
-        self.address = ""  # the address that phones open
+        self.root = ""  # the app's address for phones
         self.reachable_command = ""  # the command that makes the app reachable for phones; "" if it is reachable
         self.shared_state: tuple[int, bytes] | None = None  # (version, the state that all phones share, as JSON)
         self.version = self.lecturer_version = 0  # changes of the phones' state, and of the lecturer's
@@ -153,6 +158,11 @@ class Class:
         return self.screens[-1]
 
     @property
+    def address(self) -> str:
+        """The address that phones open."""
+        return f"{self.root}c/{self.code}"
+
+    @property
     def question(self) -> Question | None:
         """The question of the scene that the lecturer shows now."""
         return self.questions.get(int(str(self.scene["n"])))
@@ -171,10 +181,12 @@ class Class:
     def _newcomer(self, visitor: Visitor) -> Phone:
         if not self.door_is_open:
             raise refusal("closed", 403)
+        if any(ledger.is_within(visitor.address, network) for network in self.shut_out):
+            raise refusal(*SENT_AWAY)
         if not self.arrivals.take(visitor.address):
             raise refusal("arrivals", 429)
         if not self.crowd.makes_room(visitor.address) or not all_phones.makes_room(self.lecturer.address):
-            raise refusal("full", 503)
+            raise refusal(*FULL)
         phone = self.phones[visitor.person] = Phone(visitor, self.let_go)
         self.crowd.add(phone, visitor.address)
         all_phones.add(phone, self.lecturer.address)
@@ -182,8 +194,8 @@ class Class:
         self.tell_lecturer()
         return phone
 
-    def let_go(self, phone: Phone) -> None:
-        key = phone.visitor.person
+    def let_go(self, phone: Phone, why: tuple[str, int] | None = None) -> None:
+        key, phone.why_out = phone.visitor.person, why
         del self.phones[key]
         self.crowd.remove(phone)
         all_phones.remove(phone)
@@ -211,6 +223,8 @@ class Class:
     def ask(self, question: Question) -> None:
         if question.scene not in self.questions and len(self.questions) >= MOST_QUESTIONS:
             raise refusal("mostQuestions", 409, most=MOST_QUESTIONS)
+        if question.scene in self.questions:
+            self.earlier_questions.append(self.questions[question.scene])
         self.question_count += 1
         question.number = self.question_count
         self.questions[question.scene] = question
@@ -253,12 +267,31 @@ class Class:
         question.hands[-1] = count_of_value
         (self.tell if question.phase == SHOWS else self.tell_lecturer)()
 
+    def send_largest_away(self) -> None:
+        """Shuts out the network that holds most, until the class has a new code."""
+        self.shut_out.add(self.crowd.holdings.fullest_network())
+        self._send_away(self.crowd.of_fullest_network(), SENT_AWAY)
+
+    def take_code(self, code: str) -> None:
+        self.code = code
+        self.shut_out.clear()
+        self._send_away(list(self.phones.values()), NEW_CODE)
+
+    def _send_away(self, phones: list[Phone], why: tuple[str, int]) -> None:
+        """Lets phones go; their guesses that nobody has seen yet go too."""
+        for phone in phones:
+            self.let_go(phone, why)
+            for question in self.questions.values():
+                if question.phase == ASKS:
+                    question.rounds[-1].pop(phone.visitor.person, None)
+        self.tell()
+
     def set_door(self, is_open: bool) -> None:
         self.door_is_open = is_open
         self.tell_lecturer()
 
 
-_classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest first
+_classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest code first
 all_phones = Crowd(MOST_PHONES_IN_ALL)  # each counts for its lecturer's network
 
 
@@ -276,11 +309,22 @@ def start(key: str, network: str, seat: str = "") -> Class:
             raise refusal("manyClasses", 503)
         end(longest_idle)
     ledger.costs.charge(lecturer, ledger.CLASS_START_SECONDS, "classes")
-    code = _new_code(seat)
-    while code in _classes:
-        code = _new_code(seat)
-    _classes[code] = Class(code, lecturer)
+    code = _unused_code(seat)
+    _classes[code] = Class(code, lecturer, seat)
     return _classes[code]
+
+
+def renew_code(group: Class) -> None:
+    """Sends all phones away; whoever reads the new code may enter again."""
+    code = _unused_code(group.seat)
+    _classes[code] = _classes.pop(group.code)
+    group.take_code(code)
+
+
+def _unused_code(seat: str) -> str:
+    while (code := _new_code(seat)) in _classes:
+        pass
+    return code
 
 
 def _new_code(seat: str) -> str:
@@ -289,6 +333,15 @@ def _new_code(seat: str) -> str:
     digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
     seat_letters = [CODE_LETTERS[int(digit, 16)] for digit in digits]
     return "".join([*seat_letters, *(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
+
+
+def class_of_secret(secret: str) -> Class | None:
+    """The class of the lecturer with this secret, which stays when the code changes."""
+    drop_the_old()
+    for group in _classes.values():
+        if secrets.compare_digest(secret.encode(), group.secret.encode()):
+            return group
+    return None
 
 
 def find_class(code: str) -> Class | None:

@@ -14,6 +14,9 @@ ARRIVALS_A_SECOND = 8  # new phones of a household in a class: a lecture hall, o
 MOST_ARRIVALS = 1000  # networks of a class whose arrivals are counted
 SILENT_SECONDS = 60.0  # seconds without a request, after which a phone's place may go to another one of its network
 
+# why a phone is out of its class: the sentence in classes.REFUSALS, and the status
+FULL, SENT_AWAY, NEW_CODE = ("full", 503), ("sentAway", 403), ("newCode", 410)
+
 clock: Callable[[], float] = time.monotonic
 
 
@@ -54,11 +57,11 @@ class Arrivals:
 
 
 class Phone:
-    def __init__(self, visitor: Visitor, let_go: Callable[[Phone], None]):
+    def __init__(self, visitor: Visitor, let_go: Callable[[Phone, tuple[str, int]], None]):
         self.visitor, self.let_go = visitor, let_go
         self.requests = Allowance(REQUEST_BURST, REQUESTS_A_SECOND)
         self.heard_at = clock()
-        self.is_out = False  # whether its place went to another phone
+        self.why_out: tuple[str, int] | None = None
         self.wait: asyncio.Future[None] | None = None  # the future that the latest request waits for
 
     def next_news(self) -> asyncio.Future[None]:
@@ -108,6 +111,5 @@ class Crowd:
         leaving = min(phones, key=lambda phone: phone.heard_at, default=None)
         if leaving is None or (is_own and clock() - leaving.heard_at < SILENT_SECONDS):
             return False
-        leaving.is_out = True
-        leaving.let_go(leaving)
+        leaving.let_go(leaving, FULL)
         return True

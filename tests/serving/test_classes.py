@@ -210,6 +210,51 @@ def test_the_classes_of_one_network_leave_room_for_the_phones_of_others(group, m
     assert len(classes.all_phones) == 0
 
 
+def test_the_largest_network_is_sent_away_with_its_open_guesses_until_the_class_has_a_new_code(group):
+    question = new_question(group)
+    let_in(group, 3, HALL)
+    for network in range(5):
+        let_in(group, 1, f"2001:db8:1:20{network}::/64", f"made up {network}")
+    for key in group.phones:
+        group.take_guess(key, question.number, 1, 7)
+    group.send_largest_away()
+    assert list(group.phones) == ["phone 0", "phone 1", "phone 2"]
+    assert question.counts() == [{"7": 3}]
+    with pytest.raises(Refused, match="sent the phones of your network away"):
+        group.enter(Visitor("made up again", "2001:db8:1:2ff::/64"))
+    classes.renew_code(group)
+    group.enter(Visitor("made up again", "2001:db8:1:2ff::/64"))
+
+
+def test_a_new_code_sends_all_phones_away_and_keeps_what_was_revealed(group):
+    revealed = new_question(group)
+    for key in ("a", "b"):
+        group.enter(Visitor(key, HALL))
+        group.take_guess(key, revealed.number, 1, 7)
+    group.show()
+    group.go_to({"n": 2})
+    group.ask(number_question(scene=2))
+    group.take_guess("a", group.question.number, 1, 5)
+    former_code, address = group.code, group.address
+    classes.renew_code(group)
+    assert classes.find_class(former_code) is None
+    assert classes.find_class(group.code) is group
+    assert group.address == address.replace(former_code, group.code)
+    assert not group.phones
+    assert not ledger.costs.phones
+    assert (revealed.counts(), group.question.counts()) == ([{"7": 2}], [{}])
+    classes.end(group)
+    assert classes.find_class(group.code) is None
+
+
+def test_the_new_code_of_a_class_says_on_which_server_it_is():
+    group = classes.start("lecturer", "10.0.0.1", "07af" + "0" * 28)
+    former_code = group.code
+    classes.renew_code(group)
+    assert group.code != former_code
+    assert group.code[:2] == former_code[:2]
+
+
 def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, monkeypatch):
     monkeypatch.setattr(ledger.classes, "capacity", 2)
     other_group = classes.start("another", "10.1.0.1")
