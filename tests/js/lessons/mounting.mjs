@@ -41,9 +41,9 @@ function defineGlobal(name, value) {
 }
 
 const { prototype } = page.HTMLElement;
-for (const name of ["clientWidth", "clientHeight", "offsetHeight"])
-  Object.defineProperty(prototype, name, { get: () => ELEMENT_WIDTH, configurable: true });
-for (const item of [prototype, page.Element.prototype])
+for (const item of [prototype, page.Element.prototype]) {
+  for (const name of ["clientWidth", "clientHeight", "offsetHeight"])
+    Object.defineProperty(item, name, { get: () => ELEMENT_WIDTH, configurable: true });
   item.getBoundingClientRect = () => ({
     x: 0,
     y: 0,
@@ -54,6 +54,7 @@ for (const item of [prototype, page.Element.prototype])
     right: ELEMENT_WIDTH,
     bottom: ELEMENT_WIDTH,
   });
+}
 defineCanvas(page);
 page.Element.prototype.setPointerCapture = () => {};
 page.Element.prototype.scrollIntoView = () => {};
