@@ -143,7 +143,7 @@ class Sweep(Many):
         for batch in _batches(self.variants(), most_variants):
             if (variant := batch[0]).vit is not None:
                 x = variant.vit.features(pixels.to(variant.vit.patch_embed.proj.weight), variant.vit.config.depth - 1)
-                value[variant.place] = float(self.metric_in(variant.vit, x, x, label)[0])
+                value[variant.place] = float(self.metric_in(variant.vit, x, states[-1], label)[0])
                 continue
             x = states[variant.first_layer].expand(len(batch), -1, -1)
             at = _batch_change(batch)

@@ -368,6 +368,7 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, given_options: G
     file = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
     if file is None and repository in OUR_NAMES and borrowed.is_here(OUR_NAMES[repository]):
         source = with_options(zoo.resolve(OUR_NAMES[repository]), given_options)
+        source = replace(source, config=replace(source.config, stretching="plain"))  # as `transformers` computes it
     else:
         file = file or _fetch(repository, offline or borrowed.asked_offline())
         source = (

@@ -175,21 +175,40 @@ function bandOfBitmap(bitmap) {
 // Position encodings: see vit_parts.py.
 
 // Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.
-export function resizedPositions(positions, width, grid, [rows, columns]) {
+export function resizedPositions(positions, width, grid, [rows, columns], way) {
   const prefix = positions.length - grid[0] * grid[1] * width;
-  const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows); // (rows, old columns, D)
-  const patches = resized(withRows, rows, grid[1], width, columns); // (rows, columns, D)
+  const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows, way); // (rows, old columns, D)
+  const patches = resized(withRows, rows, grid[1], width, columns, way); // (rows, columns, D)
   const all = new Float32Array(prefix + patches.length);
   all.set(positions.subarray(0, prefix));
   all.set(patches, prefix);
   return all;
 }
 
+// Torch's bicubic without antialiasing: four values around each place, the outermost repeated at the edge.
+function pointwise(from, to, way) {
+  const a = -0.75;
+  const near = (x) => ((a + 2) * x - (a + 3)) * x * x + 1;
+  const far = (x) => ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  const scale = from / (way === "offset" ? to + 0.1 : to);
+  return Array.from({ length: to }, (_, place) => {
+    const centre = (place + 0.5) * scale - 0.5;
+    const left = Math.floor(centre);
+    const x = centre - left;
+    const weights = new Array(from).fill(0);
+    [far(x + 1), near(x), near(1 - x), far(2 - x)].forEach((weight, i) => {
+      weights[Math.min(from - 1, Math.max(0, left - 1 + i))] += weight;
+    });
+    return { first: 0, weights };
+  });
+}
+
 // (outer, from, width) → (outer, to, width)
-function resized(values, outer, from, width, to) {
-  if (from === to) return values;
+function resized(values, outer, from, width, to, way) {
+  if (from === to && way !== "offset") return values;
   const out = new Float32Array(outer * to * width);
-  contributions(from, to).forEach(({ first, weights }, place) => {
+  const mixtures = way === "plain" || way === "offset" ? pointwise(from, to, way) : contributions(from, to);
+  mixtures.forEach(({ first, weights }, place) => {
     for (let o = 0; o < outer; o++) {
       const start = (o * to + place) * width;
       for (let i = 0; i < weights.length; i++) {

@@ -13,7 +13,7 @@ const HEAD_WIDTH = 64; // default width of a head
 // The defaults of timm's models.
 const TIMM_DEFAULTS = {
   ...{ image_size: [224, 224], head: HEAD_WIDTH, eps: 1e-6, activation: "gelu", positions: "learned", pool: "token" },
-  ...{ norm_place: "tokens", interpolation: "bicubic", multi_label: false, labels: [], ...HALVES },
+  ...{ norm_place: "tokens", interpolation: "bicubic", stretching: "antialiased", multi_label: false, labels: [], ...HALVES },
 };
 
 const rowsOf = (state, name) => state.get(name)?.shape[0] ?? 0;
@@ -97,6 +97,7 @@ export function huggingFaceConfig(names, renamedState, configFile, pixels) {
         norm_place: "tokens",
         ...readoutConfig,
         positions,
+        stretching: registers ? "antialiased" : "plain",
       },
       image_size: imageSize(state, settings, patch, registers),
       heads: headsOfConfig(settings, width),
@@ -196,7 +197,7 @@ export function baseOf(state) {
   if (isTorchvision(state)) return { ...TIMM_DEFAULTS, interpolation: "bilinear", ...IMAGENET };
   if (!isMeta(state)) return null;
   const gated = [...state.keys()].some((name) => name.includes(".mlp.w3."));
-  const base = { ...TIMM_DEFAULTS, image_size: [518, 518], ...IMAGENET, ...(gated && { activation: "silu" }) };
+  const base = { ...TIMM_DEFAULTS, image_size: [518, 518], ...IMAGENET, stretching: registers ? "antialiased" : "offset", ...(gated && { activation: "silu" }) };
   return state.has("pos_embed") ? base : { ...base, positions: "rotary", eps: 1e-5, image_size: [256, 256] };
 }
 
@@ -366,6 +367,7 @@ const RANGES = {
 };
 const CHOICES = {
   positions: ["learned", "patches", "sinusoidal", "rotary", "none"],
+  stretching: ["antialiased", "plain", "offset"],
   pool: ["token", "avg", "map", "token+avg"],
   norm_place: ["tokens", "pooled", "nowhere"],
   activation: ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"],
