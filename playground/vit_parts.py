@@ -194,7 +194,14 @@ def attention_mask(at: At, bias: Tensor | None, device: torch.device) -> Tensor 
 
 # Facts about a model's weights
 
-WeightVersions = tuple[tuple[object, ...], ...]  # see Weights.weight_versions
+WeightVersions = tuple[tuple[object, ...], ...]
+
+
+def weight_versions(model: nn.Module) -> WeightVersions:
+    """A value that changes when a tensor is trained, written or replaced, but not when the model moves to another
+    device. torch counts the changes of each tensor, except those through `.data`."""
+    tensors = [*model.named_parameters(), *model.named_buffers()]
+    return tuple((name, id(t), 0 if t.is_inference() else t._version, t.dtype) for name, t in tensors)
 
 
 class GuidedHead(NamedTuple):
@@ -237,10 +244,7 @@ class Weights(nn.Module):
         return super().load_state_dict(*arguments, **options)
 
     def weight_versions(self) -> WeightVersions:
-        """A value that changes when a tensor is trained, written or replaced, but not when the model moves to another
-        device. torch counts the changes of each tensor, except those through `.data`."""
-        tensors = [*self.named_parameters(), *self.named_buffers()]
-        return tuple((name, id(t), 0 if t.is_inference() else t._version, t.dtype) for name, t in tensors)
+        return weight_versions(self)
 
     def initialise(self, seed: int) -> None:
         """Random weights from a generator of their own, so that a seed gives the same weights in any thread."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import html
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 from PIL import Image
 
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, warn
 from playground.figures import compose, layouts, request
 from playground.figures import html as export
 from playground.figures.animation import MOVING_SUFFIXES, animate
@@ -208,7 +207,7 @@ def save(
 def _figure(spec: Spec, seen: Trace, image, draw_arguments: dict) -> Drawing:
     figure_ = compose.draw(spec, seen, image, **draw_arguments)
     if figure_.lacking:
-        warnings.warn(f"{fonts.warning(figure_.lacking, 'font=')}.", stacklevel=3)
+        warn(f"{fonts.warning(figure_.lacking, 'font=')}.")
     return figure_
 
 
