@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import html
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Unpack, get_type_hints
 from PIL import Image
 
 from playground.analysis.occlusion import Filling
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, warn
 from playground.figures import compose, layouts, request
 from playground.figures import html as export
 from playground.figures.animation import MOVING_SUFFIXES, animate
@@ -216,7 +215,7 @@ def save(
 def _figure(spec: Spec, seen: Trace, image, draw_arguments: dict) -> Drawing:
     figure_ = compose.draw(spec, seen, image, **draw_arguments)
     if figure_.lacking:
-        warnings.warn(f"{fonts.warning(figure_.lacking, 'font=')}.", stacklevel=3)
+        warn(f"{fonts.warning(figure_.lacking, 'font=')}.")
     return figure_
 
 

@@ -30,7 +30,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from playground import tracing
-from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.errors import PlaygroundError, PlaygroundWarning, warn
 from playground.models.loading import load, source_of, unwrapped
 from playground.models.source import build
 from playground.numbers import index
@@ -116,10 +116,7 @@ class watch:
                 file.writestr(f"step-{self.steps:06}.pack", trace.to_bytes(numbers=self.numbers))
         except (PlaygroundError, OSError) as error:
             self.trouble = str(getattr(error, "strerror", None) or error)
-            warnings.warn(
-                f"watch stops looking at step {self.steps}, and the training goes on: {self.trouble.rstrip('.')}.",
-                PlaygroundWarning, stacklevel=3,
-            )  # fmt: skip
+            warn(f"watch stops looking at step {self.steps}, and the training goes on: {self.trouble.rstrip('.')}.")
 
     def callback(self) -> Any:
         """A callback for the Trainer of `transformers`, whose steps are the optimizer's."""
