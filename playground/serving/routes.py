@@ -148,7 +148,12 @@ def _story(request: Request) -> RedirectResponse:
     return RedirectResponse(f"./?{urlencode({**words, 'story': '1'})}")
 
 
-REDIRECTS = [Route("/story", _story)]  # addresses that lead to another page
+def _see(request: Request) -> RedirectResponse:
+    """Redirects to the microscope's page with its face See."""
+    return RedirectResponse("./?face=see")
+
+
+REDIRECTS = [Route("/story", _story), Route("/see", _see)]  # addresses that lead to another page
 
 # picture and model: chosen.py reads them
 TRACE_WORDS = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")

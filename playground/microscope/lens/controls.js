@@ -235,7 +235,9 @@ function actByKey(lens, event) {
     choice.hover = -1;
     page.choose({ query: patchText(patch, pack.columns), locked: true });
   } else if (event.key === "Escape") {
-    if (closeSheets(page) || closeSums(page)) return;
+    if (closeSheets(page)) return;
+    if (page.see?.drawer) return page.see.openDrawer("");
+    if (closeSums(page)) return;
     // In full screen, the browser itself handles Escape. If full screen was forbidden, the lens only fills its frame,
     // and Escape is handled here.
     if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
@@ -349,7 +351,7 @@ function toggleSheet(page, name) {
   refs[name].setAttribute("aria-expanded", String(isOpening));
 }
 
-function closeSheets(page) {
+export function closeSheets(page) {
   let hasClosed = false;
   for (const name of ["drawing", "saving", "scenes", "sending"]) {
     if (!page.refs[`${name}Sheet`].hidden) hasClosed = true;
