@@ -33,6 +33,12 @@ class Part:
     kind: str
     box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width
 
+    def holds(self, patch: int, grid: tuple[int, int]) -> bool:
+        """Whether the patch's centre lies in the box; partAt in microscope/see/says.js has the same rule."""
+        row, column = divmod(patch, grid[1])
+        top, left, bottom, right = self.box
+        return top <= (row + 0.5) / grid[0] < bottom and left <= (column + 0.5) / grid[1] < right
+
 
 @dataclass(frozen=True)
 class Sample:

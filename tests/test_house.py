@@ -30,8 +30,6 @@ ONLY_IMPORTERS = {  # room or package -> the only top folders and top modules th
     "workshop": {"workshop", "__main__"},
     "streamlit": {"app", "pages", "ui"},
 }
-# Upper bounds. An arrow leads from a room to a room that it imports; modules on top lie directly in playground/.
-UPPER_BOUNDS = {"rooms": 32, "floors": 13, "arrows": 155, "modules on top": 16, "files": 360, "lines of a file": 450}
 MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this room may import
     "core": set(),
     "drawing": {"core"},
@@ -122,22 +120,6 @@ def test_few_know_scenes_the_workshop_or_streamlit():
         assert {room(name).split("/")[0] for name in users} == allowed_users, restricted_name
 
 
-def test_the_house_is_small_enough_to_be_known():
-    suffixes = (".py", ".js", ".css", ".c")
-    files = [file for name in ("pages", "playground") for file in (ROOT / name).rglob("*") if file.suffix in suffixes]
-    room_arrows = between_rooms(arrows(), room)
-    line_count, longest_file = max((file.read_text(encoding="utf-8").count("\n"), file.name) for file in files)
-    counts = {"rooms": len(FLOOR_OF_ROOM), "floors": len(FLOORS), "arrows": len(room_arrows),
-              "modules on top": len(list((ROOT / "playground").glob("*.py"))), "files": len(files),
-              "lines of a file": line_count}  # fmt: skip
-    assert all(counts[name] <= bound for name, bound in UPPER_BOUNDS.items()), (
-        counts,
-        UPPER_BOUNDS,
-        longest_file,
-        sorted(room_arrows),
-    )
-
-
 def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place():
     """Only serving/ counts what stays in memory. Only `ui.components` gives a picture an address, because Streamlit
     forgets its own addresses while a browser still fetches them."""
@@ -153,7 +135,6 @@ def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place()
 
 def test_the_architecture_page_names_existing_files_every_room_and_every_route():
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 200
     files = set(re.findall(r"[\w/]+\.(?:py|js|md)\b", text))
     folders = [ROOT, ROOT / "playground", ROOT / "playground" / "microscope"]
     assert not [file for file in files if not any((folder / file).is_file() for folder in folders)]

@@ -10,6 +10,7 @@ from test_javascript import ROOT, node
 
 import playground
 from playground import samples
+from playground.figures.bundle import bundle
 
 PRINT_CODE = """
 import { codeOf } from "./playground/microscope/story/scenes.js";
@@ -38,17 +39,17 @@ def test_the_code_of_the_story_gives_the_row_that_is_drawn():
     assert len(result.stdout.strip().splitlines()) <= 12
 
 
+# appended to the app's script, which has these functions in its scope
 PRINT_NOTEBOOK = """
-import { unpack } from "./playground/microscope/core/core.js";
-import { factsOfStory } from "./playground/microscope/story/scenes.js";
-import { notebookOf } from "./playground/microscope/story/notebook.js";
 const { bytes, at, place } = JSON.parse(await new Response(process.stdin).text());
 const pack = unpack(Uint8Array.from(Buffer.from(bytes, "base64")));
 process.stdout.write(JSON.stringify(notebookOf(factsOfStory(pack, at, 16), place)));
 """
 
 
-def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
+def test_the_notebook_of_the_delivered_script_runs_with_torch_alone_and_gives_the_drawn_row(capsys, tmp_path):
+    script = tmp_path / "app.mjs"
+    script.write_text(bundle("shell/app.js") + PRINT_NOTEBOOK, encoding="utf-8")
     trace = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
     position = {"layer": 4, "head": 2, "patch": 5 * trace.grid[1] + 7}
     photograph = "data:image/jpeg;base64,AAAA"
@@ -57,8 +58,7 @@ def test_the_notebook_runs_with_torch_alone_and_gives_the_drawn_row(capsys):
         "place": {"model": "bundled", "code": "import playground", "photograph": photograph},
     }  # fmt: skip
     result = subprocess.run(
-        [node(), "--input-type=module", "-e", PRINT_NOTEBOOK],
-        cwd=ROOT,
+        [node(), str(script)],
         input=json.dumps(story_input),
         capture_output=True,
         text=True,

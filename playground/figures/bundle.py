@@ -16,21 +16,20 @@ MICROSCOPE = Path(__file__).parent.parent / "microscope"
 LENS_STYLES = ("lens/lens.css", "lens/parts.css")
 
 _IMPORT = re.compile(r'^import \{[^}]*\} from "((?:\./|(?:\.\./)+)[\w/-]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|let|class) )", re.MULTILINE)
-# Matches comments, a third of all bytes: whole lines, and ends of lines. If a quote follows //, both might belong to a
-# string, so an end of a line with a quote counts as a comment only after ; , or {.
-_COMMENT = re.compile(r"^[ \t]*//.*\n|(?<=[;,{])[ \t]+// .*$|[ \t]+// [^\n\"'`]*$", re.MULTILINE)
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)  # an eighth of all bytes; also removed from HTML in templates
-_NEEDLESS_BREAK = re.compile(r"(?<=[,({\[])\n+|\n+(?=[\n})\].?:&|])")  # line breaks inside a statement, and empty lines
-_NEEDLESS_SPACE = re.compile(  # spaces beside brackets and operators
-    r"(?<=\)) (?=\{)| (?==>)|(?<==>) |(?<=\{) | (?=\})|(?<=\bif) (?=\()|(?<=\bfor) (?=\()|(?<=\belse) (?=\{)"
-    r"| (?=[!=]==|[<>]=|&&|\|\||\?\?)|(?<=[!=]==) |(?<=[<>]=) |(?<=&&) |(?<=\|\|) |(?<=\?\?) | (?=[*?=] )|(?<= [*?=]) "
-    r"|(?<=[,:]) "
+# The next token of code. Nothing here matches inside a string or a template, because those are passed over as a whole.
+_TOKEN = re.compile(
+    rf"(?P<left_out>{_IMPORT.pattern}|^export (?=(?:async )?(?:function\*?|const|let|class) ))"
+    r"|(?P<refused>^(?:import |export (?!default )).*)"
+    r"|(?P<gap>(?:\s|//.*|/\*(?s:.*?)\*/)+)"
+    r"""|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[\w$#]+|(?s:.)""",
+    re.MULTILINE,
 )
-# A string or a regular expression: in formatted code the / of a division stands before a space
-_LITERAL = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|/(?![/ *=])(?:\[(?:[^\]\\\n]|\\.)*\]|\\.|[^/\\\n\[])+/'
-_CODE_SIGN = re.compile(f"{_LITERAL}|[`{{}}]")
-_TEMPLATE_SIGN = re.compile(r"\\.|`|\$\{", re.DOTALL)
+_REGULAR_EXPRESSION = re.compile(r"/(?![/*])(?:\[(?:[^\]\\\n]|\\.)*\]|\\.|[^/\\\n\[])+/\w*")
+_TEMPLATE_PART = re.compile(r"(?:[^`\\$]|\\.|\$(?!\{))*(?:`|\$\{)", re.DOTALL)
+_END_OF_VALUE = re.compile(r"[\w$)\]}\"'`]$")  # a / after it divides, one after anything else begins a literal
+_NO_VALUES = ("return", "typeof", "case", "of", "in")
+_NEEDED_SPACE = re.compile(r"[\w$#/][\w$#]|([+/-])\1")  # what stands before and after it
+_NEEDED_BREAK = re.compile(r"[;}][^}\]).,;:?&|=]")  # keeps the lines of a bundle short; a statement ends with ; or }
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
 _EXPORTED_FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
@@ -63,48 +62,44 @@ def bundle(entry: str) -> str:
             if declared_name in owners:
                 raise ValueError(f"{name} and {owners[declared_name]} both declare {declared_name}: they would collide")
             owners[declared_name] = name
-        code = _code(source)
-        if re.search(r"^import |^export (?!default )", code, re.MULTILINE):
-            raise ValueError(f"{name} has an import or export that is not on one line of its own")
-        modules.append(f"// ---- {name}\n{code}\n")
+        modules.append(f"// ---- {name}\n{shortened(source)}\n")
     return "\n".join(modules).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
 
 
 @cache
-def _code(source: str) -> str:
-    """A module's source without imports, the word export, comments and the spaces that code does not need."""
-    return _compressed(_INDENT.sub("", _EXPORT.sub("", _COMMENT.sub("", _IMPORT.sub("", source))))).strip()
-
-
-def _compressed(script: str) -> str:
-    """Takes out empty lines, line breaks inside statements, and spaces around operators, but not in strings, regular
-    expressions and templates."""
-    pieces, start, place, in_template = [], 0, 0, False
+def shortened(source: str) -> str:
+    """A module's source without imports, the word export, comments, and the spaces and line breaks that code does not
+    need. Strings, regular expressions and templates stay as they are."""
+    pieces, place, gap = [""], 0, ""
     open_braces: list[int] = []  # in each ${…} of the templates around this place
-    while sign := (_TEMPLATE_SIGN if in_template else _CODE_SIGN).search(script, place):
-        place = sign.end()
+    in_template = False
+    while place < len(source):
+        token = None
         if in_template:
-            if sign[0] not in ("${", "`"):
-                continue
-            open_braces += [0] if sign[0] == "${" else []
-        elif sign[0] in "{}":
-            if not open_braces:
-                continue
-            open_braces[-1] += 1 if sign[0] == "{" else -1
-            if open_braces[-1] >= 0:
-                continue
-            open_braces.pop()
-        elif sign[0] != "`":  # a string or a regular expression
-            pieces += [_without_spaces(script[start : sign.start()]), sign[0]]
-            start = place
+            token = _TEMPLATE_PART.match(source, place)
+        elif source[place] == "/" and (pieces[-1] in _NO_VALUES or not _END_OF_VALUE.search(pieces[-1])):
+            token = _REGULAR_EXPRESSION.match(source, place)
+        token = token or _TOKEN.match(source, place)
+        assert token
+        text, place = token[0], token.end()
+        if token.lastgroup == "refused":
+            raise ValueError(f"an import or export that is not on one line of its own: {text}")
+        if token.lastgroup:
+            gap += text if token.lastgroup == "gap" else ""
             continue
-        pieces.append(script[start:place] if in_template else _without_spaces(script[start:place]))
-        start, in_template = place, not in_template
-    return "".join([*pieces, _without_spaces(script[start:])])
-
-
-def _without_spaces(code: str) -> str:
-    return _NEEDLESS_SPACE.sub("", _NEEDLESS_BREAK.sub("", code))
+        sides = pieces[-1][-1:] + text[0]
+        is_break = "\n" in gap and _NEEDED_BREAK.match(sides)
+        pieces += ["\n" if is_break else " " if gap and _NEEDED_SPACE.match(sides) else "", text]
+        gap = ""
+        if in_template or text == "`":
+            in_template = not in_template and text == "`"
+            open_braces += [0] if text.endswith("${") else []
+        elif open_braces and text in ("{", "}"):
+            open_braces[-1] += 1 if text == "{" else -1
+            if open_braces[-1] < 0:
+                open_braces.pop()
+                in_template = True
+    return "".join(pieces)
 
 
 def drawing_module(entry: str, mounts: str) -> str:

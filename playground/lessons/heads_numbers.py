@@ -89,6 +89,7 @@ def sampled_rows_note(trace: Trace) -> Iterator[Words]:
 Spot = tuple[int, int]  # (layer, head)
 HEADS_PATTERN = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
 MOST_HEADS_OFF = 40
+REPLACEMENTS = ("zero", "mean")  # what stands in the place of a head that is off, as in cuts.py
 THUMB_SIDE = 200  # pixels along the thumbnail's longer side
 
 
@@ -114,11 +115,12 @@ EACH_ALONE = (
 # Switch a head off ----------------------------------------------------------------------------------------------------
 
 
-NO_RULE_TEXT = (
-    "Weights say how values are mixed. But a value may be short, or W_O (and LayerScale) may shorten it. Here the "
-    "sharpest, head {sharpest_head} of layer {sharpest_layer}, adds {sharpest_adds:.2f} × the average of its layer, "
-    "with rows of {sharpest_entropy:.1f} bits; the one that adds least is head {least_head} of layer {least_layer}, "
-    "{least_adds:.2f} ×, with rows of {least_entropy:.1f} bits."
+OFF_TEXT = (
+    "Switched off on this picture, the sharpest, head {sharpest_head} of layer {sharpest_layer} (rows of "
+    "{sharpest_entropy} bits), moves the patches after the last layer by {sharpest_zero}, and by {sharpest_mean} with "
+    "its mean in its place; the most even, head {evenest_head} of layer {evenest_layer} ({evenest_entropy} bits), by "
+    "{evenest_zero} and {evenest_mean}. Weights say how values are mixed. But a value may be short, or W_O (and "
+    "LayerScale) may shorten it."
 )
 
 
@@ -140,8 +142,8 @@ def off_question(says: str) -> Question:
 
 
 def about_heads(means: Habits, text: str, *which: str) -> Words:
-    """The text, with measured numbers of heads for its blanks. `which` names the heads: those that add "most" or
-    "least", or the one with the "sharpest" rows."""
+    """The text, with measured numbers of heads for its blanks. `which` names the heads: the one that adds "most", or
+    the one with the "sharpest" or "evenest" rows."""
     return Words(text, values={
         f"{head}_{value}": Measured("a_head", number_of_head(means, head, value), {"which": head, "what": value})
         for head in which
@@ -153,7 +155,8 @@ def about_heads(means: Habits, text: str, *which: str) -> Words:
 def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
-        "layer?"
+        "layer? The layers above have never met zeros, so these tend to overstate what a head matters. Beside them "
+        "stands the change with the head’s mean over all tokens in its place."
     )
     means = yield from measure_habits(subject)
     trace = subject.trace()
@@ -195,8 +198,20 @@ def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
              "These are heads of several layers. The heads of one layer stand in one row."),
         ],
     )  # fmt: skip
-    answer_words = about_heads(means, NO_RULE_TEXT, "sharpest", "least")
-    yield Ask(off_question(answer_words.says), own={"says": answer_words})
+    answer = OFF_TEXT.format(**numbers_without(subject, trace, means))
+    yield Ask(off_question(answer), own={"says": Maker("without_heads", {"words": OFF_TEXT})})
+
+
+def numbers_without(subject: Subject, trace: Trace, means: Habits) -> dict[str, str]:
+    """How far the patches move after the last layer without the head with the sharpest or the evenest rows."""
+    numbers = {}
+    for which in ("sharpest", "evenest"):
+        layer, head, entropy = (number_of_head(means, which, value) for value in ("layer", "head", "entropy"))
+        numbers |= {f"{which}_layer": str(layer), f"{which}_head": str(head), f"{which}_entropy": f"{entropy:.1f}"}
+        for to in REPLACEMENTS:
+            change = loss_without(subject, trace, [(int(layer), int(head))], to).change[-1, len(trace.prefix) :]
+            numbers[f"{which}_{to}"] = percent(float(change.mean()))
+    return numbers
 
 
 STRONGEST_TEXT = (
@@ -213,7 +228,9 @@ def switched_off(text: str, trace: Trace) -> list[Spot]:
 
 def board_data(subject: Subject, trace: Trace, means: Habits, strongest_head: Spot, silenced_heads: list[Spot]) -> dict:
     loss = loss_without(subject, trace, silenced_heads)
-    patch_changes = loss.change[:, len(trace.prefix) :].numpy()  # (layers, patches)
+    patch_changes, averaged_changes = (
+        loss_without(subject, trace, silenced_heads, to).change[:, len(trace.prefix) :].numpy() for to in REPLACEMENTS
+    )  # (layers, patches)
     scale_end = _colour_scale_end(float(np.quantile(patch_changes, 0.98))) if silenced_heads else 1.0
     summary = None
     if trace.prefix[:1] == ("cls",):
@@ -231,18 +248,19 @@ def board_data(subject: Subject, trace: Trace, means: Habits, strongest_head: Sp
         "maps": base64.b64encode((patch_changes / scale_end * 255).clip(0, 255).astype(np.uint8).tobytes()).decode(),
         "ceiling": scale_end,
         "means": _rounded(patch_changes.mean(axis=1)),
+        "averaged": _rounded(averaged_changes.mean(axis=1)),
         "summary": summary,
     }
 
 
-def loss_without(subject: Subject, trace: Trace, silenced_heads: list[Spot]) -> AblationEffect:
+def loss_without(subject: Subject, trace: Trace, silenced_heads: list[Spot], to: str = "zero") -> AblationEffect:
     from playground.analysis.ablation import ablation_effect
 
     def work() -> AblationEffect:
         with subject.turns() as give_way:
-            return ablation_effect(trace, silenced_heads, give_way)
+            return ablation_effect(trace, silenced_heads, give_way, to)
 
-    return subject.cached(("lost", tuple(silenced_heads)), work)
+    return subject.cached(("lost", tuple(silenced_heads), to), work)
 
 
 def _rounded(numbers: np.ndarray) -> list:

@@ -92,15 +92,15 @@ def trend(distance: np.ndarray) -> str:
 
 
 def a_head(trace: Trace, which: str, what: str) -> float:
-    """A number of one head. `which`: the head that adds most, adds least, or has the sharpest rows; `what`: its layer,
-    its index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
+    """A number of one head. `which`: the head that adds most, or has the sharpest or the evenest rows; `what`: its
+    layer, its index, the length of what it adds relative to its layer's average head, or the entropy of its rows."""
     from playground.analysis import heads
 
     return number_of_head(heads.measure_heads(trace), which, what)
 
 
 def number_of_head(habits: Habits, extreme: str, value: str) -> float:
-    sort_keys = {"most": -habits.effect, "least": habits.effect, "sharpest": habits.entropy}[extreme]
+    sort_keys = {"most": -habits.effect, "sharpest": habits.entropy, "evenest": -habits.entropy}[extreme]
     layer, head = (int(n) for n in np.unravel_index(np.nanargmin(sort_keys), sort_keys.shape))
     numbers = {"layer": layer, "head": head, "adds": habits.effect[layer, head], "entropy": habits.entropy[layer, head]}
     return float(numbers[value]) if value in ("adds", "entropy") else int(numbers[value])
@@ -163,12 +163,13 @@ def place_of_agreeing(trace: Trace, habits: Habits) -> str:
 
 
 def token_of_agreeing(trace: Trace, habits: Habits) -> int:
-    """The token that gets most from the head whose rows agree most; 0 stands for all prefix tokens."""
+    """The patch, or the prefix token if the prefix gets more, with most weight in the head whose rows agree most."""
     share = shares_of_one_place(habits)
     layer, head = (int(number_of_agreeing_head(share, "most", axis)) for axis in ("layer", "head"))
     prefix_count = len(trace.prefix)
     is_patch = habits.to_one[layer, head] >= share[layer, head]
-    return int(mean_row(trace, layer, head)[prefix_count:].argmax()) + prefix_count if is_patch else 0
+    row = mean_row(trace, layer, head)
+    return int(row[prefix_count:].argmax()) + prefix_count if is_patch else int(row[:prefix_count].argmax())
 
 
 def mean_row(trace: Trace, layer: int, head: int) -> Tensor:
@@ -192,6 +193,23 @@ def key_of_agreeing(trace: Trace, habits: Habits) -> float:
     )
     key_lengths = trace.record[layer].k[head].float().norm(dim=-1)  # (tokens,)
     return float(key_lengths[token_of_agreeing(trace, habits)] / key_lengths[len(trace.prefix) :].median())
+
+
+def carried(trace: Trace) -> float:
+    """In the head whose rows agree most: the length of what the token that gets most carries (its value after W_O),
+    divided by the median of all tokens. Less than 1: the head rests where little is handed over. More: it sends one
+    vector to everybody. carriedBy in microscope/core/kinds.js is the same for any head."""
+    from playground.analysis import heads
+
+    return carried_by_agreeing(trace, heads.measure_heads(trace))
+
+
+def carried_by_agreeing(trace: Trace, habits: Habits) -> float:
+    layer, head = (
+        int(number_of_agreeing_head(shares_of_one_place(habits), "most", axis)) for axis in ("layer", "head")
+    )
+    lengths = trace.value_norms(layer)[head]
+    return float(lengths[token_of_agreeing(trace, habits)] / lengths.median())
 
 
 def even_share(trace: Trace) -> float:
@@ -288,7 +306,7 @@ MEASURES: Mapping[str, Callable] = {
     measure.__name__: measure
     for measure in (
         differing, rows_asked, distances, mean_distance, layer_by_distance, by_depth, a_head, agreeing,
-        agreeing_percent, all_heads, locked_heads, agreed_place, key_length, even_share, spread_of_scores,
+        agreeing_percent, all_heads, locked_heads, agreed_place, key_length, carried, even_share, spread_of_scores,
         even_distance, patches, longer_side, layers_needed, reaches, far_layer, far_head, far_share, far_peak,
     )
 }  # fmt: skip

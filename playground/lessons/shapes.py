@@ -201,6 +201,7 @@ def other_texts(settings: Settings) -> Iterator[Part]:
 
 def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Choice("example", "Example", EXAMPLES)
+    yield Ask(question_about(subject, settings.example), settings.example)  # above the drawing, which has the answer
     if settings.example == "picture":
         note = f"The tokens of this picture in {subject.model}, and its trained parameters."
         yield Row(Words(note, small=True), choice_of_layer(subject, "at"))
@@ -210,7 +211,6 @@ def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
         note = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
         yield Row(Words(note, small=True), Slider("at", "Layer", {UPPER: ""}))
         yield Drawing("steps", packed_random_walk(), DRAWN_SETTINGS)
-    yield Ask(question_about(subject, settings.example), settings.example)
     yield from exercises()
     yield Wait("Running the network on this picture …")
     yield whole_table(subject, layer_of(settings.table_layer, subject), settings.table_head)

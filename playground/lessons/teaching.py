@@ -36,9 +36,9 @@ class Scene:
         return int(self.words.get("story", 0))
 
     def link(self, lean: bool = False) -> str:
-        """An address relative to any page of the app. `lean` hides what a class does not need and fixes model and
-        sample, so that all see the same."""
-        words = (FIXED_WORDS if lean else {}) | self.words | ({"class": "yes"} if lean else {})
+        """An address relative to any page of the app. `lean` hides what a class does not need and fixes a lesson's
+        model and sample, so that all see the same; the story opens with the photograph that opens the app."""
+        words = (FIXED_WORDS if lean and not self.story else {}) | self.words | ({"class": "yes"} if lean else {})
         page = "" if self.page == "microscope" else self.page
         return f"./{page}" + (f"?{urlencode(words)}" if words else "")
 
@@ -92,7 +92,7 @@ SCENES = {
     ),
     "11": _story(
         11, 4, "Layers",
-        "Norm, sum, MLP in every layer. The old token is always added: the residual. Guess; then ask the class token.",
+        "Norm, sum, MLP in every layer. The old token is always added: the residual. Then ask the class token.",
     ),
     "12": _story(
         12, 4, "What it is not",

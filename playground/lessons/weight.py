@@ -215,6 +215,7 @@ MAPS = {  # name of a map -> (words, the reply to a reader who wrongly guesses t
 }
 CONTROLS = {"random": "a map drawn at random", "constant": "a map that is the same everywhere"}
 MAP_NAMES = {name: words for name, (words, _) in MAPS.items()} | CONTROLS
+ASKED_SAMPLE = "meadow"  # the drawing beside the question
 BLANK_PROSE = (
     "Each map says, in its way, what matters for one patch. To know, blank a block of the picture and see how far the "
     "patch’s feature moves."
@@ -257,7 +258,6 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import cutting
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks, side_of
-    from playground.pictures.images import displayed
 
     yield Wait("Making the five maps …", introduction(subject))
     trace, pass_limit = subject.trace(), subject.passes_in_time
@@ -265,13 +265,8 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     finest_side, coarsest_side = side_of(trace.grid), side_of(trace.grid, 0)
     edge_passes = cutting.PASSES if len(blocks(trace.grid, coarsest_side)) + cutting.PASSES <= pass_limit else 0
     side = side_of(trace.grid, pass_limit - edge_passes)
-
-    def make_maps() -> dict[str, Tensor]:
-        with subject.turns():
-            return blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query)
-
-    maps = subject.cached(("maps", query), make_maps)
-    yield Ask(map_question_about(subject, query, blanking.block_of_query(trace.grid, side, query), maps))
+    maps = maps_of(subject, query)
+    yield Ask(map_question_about(subject.with_other(model="bundled", sample=ASKED_SAMPLE) or subject))
     passes = len(blocks(trace.grid, side)) + edge_passes
     if reason := subject.why_too_long(passes):
         yield Words(reason)
@@ -296,6 +291,18 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
+def maps_of(subject: Subject, query: tuple[int, int]) -> dict[str, Tensor]:
+    from playground.analysis import explain as blanking
+    from playground.pictures.images import displayed
+
+    def make_maps() -> dict[str, Tensor]:
+        trace = subject.trace()
+        with subject.turns():
+            return blanking.maps(trace, np.asarray(displayed(subject.image, trace.size)), query)
+
+    return subject.cached(("maps", query), make_maps)
+
+
 def blank_blocks(subject: Subject, query: tuple[int, int], side: int) -> Generator[Wait, None, list[float]]:
     """Blanks one block after another and yields its progress. Returns how far each block moves the feature."""
     from playground.analysis import explain as blanking
@@ -316,15 +323,18 @@ def introduction(subject: Subject) -> Row:
     return Row(Picture(as_jpeg(pictures.at_map_size(subject.image))), Words(BLANK_PROSE))
 
 
-def map_question_about(
-    subject: Subject, query: tuple[int, int], own_block: Tensor, maps: Mapping[str, Tensor]
-) -> Question:
-    """`own_block`: the block around the query's patch, which stays dark because all maps contain it."""
+def map_question_about(subject: Subject) -> Question:
+    """The question about our small model, beside its own maps of one of the drawings. The block around the query's
+    patch stays dark, because all maps contain it."""
+    from playground.analysis import explain as blanking
     from playground.analysis.explain import QUERY_PLACES, RANK_CORRELATIONS
+    from playground.analysis.occlusion import side_of
 
-    image = pictures.at_map_size(subject.image)
+    image, grid = pictures.at_map_size(subject.image), subject.trace().grid
+    query = start_patch(subject.name, grid)
+    own_block, maps = blanking.block_of_query(grid, side_of(grid), query), maps_of(subject, query)
     map_urls = [webp_url(lit_picture(image, maps[name].masked_fill(own_block, 0), query)) for name in MAPS]
-    plain_url = webp_url(outlined_picture(image, subject.trace().grid, query))
+    plain_url = webp_url(outlined_picture(image, grid, query))
     return explain_question(RANK_CORRELATIONS, len(QUERY_PLACES), (*map_urls, plain_url), image.width / image.height)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground.assets import PROGRAM
-from playground.lessons import pictures
+from playground.lessons import measures, pictures
 from playground.lessons.heads_numbers import measure_habits, spot_of
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.measures import (
@@ -73,16 +73,21 @@ QUESTION_TEXT = (
 PLACE_TEXT = "That place is {place}. In an even row every token would get {even:%}. {many} of {heads} heads "
 GIVES_TEXT = f" more than {percent(LOCKED_SHARE)} to one patch, or to tokens without a place. "
 SINK_TEXT = (
-    "Such a row says little about the patch that asks: a *sink*, where a head puts weight that it has no use for."
+    "Such a row says little about the patch that asks: its place is a *sink*. What the place carries, its value after "
+    "W_O, tells two kinds apart: here it is **{carried:.2f} ×** as long as the median token’s, "
 )
+SINK_TEXTS = {
+    "little": SINK_TEXT + "so the head rests there, and little arrives.",
+    "same": SINK_TEXT + "so the head sends one vector to all, whoever asks.",
+}
 NO_SINK_TEXT = (
     "So here even the head that agrees most depends mostly on who asks. Larger models have *sinks*, heads that give "
     "nearly all to one token."
 )
 COUNT_TEXTS = {  # how many heads give more than LOCKED_SHARE to one place -> sentences
     "none": PLACE_TEXT.replace("{many}", "None") + "give" + GIVES_TEXT + NO_SINK_TEXT,
-    "one": PLACE_TEXT + "gives" + GIVES_TEXT + SINK_TEXT,
-    "several": PLACE_TEXT + "give" + GIVES_TEXT + SINK_TEXT,
+    "one": PLACE_TEXT + "gives" + GIVES_TEXT.rstrip(),
+    "several": PLACE_TEXT + "give" + GIVES_TEXT.rstrip(),
 }
 MOST_TEXT, LEAST_TEXT = (
     "layer {layer}, head {head}: what each patch gets on average",
@@ -99,6 +104,7 @@ def about_agreeing(trace, habits, text: str, which: str = "most") -> Words:
     } | {
         "place": Measured("agreed_place", place_of_agreeing(trace, habits)),
         "even": Measured("even_share", 1 / trace.tokens),
+        "carried": Measured("carried", measures.carried_by_agreeing(trace, habits)),
         "many": Measured("locked_heads", int((shares > LOCKED_SHARE).sum())),
         "heads": Measured("all_heads", shares.size),
     }
@@ -117,7 +123,10 @@ def locked_question_about(subject: Subject, habits) -> Ask:
         about_agreeing(trace, habits, MOST_TEXT),
         about_agreeing(trace, habits, LEAST_TEXT, "least"),
     )
-    verdict = sentences[count_key(int((shares > LOCKED_SHARE).sum()))]
+    verdict = sentences[count_key(int((shares > LOCKED_SHARE).sum()))].says
+    sinks = {kind: about_agreeing(trace, habits, text) for kind, text in SINK_TEXTS.items()}
+    if shares.max() > LOCKED_SHARE:
+        verdict += f" {sinks['little' if measures.carried_by_agreeing(trace, habits) < 1 else 'same'].says}"
     (layer, head), least_head = (spot_of(index, shares) for index in (shares.argmax(), shares.argmin()))
     rows, columns = trace.grid
     heat = trace.on_grid(mean_row(trace, layer, head)).flatten()
@@ -128,9 +137,10 @@ def locked_question_about(subject: Subject, habits) -> Ask:
     truth = Measured("agreeing_percent", 100 * float(shares[layer, head]))
     picture = Maker("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED_SHARE / 3})
     tempting = Maker("even_tempting", {"even": percent(1 / trace.tokens)})
-    question = locked_question(asks.says, truth.value, verdict.says, trace.tokens, heads.sampling_note(trace), photo)
+    question = locked_question(asks.says, truth.value, verdict, trace.tokens, heads.sampling_note(trace), photo)
     return Ask(question, own={
-        "asks": asks, "truth": truth, "says": Maker("by_count", sentences), "picture": picture, "tempting": tempting,
+        "asks": asks, "truth": truth, "says": Maker("by_count", sentences | sinks), "picture": picture,
+        "tempting": tempting,
     })  # fmt: skip
 
 

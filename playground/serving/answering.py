@@ -2,7 +2,8 @@
 
 After TICKET_AFTER seconds in the queue the answer is a 202 with a ticket and the number of people who come first. The
 browser asks again with that ticket until the answer is ready. If no browser asks for a ticket any more, the ticket is
-dropped and its work ends.
+dropped and its work ends. A ticket belongs to one person, method and address, and no cache may keep what it is redeemed
+for: otherwise an answer could be kept under an address at which it was not asked.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ class Refused(PlaygroundError):
 class Job:
     """A piece of work and the person who waits for it. Implements the protocol Asker of queue.py."""
 
-    def __init__(self, visitor: ledger.Visitor):
-        self._visitor = visitor
+    def __init__(self, visitor: ledger.Visitor, question: tuple[str, str, bytes]):
+        self._visitor, self.question = visitor, question
         self.ticket = secrets.token_urlsafe(12)
         self.ahead = 0  # the number of people who come first
         self.sentences: list[str] = []
@@ -83,12 +84,14 @@ class Job:
             with queue.working_for(self):
                 response = _response_of(self, work)
             seconds_spent = ledger.REQUEST_SECONDS + time.thread_time() - start_time
-            ledger.costs.charge(
-                ledger.seats.account(self._visitor),
-                seconds_spent + ledger.SECONDS_PER_BYTE * _body_bytes(response),
-                "answers",
-            )
-            self.future.set_result(response)
+            try:
+                ledger.costs.charge(
+                    ledger.seats.account(self._visitor),
+                    seconds_spent + ledger.SECONDS_PER_BYTE * _body_bytes(response),
+                    "answers",
+                )
+            finally:
+                self.future.set_result(response)
 
         _open_jobs.add(self)
         self.future.add_done_callback(self._ends)
@@ -105,20 +108,26 @@ class Job:
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
     """Runs `work` in a thread and returns its response. A PlaygroundError is answered with its sentence."""
     drop_tickets()
-    job = _waiting_jobs.pop(request.headers.get("x-playground-ticket", ""), None)
-    if job is None or job.visitor() != visitor(request):
-        asker = visitor(request)
+    asker, question = visitor(request), (request.method, request.scope["path"], request.scope["query_string"])
+    job = _waiting_jobs.get(request.headers.get("x-playground-ticket", ""))
+    has_ticket = job is not None and (job.visitor(), job.question) == (asker, question)
+    if job is None or not has_ticket:
         if trouble := ledger.requests.take(asker):
             return sentence_response(FULL_SENTENCES[trouble], 503)
-        job = Job(asker)
+        job = Job(asker, question)
         job.begin(work)
+    else:
+        del _waiting_jobs[job.ticket]
     future = asyncio.wrap_future(job.future)
     try:
         while True:
             await asyncio.wait([future], timeout=TICKET_AFTER)
             job.asked_at = time.monotonic()
             if future.done():
-                return future.result()
+                response = future.result()
+                if has_ticket:
+                    response.headers["Cache-Control"] = "no-store"
+                return response
             if job.ahead and people.key_of(request):  # an <img> sends no key and no ticket: it waits on
                 _waiting_jobs[job.ticket] = job
                 return JSONResponse(

@@ -53,24 +53,24 @@ class Cache:
         """The value of this key. A missing value is made, and only once even if several threads ask at the same
         time."""
         self.used_at = time.monotonic()
-        with self._lock:
-            if key in self._entries:
-                self._entries.move_to_end(key)
-                self.hits += 1
-                return self._entries[key][0]
-            key_lock = self._key_locks.setdefault(key, threading.Lock())
-        with _holding_lock(key_lock):
+        while True:
             with self._lock:
                 if key in self._entries:
+                    self._entries.move_to_end(key)
+                    self.hits += 1
                     return self._entries[key][0]
-            self.misses += 1
-            try:
-                value = make()
-                self._keep(key, value)
-            finally:
-                with self._lock:
-                    self._key_locks.pop(key, None)
-        return value
+                key_lock = self._key_locks.setdefault(key, threading.Lock())
+            with _holding_lock(key_lock):
+                if self._key_locks.get(key) is not key_lock:  # another thread has made the value, or failed to
+                    continue
+                self.misses += 1
+                try:
+                    value = make()
+                    self._keep(key, value)
+                    return value
+                finally:
+                    with self._lock:
+                        del self._key_locks[key]
 
     def _keep(self, key: Hashable, value: Any) -> None:
         size = self.size(value)

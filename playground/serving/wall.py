@@ -130,11 +130,15 @@ def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, in
 def facts(moment: Moment) -> dict:
     """The facts about one row, from which see/says.js makes a sentence."""
     weights, prefix, (rows, columns) = _weights(moment)
-    strongest_token, best_patch = int(weights.argmax()), int(weights[len(prefix) :].argmax())
+    patches = weights[len(prefix) :]
+    strongest_token, best_patch = int(weights.argmax()), int(patches.argmax())
+    named = next((part for part in moment.shown_sample.parts if part.holds(best_patch, (rows, columns))), None)
+    in_named = [patch for patch in range(rows * columns) if named and named.holds(patch, (rows, columns))]
     return {
         "mark": moment.patch[0] * columns + moment.patch[1], "best": best_patch, "rows": rows, "columns": columns,
         "even": False, "off": False,
-        "share": round(float(weights[len(prefix) + best_patch]), 5), "most": round(float(weights[strongest_token]), 5),
+        "share": round(float(patches[best_patch]), 5), "named": round(float(patches[in_named].sum()), 5),
+        "most": round(float(weights[strongest_token]), 5),
         "token": prefix[strongest_token] if strongest_token < len(prefix) else "",
     }  # fmt: skip
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import playground
-from playground import PlaygroundError
+from playground import PlaygroundError, samples
 from playground.analysis.ablation import ablation_effect, additivity, contributions
 
 LABELS = tuple("abcdefghij")
@@ -152,3 +152,18 @@ def test_a_head_that_does_not_exist_is_an_error(small_trace, off_heads):
 def test_ablation_of_a_trace_from_bytes_is_an_error(small_trace):
     with pytest.raises(PlaygroundError, match="trace the image again"):
         ablation_effect(playground.tracing.Trace.from_bytes(small_trace.to_bytes()), {(0, 0)})
+
+
+@pytest.mark.parametrize("head", [0, 3])
+def test_a_head_s_mean_in_its_place_is_the_pass_of_the_cut_mean(small, picture, small_trace, head):
+    cut_trace = playground.trace(small, picture, cut=[f"mean@1.{head}"])
+    ablation = ablation_effect(small_trace, {(1, head)}, to="mean")
+    torch.testing.assert_close(ablation.after, cut_trace.logits.softmax(-1), atol=1e-5, rtol=1e-4)
+
+
+def test_zeros_overstate_what_the_first_head_of_dinov2_matters(really_here):
+    really_here("photographs")
+    really_here("dinov2-small")
+    trace = playground.trace(playground.load("dinov2-small"), playground.open_image(samples.named("chelsea").path))
+    moved = {to: float(ablation_effect(trace, {(0, 0)}, to=to).change[-1, 1:].mean()) for to in ("zero", "mean")}
+    assert moved["zero"] > 5 * moved["mean"], moved

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -6,7 +7,7 @@ import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { runInNewContext } from "node:vm";
 
-import { MICROSCOPE, withBundle } from "./support.mjs";
+import { MICROSCOPE, ROOT, withBundle } from "./support.mjs";
 
 const COMPONENT_ENTRIES = readdirSync(MICROSCOPE, { recursive: true })
   .filter((name) => name.endsWith(".js"))
@@ -68,27 +69,33 @@ test("a bundle whose entry is no component exports nothing, and declares createL
   assert.equal(typeof module.createLens, "function");
 });
 
-test("a bundle leaves words as they are, with the spaces around = and ? in them", async () => {
-  const { STORY_WORDS } = await import(pathToFileURL(join(MICROSCOPE, "story", "words.js")));
-  const source = withBundle('sys.stdout.buffer.write(bundle.bundle("story/words.js").encode())').toString();
-  const tail = "\nexport { STORY_WORDS };";
-  const bundledModule = await import(`data:text/javascript;base64,${Buffer.from(source + tail).toString("base64")}`);
-  assert.match(JSON.stringify(STORY_WORDS), / = /);
-  assert.deepEqual(bundledModule.STORY_WORDS, STORY_WORDS);
+test("every bundle is the program of its sources: no string, template or regular expression lost a letter", () => {
+  const names = readdirSync(MICROSCOPE, { recursive: true }).filter((name) => name.endsWith(".js"));
+  const modules = Object.fromEntries(names.map((name) => [name, readFileSync(join(MICROSCOPE, name), "utf8")]));
+  const bundles = JSON.parse(
+    withBundle(
+      "import json; sys.stdout.buffer.write(json.dumps({name: bundle.bundle(name) for name in sys.argv[1:]}).encode())",
+      ...names,
+    ),
+  );
+  const judge = ["--expose-internals", "--no-warnings", join(ROOT, "tests", "js", "sametree.cjs")];
+  const options = { input: JSON.stringify({ modules, bundles }), maxBuffer: 1 << 26, encoding: "utf8" };
+  assert.deepEqual(JSON.parse(execFileSync(process.execPath, judge, options)), []);
 });
 
-test("only code loses its spaces: strings, regular expressions and templates in templates keep theirs", () => {
+test("only code loses its spaces and comments", () => {
   const source = `
-const n = { a: 1, b: 6 / 2, text: 'x, "y' };
-[n.text, n.b, /[",\`]: /.test("a: ,: "), \`p: \${n.a ? \`, \${[n.a, { c: 2 }.c].join(", ")} = \` : "e"}, \\\`g: \`];`;
-  const joinedSource = withBundle(
-    "sys.stdout.buffer.write(bundle._compressed(sys.argv[1]).encode())",
-    source,
-  ).toString();
-  const expected = ['x, "y', 3, true, "p: , 1, 2 = , `g: "];
+const n = { a: 1, b: 6 / 2, text: 'x, "y' }; // "a comment"
+/* another \` */ const divided = (n.b) / 3 + +n.a - -n.a; const same = /"/ instanceof RegExp;
+[n.text, n.b, /[",\`]: /.test("a: ,: "), / \\/\\/ "/.test(' // "'), divided, same, \`p: \${n.a ? \`, \${[n.a, { c: 2 }.c].join(
+  ", ", // in code
+)} = \` : "e"}, \\\`g: // no comment
+    indented\`];`;
+  const shortened = withBundle("sys.stdout.buffer.write(bundle.shortened(sys.argv[1]).encode())", source).toString();
+  const expected = ['x, "y', 3, true, true, 3, true, "p: , 1, 2 = , `g: // no comment\n    indented"];
   assert.deepEqual([...runInNewContext(source)], expected);
-  assert.deepEqual([...runInNewContext(joinedSource)], expected, joinedSource);
-  assert.ok(joinedSource.length < source.length - 8, joinedSource);
+  assert.deepEqual([...runInNewContext(shortened)], expected, shortened);
+  assert.doesNotMatch(shortened, /a comment|another|in code/);
 });
 
 test("every module is in a bundle", () => {

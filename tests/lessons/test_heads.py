@@ -4,10 +4,12 @@ import pytest
 
 from lessons.playing import meadow, parts_of
 from lessons.test_lessons import STRONGEST_HEAD
+from playground.analysis.ablation import ablation_effect
 from playground.analysis.heads import measure_heads
 from playground.lessons import heads, heads_numbers
 from playground.lessons.heads_numbers import MOST_HEADS_OFF, habits, switched_off
-from playground.lessons.parts import Drawing, Wait
+from playground.lessons.parts import Ask, Drawing, Wait, Words
+from playground.numbers import percent
 from playground.samples import SAMPLES
 
 OFF_SETTING = heads.LESSON.choices["off"]
@@ -61,3 +63,28 @@ def test_the_layer_that_the_microscope_opens_with_is_asked_about_first():
     upper_question, layer_4_question = (parts_of("heads", "sum", summed=layer)[-1].question for layer in (-1, 4))
     assert upper_question == layer_4_question
     assert parts_of("heads", "sum", summed=1)[-1].question != upper_question
+
+
+def test_zeros_and_means_stand_side_by_side_for_the_heads_that_are_off():
+    trace, first_patch = meadow().trace(), len(meadow().trace().prefix)
+    parts = parts_of("heads", "off", off="3.2")
+    (board,) = (part for part in parts if isinstance(part, Drawing))
+    for to, key in (("zero", "means"), ("mean", "averaged")):
+        expected = ablation_effect(trace, {(3, 2)}, to=to).change[:, first_patch:].mean(1)
+        assert board.data[key] == pytest.approx(expected.tolist(), abs=1e-4), to
+    assert any("overstate" in part.says for part in parts if isinstance(part, Words))
+
+
+def test_the_question_about_a_sharp_head_is_answered_by_what_moved_without_it():
+    trace, first_patch = meadow().trace(), len(meadow().trace().prefix)
+    entropy = measure_heads(trace).entropy
+    (question,) = (part.question for part in parts_of("heads", "off") if isinstance(part, Ask))
+    for index in (entropy.argmin(), entropy.argmax()):
+        layer, head = (int(n) for n in divmod(index, trace.heads))
+        zero, mean = (
+            percent(float(ablation_effect(trace, {(layer, head)}, to=to).change[-1, first_patch:].mean()))
+            for to in ("zero", "mean")
+        )
+        assert f"head {head} of layer {layer}" in question.says
+        assert f"by {zero}" in question.says
+        assert f"{mean}" in question.says, (zero, mean)

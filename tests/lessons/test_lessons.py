@@ -32,7 +32,7 @@ from playground.ui.components import SCRIPTS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
-each_step = pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
+each_step = pytest.mark.parametrize(("name", "step"), STEPS)
 HOST_SOURCE = (ROOT / "playground/microscope/lessons/host.js").read_text(encoding="utf-8")
 
 

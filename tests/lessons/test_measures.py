@@ -49,7 +49,7 @@ ARGUMENTS = {  # a measure's name -> its arguments in these tests; measures that
     "layer_by_distance": [
         {"which": one, "what": what} for one in ("nearest", "farthest") for what in ("layer", "distance")
     ],
-    "a_head": [{"which": one, "what": what} for one in ("most", "least", "sharpest") for what in HEAD_QUANTITIES],
+    "a_head": [{"which": one, "what": what} for one in ("most", "sharpest", "evenest") for what in HEAD_QUANTITIES],
     "agreeing": [{"which": one, "what": what} for one in ("most", "least") for what in AGREEING_QUANTITIES],
     "spread_of_scores": [{"what": what} for what in SPREAD_QUANTITIES],
 }
@@ -90,7 +90,7 @@ def measures_of(value: object) -> list[Measured]:
     return [value] if isinstance(value, Measured) else []
 
 
-@pytest.mark.parametrize(("name", "step"), FOLLOWING_STEPS, ids=" ".join)
+@pytest.mark.parametrize(("name", "step"), FOLLOWING_STEPS)
 def test_the_numbers_in_the_words_are_those_of_their_measures(name, step):
     trace = meadow().trace()
     spot = start_patch("meadow", trace.grid)
@@ -201,7 +201,7 @@ def test_what_a_part_needs_to_follow_a_photograph_is_plain_data():
     assert share.as_plain() == {"measure": "differing"}
 
 
-@pytest.mark.parametrize(("name", "step"), STEPS_WITHOUT_PICTURE, ids=" ".join)
+@pytest.mark.parametrize(("name", "step"), STEPS_WITHOUT_PICTURE)
 def test_a_step_about_no_picture_is_the_same_for_another_picture(name, step):
     lesson = LESSONS[name]
     flock = Here({"sample": "flock", "model": "bundled"})
@@ -216,7 +216,7 @@ def without_context(parts: list[dict]) -> str:
     return re.sub(r'"context": "[^"]*"', "", json.dumps(parts))
 
 
-@pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
+@pytest.mark.parametrize(("name", "step"), STEPS)
 def test_a_step_says_whether_it_follows_a_photograph(name, step):
     record = LESSONS[name].steps[step]
     says_follows = "A photograph of yours is shown here too" in record.beyond

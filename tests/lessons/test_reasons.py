@@ -25,7 +25,7 @@ def is_near(end: float, question: Question) -> bool:
     return abs(end - question.truth) <= 0.05 * (question.guess.high - question.guess.low)
 
 
-@pytest.mark.parametrize(("name", "step"), STEPS, ids=" ".join)
+@pytest.mark.parametrize(("name", "step"), STEPS)
 def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, step):
     for question in number_questions(name, step):
         explained_ranges = [bounds for bounds, _ in question.tempting if not bounds[0] <= question.truth <= bounds[1]]

@@ -8,9 +8,11 @@ import torch
 from conftest import scramble
 
 import playground
+from lessons.playing import parts_of
 from playground.analysis.heads import disagreement
 from playground.lessons import shapes
 from playground.lessons.experiments import change_by_rotation, largest_difference, measure
+from playground.lessons.parts import Ask, Drawing
 from playground.lessons.walk import steps_to_bytes, teaching_steps, tensors_of, vit_steps, walk_picture
 from playground.pack import unpack
 from playground.vit import QKV, Config, VisionTransformer, attention, attention_by_hand
@@ -128,3 +130,9 @@ def test_how_often_another_patch_contributes_most_is_what_a_loop_counts(small_tr
     assert (result.queries, result.rows) == (patches, patches * small_trace.layers * small_trace.heads)
     torch.testing.assert_close(result.share, differing_counts / patches)
     assert 0 < result.overall < 1
+
+
+def test_the_question_about_a_shape_stands_above_the_drawing_that_answers_it():
+    parts = parts_of("shapes", "walk")
+    kinds = [type(part) for part in parts if isinstance(part, Ask | Drawing)]
+    assert kinds == [Ask, Drawing]

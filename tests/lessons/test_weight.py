@@ -12,7 +12,8 @@ from conftest import SMALL, scramble
 from test_javascript import ROOT, node
 
 import playground
-from lessons.playing import flat_parts, parts_of
+from lessons.playing import flat_parts, meadow, parts_of
+from playground import samples
 from playground.analysis import token_norms
 from playground.analysis.explain import RANK_CORRELATIONS
 from playground.analysis.heads import measure_heads
@@ -211,3 +212,66 @@ def test_on_a_slow_server_larger_blocks_are_blanked_and_the_page_says_so(
     assert "16 blocks of 4 × 4 patches were blanked" in text
     assert all(words in text for words in texts_present)
     assert text_absent not in text
+
+
+def test_the_question_about_the_small_model_stands_beside_one_of_its_drawings_whatever_is_on_view():
+    portrait = Here({"sample": "portrait", "model": "bundled"})
+    parts = weight.explain(portrait, weight.LESSON.defaults())
+    asked = next(part for part in parts if isinstance(part, Ask)).question
+    assert weight.ASKED_SAMPLE in RANK_CORRELATIONS
+    assert (
+        asked.picture == next(part for part in parts_of("weight", "explain") if isinstance(part, Ask)).question.picture
+    )
+
+
+@torch.no_grad()
+def carried_by_hand(trace, layer: int, head: int, token: int) -> float:
+    """‖LayerScale · W_O v‖ of a token, divided by the median of all tokens, from the weights of the layer."""
+    block, d = trace.vit.blocks[layer], trace.vit.config.width // trace.heads
+    handed = trace.record[layer].v[head].float() @ block.attn.proj.weight[:, head * d : (head + 1) * d].T
+    lengths = (handed * getattr(block.ls1, "gamma", torch.tensor(1.0))).norm(dim=-1).sort().values
+    own = (handed[token] * getattr(block.ls1, "gamma", torch.tensor(1.0))).norm()
+    return float(own / lengths[(len(lengths) - 1) // 2])
+
+
+def test_what_a_sink_carries_is_computed_from_its_value_and_w_o():
+    trace = meadow().trace()
+    habits = measure_heads(trace)
+    (layer, head), token = (
+        weight_locked.spot_of(measures.shares_of_one_place(habits).argmax(), measures.shares_of_one_place(habits)),
+        measures.token_of_agreeing(trace, habits),
+    )
+    assert measures.carried(trace) == pytest.approx(carried_by_hand(trace, layer, head, token), rel=1e-3)
+
+
+@pytest.mark.parametrize(("carried", "expected"), [(0.17, "the head rests there"), (3.2, "sends one vector to all")])
+def test_the_page_says_which_of_the_two_kinds_a_sink_is(monkeypatch, carried, expected):
+    def measuring(subject):
+        yield Wait("Measuring")
+        habits = measure_heads(subject.trace())
+        habits.to_one[1, 2] = 0.97
+        return habits
+
+    monkeypatch.setattr(weight_locked, "measure_habits", measuring)
+    monkeypatch.setattr(measures, "carried_by_agreeing", lambda trace, habits: carried)
+    (question,) = (part.question for part in parts_of("weight", "locked") if isinstance(part, Ask))
+    assert f"**{carried:.2f} ×**" in question.says
+    assert expected in question.says
+
+
+def test_dinov2_has_both_kinds_of_sink(really_here):
+    """One patch of the coffee gets 99.98 % from layer 0, head 5: it carries much, one vector for all. The class token,
+    which layer 0, head 3 listens to on the cameraman, carries little."""
+    really_here("photographs")
+    really_here("dinov2-small")
+    vit = playground.load("dinov2-small")
+    for name, head, share, kind in (("coffee", 5, 0.9, "same"), ("camera", 3, 0.3, "little")):
+        sample = samples.named(name)
+        size = tuple(side * vit.config.patch_size for side in sample.look.grid)
+        trace = playground.trace(vit, playground.open_image(sample.path), size=size)
+        row = trace.weights(0)[head].mean(0)
+        token = int(row.argmax())
+        carried = float(trace.value_norms(0)[head][token] / trace.value_norms(0)[head].median())
+        assert row[token] > share, (name, float(row[token]))
+        assert carried == pytest.approx(carried_by_hand(trace, 0, head, token), rel=1e-3)
+        assert (carried < 1) == (kind == "little"), (name, carried)

@@ -136,6 +136,29 @@ def test_somebody_else_s_ticket_is_worth_nothing(line):
     assert BERT["X-Playground-Key"] in served_keys
 
 
+def test_a_ticket_is_worth_nothing_at_another_address_or_method_and_no_cache_keeps_its_answer(line):
+    async def endpoint(request: Request) -> Response:
+        def work() -> Response:
+            with queue.turn():
+                return PlainTextResponse(f"{request.method} {request.url.query}", headers={"Cache-Control": "public"})
+
+        return await answer(request, work)
+
+    async def visit() -> tuple:
+        app = Starlette(routes=[Route("/", endpoint, methods=["GET", "POST"])])
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://testserver") as http:
+            with line.take():
+                reply = await http.get("/?a", headers=ANNA)
+            headers = ANNA | {"X-Playground-Ticket": reply.headers["X-Playground-Ticket"]}
+            elsewhere = [await http.get("/?b", headers=headers), await http.post("/?a", headers=headers)]
+            return elsewhere, await http.get("/?a", headers=headers), await http.get("/?a", headers=ANNA)
+
+    elsewhere, redeemed, plain = asyncio.run(visit())
+    assert [reply.text for reply in elsewhere] == ["GET b", "POST a"]
+    assert (redeemed.text, redeemed.headers["Cache-Control"]) == ("GET a", "no-store")
+    assert (plain.text, plain.headers["Cache-Control"]) == ("GET a", "public")
+
+
 def test_a_ticket_that_nobody_asks_for_is_dropped_and_its_work_is_not_begun(line, monkeypatch):
     monkeypatch.setattr(answering, "PATIENCE", 0.2)
     served_keys = []
@@ -230,6 +253,20 @@ def test_an_error_is_answered_with_a_sentence_and_never_a_traceback(line, kind):
     assert response.json()["says"].startswith(sentence)
     assert "secret" not in response.text
     assert response.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_answer_comes_even_if_its_cost_cannot_be_noted(line, monkeypatch):
+    def fail(*_) -> None:
+        raise RuntimeError("no cost")
+
+    monkeypatch.setattr(ledger.costs, "charge", fail)
+
+    async def ask() -> Response:
+        async with client_of(lambda: PlainTextResponse("here")) as http, asyncio.timeout(PATIENCE):
+            return await http.get("/", headers=ANNA)
+
+    assert asyncio.run(ask()).text == "here"
 
 
 def test_a_refusal_has_more_fields_where_the_browser_needs_them(line):

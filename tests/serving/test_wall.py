@@ -32,6 +32,12 @@ def test_the_facts_of_a_moment_are_those_of_the_network_s_row(number):
     assert divmod(facts["mark"], trace.grid[1]) == moment.patch
     assert facts["best"] == patches.argmax()
     assert facts["share"] == pytest.approx(patches.max(), abs=2e-3)
+    rows, columns = np.indices(trace.grid).reshape(2, -1)
+    y, x = (rows + 0.5) / trace.grid[0], (columns + 0.5) / trace.grid[1]
+    boxes = [(top <= y) & (y < bottom) & (left <= x) & (x < right)
+             for top, left, bottom, right in (part.box for part in moment.shown_sample.parts)]  # fmt: skip
+    named = next((float(patches[box].sum()) for box in boxes if box[facts["best"]]), 0.0)
+    assert facts["named"] == pytest.approx(named, abs=2e-3)
 
 
 def test_no_moment_looks_at_itself_and_its_brightest_share_stands_out():

@@ -100,7 +100,7 @@ export function toBytes(values, dim) {
   return { codes, low, step };
 }
 
-// Writes the numbers of a figure as .json, .csv or .npz, as playground/figures/numbers.py does.
+// Writes the numbers of a figure as .json, .csv or .npz, as playground/figures/files.py does.
 
 // `metadata`: {key: value}; `table`: {about: {model, image}, grid, tokens: names, maps: an object for each map, whose
 // keys become columns, such as {layer, head}, values: a Float32Array for each map}.

@@ -218,6 +218,14 @@ export function kindOf(facts, isEarly) {
   return isEarly && fits.includes("noise") ? "noise" : null;
 }
 
+// What a sink carries: the length of its value after W_O, divided by the median of all tokens in the head. Less than 1:
+// the row rests where little is handed over. More: the head sends one vector to everybody. norms: (tokens,), of one
+// head. playground/lessons/measures.py has the same, as `carried`.
+export function carriedBy(norms, token) {
+  const sorted = Float64Array.from(norms).sort();
+  return norms[token] / sorted[Math.floor((sorted.length - 1) / 2)]; // the lower of two middle values, as in torch
+}
+
 const SINK_PLACES = {
   patch: "at one patch that everybody looks at",
   token: "at one token that everybody looks at, which is no place in the picture",

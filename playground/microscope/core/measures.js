@@ -4,6 +4,7 @@
 
 import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
 import { patchFrom } from "./grid.js";
+import { carriedBy } from "./kinds.js";
 import { percent } from "./numbers.js";
 
 const MOST_NEAR_DISTANCE = 3; // patches: largest distance that counts as near, like REACH in analysis/heads.py
@@ -40,6 +41,11 @@ export const MEASURES = {
     return `one patch, at (${Math.floor((token - prefixCount) / columns)}, ${(token - prefixCount) % columns})`;
   },
   key_length: (pack) => agreedKeyLength(pack),
+  carried: (pack) => {
+    const { layer, head } = agreeingHead(pack, "most");
+    const { norms } = layerOf(pack, layer);
+    return carriedBy(norms.subarray(head * pack.tokens, (head + 1) * pack.tokens), agreedToken(pack));
+  },
   even_share: ({ tokens }) => 1 / tokens,
   spread_of_scores: (pack, { what: quantity }) => spreadOf(pack, quantity),
   even_distance: ({ rows, columns }) => evenDistance(rows, columns),
@@ -144,15 +150,15 @@ const entropies = (pack) =>
     return entropyList;
   });
 
-// A number about a head. which: the head that adds "most", adds "least", or has the "sharpest" rows. what: the head's
-// layer, the head's number, the length that the head adds relative to the layer's mean, or the entropy of the head's
-// rows.
+// A number about a head. which: the head that adds "most", or has the "sharpest" or the "evenest" rows. what: the
+// head's layer, the head's number, the length that the head adds relative to the layer's mean, or the entropy of the
+// head's rows.
 export function extremeHead(pack, { which, what: quantity }) {
   const relativeLengths = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
   const rankedValues = {
     most: relativeLengths.map((length) => -length),
-    least: relativeLengths,
     sharpest: entropies(pack),
+    evenest: entropies(pack).map((bits) => -bits),
   }[which];
   const index = rankedValues.indexOf(Math.min(...rankedValues));
   const [layer, head] = [Math.floor(index / pack.heads), index % pack.heads];
@@ -181,10 +187,11 @@ export function agreeingHead(pack, which) {
   return placeShares(pack).reduce((best, head) => (isBetter(head, best) ? head : best));
 }
 
-// In the head whose rows agree most, the token with the largest weight; 0 stands for all prefix tokens.
+// In the head whose rows agree most, the patch with the largest weight, or the prefix token if the prefix gets more.
 function agreedToken(pack) {
   const { mean, toOne, share } = agreeingHead(pack, "most");
-  return toOne >= share ? mean.indexOf(toOne, pack.prefixCount) : 0;
+  if (toOne >= share) return mean.indexOf(toOne, pack.prefixCount);
+  return mean.indexOf(Math.max(...mean.subarray(0, pack.prefixCount)));
 }
 
 // The length of the key of agreedToken, divided by the median length of the patches' keys in the same head.

@@ -193,7 +193,7 @@ function createArrows(stage) {
     matrix: stage.find("matrix"),
     arrows: null, //      36 numbers, see core/nine.js
     start: "", //         the arrows that "Start again" restores, as text
-    token: 4, //          the chosen token: its row is shown
+    token: 0, //          the chosen token: its row is shown; the lesson begins with A
     kind: "q", //         the arrow that the keyboard moves, "q" or "k"
     hover: null, //       the cell of the matrix under the cursor: {row, column}
     held: null, //        the arrow that is being dragged: {token, kind}

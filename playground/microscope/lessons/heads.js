@@ -141,7 +141,8 @@ function drawOffsets(root, shares, radius) {
 // switching a head off, strongest: the [layer, head] with the largest effect, picture: data URL, grid: [rows, columns],
 // rows: [[label, before, after], …] or null, read: the text if there is no prediction, maps: base64 of layers × patches
 // bytes, the change of each token, ceiling: the change that the byte 255 stands for, means: the mean change in each
-// layer, summary: {name: "CLS", values: its change in each layer} or null}
+// layer, averaged: the same with the heads' means in place of zeros, summary: {name: "CLS", values: its change in each
+// layer} or null}
 // The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest} to the exercises.
 
 export function board({ data, parentElement, setStateValue }) {
@@ -317,7 +318,9 @@ function paintFilm(root, state, data, anyOff) {
     canvas.hidden = !anyOff;
     paintMap(canvas, bytes.subarray(layer * rows * columns, (layer + 1) * rows * columns));
     const summary = data.summary ? `, ${data.summary.name} ${percent(data.summary.values[layer])}` : "";
-    const meanWords = anyOff ? `: ${percent(data.means[layer])}${summary}` : "";
+    const meanWords = anyOff
+      ? `: ${percent(data.means[layer])}${summary}; by the mean ${percent(data.averaged[layer])}`
+      : "";
     frame.querySelector("figcaption").textContent = `layer ${layer}${meanWords}`;
     frame.classList.toggle("untouched", anyOff && data.means[layer] === 0);
   });

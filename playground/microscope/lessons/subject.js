@@ -100,13 +100,13 @@ const headsOf = (subject) =>
 const mapHeads = ({ layers, heads }, value) =>
   Array.from({ length: layers }, (_, layer) => Array.from({ length: heads }, (_, head) => value(layer, head)));
 
-// The effect of switching off heads, such as "3.0 4.2": {change: of the tokens in each layer, see movedTokens, rows:
-// [[label, before, after]] of the likeliest labels}.
-async function effectOfCut(subject, spotsOff) {
+// The effect of switching off heads, such as "3.0 4.2", by zeros or by their means (`to`): {change: of the tokens in
+// each layer, see movedTokens, rows: [[label, before, after]] of the likeliest labels}.
+async function effectOfCut(subject, spotsOff, to = "zero") {
   const { plain, pack } = subject;
   const cut = spotsOff
     .split(" ")
-    .map((spot) => `zero@${spot}`)
+    .map((spot) => `${to}@${spot}`)
     .join(";");
   const cutPass = spotsOff ? await subject.runPass({ cut }) : plain;
   const [fullFeatures, cutFeatures] = await Promise.all([plain.features(), cutPass.features()]);
@@ -118,6 +118,9 @@ async function effectOfCut(subject, spotsOff) {
   );
   return { change: changes, rows: indices.map((i) => [...fullAnswer[i], cutAnswer[i][1]]) };
 }
+
+const meanOfPatches = (changes, { prefixCount, patches }) =>
+  changes.slice(prefixCount).reduce((sum, share) => sum + share, 0) / patches;
 
 const DRAWINGS = {
   async atlas({ habits }, subject, data) {
@@ -139,6 +142,7 @@ const DRAWINGS = {
 
   async board({ off: spotsOff }, subject, data) {
     const { change, rows } = await effectOfCut(subject, spotsOff);
+    const averaged = await effectOfCut(subject, spotsOff, "mean");
     const patches = change.map((changes) => changes.slice(subject.pack.prefixCount));
     const sorted = Float64Array.from(patches.flat()).sort();
     const ceiling = spotsOff ? roundShare(quantile(sorted, 0.98)) : 1;
@@ -156,7 +160,8 @@ const DRAWINGS = {
       },
       ...{ effect: headsOf(subject).map((layerHeads) => layerHeads.map(({ effect }) => effect)) },
       summary: pack.prefix[0] === "cls" ? { name: "CLS", values: change.map(([cls]) => cls) } : null,
-      means: patches.map((changes) => changes.reduce((sum, share) => sum + share, 0) / changes.length),
+      means: change.map((changes) => meanOfPatches(changes, pack)),
+      averaged: averaged.change.map((changes) => meanOfPatches(changes, pack)),
       picture: urlOf(await jpegOf(bitmap, THUMB_SIDE)),
     };
   },
@@ -272,10 +277,30 @@ const FIELDS = {
     return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: secondPicture };
   },
 
-  // The sentence for the number of heads with a locked row: `none`, `one` or `several`.
-  async by_count({ none: noneWords, one: oneWords, several: severalWords }, { pack }) {
+  // The sentences for the number of heads with a locked row and, if there is one, for what its place carries.
+  async by_count(
+    { none: noneWords, one: oneWords, several: severalWords, little: littleWords, same: sameWords },
+    { pack },
+  ) {
     const count = MEASURES.locked_heads(pack);
-    return wordsOf(count > 1 ? severalWords : count ? oneWords : noneWords, pack);
+    if (!count) return wordsOf(noneWords, pack);
+    const sinkWords = MEASURES.carried(pack) < 1 ? littleWords : sameWords;
+    return `${wordsOf(count > 1 ? severalWords : oneWords, pack)} ${wordsOf(sinkWords, pack)}`;
+  },
+  // What moves without the head with the sharpest or the evenest rows, by zeros and by its mean.
+  async without_heads({ words }, subject) {
+    const { pack } = subject;
+    const values = {};
+    for (const which of ["sharpest", "evenest"]) {
+      const [layer, head, entropy] = ["layer", "head", "entropy"].map((what) => extremeHead(pack, { which, what }));
+      Object.assign(values, { [`${which}_layer`]: layer, [`${which}_head`]: head });
+      values[`${which}_entropy`] = entropy.toFixed(1);
+      for (const to of ["zero", "mean"]) {
+        const { change } = await effectOfCut(subject, `${layer}.${head}`, to);
+        values[`${which}_${to}`] = percent(meanOfPatches(change.at(-1), pack));
+      }
+    }
+    return fillBlanks(words, values);
   },
   async megaphone({ loud: threshold, has: loudWords, none: quietWords }, { pack }) {
     return wordsOf(MEASURES.key_length(pack) > threshold ? loudWords : quietWords, pack);

@@ -2,8 +2,9 @@
 // weights; a press on it shows the moment's layer, head and patch.
 
 import { pictureDomain } from "../core/answers.js";
-import { holdsHead, rowInto } from "../core/core.js";
+import { holdsHead, layerOf, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
+import { carriedBy } from "../core/kinds.js";
 import { surprisesOf } from "../core/moments.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, oneTabStop } from "../drawing/dom.js";
@@ -59,7 +60,8 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
       const button = momentButton(name, description);
       if (moment.kind === "sink") {
         button.title = "";
-        button.dataset.explains = `${words("sinkMeans", { share: 100 * LEAST_SINK_SHARE })} ${description}`;
+        const means = [words("sinkMeans", { share: 100 * LEAST_SINK_SHARE }), sinkWords(pack, moment, words)];
+        button.dataset.explains = [...means.filter(Boolean), description].join(" ");
       }
       drawThumb(button.firstChild, photo, pack, moment);
       button.addEventListener("click", () => showMoment(i));
@@ -189,10 +191,18 @@ function momentAt(pack, { layer, head, patch }) {
 }
 
 const nearShare = (row, pack, patch) => 1 - outsideShare(row, 0, pack, patch);
-function sinkShare(row, { prefixCount }) {
-  let largest = 0;
-  for (let j = 0; j < prefixCount; j++) largest = Math.max(largest, row[j]);
-  return largest;
+const sinkShare = (row, { prefixCount }) => Math.max(0, ...row.subarray(0, prefixCount));
+
+// What the sink of a moment carries, in words; "" if the pack does not say how long values are.
+export function sinkWords(pack, { layer, head, patch }, words) {
+  const { norms } = layerOf(pack, layer);
+  if (!norms) return "";
+  const row = weightRow(pack, layer, head, patch);
+  const times = carriedBy(
+    norms.subarray(head * pack.tokens, (head + 1) * pack.tokens),
+    row.indexOf(sinkShare(row, pack)),
+  );
+  return words(times < 1 ? "sinkLittle" : "sinkSame", { times: times.toFixed(2) });
 }
 
 // The moment of the loaded head in which `shareOf` of this patch's row is largest; null if none reaches `minimum`.

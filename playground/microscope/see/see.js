@@ -23,7 +23,7 @@ import {
   setBars,
 } from "./curve.js";
 import { createMoments } from "./moments.js";
-import { beyondNear, outsideShare, sayRow, unbrokenPercent } from "./says.js";
+import { beyondNear, outsideShare, sayRow, shareOfPart, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
 import { habitIn, seeWords } from "./words.js";
 
@@ -356,6 +356,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return {
       ...{ mark, rows, columns, share: weights[brightest], most: weights[largest] },
       best: brightest - start - prefixCount,
+      shareOf: (part) => shareOfPart(part, weights, start + prefixCount, pack),
       even: isEven(answers.entropies[view.head], tokens),
       off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
       beyond: patchBeyondNear(brightest - start - prefixCount),

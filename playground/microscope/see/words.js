@@ -9,16 +9,17 @@ export const SEE_WORDS = {
     point: "Point at the picture: where does that patch look?",
     touch: "Touch the picture: where does that patch look?",
     comes: "Reading…",
-    far: "This patch looks mostly {here}, far away ({share}).",
-    aside: "This patch looks mostly {here}, not far from itself ({share}).",
-    near: "This patch looks mostly {here}, right beside itself ({share}).",
-    itself: "This patch looks mostly at itself ({share}).",
-    itselfThen: "This patch looks mostly at itself ({share}); beyond its neighbours, mostly {here} ({beyond}).",
-    itselfNamed: "This patch looks mostly at itself ({share}); beyond its neighbours, mostly at {here} ({beyond}).",
-    named: "This patch looks mostly at {here} ({share}).",
+    far: "This patch looks {mostly}{here}, far away ({share}).",
+    aside: "This patch looks {mostly}{here}, not far from itself ({share}).",
+    near: "This patch looks {mostly}{here}, right beside itself ({share}).",
+    itself: "This patch looks {mostly}at itself ({share}).",
+    itselfThen: "This patch looks {mostly}at itself ({share}); beyond its neighbours it looks {here} ({beyond}).",
+    itselfNamed: "This patch looks {mostly}at itself ({share}); beyond its neighbours it looks at {here} ({beyond}).",
+    named: "This patch looks {mostly}at {here} ({share}).",
+    mostly: "mostly ", // only for more than half of the row
     even: "This patch looks everywhere alike: at no place more than {share}.",
     placeless:
-      "This patch gives most to {token}, which has no place ({most}). In the picture it looks {here} ({share}).",
+      "This patch gives its largest share to {token}, which has no place ({most}). In the picture: {here} ({share}).",
     offFar: "Without ÷ √d_k this patch looks {here}, far away ({share}).",
     offAside: "Without ÷ √d_k this patch looks {here}, not far from itself ({share}).",
     offNear: "Without ÷ √d_k this patch looks {here}, right beside itself ({share}).",
@@ -87,6 +88,8 @@ export const SEE_WORDS = {
     momentSays: "Show this moment: {name}, layer {layer}, head {head}",
     sinkMeans:
       "A sink: more than {share} % of this patch’s attention goes to a token that has no place in the picture.",
+    sinkLittle: "It carries {times} × as much as the median token: the head rests there, and little arrives.",
+    sinkSame: "It carries {times} × as much as the median token: the head sends one vector to all who look there.",
     // ---- the bar
     wall: "Moments",
     wallSays: "Each picture shows one patch, framed, and where it looks. Press one: it opens there.",
@@ -142,17 +145,18 @@ export const SEE_WORDS = {
     point: "Zeigen Sie auf das Bild: Wohin schaut dieses Feld?",
     touch: "Tippen Sie auf das Bild: Wohin schaut dieses Feld?",
     comes: "Wird gelesen…",
-    far: "Dieses Feld schaut vor allem {here}, weit weg ({share}).",
-    aside: "Dieses Feld schaut vor allem {here}, nicht weit von sich ({share}).",
-    near: "Dieses Feld schaut vor allem {here}, gleich neben sich ({share}).",
-    itself: "Dieses Feld schaut vor allem auf sich selbst ({share}).",
-    itselfThen: "Dieses Feld schaut vor allem auf sich selbst ({share}), jenseits seiner Nachbarn {here} ({beyond}).",
+    far: "Dieses Feld schaut {mostly}{here}, weit weg ({share}).",
+    aside: "Dieses Feld schaut {mostly}{here}, nicht weit von sich ({share}).",
+    near: "Dieses Feld schaut {mostly}{here}, gleich neben sich ({share}).",
+    itself: "Dieses Feld schaut {mostly}auf sich selbst ({share}).",
+    itselfThen: "Dieses Feld schaut {mostly}auf sich selbst ({share}), jenseits seiner Nachbarn {here} ({beyond}).",
     itselfNamed:
-      "Dieses Feld schaut vor allem auf sich selbst ({share}), jenseits seiner Nachbarn auf {here} ({beyond}).",
-    named: "Dieses Feld schaut vor allem auf {here} ({share}).",
+      "Dieses Feld schaut {mostly}auf sich selbst ({share}), jenseits seiner Nachbarn auf {here} ({beyond}).",
+    named: "Dieses Feld schaut {mostly}auf {here} ({share}).",
+    mostly: "vor allem ",
     even: "Dieses Feld schaut überallhin gleich: nirgends mehr als {share}.",
     placeless:
-      "Dieses Feld gibt am meisten an {token}, ein Token ohne Ort ({most}). Im Bild schaut es {here} ({share}).",
+      "Dieses Feld gibt seinen größten Anteil an {token}, ein Token ohne Ort ({most}). Im Bild: {here} ({share}).",
     offFar: "Ohne ÷ √d_k schaut dieses Feld {here}, weit weg ({share}).",
     offAside: "Ohne ÷ √d_k schaut dieses Feld {here}, nicht weit von sich ({share}).",
     offNear: "Ohne ÷ √d_k schaut dieses Feld {here}, gleich neben sich ({share}).",
@@ -175,7 +179,7 @@ export const SEE_WORDS = {
     dashedOn: "gestrichelt: mit ÷ √d_k nimmt der erste {share}",
     convolution: "3×3-Faltung",
     hearsNine: "hört diese neun",
-    outside: "{share} dessen, was dieses Feld beachtet, liegt außerhalb davon.",
+    outside: "{share} dessen, was dieses Feld beachtet, liegen außerhalb davon.",
     why: "Warum",
     heads: "Köpfe",
     numbers: "Zahlen",
@@ -216,6 +220,9 @@ export const SEE_WORDS = {
     momentSays: "Diesen Moment zeigen: {name}, Schicht {layer}, Kopf {head}",
     sinkMeans:
       "Eine Senke: Mehr als {share} % der Aufmerksamkeit dieses Feldes gehen an ein Token, das keinen Ort im Bild hat.",
+    sinkLittle: "Es trägt {times}-mal so viel wie das mittlere Token: Der Kopf ruht dort, und wenig kommt an.",
+    sinkSame:
+      "Es trägt {times}-mal so viel wie das mittlere Token: Der Kopf schickt allen, die dorthin sehen, einen Vektor.",
     wall: "Momente",
     wallSays: "Jedes Bild zeigt ein umrahmtes Feld und wohin es schaut. Drücken Sie auf eines: Dort geht es auf.",
     wallFrom: "Schicht {layer}, Kopf {head} · {model}",
@@ -330,13 +337,19 @@ export function habitIn(language, label) {
 export const languageOf = (tags) =>
   tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
 
-export const filledIn = (sentence, values = {}) =>
-  sentence.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
+// Fills the {name}s of a sentence; numbers among the values are written as the language writes them.
+export const filledIn = (language, sentence, values = {}) =>
+  sentence.replace(/\{(\w+)\}/g, (match, name) => localNumber(language, values[name] ?? match));
 
-export const seeWords = (language, key, values = {}) => filledIn(SEE_WORDS[language][key], values);
+const DECIMAL_NUMBER = /^[^\w]*\d+\.\d+(e.\d+)?[\s%]*$/; // a number as text, no version and no name
+
+export const localNumber = (language, text) =>
+  language === "de" && DECIMAL_NUMBER.test(text) ? String(text).replace(".", ",") : text;
+
+export const seeWords = (language, key, values = {}) => filledIn(language, SEE_WORDS[language][key], values);
 
 // The sentence around the marked place: {before, place, after}.
 export function aroundPlace(language, key, values, place) {
-  const [before, after] = SEE_WORDS[language][key].split("{here}").map((part) => filledIn(part, values));
+  const [before, after] = SEE_WORDS[language][key].split("{here}").map((part) => filledIn(language, part, values));
   return after === undefined ? { before, place: "", after: "" } : { before, place, after };
 }

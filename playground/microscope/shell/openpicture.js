@@ -63,7 +63,8 @@ export function picturesAmong(files) {
   return (pictures.length ? pictures : fileList.slice(0, 1)).slice(0, MOST_PHOTOGRAPHS);
 }
 
-const PRIVACY_NOTE = "Your pictures are kept in this browser only. The server forgets them soon after you have left.";
+const PRIVACY_NOTE =
+  "This browser keeps your pictures until you forget them; the server holds them in memory while you are here.";
 
 // take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
 // takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of

@@ -21,7 +21,7 @@ export function createStrip(host) {
   const [sendingLine, words] = [newElement("span", "coming"), newElement("span", "own")];
   const forgetButton = newElement("button", "forget");
   Object.assign(forgetButton, { type: "button", textContent: "×" });
-  forgetButton.title = "Forget your pictures: they are kept in this browser only";
+  forgetButton.title = "Forget your pictures, here and on the server";
   forgetButton.setAttribute("aria-label", "Forget your pictures");
   sendingLine.hidden = true;
   words.title = "Drop or paste a picture anywhere on this page";

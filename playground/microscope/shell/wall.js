@@ -1,8 +1,8 @@
 // The wall of moments: each tile shows one row of attention, and a press on a tile opens its picture, layer, head and
 // patch.
 import { percent } from "../core/numbers.js";
-import { sayRow } from "../see/says.js";
-import { seeWords } from "../see/words.js";
+import { sayRow, shareSaid } from "../see/says.js";
+import { localNumber, seeWords } from "../see/words.js";
 import { openFace } from "./address.js";
 import { addressOf, ask, wordsOfTrouble } from "./http.js";
 
@@ -35,9 +35,11 @@ function writeWall(root, moments, language, way) {
   root.querySelector(".wall").replaceChildren(...moments.map((moment) => tileOf(moment, language, way)));
 }
 
-// A list item for a moment, {words: address parameters, row and parts: as in see/says.js, title, model, picture: the
+// A list item for a moment, {words: address parameters, row: as in see/says.js, with `named` in place of shareOf(), the
+// sum over the part with the brightest patch, parts: as in see/says.js, title, model, picture: the
 // picture's address, size}.
-function tileOf({ words, row, parts, title, model, picture, size: [width, height] }, language, { link, go }) {
+function tileOf({ words, row: facts, parts, title, model, picture, size: [width, height] }, language, { link, go }) {
+  const row = { ...facts, shareOf: () => facts.named };
   const tile = document.createElement("li");
   tile.style.setProperty("--aspect", String(width / height));
   const anchor = document.createElement("a");
@@ -51,7 +53,7 @@ function tileOf({ words, row, parts, title, model, picture, size: [width, height
   const origin = { layer: words.layer, head: words.head, model };
   originLine.textContent = `${title} · ${seeWords(language, "wallFrom", origin)}`;
   const share = document.createElement("b");
-  share.textContent = percent(row.share);
+  share.textContent = localNumber(language, percent(shareSaid(row, parts)));
   share.setAttribute("aria-hidden", "true");
   anchor.append(image, share, sentence, originLine);
   anchor.addEventListener("click", (event) => {

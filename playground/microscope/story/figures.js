@@ -7,7 +7,7 @@ import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, setMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
-import { filledIn } from "../see/words.js";
+import { filledIn, localNumber } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
 const ENLARGED_SIDE = 168; // px: side of the enlarged patch
@@ -18,8 +18,9 @@ const LEAST_NUMBERED_SHARE = 0.0005; // a bar of a smaller share has no number
 const TRAINED_DIAL = 0.5; // the position of the scale's dial (core/view.js) at the model's trained scale
 
 // options: {photo(width, height): a photograph, see drawing/light.js, aspect, ratio: the screen's pixels per CSS pixel,
-// code: the story's Python code, name(token): the token in words, guessed: whether the reader has guessed,
-// drawMarks(changes): changes the marks over the picture, choose(changes): changes the view of the picture}
+// language: of the numbers, code: the story's Python code, name(token): the token in words, guessed: whether the
+// reader has guessed, drawMarks(changes): changes the marks over the picture, choose(changes): changes the view of the
+// picture}
 export function drawFigure(box, figure, facts, options) {
   box.replaceChildren();
   if (figure) FIGURES[figure.kind](box, figure, facts, options);
@@ -38,9 +39,9 @@ const FIGURES = {
   },
 
   // The largest products of the score, one in each line: q × k = product.
-  products(box, { products }) {
+  products(box, { products }, _, { language }) {
     const list = elementIn(box, "ol", "story-products");
-    const textOf = (x) => x.toFixed(2).replace("-", "−");
+    const textOf = (x) => localNumber(language, x.toFixed(2).replace("-", "−"));
     for (const { at: dimension, q, k, product } of products) {
       const line = elementIn(list, "li");
       line.title = `${dimension}`;
@@ -49,12 +50,12 @@ const FIGURES = {
   },
 
   // The largest shares of the row.
-  shares(box, { shares }) {
-    barsIn(box, shares.map(shareBar), Math.max(...shares));
+  shares(box, { shares }, _, { language }) {
+    barsIn(box, shares.map(shareBarIn(language)), Math.max(...shares));
   },
 
   // For some tokens, the share, and the share times the length of the token's value.
-  contributions(box, { contributions }, _, { name }) {
+  contributions(box, { contributions }, _, { name, language }) {
     const largest = Math.max(...contributions.map(({ share }) => share), 1e-9);
     const list = elementIn(box, "ul", "story-handed");
     for (const { token, share, product } of contributions) {
@@ -67,7 +68,7 @@ const FIGURES = {
         const bar = elementIn(line, "i", kind);
         bar.style.setProperty("--long", `${(100 * value) / largest}%`);
       }
-      elementIn(line, "em").textContent = percent(share);
+      elementIn(line, "em").textContent = localNumber(language, percent(share));
     }
   },
 
@@ -84,14 +85,6 @@ const FIGURES = {
     }
   },
 
-  // A bar for each layer: the largest weight that a head gives the partner. After the guess, the right layer is marked.
-  layers(box, { layers, first, asker }, facts, options) {
-    const { guessed: isGuessed } = options;
-    const bars = layers.map((share, layer) => ({ share, text: String(layer), marked: isGuessed && layer === first }));
-    barsIn(box, isGuessed ? bars : bars.map((bar) => ({ ...bar, share: 0 })), Math.max(...layers));
-    if (isGuessed && asker) FIGURES.asker(box, asker, facts, options);
-  },
-
   code(box, _, __, { code, guessed: isGuessed }) {
     if (!isGuessed) return;
     const pre = elementIn(box, "pre");
@@ -100,7 +93,7 @@ const FIGURES = {
 
   // ---- figures with controls
   // The number of places that stacked convolutions reach, by layer, and the number that one layer of attention reaches.
-  reach(box, { limits, words }, { pack, patch }, { drawMarks, guessed: isGuessed }) {
+  reach(box, { limits, words }, { pack, patch }, { drawMarks, guessed: isGuessed, language }) {
     const line = elementIn(box, "p", "story-touch");
     // the marks over the picture show the same number
     const [mostLayers, value] = isGuessed ? [limits.after, limits.after] : [limits.before, 1];
@@ -109,23 +102,23 @@ const FIGURES = {
     const megaphone = buttonIn(box, words.megaphone);
     const showConvolutionReach = () => {
       const layers = Number(dial.value);
-      output.textContent = filledIn(words.heard, { stacked: layers, count: heardAfter(layers, patch, pack) });
+      output.textContent = filledIn(language, words.heard, { stacked: layers, count: heardAfter(layers, patch, pack) });
       megaphone.setAttribute("aria-pressed", "false");
       drawMarks({ rings: layers, still: true, everybody: false });
     };
     dial.addEventListener("input", showConvolutionReach);
-    output.textContent = filledIn(words.heard, { stacked: value, count: heardAfter(value, patch, pack) });
+    output.textContent = filledIn(language, words.heard, { stacked: value, count: heardAfter(value, patch, pack) });
     megaphone.setAttribute("aria-pressed", "false");
     megaphone.addEventListener("click", () => {
       if (megaphone.getAttribute("aria-pressed") === "true") return showConvolutionReach();
       megaphone.setAttribute("aria-pressed", "true");
-      output.textContent = filledIn(words.everybody, { count: pack.patches });
+      output.textContent = filledIn(language, words.everybody, { count: pack.patches });
       drawMarks({ everybody: true });
     });
   },
 
   // The query of the story's patch, and the key, score and value length of one of three tokens ("books").
-  library(box, { q, words }, { books, pack }, { ratio, drawMarks }) {
+  library(box, { q, words }, { books, pack }, { ratio, drawMarks, language }) {
     const largest = Math.max(...q.map(Math.abs), ...books.flatMap(({ k }) => [...k].map(Math.abs)));
     const shelf = elementIn(box, "p", "story-touch");
     const bookElement = elementIn(box, "div", "story-book");
@@ -141,7 +134,7 @@ const FIGURES = {
       stripIn(bookElement, "query", q, largest, ROLES.query, ratio);
       stripIn(bookElement, "key", k, largest, ROLES.key, ratio);
       const values = { keyScore: score.toFixed(2).replace("-", "−"), keyShare: percent(share) };
-      setMath(elementIn(bookElement, "p"), filledIn(words.finds, values));
+      setMath(elementIn(bookElement, "p"), filledIn(language, words.finds, values));
       if (length !== null) {
         const value = elementIn(bookElement, "p", "story-value");
         elementIn(value, "b").textContent = words.value;
@@ -154,7 +147,7 @@ const FIGURES = {
 
   // The shares as channels of a mixing desk, with a dial for the scale ("volume"). Before the guess the dial ends at
   // the trained scale.
-  knob(box, { words }, facts, { guessed: isGuessed, choose }) {
+  knob(box, { words }, facts, { guessed: isGuessed, choose, language }) {
     const channels = elementIn(box, "div", "story-desk");
     const line = elementIn(box, "p", "story-touch");
     const maximum = isGuessed ? 1 : TRAINED_DIAL;
@@ -164,9 +157,9 @@ const FIGURES = {
       const scale = dialToScale(Number(dial.value), facts.pack.scale);
       const { shares, clips: isClipped } = sharesAt(facts, scale, MOST_SHARES);
       channels.replaceChildren();
-      barsIn(channels, shares.map(shareBar), 1);
+      barsIn(channels, shares.map(shareBarIn(language)), 1);
       for (const part of [channels, output]) part.classList.toggle("clips", isClipped);
-      output.textContent = filledIn(isClipped ? words.clips : words.largest, { loud: percent(shares[0]) });
+      output.textContent = filledIn(language, isClipped ? words.clips : words.largest, { loud: percent(shares[0]) });
       return scale;
     };
     dial.addEventListener("input", () => choose({ scale: readDial() }));
@@ -220,13 +213,16 @@ function stripIn(box, label, values, largest, colour, ratio) {
   }
 }
 
-const shareBar = (share) => ({ share, text: share < LEAST_NUMBERED_SHARE ? "" : bareShare(share) });
+const shareBarIn = (language) => (share) => ({
+  share,
+  text: share < LEAST_NUMBERED_SHARE ? "" : localNumber(language, bareShare(share)),
+});
 
-// bars: [{share, text: what stands below the bar, marked: whether the bar is highlighted}]
+// bars: [{share, text: what stands below the bar}]
 function barsIn(box, bars, largest) {
   const list = elementIn(box, "ol", "story-bars");
-  for (const { share, text, marked: isMarked } of bars) {
-    const bar = elementIn(list, "li", isMarked ? "marked" : "");
+  for (const { share, text } of bars) {
+    const bar = elementIn(list, "li");
     bar.style.setProperty("--high", String(share / (largest || 1)));
     elementIn(bar, "i");
     elementIn(bar, "span").textContent = text;

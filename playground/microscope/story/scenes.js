@@ -1,9 +1,9 @@
 // Describes each scene of the story: its text, question and drawing, filled with facts about the picture. No DOM.
 
 import { pairOf, scoreOf } from "../core/answers.js";
-import { holdsAll, layerOf, rowInto, wholeLayers } from "../core/core.js";
+import { holdsAll, layerOf, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
-import { nameOfPlace, outsideShare, unbrokenPercent } from "../see/says.js";
+import { isInPart, nameOfPlace, outsideShare, partAt, shareOfPart, unbrokenPercent } from "../see/says.js";
 import { filledIn } from "../see/words.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
@@ -16,6 +16,9 @@ const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 export function sceneAt(n, facts, language, parts = []) {
   const { pack, patch, partner } = facts;
   const placeNamed = nameOfPlace(language, parts, patch, partner, pack.rows, pack.columns);
+  const part = placeNamed && partAt(parts, partner, pack.rows, pack.columns);
+  const isThere = (other) =>
+    part ? isInPart(part, other, pack.rows, pack.columns) : distanceOf(other, partner, pack) <= SAME_PLACE_RADIUS;
   const isFirstLayer = facts.layer === 0; // no attention has changed the first layer's input yet
   const earlierWords = {
     rewritten: storyWords(language, isFirstLayer ? "rewrittenByNone" : "rewritten"),
@@ -27,9 +30,10 @@ export function sceneAt(n, facts, language, parts = []) {
     ...earlierWords,
     beside: besideWords,
     place: placeNamed || storyWords(language, "there"),
+    given: unbrokenPercent(part ? shareOfPart(part, facts.row, pack.prefixCount, pack) : facts.share),
   };
   const say = (key, extraValues = {}) => storyWords(language, key, { ...values, ...extraValues });
-  const scene = SCENE_RECORDS[n](facts, say, placeNamed && patchesOfPlace(facts, language, parts, placeNamed));
+  const scene = SCENE_RECORDS[n](facts, say, part && patchesOfPart(pack, part), isThere);
   return {
     title: say(`title${n}`),
     text: say(`text${n}`),
@@ -41,13 +45,9 @@ export function sceneAt(n, facts, language, parts = []) {
   };
 }
 
-// The patches in the part of the picture with this name. A guess of any of these patches counts as right.
-function patchesOfPlace({ pack, patch }, language, parts, placeNamed) {
-  const allPatches = Array.from({ length: pack.patches }, (_, index) => index);
-  return allPatches.filter(
-    (other) => nameOfPlace(language, parts, patch, other, pack.rows, pack.columns) === placeNamed,
-  );
-}
+// The patches in a part of the picture. A guess of any of these patches counts as right.
+const patchesOfPart = ({ patches, rows, columns }, part) =>
+  Array.from({ length: patches }, (_, patch) => patch).filter((patch) => isInPart(part, patch, rows, columns));
 
 function textValuesOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
   const { rows, columns, patches, tokens, heads, layers, dim } = pack;
@@ -69,7 +69,7 @@ function textValuesOf({ pack, layer, head, share, distance, outside, pair, besid
 const SCENE_RECORDS = {
   1: ({ partner }, say, samePatches) => ({
     guess: {
-      ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
+      ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say(samePatches ? "after1Named" : "after1") },
       ...(samePatches ? { same: samePatches, found: say("hitPart", { count: "{count}" }) } : {}),
     },
     marks: { partner: true },
@@ -113,21 +113,25 @@ const SCENE_RECORDS = {
     lesson: "by_hand",
   }),
 
-  6: ({ pair, besideScore }, say) => ({
-    text: say("text6", { count: MOST_PRODUCTS }),
-    guess: choiceGuess(
-      say("ask6"),
-      [
-        ["partner", say("toPartner")],
-        ["beside", say("toBeside")],
-      ],
-      pair.score >= besideScore ? "partner" : "beside",
-      say("after6"),
-    ),
-    figure: { kind: "products", products: largestProducts(pair) },
-    marks: { partner: true },
-    lesson: "weight",
-  }),
+  6: (facts, say) => {
+    const { pair, besideScore } = facts;
+    const [partner, beside] = [
+      ["partner", say("toPartner")],
+      ["beside", say("toBeside")],
+    ];
+    return {
+      text: say("text6", { count: MOST_PRODUCTS }),
+      guess: choiceGuess(
+        say("ask6"),
+        facts.besidePatch < facts.partner ? [beside, partner] : [partner, beside], // in the picture's order
+        pair.score >= besideScore ? "partner" : "beside",
+        say("after6"),
+      ),
+      figure: { kind: "products", products: largestProducts(pair) },
+      marks: { partner: true },
+      lesson: "weight",
+    };
+  },
 
   7: ({ row }, say) => ({
     text: say("text7", { count: MOST_SHARES }),
@@ -136,7 +140,8 @@ const SCENE_RECORDS = {
     lesson: "by_hand",
   }),
 
-  8: ({ loudest }, say) => ({
+  8: ({ loudest, pair: { products } }, say) => ({
+    text: say("text8", signsOf(products)),
     guess: {
       ...{ kind: "number", unit: " %", asks: say("ask8"), low: 0, high: 100 },
       ...{ truth: Math.round(100 * loudest), near: NEAR_POINTS, after: say("after8") },
@@ -154,30 +159,26 @@ const SCENE_RECORDS = {
     lesson: "weight",
   }),
 
-  10: ({ heads, pack }, say) => {
-    const agreeing = heads.filter(({ agrees: isAgreeing }) => isAgreeing).map(({ head }) => pack.headNumbers[head]);
+  10: ({ heads, pack }, say, samePatches, isThere) => {
+    const agreeing = heads.filter(({ best }) => isThere(best)).map(({ head }) => pack.headNumbers[head]);
     const truth = agreeing.length;
     const afterWords = say("after10", { agreeing: agreeing.join(", ") || say("none") });
     return {
-      guess: { kind: "number", asks: say("ask10"), low: 0, high: pack.heads, truth, after: afterWords },
+      guess: {
+        kind: "number",
+        asks: say(samePatches ? "ask10Named" : "ask10"),
+        low: 0,
+        high: pack.heads,
+        truth,
+        after: afterWords,
+      },
       figure: { kind: "heads", heads },
       marks: { partner: true },
       lesson: "heads",
     };
   },
 
-  11: (facts, say) => {
-    const { layers } = facts;
-    if (!layers) return { text: say("text11Alone"), marks: { partner: true }, lesson: "block" };
-    const [truth, lastLayer] = [firstLayer(facts), layers.length - 1];
-    const afterWords = say("after11", { first: truth, firstShare: unbrokenPercent(layers[truth]) });
-    return {
-      guess: { kind: "number", asks: say("ask11"), low: 0, high: lastLayer, truth, after: afterWords },
-      figure: { kind: "layers", layers, first: truth, asker: askerChoice(facts, say) },
-      marks: { partner: true },
-      lesson: "block",
-    };
-  },
+  11: (facts, say) => ({ figure: askerChoice(facts, say), marks: { partner: true }, lesson: "block" }),
 
   12: ({ pairs, scoreGrowth, pack }, say) => {
     const truth = Math.round(scoreGrowth);
@@ -209,12 +210,31 @@ const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLarge
 // Describes the choice between the square and the class token as the query; null in models without a class token.
 const askerChoice = ({ pack, patch }, say) =>
   pack.prefix.includes("cls")
-    ? { query: patchText(patch, pack.columns), words: { square: say("askSquare"), cls: say("askClass") } }
+    ? {
+        kind: "asker",
+        query: patchText(patch, pack.columns),
+        words: { square: say("askSquare"), cls: say("askClass") },
+      }
     : null;
 
 const choiceGuess = (asks, options, truth, after) => ({ kind: "choice", asks, options, truth, after });
 
 const topShares = (row, count) => [...row].sort((a, b) => b - a).slice(0, count);
+
+// How many of a score's products are positive and negative, and the sums of both.
+function signsOf(products) {
+  const side = (sign) => [...products].filter((product) => sign * product > 0);
+  const sumOf = (numbers) =>
+    numberText(
+      numbers.reduce((sum, number) => sum + number, 0),
+      1,
+    );
+  const [positive, negative] = [side(1), side(-1)];
+  return {
+    ...{ positive: positive.length, positiveSum: sumOf(positive) },
+    ...{ negative: negative.length, negativeSum: sumOf(negative) },
+  };
+}
 
 // Returns [{at: dimension, q, k, product}], the largest absolute product first.
 function largestProducts({ q, k, products }) {
@@ -237,7 +257,7 @@ export function verdictOn(guess, answer, pack, language) {
   const rowDistance = Math.abs(Math.floor(answer / pack.columns) - Math.floor(guess.truth / pack.columns));
   const distance = Math.max(rowDistance, Math.abs((answer % pack.columns) - (guess.truth % pack.columns)));
   if (distance <= 1) return { right: true, words: say("hit") };
-  if (guess.same?.includes(answer)) return { right: true, words: filledIn(guess.found, { count: distance }) };
+  if (guess.same?.includes(answer)) return { right: true, words: filledIn(language, guess.found, { count: distance }) };
   return { right: false, words: say("off", { count: distance }) };
 }
 
@@ -338,11 +358,10 @@ export function partnerOf(row, patch, pack) {
   return farPatch;
 }
 
-// The facts about a patch in a head; null until the head's layer has arrived. The fact `layers` is null until all
-// layers have. side: pixels of a patch's side, null if unknown.
+// The facts about a patch in a head; null until the head's layer has arrived. side: pixels of a patch's side, null if
+// unknown.
 export function factsOfStory(pack, { layer, head, patch }, side) {
   if (!holdsAll(pack, layer)) return null;
-  const loadedLayers = wholeLayers(pack);
   const row = rowOfPatch(pack, layer, head, patch);
   const partner = partnerOf(row, patch, pack);
   const share = row[pack.prefixCount + partner];
@@ -362,11 +381,7 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
     largest: Math.max(...row),
     contributions: contributionsOf(pack, layer, head, row),
     books: booksOf(pack, layer, head, query, key, row),
-    heads: Array.from({ length: pack.heads }, (_, otherHead) => rowInHead(pack, layer, otherHead, patch, partner)),
-    layers:
-      loadedLayers.length < pack.layers
-        ? null
-        : loadedLayers.map((otherLayer) => largestInLayer(pack, otherLayer, patch, partner)),
+    heads: Array.from({ length: pack.heads }, (_, otherHead) => rowInHead(pack, layer, otherHead, patch)),
     pairs: pack.tokens ** 2,
     scoreGrowth: ((4 * pack.patches + pack.prefixCount) / pack.tokens) ** 2,
   };
@@ -408,25 +423,14 @@ export function sharesAt({ pack, layer, head, patch }, scale, count) {
   return { shares, clips: shares[0] > CLIPPING_SHARE };
 }
 
-// The patch's row in one head. best: the patch with the largest weight; agrees: whether `best` lies near the partner.
-function rowInHead(pack, layer, head, patch, partner) {
+// The patch's row in one head. best: the patch with the largest weight.
+function rowInHead(pack, layer, head, patch) {
   const row = rowOfPatch(pack, layer, head, patch);
   let brightest = 0;
   for (let other = 1; other < pack.patches; other++)
     if (row[pack.prefixCount + other] > row[pack.prefixCount + brightest]) brightest = other;
-  return { head, row, best: brightest, agrees: distanceOf(brightest, partner, pack) <= SAME_PLACE_RADIUS };
+  return { head, row, best: brightest };
 }
-
-// The largest weight that a head of this layer gives the partner.
-function largestInLayer(pack, layer, patch, partner) {
-  let largest = 0;
-  for (let head = 0; head < pack.heads; head++)
-    largest = Math.max(largest, rowOfPatch(pack, layer, head, patch)[pack.prefixCount + partner]);
-  return largest;
-}
-
-// The first layer in which a head gives the partner at least half of the story's own weight.
-export const firstLayer = ({ layers, share }) => layers.findIndex((largest) => largest >= share / 2);
 
 // The number of patches inside the picture that a stack of `layers` 3×3 convolutions reaches.
 export function heardAfter(layers, patch, { rows, columns }) {

@@ -1,7 +1,6 @@
 // The story: twelve scenes about the attention of one patch of the photograph on view. The scenes stand beside the
 // picture of See (see/), and all their numbers are measured on that picture.
 
-import { wholeLayers } from "../core/core.js";
 import { patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW, sameToken } from "../core/view.js";
@@ -25,7 +24,6 @@ const PANEL_MARKUP = `
   <div class="story-after" aria-live="polite"></div>
   <div class="story-class"></div>`;
 const PLACE_SCENE = 1; // the scene whose guess is a patch
-const DEPTH_SCENE = 11; // the scene about all layers
 const MAP_PHOTO_WIDTH = 560; // px of the photograph under guessed places
 const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
@@ -51,11 +49,9 @@ export function createStory(lens, see, { language, way, klass }) {
     pack: null, // the numbers that `base` belongs to
     base: null, // {layer, head, patch} of the story
     facts: null,
-    layerCount: -1, // the number of layers that had arrived when the facts were computed
     guesses: {}, // {scene: guess} for this base
     drawnKey: "", // key of the panel's content
     viewKey: "", // key of the last view that was set
-    formerFilmLooked: null, // the value of choice.filmLooked before the story changed it to load all layers
     pressIsGuess: false, // whether the last press on the photograph was a guess, whose click event is ignored
     wantsPicture: false, // whether to ask the lecturer if the photograph may be sent to the phones
   };
@@ -115,7 +111,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const key = [subject, pack.rows, pack.columns].join(" ");
     if (story.pictureKey === key) return;
     const former = { ...story };
-    Object.assign(story, { pictureKey: key, subject, pack, facts: null, layerCount: -1, drawnKey: "", viewKey: "" });
+    Object.assign(story, { pictureKey: key, subject, pack, facts: null, drawnKey: "", viewKey: "" });
     if (former.subject === subject) return moveToGrid(former.pack, pack);
     const { view } = choice;
     const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(pack.patches / 2);
@@ -150,25 +146,14 @@ export function createStory(lens, see, { language, way, klass }) {
     root.dataset.story = String(n);
     root.classList.add("tells");
     updateBase();
-    choice.filmWanted = choice.exact = true; // the scene's numbers need all layers
-    if (n >= DEPTH_SCENE - 1 && !navigator.connection?.saveData) wantAllLayers();
+    choice.exact = true; // the scenes compute with the numbers of their layer, not with rounded ones
     const { pack } = data.main;
-    const count = wholeLayers(pack).length;
-    if (story.layerCount !== count) story.facts = factsOfStory(pack, story.base, pack.header.patch ?? null);
-    story.layerCount = count;
+    story.facts ??= factsOfStory(pack, story.base, pack.header.patch ?? null);
     draw();
-  }
-
-  // A static site loads all layers only if somebody looks at the film.
-  function wantAllLayers() {
-    story.formerFilmLooked ??= choice.filmLooked;
-    choice.filmLooked = true;
   }
 
   function leaveStory() {
     if (!root.classList.contains("tells")) return;
-    choice.filmLooked = story.formerFilmLooked ?? choice.filmLooked;
-    story.formerFilmLooked = null;
     root.classList.remove("tells");
     delete root.dataset.story;
     story.drawnKey = story.viewKey = "";
@@ -179,8 +164,7 @@ export function createStory(lens, see, { language, way, klass }) {
   function draw() {
     const n = way.at();
     const guessKey = JSON.stringify([story.guesses[n] ?? null, classState()]);
-    const dataState = [Boolean(story.facts?.layers), Boolean(story.facts)];
-    const key = [n, language(), story.pictureKey, ...dataState, guessKey].join("|");
+    const key = [n, language(), story.pictureKey, Boolean(story.facts), guessKey].join("|");
     placeClass();
     classHead.drawHead(language());
     if (story.facts) setView(sceneNow());
@@ -199,7 +183,7 @@ export function createStory(lens, see, { language, way, klass }) {
     drawFigure(findPart("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
-      ...{ ratio: frame.ratio, guessed, name: nameOf, code: codeOf(story.facts, way.place()) },
+      ...{ ratio: frame.ratio, guessed, language: language(), name: nameOf, code: codeOf(story.facts, way.place()) },
       drawMarks: (changes) => drawSceneMarks(marksSvg, { ...scene.marks, ...changes }, story.facts, drawState),
       choose: (changes) => page.choose(changes),
     });

@@ -23,7 +23,7 @@ export const STORY_WORDS = {
     hitPart: "You found {place}, {count} squares from its strongest square.",
     close: "Close: it is {truth}.",
     none: "none",
-    there: "the framed place",
+    there: "the framed square",
     // ---- the scenes
     title1: "Where does it look?",
     text1: [
@@ -32,9 +32,12 @@ export const STORY_WORDS = {
       "matter to our square there? Which one gets most, apart from its eight neighbours?",
     ],
     after1: [
-      "Beyond the neighbours, the largest share goes to {place}: one square there gets {share}, {distance} squares",
-      "away. How does our square know? The next eleven scenes show it, number by number, for this picture and this",
-      "square.",
+      "Beyond the neighbours, the largest share of one square is {share}, {distance} squares away. How does our",
+      "square know? The next eleven scenes show it, number by number, for this picture and this square.",
+    ],
+    after1Named: [
+      "Our square gives {given} to {place}; its strongest square, {distance} squares away, gets {share}. How",
+      "does our square know? The next eleven scenes show it, number by number, for this picture and this square.",
     ],
     title2: "Squares",
     text2: [
@@ -53,7 +56,7 @@ export const STORY_WORDS = {
       "be heard in one layer. Of the attention that our square gives, {outside} goes outside of its 3×3. Move the",
       "slider, press the megaphone, then guess.",
     ],
-    ask3: "How many layers of 3×3 until our square hears {place}?",
+    ask3: "How many layers of 3×3 until our square hears the framed one?",
     after3: "One ring a layer, and it is {distance} squares away.",
     touchLayers: "Layers of 3×3",
     touchMegaphone: "The megaphone: one layer of attention",
@@ -96,28 +99,29 @@ export const STORY_WORDS = {
       "Scene 8 says why we divide.",
     ],
     ask6: "Which key gets the larger score from our square’s query?",
-    toPartner: "{place}",
+    toPartner: "the framed square",
     toBeside: "{beside}",
     besideLeft: "the square left of ours",
     besideRight: "the square right of ours",
     after6: [
-      "{score} for {place}, {besideScore} for {beside}. Only query and key count: being near helps only where they",
-      "hold the place.",
+      "{score} for the framed square, {besideScore} for {beside}. Only query and key count: being near",
+      "helps only where they hold the place.",
     ],
     title7: "Shares",
     text7: [
       "Softmax turns all {tokens} scores into shares: e to the power of a score, divided by the sum over all.",
       "Our square asks {patches} squares, and tokens without a place: {extra} here (scene 11). No share is",
       "negative, and together they are 100 %. A token whose score is one point higher than another’s gets e ≈ 2.7",
-      "times its share. Our square gives {share} to {place}. Below are the {count} largest shares in percent; the",
+      "times its share. Our square gives {given} to {place}. Below are the {count} largest shares in percent; the",
       "picture shows one share for each square.",
     ],
     title8: "The volume knob",
     text8: [
-      "Why divide by √{dim}, in formulas √d_k? The {dim} products have both signs and partly cancel. Of independent",
-      "numbers, as before training, the sum is typically √{dim} times as large as one product, and the division",
-      "undoes that. The slider is a volume knob for all scores: far left all shares are equal; the louder, the more",
-      "the largest drowns the rest.",
+      "Why divide by √{dim}, in formulas √d_k? Of independent numbers, as before training, products of both signs",
+      "partly cancel: their sum is typically √{dim} times as large as one product, and the division undoes that.",
+      "In scene 6, {positive} of the trained model’s products are positive (together {positiveSum}) and {negative}",
+      "negative ({negativeSum}). The slider is a volume knob for all scores: far left all shares are equal; the",
+      "louder, the more the largest drowns the rest.",
     ],
     ask8: "Without the division by √{dim}: how large is the largest share?",
     after8: [
@@ -145,29 +149,16 @@ export const STORY_WORDS = {
       "In how many of the {heads} heads does the largest share that goes to a square lie within two squares of the",
       "framed one?",
     ],
+    ask10Named: "In how many of the {heads} heads does the largest share of any one square go to {place}?",
     after10:
       "Heads whose largest share lies there: {agreeing}. The small pictures show for each head where our square looks.",
     title11: "Layers",
     text11: [
       "A layer is more than attention. Before it, each token is normed: its numbers are brought to a common size.",
       "What attention gives is added to the old token: the residual connection. Then, in the same way, a small",
-      "network, the MLP, adds to each token by itself. {layers} layers do this one after the other. After your",
-      "guess, bars show for each layer the largest share that any of its heads gives to {place}.",
-    ],
-    text11Alone: [
-      "A layer is more than attention. Before it, each token is normed: its numbers are brought to a common size.",
-      "What attention gives is added to the old token: the residual connection. Then, in the same way, a small",
-      "network, the MLP, adds to each token by itself. {layers} layers do this one after the other. This page has",
-      "one layer of this picture; the app draws here what the heads of every layer give to {place}.",
-    ],
-    ask11: [
-      "Layer {layer}, head {head} gives {share} to {place}. Which is the first layer where any head gives at least",
-      "half of that?",
-    ],
-    after11: [
-      "In layer {first} a head gives {firstShare}. The token that asks in layer {layer} {heard}. A **class token**,",
-      "where a model has one, is a token without a place. It reads the picture in the same way, and the model’s",
-      "answer is made from it.",
+      "network, the MLP, adds to each token by itself. {layers} layers do this one after the other. The token that",
+      "asks in layer {layer} {heard}. A **class token**, where a model has one, is a token without a place. It reads",
+      "the picture in the same way, and many models that name what they see make the name from it.",
     ],
     askSquare: "Our square asks",
     askClass: "The class token asks",
@@ -213,7 +204,7 @@ export const STORY_WORDS = {
     hitPart: "Sie haben {place} gefunden, {count} Felder neben dem stärksten Feld.",
     close: "Knapp: Es sind {truth}.",
     none: "keiner",
-    there: "die umrahmte Stelle",
+    there: "das umrahmte Feld",
     title1: "Wohin schaut es?",
     text1: [
       "Der blaue Rahmen zeigt ein kleines Feld eines Fotos. Ein Vision Transformer arbeitet in Schichten, und jede",
@@ -221,9 +212,12 @@ export const STORY_WORDS = {
       "Welche Felder sind dort für unser Feld wichtig? Welches bekommt am meisten, außer den acht Nachbarn?",
     ],
     after1: [
-      "Jenseits der Nachbarn geht der größte Anteil an {place}: Ein Feld dort bekommt {share}, {distance} Felder",
-      "entfernt. Woher weiß unser Feld das? Die nächsten elf Szenen zeigen es, Zahl für Zahl, mit diesem Bild und",
-      "diesem Feld.",
+      "Jenseits der Nachbarn ist der größte Anteil eines Feldes {share}, {distance} Felder entfernt. Woher weiß",
+      "unser Feld das? Die nächsten elf Szenen zeigen es, Zahl für Zahl, mit diesem Bild und diesem Feld.",
+    ],
+    after1Named: [
+      "Unser Feld gibt {given} an {place}; das stärkste Feld dort, {distance} Felder entfernt, bekommt {share}.",
+      "Woher weiß unser Feld das? Die nächsten elf Szenen zeigen es, Zahl für Zahl, mit diesem Bild und diesem Feld.",
     ],
     title2: "Felder",
     text2: [
@@ -239,10 +233,10 @@ export const STORY_WORDS = {
     text3: [
       "Mit einer 3×3-Faltung hört ein Feld sich selbst und seine acht Nachbarn. Eine zweite Schicht darüber hört 25",
       "Felder, eine dritte 49: Jede Schicht fügt einen Ring hinzu. Attention wirkt wie ein Megafon: Alle {patches}",
-      "Felder sind in einer Schicht zu hören. Von der Attention, die unser Feld vergibt, geht {outside} aus seinen",
+      "Felder sind in einer Schicht zu hören. Von der Attention, die unser Feld vergibt, gehen {outside} aus seinen",
       "3×3 hinaus. Bewegen Sie den Regler, drücken Sie auf das Megafon, dann raten Sie.",
     ],
-    ask3: "Wie viele Schichten von 3×3, bis unser Feld {place} hört?",
+    ask3: "Wie viele Schichten von 3×3, bis unser Feld das umrahmte hört?",
     after3: "Ein Ring je Schicht, und es sind {distance} Felder bis dorthin.",
     touchLayers: "Schichten von 3×3",
     touchMegaphone: "Das Megafon: eine Schicht Attention",
@@ -286,28 +280,29 @@ export const STORY_WORDS = {
       "√{dim} ist das der Score: {score}. Szene 8 sagt, warum wir teilen.",
     ],
     ask6: "Welcher Key bekommt von der Query unseres Feldes den größeren Score?",
-    toPartner: "der für {place}",
+    toPartner: "der für das umrahmte Feld",
     toBeside: "der für {beside}",
     besideLeft: "das Feld links von unserem",
     besideRight: "das Feld rechts von unserem",
     after6: [
-      "{score} für {place}, {besideScore} für {beside}. Nur Query und Key zählen: Nähe hilft nur, soweit sie den",
-      "Platz enthalten.",
+      "{score} für das umrahmte Feld, {besideScore} für {beside}. Nur Query und Key zählen: Nähe",
+      "hilft nur, soweit sie den Platz enthalten.",
     ],
     title7: "Anteile",
     text7: [
       "Softmax macht aus allen {tokens} Scores Anteile: e hoch Score, geteilt durch die Summe über alle. Außer den",
       "{patches} Feldern werden Tokens ohne Platz gefragt, hier {extra} (Szene 11). Kein Anteil ist negativ, und",
       "zusammen sind sie 100 %. Ein Token, dessen Score um einen Punkt höher ist als der eines anderen, bekommt",
-      "e ≈ 2,7-mal so viel wie dieses. Unser Feld gibt {share} an {place}. Unten stehen die {count} größten Anteile",
+      "e ≈ 2,7-mal so viel wie dieses. Unser Feld gibt {given} an {place}. Unten stehen die {count} größten Anteile",
       "in Prozent; das Bild zeigt für jedes Feld einen Anteil.",
     ],
     title8: "Der Lautstärkeregler",
     text8: [
-      "Warum durch √{dim} teilen, in Formeln √d_k? Die {dim} Produkte haben beide Vorzeichen und heben sich zum",
-      "Teil auf. Sind die Zahlen unabhängig, wie vor dem Training, so ist die Summe meist etwa √{dim}-mal so groß",
-      "wie ein Produkt; die Division macht das rückgängig. Der Regler stellt die Lautstärke der Scores: Ganz links",
-      "sind alle Anteile gleich; je lauter, desto mehr übertönt der größte den Rest.",
+      "Warum durch √{dim} teilen, in Formeln √d_k? Sind die Zahlen unabhängig, wie vor dem Training, so heben sich",
+      "Produkte beider Vorzeichen zum Teil auf: Die Summe ist meist etwa √{dim}-mal so groß wie ein Produkt; die",
+      "Division macht das rückgängig. In Szene 6 sind {positive} Produkte des trainierten Modells positiv (zusammen",
+      "{positiveSum}) und {negative} negativ ({negativeSum}). Der Regler stellt die Lautstärke der Scores:",
+      "Ganz links sind alle Anteile gleich; je lauter, desto mehr übertönt der größte den Rest.",
     ],
     ask8: "Ohne die Division durch √{dim}: Wie groß ist der größte Anteil?",
     after8: [
@@ -335,6 +330,7 @@ export const STORY_WORDS = {
       "In wie vielen der {heads} Köpfe liegt der größte Anteil unseres Feldes höchstens zwei Felder neben dem",
       "umrahmten?",
     ],
+    ask10Named: "In wie vielen der {heads} Köpfe geht der größte Anteil eines Feldes an {place}?",
     after10: [
       "Köpfe, deren größter Anteil dort liegt: {agreeing}. Die kleinen Bilder zeigen für jeden Kopf, wohin unser Feld",
       "schaut.",
@@ -344,24 +340,9 @@ export const STORY_WORDS = {
       "Eine Schicht ist mehr als Attention. Davor wird jedes Token normiert: Seine Zahlen werden auf eine",
       "gemeinsame Größe gebracht. Was Attention ergibt, wird zum alten Token addiert: die Residualverbindung.",
       "Dann addiert auf dieselbe Art ein kleines Netz, das MLP, zu jedem Token für sich. {layers} Schichten tun das",
-      "nacheinander. Nach Ihrem Tipp zeigen Balken für jede Schicht den größten Anteil, den einer ihrer Köpfe an",
-      "{place} gibt.",
-    ],
-    text11Alone: [
-      "Eine Schicht ist mehr als Attention. Davor wird jedes Token normiert: Seine Zahlen werden auf eine",
-      "gemeinsame Größe gebracht. Was Attention ergibt, wird zum alten Token addiert: die Residualverbindung.",
-      "Dann addiert auf dieselbe Art ein kleines Netz, das MLP, zu jedem Token für sich. {layers} Schichten tun das",
-      "nacheinander. Diese Seite hat eine Schicht dieses Bildes; die App zeichnet hier, was die Köpfe jeder Schicht",
-      "an {place} geben.",
-    ],
-    ask11: [
-      "Schicht {layer}, Kopf {head} gibt {share} an {place}. In welcher Schicht gibt zum ersten Mal ein Kopf",
-      "mindestens die Hälfte davon?",
-    ],
-    after11: [
-      "In Schicht {first} gibt ein Kopf {firstShare}. Das Token, das in Schicht {layer} fragt, {heard}. Ein",
-      "**Klassen-Token**, wo ein Modell eines hat, ist ein Token ohne Platz. Es liest das Bild auf dieselbe Art,",
-      "und daraus wird die Antwort des Modells gemacht.",
+      "nacheinander. Das Token, das in Schicht {layer} fragt, {heard}. Ein **Klassen-Token**, wo ein Modell eines",
+      "hat, ist ein Token ohne Platz. Es liest das Bild auf dieselbe Art, und viele Modelle, die benennen, was sie",
+      "sehen, machen den Namen daraus.",
     ],
     askSquare: "Unser Feld fragt",
     askClass: "Das Klassen-Token fragt",
@@ -391,4 +372,4 @@ export const STORY_WORDS = {
 
 export const storyText = (language, key) => [STORY_WORDS[language][key]].flat().join(" ");
 
-export const storyWords = (language, key, values) => filledIn(storyText(language, key), values);
+export const storyWords = (language, key, values) => filledIn(language, storyText(language, key), values);

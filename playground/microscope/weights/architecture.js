@@ -358,7 +358,7 @@ export function checkFit(state, config, file) {
   }
 }
 
-// The allowed values of an architecture's description, as in weights_file.py; a file may come from anybody.
+// The allowed values of an architecture's description, as in CHOICES of models/checkpoints.py; a file may come from anybody.
 
 const RANGES = {
   ...{ patch_size: [1, 224], depth: [1, 100], width: [1, 8192], mlp_width: [1, 65_536], heads: [1, 256] },

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { unpack } from "../../../playground/microscope/core/core.js";
+import { layerOf, unpack } from "../../../playground/microscope/core/core.js";
+import { carriedBy } from "../../../playground/microscope/core/kinds.js";
 import { barsAt, createStaircase, isMoving, largestShares, setBars } from "../../../playground/microscope/see/curve.js";
-import { momentName, momentsOf } from "../../../playground/microscope/see/moments.js";
+import { momentName, momentsOf, sinkWords } from "../../../playground/microscope/see/moments.js";
 import { faceOf } from "../../../playground/microscope/shell/address.js";
 import { packOf } from "../packs.mjs";
 
@@ -75,4 +76,19 @@ test("an address with a view but no face opens Lab; one without a view opens the
   assert.equal(faceOf({ layer: "8", face: "see" }, "lab"), "see");
   assert.equal(faceOf({ face: "lab" }, null), "lab");
   assert.equal(faceOf({ face: "<script>" }, null), "see");
+});
+
+test("a sink says which of the two kinds it is, by what its token carries", () => {
+  const { norms } = layerOf(pack, 2);
+  const moment = { layer: 2, head: 1, patch: 19 };
+  const norm = norms[pack.tokens]; // of the class token in head 1
+  const sorted = [...norms.subarray(pack.tokens, 2 * pack.tokens)].sort((a, b) => a - b);
+  const times = (norm / sorted[Math.floor((pack.tokens - 1) / 2)]).toFixed(2);
+  const said = sinkWords(pack, moment, (key, values) => `${key} ${values.times}`);
+  assert.equal(said, `${times < 1 ? "sinkLittle" : "sinkSame"} ${times}`);
+  assert.equal(carriedBy([4, 1, 2, 3, 2], 0), 2);
+  assert.equal(
+    sinkWords(unpack(packOf({ held: [2], grid: [6, 8], norms: false })), moment, () => "said"),
+    "",
+  );
 });

@@ -68,8 +68,8 @@ test("See speaks a browser's first language that has a table, and English where 
 });
 
 test("a sentence is divided at its place", () => {
-  assert.deepEqual(aroundPlace("en", "far", { share: "13 %" }, "here"), {
-    before: "This patch looks mostly ",
+  assert.deepEqual(aroundPlace("en", "far", { share: "13 %", mostly: "" }, "here"), {
+    before: "This patch looks ",
     place: "here",
     after: ", far away (13 %).",
   });

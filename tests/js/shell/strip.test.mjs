@@ -106,7 +106,7 @@ test("the × forgets all own pictures, goes with them, and leaves the focus in t
   const { strip, keys } = aStrip({ own: OWN_PICTURES, now: { sample: null, mine: "a" } });
   const forgetButton = strip.element.querySelector(".forget");
   assert.equal(forgetButton.hidden, false);
-  assert.match(forgetButton.title, /kept in this browser only/);
+  assert.match(forgetButton.title, /here and on the server/);
   forgetButton.focus();
   forgetButton.click();
   assert.deepEqual(keys(), ["tabby", "meadow", "flock"]);

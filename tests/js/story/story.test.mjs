@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CLASS_WORDS } from "../../../playground/microscope/classroom/words.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
+import { SEE_WORDS } from "../../../playground/microscope/see/words.js";
 import {
   codeOf,
   distanceOf,
   factsOfStory,
-  firstLayer,
   heardAfter,
   partnerOf,
   rowOfPatch,
@@ -54,13 +55,10 @@ test("shares sum to one, with and without the division, which only sharpens", ()
   assert.ok(facts.loudest >= facts.largest);
 });
 
-test("heads and layers are counted over all that there are", () => {
+test("heads are counted over all that there are", () => {
   assert.equal(facts.heads.length, pack.heads);
-  assert.equal(facts.layers.length, pack.layers);
   const ownHead = facts.heads.find(({ head }) => head === POSITION.head);
   assertNear(ownHead.row[1 + facts.partner], facts.share);
-  assert.ok(facts.layers[POSITION.layer] >= facts.share);
-  assert.ok(firstLayer(facts) <= POSITION.layer);
 });
 
 test("stacked convolutions hear 9, 25, 49, 81 patches, and none beyond the edge", () => {
@@ -73,13 +71,10 @@ test("twice the side is about sixteen times as many scores", () => {
   assertNear(facts.scoreGrowth, ((4 * 48 + 1) / 49) ** 2);
 });
 
-test("without its layer the story has no facts; without the others the scene about layers has no guess", () => {
+test("without its layer the story has no facts; it needs no other", () => {
   assert.equal(factsOfStory(unpack(packOf({ held: [0, 1], grid: [6, 8] })), POSITION, 16), null);
   const factsOfOneLayer = factsOfStory(unpack(packOf({ held: [2], grid: [6, 8] })), POSITION, 16);
-  assert.equal(factsOfOneLayer.layers, null);
-  const { guess, text } = sceneAt(11, factsOfOneLayer, "en");
-  assert.equal(guess, null);
-  assert.match(text, /This page has one layer/);
+  assert.deepEqual(sceneAt(11, factsOfOneLayer, "en"), sceneAt(11, facts, "en"));
 });
 
 test("every language tells every scene, with the same holes for numbers", () => {
@@ -152,8 +147,9 @@ test("sentences that follow a hand keep their holes until it moves", () => {
   assert.deepEqual([...allWords.matchAll(/\{(\w+)\}/g)].map(([, hole]) => hole).sort(), [
     ...["count", "count", "keyScore", "keyShare", "loud", "loud", "stacked"],
   ]);
-  const { asker } = sceneAt(11, facts, "en").figure;
-  assert.deepEqual(asker, { query: "2,3", words: { square: "Our square asks", cls: "The class token asks" } });
+  assert.deepEqual(sceneAt(11, facts, "en").figure, {
+    ...{ kind: "asker", query: "2,3", words: { square: "Our square asks", cls: "The class token asks" } },
+  });
 });
 
 test("a wrong place says how far it was, a wrong number what is true", () => {
@@ -174,7 +170,7 @@ test("a part that the sample names is called by its name", () => {
   });
   const { guess } = sceneAt(1, facts, "en", [partAt(facts.patch), partAt(facts.partner)]);
   assert.match(guess.after, /the other eye/);
-  assert.match(sceneAt(1, facts, "en").guess.after, /the framed place/);
+  assert.doesNotMatch(sceneAt(1, facts, "en").guess.after, /eye/);
   const widePlace = { ...guess, truth: 0, same: [0, 1, 2, 3] };
   assert.deepEqual(verdictOn(widePlace, 3, pack, "en"), {
     ...{ right: true, words: "You found the other eye, 3 squares from its strongest square." },
@@ -195,6 +191,62 @@ test("in the first layer nobody has rewritten the token that asks, and it has he
   const firstFacts = factsOfStory(pack, { ...POSITION, layer: 0 }, 16);
   assert.match(sceneAt(5, firstFacts, "en").text, /no layer has rewritten yet/);
   assert.match(sceneAt(5, facts, "en").text, /the layers before have rewritten/);
-  assert.match(sceneAt(11, firstFacts, "en").guess.after, /has heard of nothing before/);
-  assert.match(sceneAt(11, facts, "en").guess.after, /has heard of the whole picture/);
+  assert.match(sceneAt(11, firstFacts, "en").text, /has heard of nothing before/);
+  assert.match(sceneAt(11, facts, "en").text, /has heard of the whole picture/);
+});
+
+test("scenes 1, 7 and 10 sum over the box of the part that they name", () => {
+  const part = { kind: "eye", box: [0, 0.5, 1, 1] }; // the right half: columns 4 to 7
+  const asked = { kind: "eye", box: [2 / 6, 3 / 8, 3 / 6, 4 / 8] }; // the asking patch alone
+  const inPart = (patch) => patch % 8 >= 4;
+  const partner = facts.heads.map(({ best }) => best).find(inPart) ?? 20;
+  const named = { ...facts, partner };
+  let sum = 0;
+  for (let patch = 0; patch < 48; patch++) if (inPart(patch)) sum += facts.row[1 + patch];
+  const share = `${Math.round(100 * sum)}\u00a0%`;
+  assert.match(sceneAt(1, named, "en", [part, asked]).guess.after, new RegExp(`gives ${share} to the other eye`));
+  assert.match(sceneAt(7, named, "en", [part, asked]).text, new RegExp(`gives ${share} to the other eye`));
+  const { guess } = sceneAt(10, named, "en", [part, asked]);
+  assert.match(guess.asks, /go to the other eye/);
+  assert.equal(guess.truth, facts.heads.filter(({ best }) => inPart(best)).length);
+});
+
+test("a score, a distance and an answer of scene 6 are of the framed square, not of the thing around it", () => {
+  const part = { kind: "eye", box: [0, 0, 1, 1] };
+  for (const n of [3, 6]) {
+    const { guess } = sceneAt(n, facts, "en", [part]);
+    assert.doesNotMatch(JSON.stringify(guess), /eye/);
+    assert.match(JSON.stringify(guess), /the framed/);
+  }
+});
+
+test("scene 6 lists both squares as they follow in the picture, so that no answer is always the first", () => {
+  const firstOf = (partner) => sceneAt(6, { ...facts, partner }, "en").guess.options[0][0];
+  assert.equal(firstOf(facts.besidePatch - 1), "partner");
+  assert.equal(firstOf(facts.besidePatch + 1), "beside");
+});
+
+test("scene 8 counts and sums the positive and the negative products of scene 6", () => {
+  const products = [...facts.pair.products];
+  const sumOf = (sign) => products.filter((x) => sign * x > 0).reduce((sum, x) => sum + x, 0);
+  const said = [1, -1].map((sign) => [
+    products.filter((x) => sign * x > 0).length,
+    sumOf(sign).toFixed(1).replace("-", "−"),
+  ]);
+  const { text } = sceneAt(8, facts, "en");
+  const [[positive, gained], [negative, lost]] = said;
+  assert.ok(text.includes(`${positive} of the trained model’s products are positive (together ${gained})`), text);
+  assert.ok(text.includes(`and ${negative} negative (${lost})`), text);
+});
+
+test("no German table has a decimal point", () => {
+  for (const table of [SEE_WORDS.de, STORY_WORDS.de, CLASS_WORDS.de])
+    for (const [key, text] of Object.entries(table)) assert.doesNotMatch([text].flat().join(" "), /\d\.\d/, key);
+});
+
+test("no German scene has a decimal point", () => {
+  for (let n = 1; n <= SCENE_COUNT; n++) {
+    const { text, guess } = sceneAt(n, facts, "de");
+    assert.doesNotMatch(`${text} ${guess?.asks} ${guess?.after}`, /\d\.\d/);
+  }
 });

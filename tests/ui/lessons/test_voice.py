@@ -5,8 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent.parent
-FILES = [*(ROOT / "playground/ui/lessons").glob("*.py"), *(ROOT / "pages").glob("*.py"),
-         *(ROOT / "playground/lessons").rglob("*.py")]  # fmt: skip
+FILES = [*(ROOT / "pages").glob("*.py"), *(ROOT / "playground/lessons").rglob("*.py")]
 MISUSED_WEIGHTS = re.compile(
     r"(random|learned|trained|first|million|shared?|sharing) weights\b|weights (are|were) learned|steps .*have weights",
     re.IGNORECASE,
