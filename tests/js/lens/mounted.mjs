@@ -135,10 +135,12 @@ export async function mountLens({
     part,
     words: (name) => part(name).textContent,
     find: (selector) => root.querySelector(selector),
-    // Presses a key as a person does, then draws a frame
+    // Presses a key as a person does, then draws a frame; returns the event
     key: (key, target = part("picture")) => {
-      target.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      const event = new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+      target.dispatchEvent(event);
       draw();
+      return event;
     },
     click: (element) => {
       element.dispatchEvent(new page.MouseEvent("click", { bubbles: true, composed: true }));
