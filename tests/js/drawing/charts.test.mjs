@@ -44,7 +44,7 @@ test("the colour bar goes from the faintest colour to the strongest, its numbers
   ]);
 });
 
-test("sorted weights: a bar is as high as its weight, the line as the kernel's, and the pointer finds the bar's rank", () => {
+test("a bar is as high as its weight, the line as the kernel's, and the pointer finds the bar's rank", () => {
   const [width, height, bottom, top] = [800, 123, 106, 6];
   const [sorted, kernel] = [
     [0.5, 0.25, 0.125, 0.1, 0.025],

@@ -21,7 +21,7 @@ function picture(shown) {
   return context;
 }
 
-test("the asking patch and the brightest one are framed where they lie, and the number stands beside the brightest", () => {
+test("asking patch and brightest one are framed where they lie; the number stands beside the brightest", () => {
   const context = picture({ mark: 8, tag: { patch: 15, text: "13 %", colour: ROLES.key } });
   const frames = callsOf(context, "strokeRect").map(({ style, ...call }) => [
     style.strokeStyle,
