@@ -52,7 +52,8 @@ test("without an aimed patch the arithmetic is of the largest weight; a map has 
 test("three strips have a bar for each number of q, of k and of their products: up where it is positive", async () => {
   const numbers = (source, _layer, _head, i) => Math.sin(1 + (1 + source) * 2.1 * i);
   const microscope = await mountLens({ pack: { grid: [6, 7], numbers }, view: LOCKED_VIEW });
-  microscope.key("a");
+  microscope.point("pointermove", microscope.part("picture"), 5.5 / 7, 2.5 / 6);
+  microscope.click(microscope.find(".pair-label"));
   const canvas = microscope.find(".sums canvas");
   const bars = callsOf(canvas.getContext("2d"), "fillRect").slice(-15); // 3 × (4 bars and a line)
   const stripHeight = canvas.height / 3;
