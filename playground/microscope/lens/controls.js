@@ -229,7 +229,8 @@ function actByKey(lens, event) {
   if (step && (stepScene(choice, data, page, step) || (choice.presenting && page.see?.stepMoment(step)))) {
     // nothing else to do for this key
   } else if (event.key.startsWith("Arrow")) {
-    if (inSlider || event.target !== refs.picture) return;
+    const isPresented = choice.presenting && event.target === page.root;
+    if (inSlider || (event.target !== refs.picture && !isPresented)) return;
     const token = choice.hover >= 0 ? choice.hover : tokenOf(view.query, pack);
     const patch = patchAfterKey(event.key, Math.max(0, token - pack.prefixCount), pack.rows, pack.columns);
     choice.hover = -1;
