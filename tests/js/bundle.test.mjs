@@ -87,7 +87,8 @@ test("only code loses its spaces and comments", () => {
   const source = `
 const n = { a: 1, b: 6 / 2, text: 'x, "y' }; // "a comment"
 /* another \` */ const divided = (n.b) / 3 + +n.a - -n.a; const same = /"/ instanceof RegExp;
-[n.text, n.b, /[",\`]: /.test("a: ,: "), / \\/\\/ "/.test(' // "'), divided, same, \`p: \${n.a ? \`, \${[n.a, { c: 2 }.c].join(
+[n.text, n.b, /[",\`]: /.test("a: ,: "), / \\/\\/ "/.test(' // "'), divided, same,
+  \`p: \${n.a ? \`, \${[n.a, { c: 2 }.c].join(
   ", ", // in code
 )} = \` : "e"}, \\\`g: // no comment
     indented\`];`;
