@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import socket
@@ -11,11 +12,13 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+import streamlit
 from browser.server import ROOT, free_port
 from browser.stranger import answer, ask
 from browser.test_proxy import NGINX, start
-from deployment.test_edge import answer_to_get, is_up, running_edge
 from waiting import PATIENCE, until
+
+from deployment.test_edge import answer_to_get, is_up, running_edge
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed here")
 
@@ -71,11 +74,11 @@ def test_our_scripts_and_a_sample_s_layers_are_fetched_from_the_app_once(edge, f
         assert cache_statuses(folder, path.partition("?")[0], 3) == ["MISS", "HIT", "HIT"]
 
 
-def test_streamlit_s_files_come_compressed_from_the_disk_and_are_not_cached(edge, folder):
+def test_streamlit_s_files_come_from_the_disk_and_are_not_cached(edge, folder):
     html = answer_to_get(edge, "/")[2].decode()
     path = "/" + re.search(r"static/js/index[^\"]*js", html)[0]
-    status, headers, _ = answer_to_get(edge, path, Accept_Encoding="gzip")
-    assert (status, headers["content-encoding"]) == (200, "gzip")
+    status, headers, body = answer_to_get(edge, path)
+    assert (status, body) == (200, Path(f"{Path(streamlit.__file__).parent}/static{path}").read_bytes())
     assert "immutable" in headers["cache-control"]
     assert cache_statuses(folder, path, 1) == [""]
     assert not any("static" in file for file in cached_files(folder))
@@ -120,18 +123,34 @@ def test_an_answer_to_one_person_is_not_cached(edge, folder):
     assert set(cache_statuses(folder, path, 2)) == {"BYPASS"}
 
 
+def test_what_the_image_has_compressed_nginx_sends_compressed(behind_nginx, tmp_path):
+    """Runs the Dockerfile's own line on a folder, from which nginx then takes Streamlit's files."""
+    script = tmp_path / "streamlit" / "static" / "x.js"
+    script.parent.mkdir(parents=True)
+    script.write_text("let x = 1;\n" * 1000)
+    (line,) = re.findall(r"find .* -exec gzip .*\+", (ROOT / "Dockerfile").read_text())
+    subprocess.run(["sh", "-ec", line], env={"packages": str(tmp_path), "PATH": "/usr/bin:/bin"}, check=True)
+    url = behind_nginx(LARGE_APP, files=script.parent)
+    status, headers, body = answer_to_get(url, "/static/x.js", Accept_Encoding="gzip")
+    assert (status, headers["content-encoding"]) == (200, "gzip")
+    assert gzip.decompress(body) == answer_to_get(url, "/static/x.js")[2] == script.read_bytes()
+
+
 # Apps of a few lines behind nginx, for what the real one does only at chance moments.
 
 
 @pytest.fixture
 def behind_nginx(tmp_path):
     """A function that starts nginx in front of an app and returns nginx's address. `app` is a program that makes an
-    ASGI app of this name; the app answers /healthz."""
+    ASGI app of this name; the app answers /healthz. `files` takes the place of the folder of Streamlit's files."""
     processes = []
 
-    def begin(app: str) -> str:
+    def begin(app: str, files: Path | None = None) -> str:
         port = free_port()
         start.write(tmp_path, port, [f"unix:{tmp_path}/app.sock"])
+        if files:
+            site = tmp_path / "site.conf"
+            site.write_text(re.sub(r"set \$files .*;", f"set $files {files};", site.read_text()))
         command = [sys.executable, "-c", app + SERVE, str(tmp_path / "app.sock")]
         processes.append(subprocess.Popen(command, cwd=ROOT))
         nginx = subprocess.Popen(start.nginx_command(tmp_path), cwd=tmp_path, stdout=subprocess.DEVNULL)
