@@ -163,11 +163,32 @@ def test_the_trusted_proxy_s_scheme_is_believed(sender_seen):
     assert sender_seen(TRUSTED_PROXY, X_Forwarded_For="203.0.113.7", X_Forwarded_Proto="https")["scheme"] == "https"
 
 
-def test_nginx_refuses_a_foreign_host_name(edge):
+def raw_answer(edge: str, *lines: str) -> str:
+    """The whole answer to a request of these lines."""
     host, port = edge.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), PATIENCE) as connection:
-        connection.sendall(b"GET /static/x.js HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
-        assert b" 403 " in connection.makefile("rb").readline()
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        return connection.makefile("rb").read().decode()
+
+
+def test_a_foreign_host_name_is_refused_with_a_sentence_that_a_browser_shows(edge):
+    """Once, the browser saved the sentence as a file: its type was unknown."""
+    for path in ("/", "/static/x.js", "/api/trace"):
+        answer = raw_answer(edge, f"GET {path} HTTP/1.1", "Host: evil.example", "Connection: close")
+        assert answer.startswith("HTTP/1.1 403 ")
+        assert "\r\nContent-Type: text/plain\r\n" in answer
+        assert "PLAYGROUND_HOSTS" in answer.partition("\r\n\r\n")[2]
+
+
+def test_a_probe_that_names_no_host_is_answered(edge):
+    assert raw_answer(edge, "GET /healthz HTTP/1.0").startswith("HTTP/1.1 200 ")
+
+
+def test_behind_tls_the_seat_s_cookie_goes_over_tls_only(edge):
+    for scheme, flags in (("https", "HttpOnly; SameSite=Lax; Secure"), ("http", "HttpOnly; SameSite=Lax")):
+        words = {"X_Forwarded_For": "203.0.113.7", "X_Forwarded_Proto": scheme}
+        cookie = answer_to_get(edge, "/no-page", TRUSTED_PROXY, **words)[1]["set-cookie"]
+        assert re.fullmatch(rf"playground_seat=\w+; Path=/; {flags}", cookie), cookie
 
 
 def test_nginx_refuses_a_large_body_that_is_no_picture(edge):
@@ -178,9 +199,13 @@ def test_nginx_refuses_a_large_body_that_is_no_picture(edge):
             assert status in connection.makefile("rb").readline()
 
 
-def test_the_log_of_nginx_names_no_address_no_query_and_no_key(edge, folder):
+def test_the_log_of_nginx_names_no_address_no_query_no_key_and_no_class(edge, folder):
     answer_to_get(edge, "/api/trace?mine=feedfacefeedface", X_Playground_Key="s" * 32)
+    for path in ("/c/ACRWZ", "/attention/c/acrwz", "/api/classes/acrwz", "/api//classes/ACRWZ/guesses", "/%63/ACRWZ"):
+        answer_to_get(edge, path)
+    until(lambda: '"path":"/c/"' in (folder / "log").read_text().splitlines()[-1], "the last request is logged")
     log_text = (folder / "log").read_text()
+    assert "acrwz" not in log_text.lower()
     assert "feedfacefeedface" not in log_text
     assert "s" * 32 not in log_text
     assert "127.0.0.1" not in "".join(line for line in log_text.splitlines() if line.startswith('{"time'))
