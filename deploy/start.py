@@ -100,8 +100,7 @@ def write(folder: Path, port: int, servers: list[str]) -> None:
     shutil.copy(HERE / "nginx.conf", folder)
     (folder / "networks.conf").write_text(network_settings())
     (folder / "upstream.conf").write_text(upstream_lines(servers))
-    (folder / "files.conf").write_text(f"set $files {files};\n")
-    (folder / "site.conf").write_text(f"{listen_lines(port)}access_log requests {log_format};\n")
+    (folder / "site.conf").write_text(f"{listen_lines(port)}access_log requests {log_format};\nset $files {files};\n")
 
 
 def copy_log(log: Path) -> None:

@@ -159,7 +159,7 @@ TRACE_WORDS = ("sample", "mine", "model", "detail", "scale", "cut", "with", "fir
 VIEW_WORDS = (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES)
 FIGURE_WORDS = (*VIEW_WORDS, *figure_words.LOOK_FIELDS, "held", routes_figures.DOWNLOAD_WORD)
 WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
-    "GET /api/app/{digest}/{entry:path}": ("styles", "mounts"),
+    "GET /api/app/{digest}/{entry:path}": (),
     "GET /api/samples/{edition}": (),
     "GET /api/samples/{name}/{digest}.jpg": (),
     "GET /api/moments": (),
