@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from playground.errors import Busy
-from playground.serving import classes, ledger
+from playground.serving import classes, ledger, phones
 from playground.serving.ledger import Ledger, Seat, Seats, Visitor, network
 from playground.serving.queue import Queue, Ticket
 
@@ -146,7 +146,8 @@ def class_players(count: int) -> list[Player]:
 def join(players: list[Player], lecturer: Visitor) -> classes.Class:
     class_ = classes.start(lecturer.person, lecturer.address)
     for player in players:
-        class_.enter(player.visitor.person)
+        class_.arrivals = phones.Arrivals()  # they have come one after another
+        class_.enter(player.visitor)
     return class_
 
 

@@ -31,8 +31,9 @@ playground/analysis/interventions.py runs these.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
@@ -43,7 +44,8 @@ MOST_CUTS = 16  # most cuts in one pass
 LONGEST_TEXT = 4096  # bound on a text's characters; a text of cut edges may have 8 times as many
 ALL = "*"
 KERNEL = re.compile(r"(3|5|7)x\1")
-REPLACEMENTS = ("zero", "mean")  # the outputs that an ablated head may give
+Replacement = Literal["zero", "mean"]  # the output of an ablated head
+REPLACEMENTS: tuple[Replacement, ...] = get_args(Replacement)
 ABLATION_PATTERN = re.compile(rf"(?P<to>{'|'.join(REPLACEMENTS)})@(?P<layers>[^.@]+)(\.(?P<heads>[^.@]+))?")
 PUT_VALUES = ("residual", "mlp", "attention", "queries", "keys", "values", "head")  # values of another picture's pass
 NUMBER = r"\d{1,3}"
@@ -256,6 +258,8 @@ def _place(word: str, text: str) -> Place:
 
 def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
     """Parses a cut; PlaygroundError says what is wrong with the text."""
+    if not isinstance(texts, Iterable):
+        raise PlaygroundError(f"Cuts are a text or several, such as 7,5>3,2; given was {texts!r:.80}.")
     texts = [texts] if isinstance(texts, str) else list(texts)
     if len(texts) > MOST_CUTS:
         raise PlaygroundError(f"At most {MOST_CUTS} cuts are made at the same time, and these are {len(texts)}.")

@@ -1,5 +1,8 @@
 """Defines the exceptions and the warning whose texts people see: the mistake, the given value and the remedy."""
 
+import sys
+import warnings
+
 
 class PlaygroundError(ValueError):
     """An error that a person can put right. Its text is shown to the person unchanged."""
@@ -15,3 +18,11 @@ class PlaygroundWarning(UserWarning):
 
 class NoRoom(PlaygroundError):
     """A graphics card has too little memory for a pass."""
+
+
+def warn(message: str) -> None:
+    """Gives a PlaygroundWarning that points to the line outside the playground which led to it."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "playground":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, PlaygroundWarning, stacklevel=level)

@@ -1,8 +1,11 @@
-"""Writes shares as text for all pages, figures and files. microscope/core/numbers.js follows the same rule."""
+"""Writes shares as text for all pages, figures and files, by the same rule as microscope/core/numbers.js; reads
+integers of any library."""
 
 from __future__ import annotations
 
 import math
+import operator
+from typing import Any
 
 
 def percent(share: float, digits: int | None = None) -> str:
@@ -27,3 +30,13 @@ def _digits(share: float) -> int:
 def bare_share(share: float) -> str:
     """A share without its % sign, short enough to stand inside a patch."""
     return f"{100 * share:.1f}" if share < 0.0995 else f"{100 * share:.0f}"
+
+
+def index(number: Any) -> int | None:
+    """An integer of Python, NumPy or torch as an int; None for anything else, also for yes and no."""
+    if isinstance(number, bool) or str(getattr(number, "dtype", "")) in ("bool", "torch.bool"):
+        return None
+    try:
+        return operator.index(number)
+    except TypeError:
+        return None

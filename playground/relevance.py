@@ -28,19 +28,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 import torch
 from torch import Tensor
 
 from playground.errors import NoRoom, PlaygroundError
+from playground.numbers import index
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
-from playground.vit_parts import attention_mask, rotate
+from playground.vit_parts import attention_mask, rotate, why_not_weights
 
 Result = TypeVar("Result")
-METHODS = ("gradient", "integrated", "chefer", "legrad")
+Method = Literal["gradient", "integrated", "chefer", "legrad"]
+METHODS: tuple[Method, ...] = get_args(Method)
 SIGNED_METHODS = ("gradient", "integrated")  # methods that give each token a sign
-DEFAULT_METHOD = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
+DEFAULT_METHOD: Method = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
 STEPS = 24  # number of gradients that integrated gradients averages
 MOST_WEIGHTS = 2**20  # most weights in memory at one time: they fit into a processor's cache
 MOST_KEPT_BYTES = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
@@ -73,6 +75,14 @@ class Pass:
             raise PlaygroundError(
                 f"{self.vit.name} adds a number for each pair of places to its scores, which relevance leaves out: ask "
                 "for rows, rollout or occlusion."
+            )
+        projection = self.vit.blocks[0].attn.proj
+        if why := why_not_weights(self.vit.name, projection):
+            raise PlaygroundError(why)
+        if projection.weight.is_inference():
+            raise PlaygroundError(
+                f"{self.vit.name} was made under torch.inference_mode(), where nothing can be differentiated: load it "
+                "outside."
             )
 
 
@@ -211,8 +221,8 @@ def label_number(vit: VisionTransformer, label: str | int | None) -> int:
         raise no_labels(vit, "ask about a patch")
     if isinstance(label, str) and label in c.labels:
         return c.labels.index(label)
-    if isinstance(label, int) and not isinstance(label, bool) and 0 <= label < c.classes:
-        return label
+    if (number := index(label)) is not None and 0 <= number < c.classes:
+        return number
     hint = f": {', '.join(c.labels[:8])} …" if c.labels else f": labels are 0 to {c.classes - 1}"
     raise PlaygroundError(f"{vit.name} has no label {label!r:.60}{hint}")
 

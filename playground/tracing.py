@@ -12,7 +12,7 @@ tensors on the CPU.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +27,15 @@ from playground.cuts import Shape, silenced
 from playground.cuts import is_put as is_put
 from playground.cuts import needs_other_picture as needs_other_picture
 from playground.errors import PlaygroundError
+from playground.numbers import index as index  # re-exported for other modules
 from playground.pack.record import Query, Record, table_of_heads, table_of_query
 from playground.pack.record import denormalised as denormalised
-from playground.pack.record import index as index  # re-exported for other modules
 from playground.pictures import images
 from playground.relevance import METHODS as METHODS
 from playground.relevance import label_number as label_number
 from playground.relevance import no_labels as no_labels
 from playground.vit import QKV, At, Config, VisionTransformer, untouched
+from playground.vit_parts import plainly, why_not_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +71,7 @@ def trace_input(vit: VisionTransformer, pixels: Tensor, **options: Any) -> Trace
     return trace_inputs(vit, pixels, **options)[0]
 
 
+@plainly
 def trace_inputs(
     vit: VisionTransformer,
     pixels: Tensor,
@@ -84,10 +86,14 @@ def trace_inputs(
     replaces the tensor at any of `vit.points()`; `interventions` describes this in words. `grad` keeps the graph, so
     that logits and record can be differentiated."""
     c = vit.config
+    if why := why_not_weights(vit.name, vit.patch_embed.proj):
+        raise PlaygroundError(why)
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
     cuts_made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
+    if pixels.is_inference():
+        pixels = pixels.clone()  # one that can be differentiated later
     x = pixels.to(vit.patch_embed.proj.weight)
-    apply_cuts, at = cuts_made.at(), at if at is untouched else with_shape_check(at)
+    apply_cuts, at = cuts_made.at(), at if at is untouched else with_shape_check(at, cuts_made.shape)
     with torch.set_grad_enabled(grad):
         pass_scale = c.scale if scale is None else scale_number(scale, c.scale)
         keeper = _Keeper(lambda point, x: at(point, apply_cuts(point, x)))
@@ -123,20 +129,26 @@ def read_cuts(vit: VisionTransformer, grid: tuple[int, int], cut: Sequence[str] 
     return cuts.read(cut, Shape(vit.config.prefix, grid, vit.config.depth, vit.config.heads))
 
 
-def with_shape_check(at: At) -> At:
+def with_shape_check(at: At, shape: Shape) -> At:
     """The same function, with a check that it keeps a tensor's shape."""
-    if not callable(at):
-        raise PlaygroundError(
-            f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
-        )
+    masks = {(heads, n, n) for heads in (1, shape.heads) for n in (1, shape.tokens)}
 
     def checked_at(point: str, x: Tensor) -> Tensor:
         new_x = at(point, x)
         if not isinstance(new_x, Tensor):
             raise PlaygroundError(f"at= gave {type(new_x).__name__} at {point!r}: it gives a tensor, x itself too.")
-        if new_x.shape != x.shape and not point.endswith(".heard"):
+        if point.endswith(".heard"):
+            if new_x.dtype is not torch.bool or new_x.dim() != 4 or tuple(new_x.shape[1:]) not in masks:
+                raise PlaygroundError(
+                    f"at= gave {new_x.dtype} of {tuple(new_x.shape)} at {point!r}: who hears whom is True or False, "
+                    f"of (pictures or 1, heads or 1, {shape.tokens}, {shape.tokens})."
+                )
+            if not new_x.any(-1).all():
+                raise PlaygroundError(f"at= leaves a token nobody to hear at {point!r}: let each hear itself at least.")
+        elif new_x.shape != x.shape or new_x.dtype != x.dtype:
             raise PlaygroundError(
-                f"at= gave a tensor of {tuple(new_x.shape)} at {point!r}, where one of {tuple(x.shape)} belongs."
+                f"at= gave a tensor of {tuple(new_x.shape)} at {point!r}, {new_x.dtype}, where one of "
+                f"{tuple(x.shape)} belongs, {x.dtype}."
             )
         return new_x
 
@@ -216,6 +228,8 @@ class Trace(Record):
         """(heads, queries, tokens): the rows of several queries, or of every token. On a fine grid, ask for some
         queries at a time: all rows of 4,096 tokens in twelve heads take 800 MB."""
         layer = self.layer_number(layer)
+        if not isinstance(queries, Iterable | None):
+            raise PlaygroundError(f"weights and entropy take a list of queries; given was {queries!r:.60}.")
         q, k, _ = self.record[layer]
         tokens = slice(None) if queries is None else [self.token(query) for query in queries]
         return _on_cpu(softmax_rows(q[:, tokens], k, self.scale_number(scale), self._heard_in(layer, tokens)))
@@ -224,6 +238,7 @@ class Trace(Record):
         """(heads, queries): the entropy of these rows in bits, see `entropy` below."""
         return entropy(self.weights(layer, queries, scale))
 
+    @plainly
     def scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): q·k·scale, before the softmax."""
         q, k, _ = self._head(layer, head)
@@ -246,6 +261,7 @@ class Trace(Record):
         token = self.token(query)
         return torch.stack([self._column(layer, head, token, scale) for head in range(self.heads)])
 
+    @plainly
     def column_scores(self, layer: int, head: int, query: Query, scale: Scale = None) -> Tensor:
         """(tokens,): each token's q·k·scale with this token's key, before the softmax."""
         q, k, _ = self._head(layer, head)
@@ -283,6 +299,7 @@ class Trace(Record):
             weights[block] = _on_cpu(rows)
         return weights
 
+    @plainly
     def rollout(self, query: Query | None = None, give_way: Callable[[], object] = lambda: None) -> Tensor:
         """Attention rollout (Abnar & Zuidema, 2020): the product of (A + I)/2 over all layers, A averaged over heads; I
         is the residual connection. (tokens,) for one query, (tokens, tokens) for None. `give_way` is called now and
@@ -316,10 +333,14 @@ class Trace(Record):
 
     def on_grid(self, row: Tensor) -> Tensor:
         """(…, tokens) -> (…, rows, columns): the patches laid out as in the picture, without the prefix tokens."""
+        row = torch.as_tensor(row)
+        if row.shape[-1:] != (self.tokens,):
+            raise PlaygroundError(f"A row has {self.tokens} tokens; given was {tuple(row.shape)}.")
         return row[..., len(self.prefix) :].unflatten(-1, self.grid)
 
     # What needs another pass of the network ---------------------------------------------------------------------------
 
+    @plainly
     def features(self, layer: int | None = None) -> Tensor:
         """(tokens, width): every token after a layer, by default the last. Features are not stored: the network runs
         again up to that layer."""
@@ -338,7 +359,7 @@ class Trace(Record):
         """(rows, columns, 2): for each patch the (row, column) of the patch in another picture whose features are most
         similar, if each of the two is most similar to the other; else (-1, -1). By default after the layer two thirds
         of the way up: later layers are about labels."""
-        matched = matching.matches(self._directions(layer, self), other._directions(layer, self))
+        matched = matching.matches(self._directions(layer, self), checked_trace(other)._directions(layer, self))
         return torch.from_numpy(matching.places(matched, other.grid[1])).unflatten(0, self.grid)
 
     def parts(self, k: int = matching.PARTS, other: Trace | None = None, layer: int | None = None) -> Any:
@@ -357,11 +378,12 @@ class Trace(Record):
         features = self.features(self.upper_layer if layer is None else layer)
         return matching.unit_vectors(features[len(self.prefix) :].numpy())
 
+    @plainly
     def relevance(
         self,
         query: Query | None = None,
         label: str | int | None = None,
-        method: str = relevance.DEFAULT_METHOD,
+        method: relevance.Method = relevance.DEFAULT_METHOD,
         signed: bool | None = None,
         give_way: Callable[[], object] = lambda: None,
     ) -> Tensor:
@@ -369,9 +391,10 @@ class Trace(Record):
         or number, that label's score. Shares whose magnitudes sum to 1; of a label, unless `signed` says otherwise,
         positive where a token speaks for it and negative where it speaks against it. See playground/relevance.py for
         the methods."""
-        vit, x, rotation = self.entering()
-        blank = vit.embed(torch.zeros_like(self._need_input()).to(x), self.intervening())[0].detach()
-        forward_pass = relevance.Pass(vit, x.detach(), rotation, self.scale, self.intervening(), blank, give_way)
+        with torch.no_grad():
+            vit, x, rotation = self.entering()
+            blank = vit.embed(torch.zeros_like(self._need_input()).to(x), self.intervening())[0]
+        forward_pass = relevance.Pass(vit, x, rotation, self.scale, self.intervening(), blank, give_way)
         token = None if query is None else self.token(query)
         return _on_cpu(relevance.of_picture(forward_pass, token, label, method, signed))
 
@@ -384,6 +407,7 @@ class Trace(Record):
             raise relevance.no_labels(vit, "no layer of it says one")
         return vit.config.shares(self.alone(layer))
 
+    @plainly
     def alone(self, layer: int | None = None) -> Tensor:
         """(tokens, classes): the logits of the last norm and the classifier if each token were the only one; without a
         classifier, the features that it would read."""
@@ -399,11 +423,17 @@ class Trace(Record):
 
 def parts_of(traces: Sequence[Trace], k: int, layer: int | None) -> list[Tensor]:
     """(rows, columns) of each: the number of the part that each patch belongs to. All are cut together."""
-    if not isinstance(k, int | np.integer) or k < 1:
+    if index(k) is None or k < 1:
         raise PlaygroundError(f"A picture is cut into a number of parts, such as 6, not {k!r}.")
-    patches = [(trace._directions(layer, traces[0]), trace.grid) for trace in traces]
+    patches = [(checked_trace(trace)._directions(layer, traces[0]), trace.grid) for trace in traces]
     part_numbers = matching.parts_of(patches, int(k))
     return [torch.from_numpy(array).unflatten(0, trace.grid) for array, trace in zip(part_numbers, traces, strict=True)]
+
+
+def checked_trace(other: object) -> Trace:
+    if not isinstance(other, Trace):
+        raise PlaygroundError(f"The other pass is what playground.trace gives; given was {type(other).__name__}.")
+    return other
 
 
 def distances(grid: tuple[int, int]) -> Tensor:
@@ -419,6 +449,7 @@ def _pooled(head_rows: Tensor, pooling: str) -> Tensor:
     return head_rows.mean(0) if pooling == "mean" else head_rows.amax(0)
 
 
+@plainly
 def softmax_rows(q: Tensor, k: Tensor, scale: float, mask: Tensor | None = None) -> Tensor:
     """(…, queries, d), (…, tokens, d) -> (…, queries, tokens): each row sums to one."""
     return silenced(q @ k.mT * scale, mask).softmax(dim=-1)

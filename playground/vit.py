@@ -45,6 +45,7 @@ class Config:
     dist_token: bool = False  # DeiT's second token, taught by another network
     registers: int = 0  # tokens with no content of their own, DINOv2 and later
     positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
+    stretching: str = "antialiased"  # of learned positions to another grid: see vit_parts.stretched
     rotation: tuple[int, ...] = ()  # in addition, rotary positions that count patches: see vit_parts.rotary_counted
     pool: str = "token"  # what the classifier reads: see vit_parts.pooled
     pool_heads: int = 0  # heads of an attention pool; 0: as many as a layer has
@@ -278,7 +279,9 @@ class VisionTransformer(parts.Weights):
 
     def positions(self, grid: tuple[int, int]) -> Tensor:
         """The learned positions for any grid, (1, N, D)."""
-        return self.pos_embed if grid == self.native_grid else parts.stretched(self.pos_embed, self.native_grid, grid)
+        if grid == self.native_grid:
+            return self.pos_embed
+        return parts.stretched(self.pos_embed, self.native_grid, grid, self.config.stretching)
 
     def classify(self, x: Tensor) -> Tensor:
         c = self.config

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -79,13 +81,20 @@ def rotation_of(c: Any, grid: tuple[int, int], x: Tensor) -> Rotation:
     return None
 
 
-def stretched(positions: Tensor, old_grid: tuple[int, int], new_grid: tuple[int, int]) -> Tensor:
+def stretched(
+    positions: Tensor, old_grid: tuple[int, int], new_grid: tuple[int, int], way: str = "antialiased"
+) -> Tensor:
     """Interpolates learned positions (1, N, D) from one grid to another, like an image. Positions of the prefix tokens,
-    the first ones, stay as they are."""
+    the first ones, stay as they are. Each library has its way: timm's is "antialiased", that of `transformers` "plain",
+    and Meta's DINOv2 adds a tenth of a patch, "offset"."""
     prefix, patches = positions.tensor_split([positions.shape[1] - old_grid[0] * old_grid[1]], dim=1)
     picture = patches.transpose(1, 2).unflatten(2, old_grid)  # (1, D, rows, columns)
     precise = picture.to(torch.promote_types(picture.dtype, torch.float32))  # not every device interpolates halves
-    picture = F.interpolate(precise, size=new_grid, mode="bicubic", antialias=True, align_corners=False).to(picture)
+    if way == "offset":
+        to = {"scale_factor": tuple((new + 0.1) / old for new, old in zip(new_grid, old_grid, strict=True))}
+    else:
+        to = {"size": new_grid, "antialias": way == "antialiased"}
+    picture = F.interpolate(precise, mode="bicubic", align_corners=False, **to).to(picture)
     return torch.cat([prefix, picture.flatten(2).transpose(1, 2)], dim=1)
 
 
@@ -187,7 +196,34 @@ def attention_mask(at: At, bias: Tensor | None, device: torch.device) -> Tensor 
 
 # Facts about a model's weights
 
-WeightVersions = tuple[tuple[object, ...], ...]  # see Weights.weight_versions
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def plainly(function: Function) -> Function:
+    """The same function, which torch.autocast and torch.inference_mode around it do not change: all numbers of a trace
+    have the precision of its model's weights, and can be differentiated later."""
+
+    @wraps(function)
+    def run_plainly(*arguments: Any, **options: Any) -> Any:
+        with ExitStack() as stack:
+            for device in ("cpu", "cuda", "mps"):
+                if torch.is_autocast_enabled(device):
+                    stack.enter_context(torch.autocast(device, enabled=False))
+            if torch.is_inference_mode_enabled():
+                stack.enter_context(torch.inference_mode(False))
+            return function(*arguments, **options)
+
+    return run_plainly  # type: ignore[return-value]
+
+
+WeightVersions = tuple[tuple[object, ...], ...]
+
+
+def weight_versions(model: nn.Module) -> WeightVersions:
+    """A value that changes when a tensor is trained, written or replaced, but not when the model moves to another
+    device. torch counts the changes of each tensor, except those through `.data`."""
+    tensors = [*model.named_parameters(), *model.named_buffers()]
+    return tuple((name, id(t), 0 if t.is_inference() else t._version, t.dtype) for name, t in tensors)
 
 
 class GuidedHead(NamedTuple):
@@ -230,10 +266,7 @@ class Weights(nn.Module):
         return super().load_state_dict(*arguments, **options)
 
     def weight_versions(self) -> WeightVersions:
-        """A value that changes when a tensor is trained, written or replaced, but not when the model moves to another
-        device. torch counts the changes of each tensor, except those through `.data`."""
-        tensors = [*self.named_parameters(), *self.named_buffers()]
-        return tuple((name, id(t), 0 if t.is_inference() else t._version, t.dtype) for name, t in tensors)
+        return weight_versions(self)
 
     def initialise(self, seed: int) -> None:
         """Random weights from a generator of their own, so that a seed gives the same weights in any thread."""
@@ -245,6 +278,18 @@ class Weights(nn.Module):
                 nn.init.zeros_(p)
             elif p.dim() > 1:  # matrices, tokens and positions; the gains of norms stay at one
                 nn.init.trunc_normal_(p, std=0.02, generator=random)
+
+
+def why_not_weights(model: str, part: nn.Module) -> str:
+    """Why the weights of a part are nothing to compute with; "" if they are."""
+    weight = part.weight
+    if not isinstance(weight, Tensor) or weight.is_quantized:  # a quantised part has a method of this name
+        kind = "quantised"
+    elif weight.is_meta:
+        kind = "on the device meta, which has shapes alone"
+    else:
+        return ""
+    return f"The weights of {model} are {kind}: load it in float32, float16 or bfloat16."
 
 
 def value_norms(block: Any, v: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.tracing import Trace
 from playground.vit import At, VisionTransformer
+from playground.vit_parts import plainly
 
 OffHeads = Collection[tuple[int, int]]  # (layer, head) of each head that is switched off
 SMALLEST_NORM = 1e-9
@@ -41,6 +42,7 @@ class AblationEffect:
         return sorted(rows, key=lambda row: -row[1])
 
 
+@plainly
 def ablation_effect(
     seen: Trace, off_heads: OffHeads, give_way: Callable[[], object] = lambda: None, to: str = "zero"
 ) -> AblationEffect:
@@ -115,6 +117,7 @@ class Additivity:
         return sum(self.single)
 
 
+@plainly
 def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda: None) -> Additivity:
     """Measures whether a layer's loss is the sum of its heads' losses. `give_way` is called after every layer."""
     first_patch, all_heads = len(trace.prefix), list(range(trace.heads))
@@ -186,11 +189,12 @@ def probabilities(vit: VisionTransformer, logits: Tensor) -> Tensor:
 
 def by_layer(trace: Trace, off_heads: OffHeads) -> dict[int, list[int]]:
     heads_by_layer: dict[int, list[int]] = {}
-    for layer, head in off_heads:
-        if not (0 <= layer < trace.layers and 0 <= head < trace.heads):
-            raise PlaygroundError(
-                f"There is no head {head} in layer {layer}: layers count from 0 to {trace.layers - 1}, "
-                f"heads from 0 to {trace.heads - 1}."
-            )
-        heads_by_layer.setdefault(layer, []).append(head)
+    try:
+        pairs = [(layer, head) for layer, head in off_heads]
+    except (TypeError, ValueError):
+        raise PlaygroundError(
+            f"Heads are named as (layer, head), such as [(4, 0)]; given was {off_heads!r:.60}."
+        ) from None
+    for layer, head in pairs:
+        heads_by_layer.setdefault(trace.layer_number(layer), []).append(trace.head_number(head))
     return heads_by_layer

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import mean
+from typing import Literal
 
 import numpy as np
 import torch
@@ -35,11 +36,13 @@ from playground.analysis import occlusion
 from playground.analysis.occlusion import Target
 from playground.assets import FAITHFULNESS
 from playground.models.source import is_changed
+from playground.relevance import Method
 from playground.tracing import METHODS, Query, Trace, trace_input
 from playground.vit import VisionTransformer
 from playground.vit_parts import WeightVersions
 
-MAP_METHODS = ("raw", "rollout", *METHODS)
+MapMethod = Method | Literal["raw", "rollout"]
+MAP_METHODS: tuple[MapMethod, ...] = ("raw", "rollout", *METHODS)
 CONTROLS = ("random", "constant")
 MEASURES = ("rank_correlation", "deletion", "insertion", "shuffled", "pointing", "segmentation")
 LEAST_MASK_SHARE = 0.5  # a patch belongs to the thing if the mask covers at least this share of the patch
@@ -119,7 +122,7 @@ def map_of(trace: Trace, target: Target, method: str, give_way: Callable[[], obj
         else (trace.grid[0] // 2, trace.grid[1] // 2)
     )
     if method == "random":
-        seed = zlib.crc32(trace._need_input().cpu().numpy().tobytes())  # another seed for each picture
+        seed = zlib.crc32(trace._need_input().float().cpu().numpy().tobytes())  # another seed for each picture
         return torch.rand(trace.grid, generator=torch.Generator().manual_seed(seed))
     if method == "constant":
         return torch.ones(trace.grid)

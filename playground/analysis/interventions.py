@@ -21,12 +21,14 @@ from torch import Tensor
 from playground import cuts, tracing
 from playground.analysis import explain, faithfulness, occlusion
 from playground.analysis.ablation import by_layer, chained
-from playground.analysis.faithfulness import Foretold
+from playground.analysis.faithfulness import Foretold, MapMethod
+from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
 from playground.pictures import images
 from playground.relevance import DEFAULT_METHOD
-from playground.tracing import Query
+from playground.tracing import Query, index
 from playground.vit import At, VisionTransformer, untouched
+from playground.vit_parts import plainly
 
 Head = tuple[int, int]  # layer, head
 Positions = Query | Sequence[Query] | Mapping[Query, Query] | None
@@ -44,9 +46,13 @@ class Trace(tracing.Trace):
         >>> seen.again({"layers.2.mlp": lambda x: x * 0}, "the MLP of layer 2 off")
         Trace(untrained: 6 layers × 6 heads, 14 × 14 patches, the MLP of layer 2 off)
         """
+        if not at:
+            raise PlaygroundError("again runs the pass with something else in it: give at={point: function}.")
         return _again(self, as_function(self._need_vit(), at), words)
 
-    def ablate(self, heads: Sequence[Head], to: str = "zero", mean_of: str | os.PathLike[str] | None = None) -> Trace:
+    def ablate(
+        self, heads: Sequence[Head], to: cuts.Replacement = "zero", mean_of: str | os.PathLike[str] | None = None
+    ) -> Trace:
         """The same pass in which each of these heads, (layer, head), gives zeros or, with to="mean", its mean output:
         over the tokens of this picture, or over those of all pictures in the folder `mean_of`.
 
@@ -61,7 +67,8 @@ class Trace(tracing.Trace):
     ) -> Trace:
         """The same pass with values from the pass of `other` in these layers and positions (by default all positions).
         `what`: "residual" (the tokens that leave the layer), "mlp", "attention", "queries", "keys", "values", or
-        "head:3". {(7, 5): (3, 2)} puts the values of patch (3, 2) of `other` at patch (7, 5).
+        "head:3". {(7, 5): (3, 2)} puts the values of patch (3, 2) of `other` at patch (7, 5). Two numbers are a
+        patch, as in `row`; [(7, 5), (7, 6)] are two.
 
         >>> meadow, flock = (playground.trace("untrained", name, size=(224, 224)) for name in ("meadow", "flock"))
         >>> meadow.patch(flock, layers=4, positions=(7, 5)).interventions
@@ -81,7 +88,7 @@ class Trace(tracing.Trace):
         return paths(self, source, to, other)
 
     def occlude(
-        self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: str = "mean"
+        self, blocks: int = 1, label: str | int | None = None, query: Query | None = None, by: Filling = "mean"
     ) -> Tensor:
         """(rows, columns): for each patch, the change when its block of `blocks` × `blocks` patches is blanked. For a
         label: the loss of its margin in logits, above zero if the block speaks for the label. For a query: how far its
@@ -94,7 +101,11 @@ class Trace(tracing.Trace):
         return occlusion_map(self, blocks, label, query, by)
 
     def foretells(
-        self, query: Query | None = None, label: str | int | None = None, method: str = DEFAULT_METHOD, by: str = "mean"
+        self,
+        query: Query | None = None,
+        label: str | int | None = None,
+        method: MapMethod = DEFAULT_METHOD,
+        by: Filling = "mean",
     ) -> Foretold:
         """How well a map predicts the effect of blanking each block of this picture: the rank correlation of the two,
         and the correlations of a random and of a constant map. `method`: a way of computing relevance ("gradient",
@@ -108,6 +119,9 @@ class Trace(tracing.Trace):
 
     def moved(self, before: tracing.Trace, query: Query) -> float:
         """How far a token's last feature has moved since another pass of this picture: ‖x' − x‖ / ‖x‖."""
+        same_model(self, before)
+        if self.grid != before.grid:
+            raise PlaygroundError("The other pass has another grid: trace both with one size=.")
         return _feature_change(before, self, query)
 
 
@@ -125,6 +139,10 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
     if at is None:
         return untouched
     if not isinstance(at, Mapping):
+        if not callable(at):
+            raise PlaygroundError(
+                f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
+            )
         return at
     points = vit.points()
     for point, function in at.items():
@@ -149,6 +167,8 @@ def ablated_trace(
     texts. After interventions by functions no text is used, because a text would run before these functions."""
     if to not in cuts.REPLACEMENTS:
         raise PlaygroundError(f'A head is ablated to="zero" or "mean"; given was {to!r:.40}.')
+    if not isinstance(mean_of, str | os.PathLike | None):
+        raise PlaygroundError(f"mean_of= is a folder of pictures; given was {mean_of!r:.40}.")
     if mean_of is not None and to != "mean":
         raise PlaygroundError('mean_of= is a folder for to="mean"; heads that give nothing need none.')
     layers = by_layer(trace, heads)
@@ -199,6 +219,7 @@ def means_of(trace: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[
     return {layer: total / len(pictures) for layer, total in totals.items()}
 
 
+@plainly
 def collect_tensors(
     vit: VisionTransformer, pixels: Tensor, points: Iterable[str], model_trace: tracing.Trace
 ) -> dict[str, Tensor]:
@@ -223,7 +244,8 @@ def patching_function(
     trace: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
 ) -> tuple[At, str]:
     same_model(trace, other)
-    layer_numbers = [trace.layer_number(layer) for layer in ([layers] if isinstance(layers, int) else layers)]
+    is_many = isinstance(layers, Iterable) and index(layers) is None and not isinstance(layers, str)
+    layer_numbers = list(dict.fromkeys(map(trace.layer_number, layers if is_many else [layers])))
     part, head = _point_and_head(trace, what)
     targets, sources, position_words = _token_pairs(trace, other, positions)
     points = {f"layers.{layer}.{part}" for layer in layer_numbers}
@@ -269,20 +291,24 @@ def _token_pairs(trace: tracing.Trace, other: tracing.Trace, positions: Position
     if isinstance(positions, Mapping):
         pairs = list(positions.items())
     else:
-        is_single = isinstance(positions, str | int) or (
-            isinstance(positions, tuple) and len(positions) == 2 and all(isinstance(n, int) for n in positions)
-        )
-        pairs = [(query, query) for query in ([positions] if is_single else positions)]
+        is_single = isinstance(positions, str) or not isinstance(positions, Iterable) or index(positions) is not None
+        positions = [positions] if is_single else list(positions)
+        is_patch = not is_single and len(positions) == 2 and all(index(n) is not None for n in positions)
+        pairs = [(query, query) for query in ([positions] if is_patch else positions)]
     if not pairs:
         raise PlaygroundError("Nothing is put in place of anything: name a position.")
-    names = " ".join(
-        _query_words(target) + f" (from {_query_words(source)})" * (target != source) for target, source in pairs
-    )
-    return [trace.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs], f" at {names}"
+    targets, sources = [trace.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs]
+    names = [
+        (_token_name(trace, target), _token_name(other, source))
+        for target, source in zip(targets, sources, strict=True)
+    ]
+    words = " ".join(f"{target} (from {source})" if target != source else target for target, source in names)
+    return targets, sources, f" at {words}"
 
 
-def _query_words(query: Query) -> str:
-    return "{},{}".format(*query) if isinstance(query, tuple) else str(query)
+def _token_name(trace: tracing.Trace, token: int) -> str:
+    place = token - len(trace.prefix)
+    return trace.prefix[token] if place < 0 else "{},{}".format(*divmod(place, trace.grid[1]))
 
 
 def _grid_words(grid: tuple[int, int]) -> str:
@@ -290,7 +316,7 @@ def _grid_words(grid: tuple[int, int]) -> str:
 
 
 def same_model(trace: tracing.Trace, other: tracing.Trace) -> VisionTransformer:
-    vit, other_vit = trace._need_vit(), other._need_vit()
+    vit, other_vit = trace._need_vit(), tracing.checked_trace(other)._need_vit()
     if (trace.model, vit.config) != (other.model, other_vit.config):
         raise PlaygroundError(
             f"Tokens can be moved within one model only; given were traces of {trace.model} and {other.model}. Trace "
@@ -332,7 +358,8 @@ class Paths:
 def paths(trace: tracing.Trace, source: Head, to: Head, other: tracing.Trace | None = None) -> Paths:
     """Path patching (Wang et al., 2023). A pass with the changed source and all other heads as before gives the
     receiver's queries, keys and values. These are put into the receiver of a pass that is otherwise unchanged."""
-    (layer,), (receiver_layer,) = by_layer(trace, [source]), by_layer(trace, [to])
+    ((layer, (head,)),) = by_layer(trace, [source]).items()
+    ((receiver_layer, (receiver,)),) = by_layer(trace, [to]).items()
     if receiver_layer <= layer:
         raise PlaygroundError(
             f"Nothing of layer {layer} reaches a head of layer {receiver_layer}: the receiver lies in a later layer."
@@ -340,14 +367,14 @@ def paths(trace: tracing.Trace, source: Head, to: Head, other: tracing.Trace | N
     head_points = [f"layers.{number}.attention.heads" for number in range(trace.layers)]
     vit, head_outputs = trace._need_vit(), collect_tensors(trace._need_vit(), trace._need_input(), head_points, trace)
     if other is None:
-        new_output, caption = torch.zeros_like(head_outputs[head_points[layer]]), f"head {layer}.{source[1]} off"
+        new_output, caption = torch.zeros_like(head_outputs[head_points[layer]]), f"head {layer}.{head} off"
     else:
         same_model(trace, other)
         if trace.grid != other.grid:
             raise PlaygroundError("The other picture's pass has another grid: trace both with one size=.")
         new_output = collect_tensors(vit, other._need_input(), [head_points[layer]], other)[head_points[layer]]
-        caption = f"head {layer}.{source[1]} of {other.picture_name or 'another picture'}"
-    change_source = replacing_heads({layer: [source[1]]}, lambda _, x: new_output.to(x))
+        caption = f"head {layer}.{head} of {other.picture_name or 'another picture'}"
+    change_source = replacing_heads({layer: [head]}, lambda _, x: new_output.to(x))
     points = [f"layers.{receiver_layer}.attention.{part}" for part in ("queries", "keys", "values")]
     receiver_inputs: dict[str, Tensor] = {}
 
@@ -362,10 +389,10 @@ def paths(trace: tracing.Trace, source: Head, to: Head, other: tracing.Trace | N
         if point not in receiver_inputs:
             return x
         x = x.clone()
-        x[:, to[1]] = receiver_inputs[point][:, to[1]]
+        x[:, receiver] = receiver_inputs[point][:, receiver]
         return x
 
-    path_caption = f"{caption}, through head {receiver_layer}.{to[1]} alone"
+    path_caption = f"{caption}, through head {receiver_layer}.{receiver} alone"
     return Paths(trace, _again(trace, change_source, caption), _again(trace, receive, path_caption))
 
 
@@ -399,13 +426,13 @@ def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace |
 def occlusion_map(trace: tracing.Trace, side: int, label: str | int | None, query: Query | None, by: str) -> Tensor:
     if (label is None) == (query is None):
         raise PlaygroundError("Occlusion is of a label's margin or of a query's feature: give one of the two.")
-    if not isinstance(side, int) or not 1 <= side <= max(trace.grid):
+    if index(side) is None or not 1 <= side <= max(trace.grid):
         raise PlaygroundError(
             f"blocks= is the side of a block, 1 to {max(trace.grid)} patches of this picture; given was {side!r:.40}."
         )
     if label is not None:
         trace.label(label)
-    blocks = occlusion.blocks(trace.grid, side)
+    blocks = occlusion.blocks(trace.grid, int(side))
     moves = occlusion.Blanking(trace, occlusion.Target(query, label), by).moved(blocks)
     move_map = torch.zeros(trace.grid)
     for block, move in zip(blocks, moves, strict=True):

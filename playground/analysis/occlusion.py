@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -18,8 +19,10 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.tracing import Query, Trace
+from playground.vit_parts import plainly
 
-FILLINGS = ("mean", "noise", "neighbours")  # what blanks are filled with: mean colour, noise, blurred neighbours
+Filling = Literal["mean", "noise", "neighbours"]  # what fills blanks: mean colour, noise, blurred neighbours
+FILLINGS: tuple[Filling, ...] = get_args(Filling)
 BLOCK_SIDES = (8, 4, 2, 1)  # sides of the blanked blocks in patches, one size after the other
 BATCH_SIZE = 4  # pictures in one pass
 FEWEST_BLOCKS = 12  # a rank correlation over fewer blocks says nothing
@@ -106,12 +109,13 @@ class Blanking:
             self.give_way()
         return [self.known[key] for key in keys]
 
+    @plainly
     def _answer_vectors(self, pixels: Tensor) -> Tensor:
         """(B, D) features, or (B, 1) margins."""
         vit, target = self.seen._need_vit(), self.target
-        device = vit.patch_embed.proj.weight.device
+        pixels = pixels.to(vit.patch_embed.proj.weight)
         with torch.no_grad():
-            x = vit.features(pixels.to(device), self.seen.layers - 1, self.seen.scale, self.seen.intervening())
+            x = vit.features(pixels, self.seen.layers - 1, self.seen.scale, self.seen.intervening())
             if target.label is None:
                 return vit.norm(x)[:, self.seen.token(target.query)].float().cpu()  # type: ignore[arg-type]
             logits = vit.classify(x).float().cpu()

@@ -21,6 +21,7 @@ from playground.figures.drawing import naming, option_words
 from playground.figures.drawing.option_words import OptionError, option_field, sentence_of
 from playground.figures.drawing.spec import POOLINGS, Spec
 from playground.figures.files import write_file
+from playground.pictures import images
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
 HTML = ".html"
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     if not layouts.of(spec).of_pictures:
         print(_write(Path(options.output), spec, print))
         return 0
-    return _Batch(options, spec, _plan(spec, options, pictures_of(options.images))).make()
+    return _Batch(options, spec, _plan(spec, options, pictures_of(options.images, Path(options.output)))).make()
 
 
 def _spec(options: argparse.Namespace) -> Spec:
@@ -352,19 +353,20 @@ def _read(path: Path) -> dict[str, dict]:
 # Finds the pictures that a command names, and gives each a short unique name for its figures.
 
 
-PICTURE_SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".heic"}
-
-
-def pictures_of(names: list[str]) -> list[str]:
-    """Expands names, folders and patterns to a list of pictures, each of them once."""
+def pictures_of(names: list[str], out: Path | None = None) -> list[str]:
+    """Expands names, folders with their subfolders, and patterns to a list of pictures, each of them once; without
+    what an earlier run wrote into `out`, a subfolder of theirs."""
+    out = None if out is None else out.resolve()
     pictures: list[str] = []
     for name in names:
         path = Path(name).expanduser()
         if path.is_dir():
-            files = sorted(str(file) for file in path.iterdir() if file.suffix.lower() in PICTURE_SUFFIXES)
+            files = images.in_folder(path)
+            if out is not None and path.resolve() in out.parents:
+                files = [file for file in files if out not in file.resolve().parents]
             if not files:
                 raise PlaygroundError(f"The folder {name} holds no picture.")
-            pictures += files
+            pictures += map(str, files)
         elif "*" in path.name and not path.exists():
             pictures += sorted(str(file) for file in path.parent.glob(path.name)) or [name]
         else:

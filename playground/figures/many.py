@@ -33,9 +33,10 @@ from playground.figures import batch
 from playground.figures.command_line import training_arguments
 from playground.models.hub import bar
 from playground.models.loading import load
+from playground.numbers import index
 from playground.pictures import images
 from playground.pictures.images import open_image
-from playground.relevance import DEFAULT_METHOD, METHODS, in_room, label_number, no_labels, of_pictures
+from playground.relevance import DEFAULT_METHOD, METHODS, Method, in_room, label_number, no_labels, of_pictures
 from playground.samples import named
 from playground.tracing import BLOCK_SCORES, Query, distances, no_numbers, read_cuts
 from playground.vit import At, VisionTransformer
@@ -174,7 +175,13 @@ class Many:
         """
         from playground.figures.zarr_file import write
 
-        return write(self, Path(path), report, dask)
+        try:
+            return write(self, Path(path), report, dask)
+        except OSError as error:
+            raise PlaygroundError(
+                f"{path} can't be written: {error.strerror or error}. A .zarr keeps what it holds: make room, and the "
+                "same run goes on."
+            ) from None
 
     def _pixels(self, batch: Sequence[int]) -> tuple[Tensor, dict[int, PlaygroundError]]:
         c, errors = self.vit.config, {}
@@ -267,7 +274,7 @@ def trace_many(
     size: tuple[int, int] | None = None,
     device: str | torch.device | None = None,
     cut: Sequence[str] | str = (),
-    method: str = DEFAULT_METHOD,
+    method: Method = DEFAULT_METHOD,
 ) -> Many:
     """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
     continues; `.write("out.nc")` writes a NetCDF file.
@@ -290,22 +297,21 @@ def trace_many(
     vit = load(model) if device is None else load(model, device=device)
     if isinstance(pictures, str | os.PathLike):
         pictures = images.in_folder(Path(pictures))
-    if not pictures:
+    if not isinstance(pictures, Iterable) or not (pictures := list(pictures)):
         raise PlaygroundError("There are no pictures to look at.")
-    patch = vit.config.patch_size
-    size = vit.config.image_size if size is None else size
-    if size[0] % patch or size[1] % patch or min(size) < patch:
-        raise PlaygroundError(f"A size of {size[0]} × {size[1]} can't be cut into patches of {patch} × {patch}.")
+    size = images.checked_size(vit.config.image_size if size is None else size, vit.config.patch_size)
     batch = (64 if vit.patch_embed.proj.weight.is_cuda else 8) if batch is None else batch
-    if not 1 <= batch <= 4096:
+    if index(batch) is None or not 1 <= batch <= 4096:
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
     names = tuple(_name(picture, number) for number, picture in enumerate(pictures))
-    kinds = [what] if isinstance(what, str) else what
-    cuts = (cut,) if isinstance(cut, str) else tuple(cut)
+    kinds = [what] if isinstance(what, str) or not isinstance(what, Iterable) else list(what)
+    if not kinds or not all(isinstance(kind, str) for kind in kinds):
+        raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {what!r:.60}.")
+    cuts = (cut,) if isinstance(cut, str) or not isinstance(cut, Iterable) else tuple(cut)
     layers_by_kind = dict(_kind_and_layers(kind, vit) for kind in kinds)
     if method not in METHODS:
         raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
-    run = Many(pictures, names, vit, layers_by_kind, tuple(size), batch, cuts, _label_numbers(kinds, vit), method)
+    run = Many(pictures, names, vit, layers_by_kind, size, int(batch), cuts, _label_numbers(kinds, vit), method)
     run.cut_function()  # raises for impossible cuts before anything is read
     return run
 

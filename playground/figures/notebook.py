@@ -6,15 +6,15 @@ from __future__ import annotations
 import base64
 import html
 import os
-import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, get_type_hints
 
 from PIL import Image
 
-from playground.errors import PlaygroundError
+from playground.analysis.occlusion import Filling
+from playground.errors import PlaygroundError, warn
 from playground.figures import compose, layouts, request
 from playground.figures import html as export
 from playground.figures.animation import MOVING_SUFFIXES, animate
@@ -28,9 +28,12 @@ from playground.figures.files import CAPTION_SUFFIXES, NUMBER_SUFFIXES, SUFFIXES
 from playground.figures.files import write as write_picture
 from playground.figures.files import write_numbers as write_numbers
 from playground.figures.layouts import grid
+from playground.figures.options import Beneath, Colours, Direction, Draw, FigureOptions, Theme, Words
 from playground.models import source
 from playground.models.given import OPTION_NAMES
+from playground.pack.record import Numbers
 from playground.pictures.images import Source, open_image
+from playground.relevance import Method
 from playground.tracing import Query, Scale, Trace, index, trace
 
 FRAME_HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
@@ -50,6 +53,7 @@ OTHER_FIELDS = (
     "repeatable",
     "cut",
 )
+OPTION_TYPES = get_type_hints(FigureOptions)
 OPTIONS = {name: default for name, default in DEFAULTS.items() if name not in OTHER_FIELDS}
 
 
@@ -85,20 +89,19 @@ def show(
     *,
     layers: Iterable[int] | None = None,
     heads: Iterable[int] | None = None,
-    image: Image.Image | None = None,
-    theme: str = "light",
+    image: Source | None = None,
+    theme: Theme = "light",
     bare: bool = False,
-    pack: str = "float16",
+    pack: Numbers = "float16",
 ) -> LivingPage:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
     where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
     was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` halves the page's size and rounds the
     weights: the page says by how much."""
-    look = {"theme": theme, "bare": bare, "pack": pack}
+    look = {"theme": theme, "bare": bare, "pack": pack, "layers": layers, "heads": heads}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
-    image = seen.picture if image is None else image
-    spec = replace(spec, heads=None if heads is None else tuple(heads))
-    spec = export.with_layers_that_fit(spec, seen) if layers is None else replace(spec, layers=tuple(layers))
+    image = seen.picture if image is None else _finer(image)
+    spec = export.with_layers_that_fit(spec, seen) if layers is None else spec
     page, still = export.page(spec, seen, image), export.still_figure(spec, seen, image)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
 
@@ -111,28 +114,28 @@ def figure(
     scale: Scale = None,
     *,
     layout: str = "head",
-    image: Image.Image | None = None,
+    image: Source | None = None,
     other: Trace | Sequence[Trace] | None = None,
     other_image: Source | None = None,
     what: str = FIRST_WAY,
     label: str | int = "",
     text: str = "",
-    method: str = "gradient",
+    method: Method = "gradient",
     signed: bool | None = None,
-    blank: str = "mean",
+    blank: Filling = "mean",
     typical: bool = False,
-    direction: str = "row",
+    direction: Direction = "row",
     purpose: str = "slide",
     width: float | None = None,
     font: str | None = None,
     letters: bool = False,
-    theme: str = "light",
+    theme: Theme = "light",
     transparent: bool = False,
-    draw: str = "heat",
-    over: str | None = None,
+    draw: Draw = "heat",
+    over: Beneath = None,
     mass: float | None = None,
     mask: bool = False,
-    colours: str = "shared",
+    colours: Colours = "shared",
     ceiling: float | None = None,
     log: bool | None = None,
     smooth: bool = False,
@@ -140,12 +143,12 @@ def figure(
     rows: str | None = None,
     columns: str | None = None,
     kernel: int = 3,
-    depth: str = "follow",
+    depth: str | int = "follow",
     caption: bool = True,
     bar: bool = True,
     marker: bool = True,
     prefix: bool = True,
-    words: str = "plain",
+    words: Words = "plain",
     footer: bool = False,
     anonymous: bool = False,
     dpi: int | None = None,
@@ -157,6 +160,7 @@ def figure(
     compare another picture in the same model; together with `other`, a finer picture of that. No scale means the one
     that the pass ran with; another one is taken for this layer alone, and the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
+    image = None if image is None else _finer(image)
     spec = _spec(seen, layer, head, query, scale, options)
     spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
     return _figure(spec, seen, image, draw_arguments)
@@ -170,15 +174,17 @@ def save(
     query: Query | None = None,
     scale: Scale = None,
     *,
-    image: Image.Image | None = None,
+    image: Source | None = None,
     other: Trace | Sequence[Trace] | None = None,
     other_image: Source | None = None,
-    **options: Any,
+    **options: Unpack[FigureOptions],
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
     numbers with their grid, their tokens and where they come from; .txt and .tex its caption. `options` are those of
     `figure`; `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html
     holds."""
+    if not isinstance(file, str | os.PathLike):
+        raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
     if unknown_options := options.keys() - OPTIONS.keys():
         raise PlaygroundError(
@@ -189,8 +195,9 @@ def save(
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
     if kind == ".html":
         spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on")
-        export.write(path, spec, seen, seen.picture if image is None else image)
+        export.write(path, spec, seen, seen.picture if image is None else _finer(image))
         return path
+    image = None if image is None else _finer(image)
     spec = _spec(seen, layer, head, query, scale, options)
     spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
     if spec.sweep and kind in MOVING_SUFFIXES:
@@ -208,7 +215,7 @@ def save(
 def _figure(spec: Spec, seen: Trace, image, draw_arguments: dict) -> Drawing:
     figure_ = compose.draw(spec, seen, image, **draw_arguments)
     if figure_.lacking:
-        warnings.warn(f"{fonts.warning(figure_.lacking, 'font=')}.", stacklevel=3)
+        warn(f"{fonts.warning(figure_.lacking, 'font=')}.")
     return figure_
 
 
@@ -236,6 +243,10 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> 
         spec = (_scale_spec if layout.alters_scale else _compare_spec)(spec, seen, other)
         other_image = other.shown if spec.other_image and other_image is None else other_image
     return spec, {"other": other, "other_image": other_image}
+
+
+def _finer(image: Source) -> Image.Image:
+    return image if isinstance(image, Image.Image) else _picture_and_name(image)[0]
 
 
 def _picture_and_name(image: Source) -> tuple[Image.Image, str]:
@@ -330,12 +341,27 @@ def _sizes(traces: list[Trace]) -> dict[str, Any]:
     return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
 
 
-def _spec(seen, layer, head, query, scale, options: dict[str, Any], scale_of_pass: str | None = None) -> Spec:
+def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_pass: str | None = None) -> Spec:
     """The options as a Spec. Without a scale it is that of the pass."""
     if not isinstance(seen, Trace):
         raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")
     layer = layer if layer is None else seen.layer_number(layer)
     head = index(head) if index(head) is not None else head
+    # numbers of NumPy and torch as Python's
+    options = {name: value.item() if getattr(value, "ndim", None) == 0 else value for name, value in options.items()}
+    for name, number in (("layers", seen.layer_number), ("heads", seen.head_number)):
+        if not isinstance(options.get(name), str | None):
+            numbers = options[name]
+            if not isinstance(numbers, Iterable):
+                raise PlaygroundError(f"{name}= is a list of numbers; given was {numbers!r:.40}.")
+            options[name] = tuple(map(number, numbers))
+    for name, value in options.items():
+        if (
+            name not in ("label", "depth")
+            and OPTION_TYPES[name] in (str, str | None)
+            and not isinstance(value, str | None)
+        ):
+            raise PlaygroundError(f"{name}= is a text; given was {value!r:.40}.")
     if scale_of_pass and scale is None:
         scale_word = scale_of_pass
     elif seen.scale_number(scale) == seen.scale:

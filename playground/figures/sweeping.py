@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -21,10 +20,11 @@ import torch
 from torch import Tensor, nn
 
 from playground.analysis import occlusion
-from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.errors import PlaygroundError, warn
 from playground.figures.many import Many, trace_many
 from playground.models.hub import bar
 from playground.models.loading import load
+from playground.numbers import index
 from playground.relevance import in_room
 from playground.tracing import Cuts, label_number, read_cuts, scale_number
 from playground.vit import At, VisionTransformer, untouched
@@ -143,7 +143,7 @@ class Sweep(Many):
         for batch in _batches(self.variants(), most_variants):
             if (variant := batch[0]).vit is not None:
                 x = variant.vit.features(pixels.to(variant.vit.patch_embed.proj.weight), variant.vit.config.depth - 1)
-                value[variant.place] = float(self.metric_in(variant.vit, x, x, label)[0])
+                value[variant.place] = float(self.metric_in(variant.vit, x, states[-1], label)[0])
                 continue
             x = states[variant.first_layer].expand(len(batch), -1, -1)
             at = _batch_change(batch)
@@ -296,7 +296,9 @@ def prepared_sweep(
     if vit is None and not models:
         raise PlaygroundError("sweep takes a model, or checkpoints=[…].")
     base = trace_many(pictures, models[0] if vit is None else vit, "features", size=size, batch=1)
-    if not 1 <= blocks <= max(base.grid):
+    if metric == "moved":
+        _refuse_other_tokens(base, models)
+    if index(blocks) is None or not 1 <= blocks <= max(base.grid):
         raise PlaygroundError(
             f"blocks= is the side of a block, 1 to {max(base.grid)} patches of this picture; given was {blocks!r:.40}."
         )
@@ -313,6 +315,24 @@ def prepared_sweep(
     )
     run.variants()  # raises for impossible variants before anything is read
     return run
+
+
+def _refuse_other_tokens(base: Many, checkpoints: Sequence[VisionTransformer]) -> None:
+    """Tokens can be compared one by one only where they are as many and as wide."""
+    height, width = base.size
+
+    def shape(vit: VisionTransformer) -> tuple[int, int]:
+        c = vit.config
+        return len(c.prefix) + (height // c.patch_size) * (width // c.patch_size), c.width
+
+    tokens, numbers = shape(base.vit)
+    for vit in checkpoints:
+        if shape(vit) != (tokens, numbers):
+            raise PlaygroundError(
+                f'metric="moved" compares tokens one by one: {base.vit.name} has {tokens} of {numbers} numbers, '
+                f"{vit.name} {shape(vit)[0]} of {shape(vit)[1]}. Sweep over checkpoints of one kind, or choose another "
+                "metric."
+            )
 
 
 def _classes(source: Many, folder: Path | None, labels: Any, needs_number: bool) -> tuple[Any, ...]:
@@ -416,7 +436,7 @@ def _warn_of_failures(run: Sweep, picture_count: int) -> None:
         raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
     rest_words = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
     if sentences:
-        warnings.warn(f"{'; '.join(sentences[:3])}{rest_words}. The others are here.", PlaygroundWarning, stacklevel=4)
+        warn(f"{'; '.join(sentences[:3])}{rest_words}. The others are here.")
 
 
 def _with_intervals(xarray: Any, dataset: Any) -> Any:
@@ -425,10 +445,7 @@ def _with_intervals(xarray: Any, dataset: Any) -> Any:
     classes = np.array([str(label) for label in dataset["class"].values])
     names = ["all", *sorted({label for label in classes if label})]
     if single_classes := [name for name in names[1:] if (classes == name).sum() == 1]:
-        warnings.warn(
-            f"There is one picture of {', '.join(single_classes[:3])}: its numbers stand there, and no interval can.",
-            PlaygroundWarning, stacklevel=3,
-        )  # fmt: skip
+        warn(f"There is one picture of {', '.join(single_classes[:3])}: its numbers stand there, and no interval can.")
     intervals = [bootstrap(changes if name == "all" else changes[classes == name]) for name in names]
     dimensions = ("label", *dataset["value"].dims[1:])
     for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*intervals, strict=True)), strict=True):

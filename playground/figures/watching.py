@@ -30,9 +30,11 @@ from PIL import Image
 from torch import Tensor, nn
 
 from playground import tracing
-from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.errors import PlaygroundError, PlaygroundWarning, warn
 from playground.models.loading import load, source_of, unwrapped
 from playground.models.source import build
+from playground.numbers import index
+from playground.pack.record import Numbers
 from playground.pictures import images
 from playground.samples import named
 from playground.tracing import Query, Trace
@@ -59,10 +61,10 @@ class watch:
 
     def __init__(
         self, model: nn.Module, image: images.Source, every: int = 100, out: str | Path = "run.trace", *,
-        transform: Callable[[Image.Image], Any] | None = None, numbers: str = "int8", count: bool = True,
+        transform: Callable[[Image.Image], Any] | None = None, numbers: Numbers = "int8", count: bool = True,
     ):  # fmt: skip
         self.model, self.every, self.out, self.numbers, self.count = model, every, Path(out), numbers, count
-        if not isinstance(every, int) or every < 1:
+        if index(every) is None or every < 1:
             raise PlaygroundError(f"watch looks before every 1st, 2nd, … step; given was every={every!r:.40}.")
         if self.out.exists():
             raise PlaygroundError(f"{self.out} is there already: choose another name, or remove it.")
@@ -114,10 +116,7 @@ class watch:
                 file.writestr(f"step-{self.steps:06}.pack", trace.to_bytes(numbers=self.numbers))
         except (PlaygroundError, OSError) as error:
             self.trouble = str(getattr(error, "strerror", None) or error)
-            warnings.warn(
-                f"watch stops looking at step {self.steps}, and the training goes on: {self.trouble.rstrip('.')}.",
-                PlaygroundWarning, stacklevel=3,
-            )  # fmt: skip
+            warn(f"watch stops looking at step {self.steps}, and the training goes on: {self.trouble.rstrip('.')}.")
 
     def callback(self) -> Any:
         """A callback for the Trainer of `transformers`, whose steps are the optimizer's."""

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.errors import PlaygroundError, warn
 from playground.figures.drawing import naming
 from playground.version import __version__
 
@@ -59,11 +59,9 @@ def write(job: Any, path: Path, report: type | None = None, dask: str | None = N
         progress_bar.close()
     if names := [job.names[number] for number in np.flatnonzero(~store["done"][:])]:
         rest_words = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        warnings.warn(
+        warn(
             f"{path} lacks the numbers of {len(names)} of {len(job)} pictures, which can't be read or give none: "
-            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run into {path} fills them in.",
-            PlaygroundWarning,
-            stacklevel=3,
+            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run into {path} fills them in."
         )
     return path
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,17 +59,18 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
     pixels = _pixels(vit, batch)
     weight = vit.patch_embed.proj.weight
     our_tokens: list[Tensor] = []
+    options = {} if tuple(pixels.shape[2:]) == vit.config.image_size else _stretching_options(model)
     with torch.no_grad():
+        try:
+            answer, their_tokens = _outputs(model, pixels.to(next(model.parameters())), vit.config.depth, options)
+        except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, KeyError) as error:
+            raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
         for x, _ in vit.layers(*vit.embed(pixels.to(weight))):
             our_tokens.append(x)
         answers = {
             "logits" if vit.config.classes else "features": vit.classify(our_tokens[-1]),
             "tokens": vit.norm(our_tokens[-1]),
         }
-        try:
-            answer, their_tokens = _outputs(model, pixels.to(next(model.parameters())), vit.config.depth)
-        except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, KeyError) as error:
-            raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
     tolerance = TOLERANCES.get(weight.dtype, HALF_TOLERANCE)
     differences = (
         [_largest_difference(a, b) for a, b in zip(our_tokens, their_tokens, strict=True)]
@@ -91,9 +93,14 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
     return Check(tuple(largest_of_layer for largest_of_layer, _ in differences), None, "", first_difference, False)
 
 
+def noise(size: tuple[int, int]) -> Tensor:
+    """A random picture of this (height, width)."""
+    return torch.randn(1, 3, *size, generator=torch.Generator().manual_seed(0))
+
+
 def _pixels(vit: VisionTransformer, batch: Any) -> Tensor:
     if batch is None:
-        return torch.randn(1, 3, *vit.config.image_size, generator=torch.Generator().manual_seed(0))
+        return noise(vit.config.image_size)
     pixels = batch.get("pixel_values") if isinstance(batch, Mapping) else batch
     if not isinstance(pixels, Tensor) or pixels.dim() != 4 or pixels.shape[1] != 3 or not pixels.is_floating_point():
         shape = tuple(pixels.shape) if isinstance(pixels, Tensor) else type(batch).__name__
@@ -111,7 +118,17 @@ def _same_shapes(ours: list[Tensor], theirs: list[Tensor]) -> bool:
     return [x.shape for x in ours] == [x.shape for x in theirs]
 
 
-def _outputs(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | None, list[Tensor]]:
+def _stretching_options(model: nn.Module) -> dict[str, bool]:
+    """What most models of `transformers` must be told to accept another size than their own."""
+    names = inspect.signature(model.forward).parameters.keys()
+    is_of_transformers = type(model).__module__.startswith("transformers.")
+    accepts = is_of_transformers and not names.isdisjoint({"interpolate_pos_encoding", "kwargs"})
+    return {"interpolate_pos_encoding": True} if accepts else {}
+
+
+def _outputs(
+    model: nn.Module, pixels: Tensor, depth: int, options: Mapping[str, bool]
+) -> tuple[Tensor | None, list[Tensor]]:
     """The model's own answer, and the tokens after each of its layers."""
     outputs: list[Tensor] = []
     hooks = [
@@ -119,7 +136,7 @@ def _outputs(model: nn.Module, pixels: Tensor, depth: int) -> tuple[Tensor | Non
     ]
     try:
         with _evaluation_mode(model):
-            return _tensor(model(pixels)), outputs
+            return _tensor(model(pixels, **options)), outputs
     finally:
         for hook in hooks:
             hook.remove()

@@ -309,6 +309,7 @@ COUNT_BOUNDS = {  # field of Config -> (smallest, largest accepted value); publi
 }  # fmt: skip
 CHOICES = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
+    "stretching": ("antialiased", "plain", "offset"),
     "pool": ("token", "avg", "map", "map of all", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
     "activation": ACTIVATIONS,

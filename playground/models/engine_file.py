@@ -24,7 +24,8 @@ BLOCK = 32  # numbers of a row that share a gain; kernels.c has the same constan
 LARGEST_CODE = 127  # the largest int8 code that is used
 HEADER_FIELDS = (  # fields of Config that the header states; the engine finds norms, tokens and biases in the weights
     "activation", "classes", "depth", "eps", "gated_mlp", "heads", "image_size", "interpolation", "labels", "mean",
-    "mlp_width", "multi_label", "patch_size", "pool", "positions", "std", "width",
+    "mlp_width", "multi_label", "patch_size", "pool", "positions", "std",
+    "stretching", "width",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from playground.errors import PlaygroundError
+from playground.numbers import index
 
 Colours = tuple[float, float, float]
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, which imports torch
@@ -86,8 +87,8 @@ def _read_colours(word: str, value: Any) -> Colours:
 
 
 def _read_count(word: str, value: Any) -> int:
-    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else value
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 256:
+    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else index(value)
+    if number is None or not 1 <= number <= 256:
         raise PlaygroundError(f"{word} goes from 1 to 256; given was {value!r:.60}.")
     return number
 

@@ -194,6 +194,7 @@ def hugging_face_config(
         dist_token="dist_token" in state,
         registers=registers,
         positions="rotary" if "pos_embed" not in state else "patches" if registers else "learned",
+        stretching="antialiased" if any("register_tokens" in name for name in names) else "plain",
         **pooling,
         pre_norm="norm_pre.weight" in state,
         qkv_bias="blocks.0.attn.qkv.bias" in state,

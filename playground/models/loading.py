@@ -7,17 +7,17 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 
-from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.errors import PlaygroundError, warn
 from playground.models import (
     borrowed,
     checking,
@@ -45,7 +45,8 @@ from playground.models.source import (
     with_options,
 )
 from playground.models.timm_models import WEIGHTS_FILE
-from playground.vit import Config, VisionTransformer
+from playground.vit import Config, VisionTransformer, parts
+from playground.vit_parts import plainly
 
 # Converts a model in memory, of timm or `transformers`, to our VisionTransformer with the same weights. Tensors are
 # shared unless they need rearranging; device and dtype stay as they are.
@@ -151,6 +152,7 @@ REPOSITORY_PATTERN = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
 OUR_NAMES = {"facebook/dinov2-small": "dinov2-small"}  # repository -> our name for the same weights
 
 
+@plainly
 def load(
     model: str | os.PathLike[str] | nn.Module,
     *,
@@ -196,7 +198,7 @@ def load(
         weights_path = None if weights is None else os.fspath(weights)
         remember(vit, LoadArguments(os.fspath(model), weights_path, source.given_options) if loadable_again else None)
     if message := notice(vit):
-        warnings.warn(message, PlaygroundWarning, stacklevel=2)
+        warn(message)
     return vit
 
 
@@ -266,7 +268,7 @@ def _from_object(
     model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
         their_model, model = _vit_in(model), build(with_options(source_of(model), given_options)).eval()
-        _compare_outputs(their_model, model)
+        model.no_answer = _compared(their_model, model) or model.no_answer
     elif given_options.words:
         raise PlaygroundError(
             f"{given_options.words[0]}= is said where a model is loaded, and this one is loaded already."
@@ -274,16 +276,34 @@ def _from_object(
     return model if device is None else on_device(model, device)
 
 
-def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> None:
-    """Compares our model with `their_model`: raises if tokens differ, hides labels if only the answers differ."""
-    try:
-        check = checking.check(our_model, their_model)
-    except PlaygroundError:  # the model needs another input besides a picture, such as a text
-        return
-    if check.parts is not None:
-        raise PlaygroundError(f"This {our_model.name} can't be shown, for our pass is another one: {check}.")
-    if check.differs:
-        our_model.no_answer = f"this model's own answer is another one ({check})"
+_comparisons: WeakKeyDictionary[nn.Module, tuple[tuple[parts.WeightVersions, Config], str]] = WeakKeyDictionary()
+
+
+def _compared(their_model: nn.Module, our_model: VisionTransformer) -> str:
+    """Why the model's own answer is another one than ours, or "". It is compared again only after a change."""
+    compared = parts.weight_versions(their_model), our_model.config
+    if their_model not in _comparisons or _comparisons[their_model][0] != compared:
+        _comparisons[their_model] = compared, _compare_outputs(their_model, our_model)
+    return _comparisons[their_model][1]
+
+
+def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> str:
+    """Compares our model with `their_model` at its own grid and at another one: raises if tokens differ."""
+    c, (rows, columns) = our_model.config, our_model.native_grid
+    no_answer = ""
+    for grid in ((rows, columns), (rows + 1, max(1, columns // 2))):
+        size = grid[0] * c.patch_size, grid[1] * c.patch_size
+        try:
+            check = checking.check(our_model, their_model, checking.noise(size))
+        except PlaygroundError:  # it needs more than a picture, such as a text, or takes pictures of its own size alone
+            break
+        if check.parts is not None:
+            raise PlaygroundError(
+                f"This {our_model.name} can't be shown, for our pass is another one at {grid[0]} × {grid[1]} patches: "
+                f"{check}."
+            )
+        no_answer = no_answer or (f"this model's own answer is another one ({check})" if check.differs else "")
+    return no_answer
 
 
 # Files and folders ----------------------------------------------------------------------------------------------------
@@ -368,6 +388,7 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, given_options: G
     file = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
     if file is None and repository in OUR_NAMES and borrowed.is_here(OUR_NAMES[repository]):
         source = with_options(zoo.resolve(OUR_NAMES[repository]), given_options)
+        source = replace(source, config=replace(source.config, stretching="plain"))  # as `transformers` does
     else:
         file = file or _fetch(repository, offline or borrowed.asked_offline())
         source = (

@@ -136,7 +136,9 @@ def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config |
     )  # type: ignore[arg-type]
     is_gated = any(".mlp.w3." in name for name in state)
     base = replace(base, activation="silu") if is_gated else base
-    return base if "pos_embed" in state else replace(base, positions="rotary", eps=1e-5, image_size=(256, 256))
+    if "pos_embed" not in state:
+        return replace(base, positions="rotary", eps=1e-5, image_size=(256, 256))
+    return base if "register_tokens" in state else replace(base, stretching="offset")  # with them as timm does
 
 
 # Models that add a learned number B for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's

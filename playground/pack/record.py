@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from torch import Tensor
 from playground import cuts
 from playground.cuts import Cuts, Shape
 from playground.errors import PlaygroundError
+from playground.numbers import index
 from playground.pack import (
     COUNT_BOUNDS,
     FORMAT,
@@ -31,11 +32,12 @@ from playground.pack import (
     upper_layer,
 )
 from playground.vit import QKV, At, Rotation, VisionTransformer, untouched
-from playground.vit_parts import WeightVersions, value_norms
+from playground.vit_parts import WeightVersions, value_norms, why_not_weights
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Numbers = Literal["float16", "int8"]  # how a pack holds queries and keys
 Query = tuple[int, int] | str | int  # a patch (row, column), the name of a prefix token, or a token index
 
 
@@ -121,7 +123,9 @@ class Record:
         """The value norms of each layer. Checks once that the model's weights are still those of the pass."""
         if all(self.record[layer].v is None for layer in layers):
             return [self.stored_norms[layer] for layer in layers]
-        blocks = self._need_vit().blocks
+        blocks: Any = self._need_vit().blocks
+        if why := why_not_weights(self.model, blocks[0].attn.proj):
+            raise PlaygroundError(why)
         return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]
 
     # Tokens, layers and heads -----------------------------------------------------------------------------------------
@@ -141,7 +145,7 @@ class Record:
                 raise PlaygroundError(f"There is no token {token}; they count from 0 to {self.tokens - 1}.")
             return token
         try:
-            row, column = (int(n) for n in query)  # type: ignore[union-attr]
+            row, column = (operator.index(n) for n in query)  # type: ignore[union-attr]
         except (TypeError, ValueError):
             raise PlaygroundError(
                 f"A query is a patch (row, column), the name of a prefix token or a token index, not {query!r}."
@@ -191,7 +195,11 @@ class Record:
         point, full_mask = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
         cut_mask = self.cuts.at()(point, full_mask)
         mask = self.at(point, cut_mask.to(self._any_layer.q.device))
-        return None if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask) else mask[0].cpu()
+        return (
+            None
+            if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask)
+            else mask[0].cpu().expand(-1, self.tokens, self.tokens)
+        )
 
     def bias(self, layer: int, queries: Any) -> Tensor | None:
         """(heads, queries, N): the bias that the model adds to the scores of these queries; None without one."""
@@ -232,13 +240,13 @@ class Record:
 
     # As bytes ---------------------------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str], numbers: str = "float16") -> Path:
+    def save(self, path: str | os.PathLike[str], numbers: Numbers = "float16") -> Path:
         """Writes the pack that the browser and `Trace.load` read: queries, keys and value norms, without network and
         picture. With numbers="int8" the file is half as long."""
         try:
             Path(path).write_bytes(self.to_bytes(numbers=numbers))
-        except OSError as error:
-            raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
+        except (OSError, TypeError) as error:
+            raise PlaygroundError(f"{path} can't be written: {getattr(error, 'strerror', None) or error}.") from None
         return Path(path)
 
     @classmethod
@@ -246,11 +254,11 @@ class Record:
         """Reads a file that `save` wrote."""
         try:
             return cls.from_bytes(Path(path).read_bytes())
-        except OSError as error:
-            raise PlaygroundError(f"{path} can't be read: {error.strerror or error}.") from None
+        except (OSError, TypeError) as error:
+            raise PlaygroundError(f"{path} can't be read: {getattr(error, 'strerror', None) or error}.") from None
 
     def to_bytes(
-        self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: str = "float16"
+        self, layers: Sequence[int] | None = None, heads: Sequence[int] | None = None, numbers: Numbers = "float16"
     ) -> bytes:
         """Packs q, k and the value norms of the given layers and heads, by default of all, in the format of
         playground/pack/. `numbers` is "float16", or "int8" for half the length. `from_bytes` numbers the packed heads
@@ -264,8 +272,16 @@ class Record:
                 f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows "
                 "are in figures and numbers."
             )
-        layer_numbers = list(self.record) if layers is None else [self.layer_number(layer) for layer in layers]
-        head_index = slice(None) if heads is None else [self.head_number(head) for head in heads]
+        if numbers not in get_args(Numbers):
+            raise PlaygroundError(f"Queries and keys are written as float16 or int8; given was {numbers!r:.40}.")
+        try:
+            layer_numbers = [self.layer_number(layer) for layer in (self.record if layers is None else layers)]
+            heads = None if heads is None else [self.head_number(head) for head in heads]
+        except TypeError:
+            raise PlaygroundError(f"Layers and heads are lists of numbers; given were {layers!r}, {heads!r}.") from None
+        if not layer_numbers or heads == [] or len(set(layer_numbers)) < len(layer_numbers):
+            raise PlaygroundError(f"A pack holds some layers and heads, each once; given were {layers!r}, {heads!r}.")
+        head_index = slice(None) if heads is None else heads
         header = {
             "format": FORMAT,
             "model": self.model,
@@ -285,8 +301,8 @@ class Record:
             **({"assumed": self.assumed} if self.assumed else {}),
             "predictions": [[label, round(p, 5)] for label, p in self.predictions] or None,
         }
-        if heads is not None and list(heads) != list(range(self.heads)):
-            header["head_numbers"] = list(heads)
+        if heads is not None and heads != list(range(self.heads)):
+            header["head_numbers"] = heads
         arrays: dict[str, np.ndarray | bytes] = {}
         for name in ("q", "k"):
             tensors = [getattr(self.record[layer], name)[head_index].cpu() for layer in layer_numbers]
@@ -368,16 +384,6 @@ def denormalised(pixels: Tensor, mean: Any, std: Any) -> Image.Image:
     """The picture of a model's input (3, H, W)."""
     shares = pixels.detach().cpu().permute(1, 2, 0) * torch.as_tensor(std).float() + torch.as_tensor(mean).float()
     return Image.fromarray((shares * 255).round().clamp(0, 255).byte().numpy())
-
-
-def index(number: Any) -> int | None:
-    """An integer of Python, NumPy or torch as an int; None for anything else."""
-    if isinstance(number, bool | np.bool_) or getattr(number, "dtype", None) is torch.bool:
-        return None
-    try:
-        return operator.index(number)
-    except TypeError:
-        return None
 
 
 # A trace as a pandas table: `Trace.table`

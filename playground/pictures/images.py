@@ -85,6 +85,8 @@ def _picture_of_array(numbers: Any) -> Image.Image:
     import numpy as np
 
     cpu_numbers = numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
+    if str(getattr(cpu_numbers, "dtype", "")) == "torch.bfloat16":  # which NumPy lacks
+        cpu_numbers = cpu_numbers.float()
     array = np.asarray(cpu_numbers)
     if array.ndim == 4 and len(array) == 1:
         array = array[0]
@@ -185,7 +187,9 @@ def checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
     """A chosen input size (H, W), checked: whole patches, and not too many."""
     try:
         height, width = (int(n) for n in size)
-    except (TypeError, ValueError):
+        if (height, width) != tuple(size):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
         raise PlaygroundError(f"A size is (height, width) in pixels, not {size!r}.") from None
     if height < patch or width < patch or height % patch or width % patch:
         nearest_size = tuple(max(1, round(n / patch)) * patch for n in (height, width))
@@ -239,6 +243,10 @@ def given_input(values: Any) -> torch.Tensor:
         raise PlaygroundError(
             f"pixel_values is a tensor of (pictures, 3, height, width); given was {type(values).__name__}."
         ) from None
+    if pixels.layout is not torch.strided or pixels.is_meta:
+        raise PlaygroundError(
+            f"pixel_values is a dense tensor of numbers; given was {pixels.layout} on {pixels.device}."
+        )
     if pixels.dim() != 4 or not len(pixels) or pixels.shape[1] != 3:
         raise PlaygroundError(
             f"pixel_values are pictures of one size, (pictures, 3, height, width); given was {tuple(pixels.shape)}."

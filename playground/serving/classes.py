@@ -11,27 +11,26 @@ import asyncio
 import math
 import re
 import secrets
-import time
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections import Counter, OrderedDict, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import hexdigits
 
 from playground.serving import ledger
 from playground.serving.answering import Refused
 from playground.serving.ledger import Visitor
+from playground.serving.phones import FULL, NEW_CODE, SENT_AWAY, Arrivals, Crowd, Phone, clock, wake
 
 CODE_LETTERS = "ACDEFHJKMNPQRTVWXY"  # letters that nobody confuses with each other or with a digit
 CODE_LENGTH = 5
 LONGEST_LIFE = 4 * 3600.0  # seconds
 ABANDONED_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which a new class may replace this one
-MOST_CLASSES, MOST_CLASSES_OF_A_NETWORK, MOST_CLASSES_OF_A_KEY = 64, 16, 2
+MOST_CLASSES_OF_A_KEY = 2
 MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # phones in one class, in all classes
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
 MOST_SCREENS = 4  # pages of one lecturer that wait for news at the same time
 MOST_SQUARES = 10_000
 MOST_HEAT_SQUARES = 4096  # number of squares up to which the weights are sent to the phones
-REQUEST_BURST, REQUESTS_A_SECOND = 30, 2.0  # how many requests one phone may send at once, and then per second
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
 QUESTION_KINDS = ("place", "number", "choice")
 
@@ -42,7 +41,10 @@ REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys
     "notBetween": "That is not between {low} and {high}: choose once more.",
     "noQuestion": "No question is open in this scene: open it first.",
     "closed": "The lecturer has closed the door of this class: ask them to open it again.",
+    "arrivals": "Many phones of your network enter at this moment: this one follows in a few seconds.",
     "full": "This class is full: look at a neighbour's phone.",
+    "sentAway": "The lecturer has sent the phones of your network away: look at the screen in front.",
+    "newCode": "This class has a new code: enter the one on the screen in front.",
     "otherQuestion": "That was another question: the one that is asked now comes at once.",
     "shownAlready": "The guesses of this question are shown already.",
     "mostQuestions": "A class has room for {most} questions: end it, and start another.",
@@ -65,8 +67,6 @@ REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys
     "sendPhotograph": "A place is pressed on a picture: say yes to sending yours to the phones, or take a sample.",
 }
 
-clock: Callable[[], float] = time.monotonic
-
 
 def refusal(key: str, status: int = 400, **filled: object) -> Refused:
     return Refused(REFUSALS[key].format(**filled), status, key=key, filled=filled)
@@ -83,6 +83,7 @@ class Question:
     high: int  # the largest valid guess; for a place, the number of the last square
     values: tuple[str, ...]  # for a choice: the valid guesses
     for_phones: Mapping[str, object]
+    own_picture: str = ""  # the id of the lecturer's own picture
     about: str = ""  # picture and square that the question is about, as the lecturer's page names them
     phase: str = ASKS
     rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
@@ -115,47 +116,23 @@ class Question:
         return value
 
 
-def wake(wait: asyncio.Future[None] | None) -> None:
-    if wait is not None and not wait.done():
-        wait.set_result(None)
-
-
-class Phone:
-    def __init__(self) -> None:
-        self.allowance, self.refilled_at = float(REQUEST_BURST), clock()
-        self.wait: asyncio.Future[None] | None = None  # the future that the latest request waits for
-
-    def next_news(self) -> asyncio.Future[None]:
-        self.wake()
-        self.wait = asyncio.get_running_loop().create_future()
-        return self.wait
-
-    def wake(self) -> None:
-        wake(self.wait)
-
-    def take_request(self) -> bool:
-        now = clock()
-        self.allowance = min(REQUEST_BURST, self.allowance + (now - self.refilled_at) * REQUESTS_A_SECOND)
-        self.refilled_at = now
-        if self.allowance < 1:
-            return False
-        self.allowance -= 1
-        return True
-
-
 class Class:
-    def __init__(self, code: str, key: str, network: str):
-        self.code, self.key, self.network = code, key, network
+    def __init__(self, code: str, lecturer: Visitor, seat: str):
+        self.code, self.lecturer, self.seat = code, lecturer, seat
+        self.account = f"class {secrets.token_hex(8)}"  # what pays for the phones in ledger.costs
         self.secret = secrets.token_urlsafe(24)
         self.begun_at = self.heard_at = clock()  # begun_at: the class's start; heard_at: the lecturer's last request
         self.door_is_open = True
         self.ended = False
-        self.phones: dict[str, Phone] = {}
+        self.phones: dict[str, Phone] = {}  # by key
+        self.crowd, self.arrivals = Crowd(MOST_PHONES), Arrivals()
+        self.shut_out: set[str] = set()  # networks whose phones were sent away
         self.scene: Mapping[str, object] = {"n": 0}
         self.questions: dict[int, Question] = {}  # number of a scene -> its question
+        self.earlier_questions: deque[Question] = deque(maxlen=MOST_QUESTIONS)  # asked in a scene that asks another
         self.question_count = 0  # number of questions asked so far
         self.pictures: dict[str, bytes] = {}  # id -> JPEG of the lecturer's own picture that phones may see
-        self.address = ""  # the address that phones open
+        self.root = ""  # the app's address for phones
         self.reachable_command = ""  # the command that makes the app reachable for phones; "" if it is reachable
         self.shared_state: tuple[int, bytes] | None = None  # (version, the state that all phones share, as JSON)
         self.version = self.lecturer_version = 0  # changes of the phones' state, and of the lecturer's
@@ -181,6 +158,11 @@ class Class:
         return self.screens[-1]
 
     @property
+    def address(self) -> str:
+        """The address that phones open."""
+        return f"{self.root}c/{self.code}"
+
+    @property
     def question(self) -> Question | None:
         """The question of the scene that the lecturer shows now."""
         return self.questions.get(int(str(self.scene["n"])))
@@ -191,17 +173,35 @@ class Class:
         return self.question
 
     # ---- phones
-    def enter(self, key: str) -> Phone:
-        phone = self.phones.get(key)
-        if phone is None:
-            if not self.door_is_open:
-                raise refusal("closed", 403)
-            if len(self.phones) >= MOST_PHONES or _phone_count() >= MOST_PHONES_IN_ALL:
-                raise refusal("full", 503)
-            phone = self.phones[key] = Phone()
-            ledger.costs.phones[key] = f"class {self.code}", Visitor(self.key, self.network)  # the class pays
-            self.tell_lecturer()
+    def enter(self, visitor: Visitor) -> Phone:
+        phone = self.phones.get(visitor.person) or self._newcomer(visitor)
+        phone.heard_at = clock()
         return phone
+
+    def _newcomer(self, visitor: Visitor) -> Phone:
+        if not self.door_is_open:
+            raise refusal("closed", 403)
+        if any(ledger.is_within(visitor.address, network) for network in self.shut_out):
+            raise refusal(*SENT_AWAY)
+        if not self.arrivals.take(visitor.address):
+            raise refusal("arrivals", 429)
+        if not self.crowd.makes_room(visitor.address) or not all_phones.makes_room(self.lecturer.address):
+            raise refusal(*FULL)
+        phone = self.phones[visitor.person] = Phone(visitor, self.let_go)
+        self.crowd.add(phone, visitor.address)
+        all_phones.add(phone, self.lecturer.address)
+        ledger.costs.phones[visitor.person] = self.account, self.lecturer  # the class pays
+        self.tell_lecturer()
+        return phone
+
+    def let_go(self, phone: Phone, why: tuple[str, int] | None = None) -> None:
+        key, phone.why_out = phone.visitor.person, why
+        del self.phones[key]
+        self.crowd.remove(phone)
+        all_phones.remove(phone)
+        if ledger.costs.phones.get(key, ("",))[0] == self.account:
+            del ledger.costs.phones[key]
+        phone.wake()
 
     def take_guess(self, key: str, question_number: object, round_number: object, value: object) -> int | str:
         question = self.question
@@ -223,6 +223,8 @@ class Class:
     def ask(self, question: Question) -> None:
         if question.scene not in self.questions and len(self.questions) >= MOST_QUESTIONS:
             raise refusal("mostQuestions", 409, most=MOST_QUESTIONS)
+        if question.scene in self.questions:
+            self.earlier_questions.append(self.questions[question.scene])
         self.question_count += 1
         question.number = self.question_count
         self.questions[question.scene] = question
@@ -265,35 +267,64 @@ class Class:
         question.hands[-1] = count_of_value
         (self.tell if question.phase == SHOWS else self.tell_lecturer)()
 
+    def send_largest_away(self) -> None:
+        """Shuts out the network that holds most, until the class has a new code."""
+        self.shut_out.add(self.crowd.holdings.fullest_network())
+        self._send_away(self.crowd.of_fullest_network(), SENT_AWAY)
+
+    def take_code(self, code: str) -> None:
+        self.code = code
+        self.shut_out.clear()
+        self._send_away(list(self.phones.values()), NEW_CODE)
+
+    def _send_away(self, phones: list[Phone], why: tuple[str, int]) -> None:
+        """Lets phones go; their guesses that nobody has seen yet go too."""
+        for phone in phones:
+            self.let_go(phone, why)
+            for question in self.questions.values():
+                if question.phase == ASKS:
+                    question.rounds[-1].pop(phone.visitor.person, None)
+        self.tell()
+
     def set_door(self, is_open: bool) -> None:
         self.door_is_open = is_open
         self.tell_lecturer()
 
 
-_classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest first
+_classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest code first
+all_phones = Crowd(MOST_PHONES_IN_ALL)  # each counts for its lecturer's network
 
 
 def start(key: str, network: str, seat: str = "") -> Class:
     """Starts a class. `seat`: a cookie of the lecturer's browser, by which a proxy finds the replica that keeps the
     class."""
     drop_the_old()
-    classes_of_key = [group for group in _classes.values() if group.key == key]
+    classes_of_key = [group for group in _classes.values() if group.lecturer.person == key]
     if len(classes_of_key) >= MOST_CLASSES_OF_A_KEY:
         end(classes_of_key[0])
-    if (
-        sum(group.network == network for group in _classes.values()) >= MOST_CLASSES_OF_A_NETWORK
-        or len(_classes) >= MOST_CLASSES
-    ):
-        longest_idle = min(_classes.values(), key=lambda group: group.heard_at)
-        if clock() - longest_idle.heard_at < ABANDONED_AFTER:
+    lecturer = Visitor(key, network)
+    while ledger.classes.take(lecturer):
+        longest_idle = min(_classes.values(), key=lambda group: group.heard_at, default=None)
+        if longest_idle is None or clock() - longest_idle.heard_at < ABANDONED_AFTER:
             raise refusal("manyClasses", 503)
         end(longest_idle)
-    ledger.costs.charge(Visitor(key, network), ledger.CLASS_START_SECONDS, "classes")
-    code = _new_code(seat)
-    while code in _classes:
-        code = _new_code(seat)
-    _classes[code] = Class(code, key, network)
+    ledger.costs.charge(lecturer, ledger.CLASS_START_SECONDS, "classes")
+    code = _unused_code(seat)
+    _classes[code] = Class(code, lecturer, seat)
     return _classes[code]
+
+
+def renew_code(group: Class) -> None:
+    """Sends all phones away; whoever reads the new code may enter again."""
+    code = _unused_code(group.seat)
+    _classes[code] = _classes.pop(group.code)
+    group.take_code(code)
+
+
+def _unused_code(seat: str) -> str:
+    while (code := _new_code(seat)) in _classes:
+        pass
+    return code
 
 
 def _new_code(seat: str) -> str:
@@ -304,6 +335,15 @@ def _new_code(seat: str) -> str:
     return "".join([*seat_letters, *(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
 
 
+def class_of_secret(secret: str) -> Class | None:
+    """The class of the lecturer with this secret, which stays when the code changes."""
+    drop_the_old()
+    for group in _classes.values():
+        if secrets.compare_digest(secret.encode(), group.secret.encode()):
+            return group
+    return None
+
+
 def find_class(code: str) -> Class | None:
     drop_the_old()
     return _classes.get(code.upper())
@@ -311,11 +351,11 @@ def find_class(code: str) -> Class | None:
 
 def end(group: Class) -> None:
     group.ended = True
-    _classes.pop(group.code, None)
-    for key in group.phones:
-        if ledger.costs.phones.get(key, ("",))[0] == f"class {group.code}":
-            del ledger.costs.phones[key]
+    if _classes.pop(group.code, None):
+        ledger.classes.give_back(group.lecturer)
     group.tell()
+    for phone in list(group.phones.values()):
+        group.let_go(phone)
 
 
 def drop_the_old() -> None:
@@ -327,10 +367,6 @@ def drop_the_old() -> None:
 def end_all() -> None:
     for group in list(_classes.values()):
         end(group)
-
-
-def _phone_count() -> int:
-    return sum(len(group.phones) for group in _classes.values())
 
 
 # Wrong codes: each browser has few tries. After many tries from one network, each further try is delayed. A correct

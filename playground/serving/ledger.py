@@ -79,6 +79,15 @@ def networks_of(address: str) -> Networks:
     )
 
 
+def household(address: str) -> str:
+    """The widest network of an address that counts as one household."""
+    return [address, *(name for name, households in networks_of(address) if households == 1)][-1]
+
+
+def is_within(address: str, network_name: str) -> bool:
+    return address == network_name or any(name == network_name for name, _ in networks_of(address))
+
+
 class Ledger:
     """Recent costs, of which half is forgotten every HALF_LIFE seconds. Stored costs stay as they are: each new cost is
     multiplied by a factor that grows with time, and `cost` divides by the present factor."""
@@ -166,6 +175,11 @@ class Holdings:
     def fullest_address(self) -> str:
         """The address whose networks hold most per household."""
         return max(list(self.by_address), key=self.rank_of, default="")
+
+    def fullest_network(self) -> str:
+        """The narrowest of the networks that hold most per household."""
+        networks = networks_of(self.fullest_address())
+        return max(networks, key=lambda pair: self._by_network[pair[0]] / pair[1], default=("", 1))[0]
 
 
 def add(counter: Counter, name: Hashable, amount: float) -> None:
@@ -361,6 +375,7 @@ requests = Room("requests", 1500, 40)  # requests in progress: each holds a thre
 files = Room("files", 400, 20)  # uploads in progress: each holds a connection
 uploads = Room("uploads", 68 * MB)  # received bytes of unfinished uploads; one upload at a time may exceed the limit
 decodes = Room("decodes", 100 * MB, 70 * MB)  # undecoded files that wait for their turn
+classes = Room("classes", 64)  # classes that guess together
 answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being sent
 PICTURE_BYTES = 256 * MB  # bytes of people's own decoded pictures; above it, the fullest network's are reduced
 MOST_DOWNLOADS = 4  # models downloaded at a time; the visitors of one IP network may take all of these places but one

@@ -171,11 +171,11 @@ def _keep(picture: Picture) -> Picture:
             holdings = ledger.Holdings()
             for kept_picture in list(_pictures_of_people.values()):
                 holdings.add(kept_picture.network, kept_picture.bytes)
-            network = holdings.fullest_address()
+            network = holdings.fullest_network()
             network_pictures = [
                 (number, kept_picture)
                 for number, kept_picture in list(_pictures_of_people.items())
-                if kept_picture.network == network
+                if ledger.is_within(kept_picture.network, network)
             ]
             network_pictures.sort(key=lambda pair: pair[1].asked_at)
             if any(kept_picture.halve() for _, kept_picture in network_pictures):

@@ -142,13 +142,16 @@ ROUTES: list[Route] = [
 ]
 
 
-def _story(request: Request) -> RedirectResponse:
-    """Redirects to the microscope's page, which tells the story if the address has the word `story`."""
-    words = {name: word for name, word in request.query_params.items() if name in TRACE_WORDS}
-    return RedirectResponse(f"./?{urlencode({**words, 'story': '1'})}")
+def _redirect(path: str, **word: str) -> Route:
+    """A route to the microscope's page with the words of the address and this one."""
+
+    def redirect(request: Request) -> RedirectResponse:
+        return RedirectResponse(f"./?{urlencode({**request.query_params, **word})}")
+
+    return Route(path, redirect)
 
 
-REDIRECTS = [Route("/story", _story)]  # addresses that lead to another page
+REDIRECTS = [_redirect("/story", story="1"), _redirect("/see", face="see")]  # addresses that lead to another page
 
 # picture and model: chosen.py reads them
 TRACE_WORDS = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import secrets
 import socket
 from collections.abc import Awaitable, Callable
 from functools import wraps
@@ -24,10 +23,14 @@ from starlette.routing import Route
 from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
 from playground.serving.answering import Refused, own_pages_only, sentence_response, visitor
+from playground.serving.class_counts import counts_table
 from playground.serving.classes import ASKS, QUESTION_KINDS, TELLS, Class, Question, refusal
+from playground.serving.ledger import Visitor, household
+from playground.serving.phones import Phone
 
 WAIT_SECONDS = 20.0
 BODY_SECONDS = 10.0
+RETRY_SECONDS = "2"  # after a refusal that passes: shell/phone.js asks again by itself
 PHONE_BYTES, LECTURER_BYTES = 1024, 8192  # largest body of a request in bytes: from a phone, from the lecturer
 TRY_DELAY_SECONDS, MOST_SLOW_TRIES = 2.0, 200  # the delay of a try, and the most tries that are delayed at once
 SECRET_HEADER = "x-playground-lecturer"  # the header with the lecturer's secret
@@ -54,7 +57,10 @@ def _answering_refusals(endpoint: Callable[[Request], Awaitable[Response]]) -> C
         try:
             return await endpoint(request)
         except Refused as refused:
-            return sentence_response(str(refused), refused.status, **refused.fields)
+            response = sentence_response(str(refused), refused.status, **refused.fields)
+            if refused.status == 429:
+                response.headers["Retry-After"] = RETRY_SECONDS
+            return response
         except ClientDisconnect:
             return Response(status_code=499)
 
@@ -101,11 +107,11 @@ async def _class_of(request: Request) -> Class:
     if not CODE_PATTERN.fullmatch(code):
         raise refusal("letters", 404, count=classes.CODE_LENGTH)
     group = classes.find_class(code)
-    if group is not None and (asker.person in group.phones or _has_secret(request, group)):
+    if group is not None and asker.person in group.phones:
         return group
     if classes.tries_of_keys.too_many(asker.person or asker.address):
         raise refusal("manyCodes", 429)
-    if classes.tries_of_networks.too_many(asker.address):
+    if classes.tries_of_networks.too_many(household(asker.address)):
         if _slow_tries >= MOST_SLOW_TRIES:
             raise refusal("manyTries", 503)
         _slow_tries += 1
@@ -116,16 +122,16 @@ async def _class_of(request: Request) -> Class:
         group = classes.find_class(code)
     if group is None:
         classes.tries_of_keys.add(asker.person or asker.address)
-        classes.tries_of_networks.add(asker.address)
+        classes.tries_of_networks.add(household(asker.address))
         raise refusal("noClass", 404, code=code.upper())
     return group
 
 
-def _required_key(request: Request) -> str:
-    key = people.key_of(request)
-    if key is None:
+def _with_key(request: Request) -> Visitor:
+    asker = visitor(request)
+    if not asker.person:
         raise refusal("key", 403)
-    return key
+    return asker
 
 
 # Phones
@@ -134,15 +140,18 @@ def _required_key(request: Request) -> str:
 @_answering_refusals
 async def listen(request: Request) -> Response:
     """Answers with the phone's state as soon as it differs from the version that the phone has."""
-    known_version, key = _known_version(request), _required_key(request)
+    known_version, asker = _known_version(request), _with_key(request)
     group = await _class_of(request)
-    phone = group.enter(key)
+    phone = group.enter(asker)
     _refuse_too_often(phone)
     if group.version == known_version and not group.ended:
         await _wait(phone.next_news())
     else:
         phone.wake()
-    return Response(b'{"mine": %s, %s' % (_own_guess(group, key), _shared_state(group)[1:]), headers=NEWS_HEADERS)
+    if phone.why_out:
+        raise refusal(*phone.why_out)
+    own_guess = _own_guess(group, asker.person)
+    return Response(b'{"mine": %s, %s' % (own_guess, _shared_state(group)[1:]), headers=NEWS_HEADERS)
 
 
 async def _wait(news: asyncio.Future[None]) -> None:
@@ -153,8 +162,8 @@ async def _wait(news: asyncio.Future[None]) -> None:
         pass
 
 
-def _refuse_too_often(phone: classes.Phone) -> None:
-    if not phone.take_request():
+def _refuse_too_often(phone: Phone) -> None:
+    if not phone.requests.take():
         raise refusal("often", 429)
 
 
@@ -170,19 +179,22 @@ def _shared_state(group: Class) -> bytes:
             "version": group.version,
             "ended": group.ended,
             "scene": group.scene,
-            "question": _question_record(group.question),
+            "question": _question_record(group),
         }
         group.shared_state = (group.version, json.dumps(shared).encode())
     return group.shared_state[1]
 
 
-def _question_record(question: Question | None) -> dict | None:
+def _question_record(group: Class) -> dict | None:
+    question = group.question
     if question is None:
         return None
     record = {
         **{"number": question.number, "turn": len(question.rounds), "kind": question.kind, "phase": question.phase},
         **{"low": question.low, "high": question.high, "of": question.about, **question.for_phones},
     }
+    if question.own_picture:
+        record["picture"] = f"api/classes/{group.code}/pictures/{question.own_picture}.jpg"
     if question.phase != ASKS:
         record["counts"] = question.counts()
     if question.phase == TELLS:
@@ -193,19 +205,19 @@ def _question_record(question: Question | None) -> dict | None:
 @own_pages_only
 @_answering_refusals
 async def guess(request: Request) -> Response:
-    group, key = await _class_of(request), _required_key(request)
-    phone = group.enter(key)
+    group, asker = await _class_of(request), _with_key(request)
+    phone = group.enter(asker)
     _refuse_too_often(phone)
     message = await read_message(request, PHONE_BYTES)
-    guess = group.take_guess(key, message.get("question"), message.get("turn"), message.get("guess"))
+    guess = group.take_guess(asker.person, message.get("question"), message.get("turn"), message.get("guess"))
     return Response(json.dumps({"guess": guess}), headers=NEWS_HEADERS)
 
 
 @_answering_refusals
 async def picture(request: Request) -> Response:
     """Sends the lecturer's own picture to a phone of the class."""
-    group, key = await _class_of(request), _required_key(request)
-    jpeg = group.pictures.get(request.path_params["id"]) if key in group.phones else None
+    group, asker = await _class_of(request), _with_key(request)
+    jpeg = group.pictures.get(request.path_params["id"]) if asker.person in group.phones else None
     if jpeg is None:
         raise refusal("noPicture", 404)
     return Response(jpeg, media_type="image/jpeg", headers={"Cache-Control": "no-store"})
@@ -223,8 +235,8 @@ async def start(request: Request) -> Response:
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
     root, reachable_command = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    group = classes.start(_required_key(request), visitor(request).address, request.cookies.get(SEAT_COOKIE, ""))
-    group.address, group.reachable_command = f"{root}c/{group.code}", reachable_command
+    group = classes.start(*_with_key(request), request.cookies.get(SEAT_COOKIE, ""))
+    group.root, group.reachable_command = root, reachable_command
     return Response(json.dumps({"secret": group.secret, **_lecturer_state(group)}), headers=NEWS_HEADERS)
 
 
@@ -266,13 +278,10 @@ def _listens(address: str, port: int) -> bool:
     return True
 
 
-def _has_secret(request: Request, group: Class) -> bool:
-    return secrets.compare_digest(request.headers.get(SECRET_HEADER, "").encode(), group.secret.encode())
-
-
 async def _class_of_lecturer(request: Request) -> Class:
-    group = await _class_of(request)
-    if not _has_secret(request, group):
+    group = classes.class_of_secret(request.headers.get(SECRET_HEADER, ""))
+    if group is None:
+        await _class_of(request)
         raise refusal("otherLecturer", 403)
     group.heard_at = classes.clock()
     return group
@@ -291,7 +300,7 @@ async def lecture(request: Request) -> Response:
 def _lecturer_state(group: Class) -> dict:
     """The lecturer's state. It contains no guesses until the lecturer shows them."""
     question = group.question
-    question_record = _question_record(question)
+    question_record = _question_record(group)
     if question and question_record:
         question_record |= {"answered": [len(guesses) for guesses in question.rounds], "hands": question.hands}
     return {
@@ -305,6 +314,8 @@ def _lecturer_state(group: Class) -> dict:
         **{
             "open": group.door_is_open,
             "phones": len(group.phones),
+            "networks": len({household(address) for address in group.crowd.holdings.by_address}),
+            "largest": len(group.crowd.of_fullest_network()),
             "asked": group.question_count,
             "scene": group.scene,
             "question": question_record,
@@ -312,6 +323,12 @@ def _lecturer_state(group: Class) -> dict:
         "qr": qr.rows(group.address),
         "minutes": max(0, round((classes.LONGEST_LIFE - classes.clock() + group.begun_at) / 60)),
     }
+
+
+@_answering_refusals
+async def counts(request: Request) -> Response:
+    table = counts_table(await _class_of_lecturer(request), request.query_params.get("language", "en"))
+    return Response(table.encode("utf-8-sig"), media_type="text/csv", headers={"Cache-Control": "no-store"})
 
 
 @own_pages_only
@@ -334,10 +351,17 @@ async def act(request: Request) -> Response:
         group.count_hands(message["hands"])
     elif action == "door":
         group.set_door(message.get("open") is True)
+    elif action == "away":
+        group.send_largest_away()
+    elif action == "code":
+        classes.renew_code(group)
     elif action == "end":
         classes.end(group)
     else:
-        raise Refused("A class can go, ask, ask again, show, tell the truth, count hands, close its door and end.")
+        raise Refused(
+            "A class can go, ask, ask again, show, tell the truth, count hands, close its door, send phones away, "
+            "take a new code and end."
+        )
     return Response(json.dumps(_lecturer_state(group)), headers=NEWS_HEADERS)
 
 
@@ -377,29 +401,32 @@ def _ask(group: Class, request: Request, message: dict) -> None:
         for name in ("asks", "unit", "options", "rows", "columns", "mark", "aspect")
         if name in question
     }
-    for_phones |= _question_picture(group, request, question)
-    group.ask(Question(0, int(str(group.scene["n"])), question["kind"], low, high, values, for_phones, about))
+    picture, own_picture = _question_picture(group, request, question)
+    if picture:
+        for_phones["picture"] = picture
+    scene = int(str(group.scene["n"]))
+    group.ask(Question(0, scene, question["kind"], low, high, values, for_phones, own_picture, about))
 
 
 def _is_option(option: object) -> bool:
     return isinstance(option, list) and len(option) == 2 and isinstance(option[0], str) and 0 < len(option[0]) <= 40
 
 
-def _question_picture(group: Class, request: Request, question: dict) -> dict:
-    """The picture of a question: a sample's address, or the lecturer's own picture, which is kept for the class and
-    shown on phones only with the lecturer's consent."""
+def _question_picture(group: Class, request: Request, question: dict) -> tuple[str, str]:
+    """The picture of a question: a sample's address, or the id of the lecturer's own picture, which is kept for the
+    class and shown on phones only with the lecturer's consent."""
     if isinstance(address := question.get("picture"), str) and SAMPLE_ADDRESS.fullmatch(address):
-        return {"picture": address}
+        return address, ""
     if question.get("mine") and question.get("yes") is True:
         person = people.person_of(request)
         photograph = person.pictures.get(str(question["mine"])) if person else None
         if photograph is None:
             raise refusal("photographGone", 404)
         group.pictures = {photograph.id: photograph.jpeg}
-        return {"picture": f"api/classes/{group.code}/pictures/{photograph.id}.jpg", "own": True}
+        return "", photograph.id
     if question["kind"] == "place":
         raise refusal("sendPhotograph", 409)
-    return {}
+    return "", ""
 
 
 ROUTES = [
@@ -410,5 +437,6 @@ ROUTES = [
     Route("/api/classes/{code}/guesses", guess, methods=["POST"]),
     Route("/api/classes/{code}/pictures/{id}.jpg", picture),
     Route("/api/classes/{code}/lecturer", lecture, methods=["GET"]),
+    Route("/api/classes/{code}/lecturer/counts.csv", counts),
     Route("/api/classes/{code}/lecturer", act, methods=["POST"]),
 ]

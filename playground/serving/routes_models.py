@@ -21,7 +21,7 @@ from playground.samples import start_patch
 from playground.serving import chosen, models, people, settings, traces
 from playground.serving.answering import Refused, answer, own_pages_only, visitor
 from playground.serving.cache import Cache
-from playground.serving.ledger import MOST_DOWNLOADS, refusals
+from playground.serving.ledger import MOST_DOWNLOADS, Holdings, refusals
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.traces import Setup
@@ -261,10 +261,12 @@ def wait_for(key: str, name: str, network: str = "") -> Download:
             for visitor, waiter in _waiters.items()
             if visitor != key and not waiter.download.over
         }
-        network_count = list(networks_by_model.values()).count(network)
+        holdings = Holdings()
+        for network_of_model in networks_by_model.values():
+            holdings.add(network_of_model, 1)
         count = len(networks_by_model)
         if name not in networks_by_model and (
-            count >= MOST_DOWNLOADS or (network and network_count >= MOST_DOWNLOADS - 1)
+            count >= MOST_DOWNLOADS or holdings.rank_of(network)[0] >= MOST_DOWNLOADS - 1
         ):
             refusals["models"] += 1
             raise PlaygroundError(

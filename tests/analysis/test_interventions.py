@@ -348,7 +348,7 @@ def test_the_values_at_a_point_stay_in_the_model_s_dtype(small, picture):
 
 
 MISTAKES = [
-    (lambda s, o: s.ablate([(9, 0)]), r"There is no head 0 in layer 9: layers count from 0 to 3"),
+    (lambda s, o: s.ablate([(9, 0)]), r"There is no layer 9 here; this trace of vit_tiny_patch16_224 holds 0 to 3"),
     (lambda s, o: s.ablate([]), r"No head is ablated"),
     (lambda s, o: s.ablate([(0, 0)], to="one"), r'to="zero" or "mean"; given was \'one\''),
     (lambda s, o: s.ablate([(0, 0)], mean_of="x"), r"mean_of= is a folder"),

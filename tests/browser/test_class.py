@@ -1,6 +1,9 @@
 """A class that guesses together: a lecturer in the story and three phones, each in its own browser."""
 
+import csv
+import http.client
 import re
+from pathlib import Path
 
 import pytest
 
@@ -133,6 +136,45 @@ def test_a_class_answers_by_number_and_by_raised_hands_until_the_lecturer_ends_i
     refused_phone.page.locator(".phone form input").wait_for()
 
 
+def enter_from_another_network(server, code: str, number: int) -> int:
+    """The status of the answer to a made-up phone that comes from another address of this machine."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, source_address=("127.0.0.2", 0))
+    headers = {"Host": server.address, "X-Playground-Key": f"{number:024}"}
+    connection.request("GET", f"/api/classes/{code}", headers=headers)
+    return connection.getresponse().status
+
+
+def test_the_lecturer_sends_made_up_phones_away_takes_a_new_code_and_saves_the_counts(lecturer, phones, server):
+    code = lecturer.begin()
+    phones[0].come(code).reads("A question comes here")
+    assert [enter_from_another_network(server, code, number) for number in range(3)] == [200] * 3
+    lecturer.reads("4 here, from 2 networks")
+    lecturer.press("Send away the largest network (3)")
+    lecturer.reads("1 here")
+    assert enter_from_another_network(server, code, 4) == 403
+    lecturer.press("Open this question")
+    phones[0].touch(0.5, 0.5)
+    lecturer.press("Reveal the guesses")
+    lecturer.press("Code")
+    lecturer.press("New code: everybody enters again")
+    phones[0].reads("This class has a new code")
+    lecturer.reads("0 here")
+    new_code = lecturer.page.locator(".class-code").inner_text()
+    assert new_code != code
+    lecturer.page.reload()
+    lecturer.reads("0 here")
+    lecturer.press("Code") if not lecturer.page.locator(".class-large").count() else None
+    phones[0].page.locator(".phone form input").fill(new_code)
+    phones[0].page.locator(".phone form button").click()
+    lecturer.reads("1 here")
+    phones[0].page.locator(".class-map .guessed").wait_for()
+    with lecturer.page.expect_download() as download:
+        lecturer.press("Save the counts (.csv)")
+    assert download.value.suggested_filename == f"class-{new_code}.csv"
+    header, *rows = csv.reader(Path(download.value.path()).read_text("utf-8-sig").splitlines())
+    assert [row[header.index("people")] for row in rows] == ["1"]
+
+
 def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server, lecturer):
     code = lecturer.begin()
     link = lecturer.page.locator(".class-small a").get_attribute("href")
@@ -141,6 +183,15 @@ def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server,
     second_lecturer.page.locator(".class-code").wait_for()
     assert second_lecturer.page.locator(".class-code").inner_text() == code
     assert "lecture" not in second_lecturer.page.url
+
+
+def test_a_phone_that_is_refused_for_a_moment_says_why_and_enters_by_itself(arrive, server, lecturer):
+    phone, code = arrive(Phone, server.url), lecturer.begin()
+    refusal = {"says": "Many phones.", "key": "arrivals", "filled": {}}
+    phone.page.route("**/api/classes/*", lambda route: route.fulfill(status=429, json=refusal), times=1)
+    phone.come(code).reads("Many phones.")
+    assert not phone.page.locator(".phone form").count()
+    phone.reads("A question comes here")
 
 
 def test_a_german_phone_reads_german_and_an_unknown_code_keeps_the_field(arrive, server):

@@ -130,6 +130,28 @@ def test_sweeps_over_cuts_scales_and_checkpoints_give_the_numbers_of_each_trace(
             assert float(checkpoint_sweep["value"].sel(image=name)[n]) == accuracy
 
 
+def test_a_checkpoint_moves_the_tokens_of_the_model(labelled_vit, pictures):
+    checkpoints = [labelled_vit, scramble(VisionTransformer(labelled_vit.config), seed=5)]
+    moved = playground.sweep(
+        pictures, labelled_vit, metric="moved", over="checkpoints", checkpoints=checkpoints, progress=False
+    )
+    for name, seen, _ in labelled_traces(labelled_vit, pictures):
+        tokens, other = (vit.features(seen.input, 2)[0] for vit in checkpoints)
+        expected = ((other - tokens).norm(dim=-1) / tokens.norm(dim=-1)).mean().item()
+        assert moved["value"].sel(image=name).values.tolist() == [0, pytest.approx(expected, rel=1e-4)]
+        assert expected > 0.1
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"width": 96}, "66 of 96"), ({"registers": 0}, "64 of 48"), ({"patch_size": 16}, "18 of 48")],
+)
+def test_a_checkpoint_with_other_tokens_can_not_be_compared_token_by_token(labelled_vit, pictures, changes, words):
+    options = {"over": "checkpoints", "checkpoints": [labelled_vit, VisionTransformer(replace(SMALL, **changes))]}
+    with pytest.raises(PlaygroundError, match=f"has 67 of 48 numbers, untrained {words}\\. Sweep over checkpoints of"):
+        playground.sweep(pictures, metric="moved", progress=False, **options)
+
+
 def test_a_metric_of_one_s_own_gets_logits_or_features(labelled_vit, pictures):
     def doubled_logit(logits, label):
         return logits[:, 2] * 2

@@ -12,6 +12,8 @@ from torchvision import transforms
 
 import playground
 from playground import PlaygroundError
+from playground.errors import PlaygroundWarning
+from playground.models import checking
 
 HALVES = {"mean": (0.5,) * 3, "std": (0.5,) * 3}
 
@@ -92,6 +94,67 @@ def test_logits_that_differ_from_ours_are_not_shown(model, picture):
     assert vit.classes == 0
     assert "logits differ" in vit.no_answer
     assert playground.trace(vit, picture).logits is None
+
+
+def hugging_face_vit():
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ViTConfig(
+        hidden_size=48, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
+    )
+    return scramble(transformers.ViTForImageClassification(config))
+
+
+def test_a_model_is_compared_at_another_grid_than_its_own_too():
+    hf_model = hugging_face_vit()
+    vit = playground.load(hf_model, **HALVES)
+    assert playground.check(vit, hf_model, batch(96))
+    embeddings = hf_model.vit.embeddings
+    stretch = embeddings.interpolate_pos_encoding
+    embeddings.interpolate_pos_encoding = lambda *arguments: 1.1 * stretch(*arguments)
+    with torch.no_grad():
+        hf_model.classifier.bias += 1  # else it is known
+    with pytest.raises(PlaygroundError, match=r"our pass is another one at 5 × 2 patches: the tokens part after"):
+        playground.load(hf_model, **HALVES)
+
+
+def test_a_model_that_is_traced_again_is_compared_again_only_after_a_change(model, monkeypatch):
+    compared = []
+    monkeypatch.setattr(
+        checking, "check", lambda *arguments, check=checking.check: compared.append(arguments) or check(*arguments)
+    )
+    hf_model = hugging_face_vit()
+
+    def agrees():
+        logits = playground.trace(hf_model, pixel_values=batch()[:1]).logits
+        with torch.no_grad():
+            return torch.allclose(logits, hf_model(batch()[:1]).logits[0], atol=1e-4)
+
+    assert agrees()
+    times = len(compared)
+    assert agrees()
+    assert len(compared) == times
+    hf_model.vit.layers[1].attention.q_proj.weight.data.mul_(2)  # torch does not count this change
+    assert agrees()
+    with torch.no_grad():
+        hf_model.classifier.weight.mul_(2)
+    assert agrees()
+    assert len(compared) > times
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda model: playground.load(model),
+        lambda model: playground.trace(model, "meadow"),
+        lambda model: playground.trace_batch(model, batch()),
+        lambda model: playground.trace_many(["meadow"], model),
+    ],
+    ids=["load", "trace", "trace_batch", "trace_many"],
+)
+def test_a_warning_points_to_the_line_of_the_person(model, look):
+    with pytest.warns(PlaygroundWarning, match="Assumed of") as warnings:
+        look(model)
+    assert [one.filename for one in warnings] == [__file__]
 
 
 @pytest.mark.parametrize(

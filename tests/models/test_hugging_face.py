@@ -44,7 +44,8 @@ def hugging_face_model(kind: str, **changes):
 def outputs_of(reference, image):
     """(the logits, or the pooled features of a model without classes; the attention weights of every layer)"""
     has_text_tower = hasattr(reference, "text_model")
-    output = (reference.vision_model if has_text_tower else reference)(image, output_attentions=True)
+    options = {"output_attentions": True, "interpolate_pos_encoding": image.shape[2:] != (64, 64)}
+    output = (reference.vision_model if has_text_tower else reference)(image, **options)
     if has_text_tower and hasattr(reference, "visual_projection"):
         return reference.visual_projection(output.pooler_output), output.attentions
     for name in ("logits", "image_embeds", "pooler_output"):
@@ -79,8 +80,11 @@ MODELS = [
 ]
 
 
-def assert_same_outputs(our_vit: VisionTransformer, reference, kind: str) -> None:
-    image = torch.randn(1, 3, 64, 64, generator=torch.Generator().manual_seed(0))
+SIZES = [(64, 64), (48, 48), (32, 112), (96, 128)]  # the model's own 4 × 4 patches, then fewer, others, more
+
+
+def assert_same_outputs(our_vit: VisionTransformer, reference, kind: str, size: tuple[int, int] = (64, 64)) -> None:
+    image = torch.randn(1, 3, *size, generator=torch.Generator().manual_seed(0))
     with torch.no_grad():
         expected, attentions = outputs_of(reference, image)
         logits, record = our_vit.record(image)
@@ -104,8 +108,10 @@ def test_a_model_that_transformers_saved_gives_its_logits_and_attention(kind, ch
     for folder in (tmp_path / "mine", f"local-dir:{tmp_path / 'mine'}", str(tmp_path / "mine" / "model.safetensors")):
         our_vit = playground.load(folder, device="cpu")
         assert our_vit.name == "mine"
-    assert_same_outputs(our_vit, reference, kind)
-    assert_same_outputs(playground.load(reference), reference, kind)  # loads the model itself, not a file
+    its_own_vit = playground.load(reference)  # loads the model itself, not a file
+    for size in SIZES:
+        assert_same_outputs(our_vit, reference, kind, size)
+        assert_same_outputs(its_own_vit, reference, kind, size)
 
 
 def test_labels_follow_their_numbers_whatever_their_order_in_the_file(tmp_path):

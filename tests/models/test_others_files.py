@@ -2,6 +2,7 @@
 fills from the same file; models of torchvision and transformers are compared with their own passes."""
 
 import json
+import math
 from functools import partial
 
 import pytest
@@ -12,7 +13,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 import playground
-from models.parity import attentions
+from models.parity import assert_equal, attentions
 from playground import PlaygroundError
 from playground.errors import PlaygroundWarning
 from playground.models import timm_models
@@ -63,6 +64,42 @@ def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
     named_vit = playground.load(name, weights=file, device="cpu", num_heads=2)
     with torch.no_grad():
         torch.testing.assert_close(named_vit(pixels(70)), timm_copy(pixels(70)), **TOLERANCE)
+
+
+def stretched_by_meta(positions, grid):
+    """Positions (side², width) on another grid, as Meta's DINOv2 without registers has it: Keys' cubic (a = −3/4)
+    through the four nearest rows and columns, whose places are off by a tenth of a patch at the far end."""
+    side = round(len(positions) ** 0.5)
+    mixtures = []
+    for count in grid:
+        mixture = torch.zeros(count, side)
+        for place in range(count):
+            centre = (place + 0.5) * side / (count + 0.1) - 0.5
+            for nearby in range(math.floor(centre) - 1, math.floor(centre) + 3):
+                x = abs(centre - nearby)
+                weight = 1.25 * x**3 - 2.25 * x**2 + 1 if x <= 1 else -0.75 * x**3 + 3.75 * x**2 - 6 * x + 3
+                mixture[place, min(max(nearby, 0), side - 1)] += weight
+        mixtures.append(mixture)
+    return torch.einsum("ri,cj,ijd->rcd", *mixtures, positions.unflatten(0, (side, side))).flatten(0, 1)
+
+
+@pytest.mark.parametrize("grid", [(5, 5), (3, 3), (2, 9), (5, 8)])
+@pytest.mark.parametrize("registers", [0, 4])
+def test_meta_s_dinov2_has_meta_s_positions_on_every_grid(tmp_path, registers, grid):
+    name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
+    timm_model = scramble(timm.create_model(name, **SMALL))
+    file = tmp_path / "dinov2_vits14_pretrain.safetensors"
+    save_file(state_of_meta(timm_model, registers), file)
+    size = 14 * grid[0], 14 * grid[1]
+    reference = timm.create_model(name, **SMALL | {"img_size": size})
+    state = timm_model.state_dict()
+    patches = state["pos_embed"][0, -25:]
+    if registers:  # Meta stretches these as timm does
+        positions = timm.layers.resample_abs_pos_embed(patches[None], grid, (5, 5), num_prefix_tokens=0)[0]
+    else:
+        positions = patches if grid == (5, 5) else stretched_by_meta(patches, grid)
+    reference.load_state_dict(state | {"pos_embed": torch.cat([state["pos_embed"][0, :-25], positions])[None]})
+    assert_equal(reference.eval(), playground.load(file, device="cpu"), size)
 
 
 def test_meta_s_gated_mlp_has_its_gate_first(tmp_path):

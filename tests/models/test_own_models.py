@@ -358,9 +358,9 @@ def test_facebook_s_dinov2_is_the_one_on_the_disk(really_here):
     really_here("dinov2-small")
     vit = playground.load("facebook/dinov2-small", device="cpu", offline=True)
     assert vit.name == "facebook/dinov2-small"
-    assert torch.equal(
-        vit.blocks[3].attn.qkv.weight, playground.load("dinov2-small", device="cpu").blocks[3].attn.qkv.weight
-    )
+    as_timm_s = playground.load("dinov2-small", device="cpu")
+    assert torch.equal(vit.blocks[3].attn.qkv.weight, as_timm_s.blocks[3].attn.qkv.weight)
+    assert (vit.config.stretching, as_timm_s.config.stretching) == ("plain", "antialiased")
 
 
 def test_the_download_command_fetches_a_repository(really_here, capsys):

@@ -5,12 +5,13 @@ import json
 import math
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from test_javascript import ROOT, node
 
-from playground.serving import classes, ledger
+from playground.serving import classes, ledger, phones
 from playground.serving.answering import Refused
 from playground.serving.classes import Question
 from playground.serving.ledger import Ledger, Visitor
@@ -28,7 +29,8 @@ class Clock:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(classes, "clock", clock)
+    for module in (classes, phones):
+        monkeypatch.setattr(module, "clock", clock)
     yield clock
     classes.end_all()
 
@@ -57,7 +59,7 @@ def test_a_code_is_five_letters_that_nobody_confuses(group):
 def test_one_browser_has_one_guess_and_may_change_it(group):
     question = new_question(group)
     for key, guess in (("a", 3), ("a", 5), ("b", 5.0)):
-        group.enter(key)
+        group.enter(Visitor(key))
         group.take_guess(key, question.number, 1, guess)
     assert question.counts() == [{"5": 2}]
 
@@ -125,34 +127,153 @@ def test_raised_hands_are_added_to_the_guesses(group):
 
 
 def test_a_closed_class_lets_in_only_phones_that_were_in_it(group):
-    group.enter("a")
+    group.enter(Visitor("a"))
     group.set_door(False)
-    group.enter("a")
+    group.enter(Visitor("a"))
     with pytest.raises(Refused, match="door"):
-        group.enter("b")
+        group.enter(Visitor("b"))
 
 
 def test_classes_phones_and_questions_are_bounded(group, monkeypatch):
-    monkeypatch.setattr(classes, "MOST_PHONES", 2)
-    group.enter("a"), group.enter("b")
+    monkeypatch.setattr(group.crowd, "capacity", 2)
+    group.enter(Visitor("a")), group.enter(Visitor("b"))
     with pytest.raises(Refused, match="full"):
-        group.enter("c")
+        group.enter(Visitor("c"))
     for scene in range(classes.MOST_QUESTIONS):
         group.ask(number_question(scene=scene))
     with pytest.raises(Refused, match="room"):
         group.ask(number_question(scene=classes.MOST_QUESTIONS))
 
 
+HALL = "10.7.0.1"
+
+
+def let_in(group, count: int, address: str, name: str = "phone") -> int:
+    """The number of new phones of this address that the class lets in."""
+    return sum(1 for number in range(count) if not refuses(group, Visitor(f"{name} {number}", address)))
+
+
+def refuses(group, visitor) -> bool:
+    try:
+        group.enter(visitor)
+    except Refused:
+        return True
+    return False
+
+
+def test_a_hall_behind_one_address_is_in_within_a_minute_and_made_up_phones_do_not_fill_a_class_at_once(group, clock):
+    """Once, one machine filled a class with 488 made-up phones in 1.3 seconds."""
+    assert let_in(group, 488, HALL) == phones.ARRIVALS_A_SECOND
+    assert let_in(group, 20, "10.8.0.1", "other") == phones.ARRIVALS_A_SECOND, "another network is bounded with it"
+    for _ in range(60):
+        clock.now += 1
+        let_in(group, 400, HALL, "student")
+    assert sum(key.startswith("student") for key in group.phones) == 400
+
+
+def test_the_networks_of_a_house_enter_as_one(group):
+    assert sum(let_in(group, 1, f"2001:db8:1:2{n:02x}::/64", str(n)) for n in range(256)) == phones.ARRIVALS_A_SECOND
+
+
+def test_the_network_that_holds_most_of_a_full_class_gives_way_to_others(group, clock, monkeypatch):
+    monkeypatch.setattr(group.crowd, "capacity", 8)
+    let_in(group, 8, "10.8.0.1", "made up")
+    clock.now += 1
+    for number in (1, 2, 3):
+        group.enter(Visitor(f"made up {number}", "10.8.0.1"))
+    assert let_in(group, 8, HALL) == 4, "both networks have half"
+    made_up = [key for key in group.phones if key.startswith("made up")]
+    assert made_up[:3] == ["made up 1", "made up 2", "made up 3"], "not the longest silent has left"
+    assert (len(group.phones), len(made_up)) == (8, 4)
+
+
+def test_in_a_network_that_fills_a_class_only_a_phone_that_is_silent_for_long_gives_way(group, clock, monkeypatch):
+    monkeypatch.setattr(group.crowd, "capacity", 8)
+    let_in(group, 8, HALL)
+    clock.now += phones.SILENT_SECONDS - 1
+    assert let_in(group, 1, HALL, "late") == 0
+    group.enter(Visitor("phone 0", HALL))
+    clock.now += 1
+    assert let_in(group, 1, HALL, "late") == 1
+    assert "phone 0" in group.phones
+    assert "phone 1" not in group.phones
+
+
+def test_the_classes_of_one_network_leave_room_for_the_phones_of_others(group, monkeypatch):
+    monkeypatch.setattr(classes.all_phones, "capacity", 20)
+    hostile = [classes.start(f"hostile {n}", f"2001:db8:1:2{n:02x}::/64") for n in range(10)]
+    for n, class_ in enumerate(hostile):
+        let_in(class_, 8, f"10.{20 + n}.0.1", f"of {n}")
+    assert let_in(group, 8, HALL) == 8
+    assert sum(len(class_.phones) for class_ in hostile) == 12
+    classes.end_all()
+    assert len(classes.all_phones) == 0
+
+
+def test_the_largest_network_is_sent_away_with_its_open_guesses_until_the_class_has_a_new_code(group):
+    question = new_question(group)
+    let_in(group, 3, HALL)
+    for network in range(5):
+        let_in(group, 1, f"2001:db8:1:20{network}::/64", f"made up {network}")
+    for key in group.phones:
+        group.take_guess(key, question.number, 1, 7)
+    group.send_largest_away()
+    assert list(group.phones) == ["phone 0", "phone 1", "phone 2"]
+    assert question.counts() == [{"7": 3}]
+    with pytest.raises(Refused, match="sent the phones of your network away"):
+        group.enter(Visitor("made up again", "2001:db8:1:2ff::/64"))
+    classes.renew_code(group)
+    group.enter(Visitor("made up again", "2001:db8:1:2ff::/64"))
+
+
+def test_a_new_code_sends_all_phones_away_and_keeps_what_was_revealed(group):
+    revealed = new_question(group)
+    for key in ("a", "b"):
+        group.enter(Visitor(key, HALL))
+        group.take_guess(key, revealed.number, 1, 7)
+    group.show()
+    group.go_to({"n": 2})
+    group.ask(number_question(scene=2))
+    group.take_guess("a", group.question.number, 1, 5)
+    former_code, address = group.code, group.address
+    classes.renew_code(group)
+    assert classes.find_class(former_code) is None
+    assert classes.find_class(group.code) is group
+    assert group.address == address.replace(former_code, group.code)
+    assert not group.phones
+    assert not ledger.costs.phones
+    assert (revealed.counts(), group.question.counts()) == ([{"7": 2}], [{}])
+    classes.end(group)
+    assert classes.find_class(group.code) is None
+
+
+def test_the_new_code_of_a_class_says_on_which_server_it_is():
+    group = classes.start("lecturer", "10.0.0.1", "07af" + "0" * 28)
+    former_code = group.code
+    classes.renew_code(group)
+    assert group.code != former_code
+    assert group.code[:2] == former_code[:2]
+
+
 def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, monkeypatch):
-    monkeypatch.setattr(classes, "MOST_CLASSES", 2)
-    other_group = classes.start("another", "10.0.0.2")
+    monkeypatch.setattr(ledger.classes, "capacity", 2)
+    other_group = classes.start("another", "10.1.0.1")
     with pytest.raises(Refused, match="room"):
-        classes.start("third", "10.0.0.3")
+        classes.start("third", "10.2.0.1")
     clock.now += classes.ABANDONED_AFTER + 1
     other_group.heard_at = clock.now
-    classes.start("third", "10.0.0.3")
+    classes.start("third", "10.2.0.1")
     assert group.ended
     assert not other_group.ended
+
+
+def test_one_house_of_many_networks_leaves_room_for_the_classes_of_others(group):
+    """Once, the 256 networks of one IPv6 house held all classes of a server."""
+    for number in range(256):
+        with suppress(Refused):
+            classes.start(f"key {number}", f"2001:db8:1:2{number:02x}::/64")
+    for number in range(5):
+        classes.start(f"other lecturer {number}", f"10.0.{number}.1")
 
 
 def test_a_key_has_two_classes_and_a_third_ends_the_first(group):
@@ -166,13 +287,13 @@ def test_a_phone_is_charged_to_its_class_until_that_ends_and_starting_a_class_co
     second_class = classes.start("lecturer", "10.0.0.1")
     assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.CLASS_START_SECONDS, rel=0.01)
     for phone in ("a", "b"):
-        second_class.enter(phone)
-    assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", f"class {second_class.code}")
+        second_class.enter(Visitor(phone))
+    assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", second_class.account)
     third_class = classes.start("another", "10.0.0.2")
-    third_class.enter("b")
+    third_class.enter(Visitor("b"))
     classes.end(second_class)
     assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", "10.0.0.1")
-    assert costs.payer(Visitor("b", "10.0.0.1")) == Visitor("b", f"class {third_class.code}")
+    assert costs.payer(Visitor("b", "10.0.0.1")) == Visitor("b", third_class.account)
 
 
 def test_a_class_s_code_says_on_which_server_it_is():
@@ -195,10 +316,10 @@ def test_a_class_ends_after_four_hours(group, clock):
 
 
 def test_a_flood_of_one_phone_is_stopped_and_passes(group, clock):
-    phone = group.enter("a")
-    assert sum(phone.take_request() for _ in range(1000)) == classes.REQUEST_BURST
+    phone = group.enter(Visitor("a"))
+    assert sum(phone.requests.take() for _ in range(1000)) == phones.REQUEST_BURST
     clock.now += 1
-    assert phone.take_request()
+    assert phone.requests.take()
 
 
 def test_tries_are_forgotten_after_a_minute(clock):
@@ -212,14 +333,14 @@ def test_tries_are_forgotten_after_a_minute(clock):
 
 def test_a_waiting_phone_hears_of_a_change_and_its_earlier_wait_ends(group):
     async def waiting():
-        first_wait = group.enter("a").next_news()
-        second_wait = group.enter("a").next_news()
-        other_wait = group.enter("b").next_news()
+        first_wait = group.enter(Visitor("a")).next_news()
+        second_wait = group.enter(Visitor("a")).next_news()
+        other_wait = group.enter(Visitor("b")).next_news()
         assert (first_wait.done(), second_wait.done(), other_wait.done()) == (True, False, False)
         group.take_guess("a", new_question(group).number, 1, 5)
         assert second_wait.done()
         assert other_wait.done()
-        third_wait = group.enter("b").next_news()
+        third_wait = group.enter(Visitor("b")).next_news()
         group.take_guess("a", group.question.number, 1, 6)
         assert not third_wait.done(), "a guess is no news for the others"
         screen_wait = group.next_lecturer_news()

@@ -12,7 +12,7 @@ from starlette.datastructures import QueryParams
 from starlette.testclient import TestClient
 
 from playground.serving import chosen, ledger, people, pictures, routes_samples, scripts, settings
-from playground.serving.routes import ROUTES, WORDS_OF_ROUTE
+from playground.serving.routes import REDIRECTS, ROUTES, WORDS_OF_ROUTE
 from playground.serving.traces import Setup
 from serving.visits import ANNA, assert_refused, bring, client
 
@@ -28,6 +28,14 @@ FIGURE_ROUTES = [route for route in WORDS_OF_ROUTE if "figure" in route or "expo
 def test_the_table_has_every_route_and_no_other():
     routes = {f"{method} {route.path}" for route in ROUTES for method in route.methods - {"HEAD"}}
     assert routes == WORDS_OF_ROUTE.keys()
+
+
+@pytest.mark.parametrize(("address", "target"), [("/see", "face=see"), ("/story", "story=1")])
+def test_a_short_address_leads_to_the_microscope_s_page_and_keeps_its_words(address, target):
+    with TestClient(Starlette(routes=REDIRECTS), follow_redirects=False) as browser:
+        answers = [browser.get(f"{address}{words}") for words in ("", "?sample=flock&query=2%2C5")]
+    targets = [f"./?{target}", f"./?sample=flock&query=2%2C5&{target}"]
+    assert [answer.headers["location"] for answer in answers] == targets
 
 
 def test_matplotlib_is_not_loaded_before_a_figure_is_asked_for():

@@ -1,11 +1,13 @@
 """A class over HTTP: the answers to phones, to the lecturer and to strangers."""
 
+import csv
 import json
 import threading
 
 import pytest
+from waiting import until
 
-from playground.serving import classes, people, routes_classes
+from playground.serving import classes, ledger, people, phones, routes_classes
 from serving.visits import ANNA, BERT, assert_refused, bring, client
 
 LECTURER = {"X-Playground-Key": "lecturer" * 3}
@@ -49,6 +51,10 @@ def http(monkeypatch):
         yield http
     classes.end_all()
     people.forget(LECTURER["X-Playground-Key"])
+
+
+def come_from(monkeypatch, address: str) -> None:
+    monkeypatch.setattr(people, "network", lambda _: ledger.network(address))
 
 
 @pytest.fixture
@@ -100,6 +106,27 @@ def test_a_phone_sees_all_guesses_and_the_truth_only_when_they_are_shown(group):
     reply = group.phone().json()
     assert reply["question"]["counts"] == [{"20": 1, "7": 1}, {"12": 1}]
     assert (reply["question"]["truth"], reply["mine"]) == (12, [20, 12])
+
+
+def test_phones_that_enter_too_fast_are_asked_to_come_again(group, monkeypatch):
+    monkeypatch.setattr(phones, "clock", lambda: 7.0)
+    answers = [group.phone({"X-Playground-Key": f"{number:024}"}) for number in range(phones.ARRIVALS_A_SECOND + 1)]
+    assert {answer.status_code for answer in answers[:-1]} == {200}
+    assert "follows" in assert_refused(answers[-1], 429)
+    assert answers[-1].headers["Retry-After"] == routes_classes.RETRY_SECONDS
+
+
+def test_a_phone_whose_place_another_one_takes_hears_that_the_class_is_full(group, monkeypatch):
+    class_ = classes.find_class(group.code)
+    monkeypatch.setattr(class_.crowd, "capacity", 1)
+    version, answers = group.phone().json()["version"], []
+    phone = threading.Thread(target=lambda: answers.append(group.phone(after=version)))
+    phone.start()
+    until(lambda: class_.phones[ANNA["X-Playground-Key"]].wait, "the phone does not wait")
+    come_from(monkeypatch, "10.7.0.1")
+    assert group.phone(BERT).status_code == 200
+    phone.join()
+    assert (answers[0].status_code, answers[0].json()["key"]) == (503, "full")
 
 
 def test_a_waiting_phone_is_answered_when_something_has_changed(group):
@@ -177,9 +204,12 @@ def test_an_unknown_code_is_refused_with_a_sentence_and_tries_are_few(group):
 
 
 def test_wrong_tries_of_a_network_delay_its_newcomers_and_shut_nobody_out(group, monkeypatch):
+    """Once, each of the 65536 networks of an IPv6 house had tries of its own."""
     monkeypatch.setattr(routes_classes, "TRY_DELAY_SECONDS", 0.01)
     for number in range(classes.TRIES_OF_A_NETWORK):
+        come_from(monkeypatch, f"2001:db8:1:{number:x}::7")
         group.http.get("/api/classes/AAAAA", headers={"X-Playground-Key": f"{number:024}"})
+    come_from(monkeypatch, "2001:db8:1:ff::7")
     delays = []
 
     async def sleep(seconds):
@@ -204,6 +234,70 @@ def test_the_lecturer_closes_the_door_counts_hands_and_ends_the_class(group):
     assert group.act(do="show").json()["question"]["counts"] == [{"yes": 4, "no": 4}]
     assert group.act(do="end").json()["ended"] is True
     assert "ended" in assert_refused(group.phone(ANNA), 404)
+
+
+def test_the_lecturer_sees_from_how_many_networks_phones_come_and_sends_the_largest_away(group, monkeypatch):
+    group.phone(ANNA)
+    for number in range(3):
+        come_from(monkeypatch, f"2001:db8:1:{number}::7")
+        group.phone({"X-Playground-Key": f"{number:024}"})
+    state = group.look()
+    assert (state["phones"], state["networks"], state["largest"]) == (4, 2, 3)
+    state = group.act(do="away").json()
+    assert (state["phones"], state["networks"], state["largest"]) == (1, 1, 1)
+    assert "sent" in assert_refused(group.phone({"X-Playground-Key": "0" * 24}), 403)
+
+
+def test_with_a_new_code_waiting_phones_hear_of_it_and_the_lecturer_s_page_goes_on(group):
+    class_, former_code = classes.find_class(group.code), group.code
+    version, answers = group.phone().json()["version"], []
+    phone = threading.Thread(target=lambda: answers.append(group.phone(after=version)))
+    phone.start()
+    until(lambda: class_.phones[ANNA["X-Playground-Key"]].wait, "the phone does not wait")
+    state = group.act(do="code").json()
+    phone.join()
+    assert "new code" in assert_refused(answers[0], 410)
+    assert state["code"] != former_code
+    assert state["address"].endswith(f"/c/{state['code']}")
+    assert "no class" in assert_refused(group.phone(), 404)
+    assert group.look()["code"] == state["code"], "a page that knows only the former code is shut out"
+    group.code = state["code"]
+    assert group.phone().status_code == 200
+
+
+def test_a_photograph_that_phones_see_has_the_address_of_the_new_code(group):
+    group.ask({**PLACE, "picture": None, "mine": bring(group.http, LECTURER)["id"], "yes": True})
+    group.code = group.act(do="code").json()["code"]
+    address = "/" + group.phone().json()["question"]["picture"]
+    assert group.http.get(address, headers=ANNA).status_code == 200
+
+
+def test_the_lecturer_saves_the_counts_of_all_rounds_that_were_shown(group):
+    def rows(language="en"):
+        path = f"/api/classes/{group.code}/lecturer/counts.csv?language={language}"
+        return list(csv.reader(group.http.get(path, headers=group.headers).content.decode("utf-8-sig").splitlines()))
+
+    for guess, who in ((21, ANNA), (7, BERT)):
+        group.guess(group.ask(PLACE | {"of": "cat"}) if who is ANNA else 1, guess, who)
+    group.act(do="show")
+    group.act(do="truth", truth=21)
+    group.guess(group.ask(PLACE | {"of": "dog"}), 3)
+    group.act(do="show")
+    number = group.ask(CHOICE, n=2)
+    group.guess(number, "no")
+    group.act(do="hands", hands={"yes": 4, "no": 1})
+    group.act(do="show")
+    group.act(do="again")
+    group.guess(number, "yes", turn=2)
+    assert rows() == [
+        ["scene", "question", "picture", "round", "guess", "people", "answer"],
+        ["1", "Press.", "cat", "1", "(0, 7)", "1", "(2, 5)"],
+        ["1", "Press.", "cat", "1", "(2, 5)", "1", "(2, 5)"],
+        ["1", "Press.", "dog", "1", "(0, 3)", "1", ""],
+        ["2", "Is it?", "", "1", "no", "2", ""],
+        ["2", "Is it?", "", "1", "yes", "4", ""],
+    ], "an open round is in it, or a round is missing"
+    assert_refused(group.http.get(f"/api/classes/{group.code}/lecturer/counts.csv", headers=ANNA), 403)
 
 
 @pytest.mark.parametrize(

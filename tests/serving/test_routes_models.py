@@ -194,6 +194,14 @@ def test_a_person_has_one_download_at_a_time(client, hub):
     until(lambda: list(routes_models._downloads) == [("vit_base_patch16_224.mae",)], "the first goes on")
 
 
+def test_one_house_of_many_networks_leaves_a_download_for_others(hub, monkeypatch):
+    for number in range(3):
+        routes_models.wait_for(f"key {number}", f"model {number}", f"2001:db8:1:2{number:02x}::/64")
+    with pytest.raises(PlaygroundError, match="3 models are on their way"):
+        routes_models.wait_for("key 3", "model 3", "2001:db8:1:203::/64")
+    routes_models.wait_for("anna", "model 3", "10.0.0.1")
+
+
 def test_without_a_key_no_download_begins(client, hub):
     assert client.post(DOWNLOAD).status_code == 403
     assert not routes_models._downloads

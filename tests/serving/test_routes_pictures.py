@@ -243,6 +243,21 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
         people.forget(key)
 
 
+def test_in_a_house_of_many_networks_the_oldest_picture_is_forgotten_for_a_new_one(monkeypatch):
+    """Once, each network of the house was reduced alone, and a newcomer's only picture was refused."""
+    gc.collect()
+    monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
+    monkeypatch.setattr(pictures, "_pictures_of_people", type(pictures._pictures_of_people)())
+    limit_pictures(monkeypatch, 5 * 2**20)
+    keys = [bring_one(number, f"2001:db8:1:2{number:02x}::/64") for number in range(1, 21)]
+    has_picture = [bool(people.find_person(key).pictures) for key in keys]
+    assert has_picture == sorted(has_picture)
+    assert has_picture[-1]
+    assert not has_picture[0]
+    for key in keys:
+        people.forget(key)
+
+
 def test_when_there_is_no_room_for_one_more_picture_a_sentence_says_so(http, monkeypatch):
     """All other pictures belong to networks that hold less, so none of them is forgotten."""
     gc.collect()

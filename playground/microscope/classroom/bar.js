@@ -5,7 +5,7 @@ import { appendElement, classWords, drawGuesses, inLanguage } from "./words.js";
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
 
 // host: {now(): the server's latest record of the class or null, begin(): starts a class, act(action, more): asks the
-// server for an action, says(): an error sentence or "", link(): the lecturer's own address, shownCode(): whether the
+// server for an action, save(): saves the counts, says(): an error sentence or "", link(): the lecturer's own address, shownCode(): whether the
 // code is shown large, showCode(isShown)}
 export function createClassBar(head, host) {
   let drawnKey = "";
@@ -17,6 +17,8 @@ export function createClassBar(head, host) {
     const stateParts = lesson && [
       lesson.code,
       lesson.phones,
+      lesson.networks,
+      lesson.largest,
       lesson.open,
       lesson.minutes,
       lesson.trouble,
@@ -34,7 +36,8 @@ export function createClassBar(head, host) {
     }
     const line = appendElement(head, "div", "class-line");
     appendElement(line, "b", "class-code").textContent = lesson.code;
-    appendElement(line, "span").textContent = words("here", { count: lesson.phones });
+    const { phones: count, networks } = lesson;
+    appendElement(line, "span").textContent = words(networks > 1 ? "hereFrom" : "here", { count, networks });
     classButton(line, words(host.shownCode() ? "hideCode" : "showCode"), () => host.showCode(!host.shownCode()));
     classButton(line, words(lesson.open ? "closeDoor" : "openDoor"), () => host.act("door", { open: !lesson.open }));
     classButton(line, words("end"), () => host.act("end"));
@@ -50,6 +53,10 @@ export function createClassBar(head, host) {
       appendElement(box, "p", "class-address").textContent = state.address.replace(/^https?:\/\//, "");
     }
     appendElement(box, "p", "class-large").textContent = state.code;
+    const buttons = appendElement(box, "p", "class-line");
+    classButton(buttons, words("newCode"), () => host.act("code"));
+    if (state.networks > 1) classButton(buttons, words("sendAway", state), () => host.act("away"));
+    if (state.asked) classButton(buttons, words("save"), () => host.save());
     const footer = appendElement(box, "p", "class-small");
     const link = appendElement(footer, "a");
     Object.assign(link, { href: host.link(), textContent: words("yourLink") });

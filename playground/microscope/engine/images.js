@@ -3,12 +3,12 @@
 // Resizes as Pillow does, to the bit: a browser's own resizing changes rows of attention by half. kernels.c resizes
 // along rows, then columns, in fixed point, and rounds to bytes.
 
-const SHARPNESS = -0.5; // a in Keys' filter, as in Pillow and torch
+const SHARPNESS = -0.5; // a in Keys' filter, as in Pillow, and in torch with antialiasing
+const SHARPNESS_OF_POINTS = -0.75; // in torch without
 const FRACTION_BITS = 22;
 const CHANNELS = 4;
 
-function cubic(x) {
-  const a = SHARPNESS;
+function cubic(x, a = SHARPNESS) {
   const distance = Math.abs(x);
   if (distance < 1) return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
   return distance < 2 ? (((distance - 5) * distance + 8) * distance - 4) * a : 0;
@@ -175,21 +175,39 @@ function bandOfBitmap(bitmap) {
 // Position encodings: see vit_parts.py.
 
 // Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.
-export function resizedPositions(positions, width, grid, [rows, columns]) {
+export function resizedPositions(positions, width, grid, [rows, columns], way) {
   const prefix = positions.length - grid[0] * grid[1] * width;
-  const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows); // (rows, old columns, D)
-  const patches = resized(withRows, rows, grid[1], width, columns); // (rows, columns, D)
+  // (rows, old columns, D)
+  const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows, way);
+  const patches = resized(withRows, rows, grid[1], width, columns, way); // (rows, columns, D)
   const all = new Float32Array(prefix + patches.length);
   all.set(positions.subarray(0, prefix));
   all.set(patches, prefix);
   return all;
 }
 
+// As torch's bicubic without antialiasing: four values around a place; beyond the edge the outermost is repeated.
+function pointwise(from, to, scale) {
+  return Array.from({ length: to }, (_, place) => {
+    const centre = (place + 0.5) * scale - 0.5;
+    const weights = new Array(from).fill(0);
+    for (let i = Math.floor(centre) - 1; i <= Math.floor(centre) + 2; i++)
+      weights[Math.min(from - 1, Math.max(0, i))] += cubic(centre - i, SHARPNESS_OF_POINTS);
+    return { first: 0, weights };
+  });
+}
+
+// The mixtures along one axis, by the `stretching` of a config.
+function stretched(from, to, way) {
+  if (way === "plain") return pointwise(from, to, from / to);
+  return way === "offset" ? pointwise(from, to, from / (to + 0.1)) : contributions(from, to);
+}
+
 // (outer, from, width) → (outer, to, width)
-function resized(values, outer, from, width, to) {
-  if (from === to) return values;
+function resized(values, outer, from, width, to, way) {
+  if (from === to && way !== "offset") return values;
   const out = new Float32Array(outer * to * width);
-  contributions(from, to).forEach(({ first, weights }, place) => {
+  stretched(from, to, way).forEach(({ first, weights }, place) => {
     for (let o = 0; o < outer; o++) {
       const start = (o * to + place) * width;
       for (let i = 0; i < weights.length; i++) {

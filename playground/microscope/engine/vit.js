@@ -186,10 +186,10 @@ export class VisionTransformer {
 
   // The learned positions for any grid, (N, D).
   async positions(grid) {
-    const { native_grid: native, width } = this.config;
+    const { native_grid: native, width, stretching } = this.config;
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
-      const positions = resizedPositions(await this.t.read(this.w.pos_embed), width, native, grid);
+      const positions = resizedPositions(await this.t.read(this.w.pos_embed), width, native, grid, stretching);
       this.placed = { grid: `${grid}`, learned: positions }; // for later passes
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);

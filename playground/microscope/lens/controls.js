@@ -234,13 +234,8 @@ function actByKey(lens, event) {
     const patch = patchAfterKey(event.key, Math.max(0, token - pack.prefixCount), pack.rows, pack.columns);
     choice.hover = -1;
     page.choose({ query: patchText(patch, pack.columns), locked: true });
-  } else if (event.key === "Escape") {
-    if (closeSheets(page) || closeSums(page)) return;
-    // In full screen, the browser itself handles Escape. If full screen was forbidden, the lens only fills its frame,
-    // and Escape is handled here.
-    if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
-    else page.choose({ locked: false });
-  } else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
+  } else if (event.key === "Escape") closeTopmost(lens);
+  else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
   else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
   else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
     page.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
@@ -256,6 +251,18 @@ function actByKey(lens, event) {
   else if (event.key === "l" && lens.page.see) lens.page.see.turn();
   else return;
   event.preventDefault();
+}
+
+// Closes what is open; if nothing is, unlocks the patch.
+function closeTopmost(lens) {
+  const { choice, page } = lens;
+  if (closeSheets(page)) return;
+  if (page.see?.drawer) return page.see.openDrawer("");
+  if (closeSums(page)) return;
+  // In full screen, the browser itself handles Escape. If full screen was forbidden, the lens only fills its frame,
+  // and Escape is handled here.
+  if (choice.presenting && !document.fullscreenElement) togglePresenting(lens);
+  else page.choose({ locked: false });
 }
 
 // Fixes the exposure at its present value, or frees it. Rows can be compared only at one exposure.
@@ -349,7 +356,7 @@ function toggleSheet(page, name) {
   refs[name].setAttribute("aria-expanded", String(isOpening));
 }
 
-function closeSheets(page) {
+export function closeSheets(page) {
   let hasClosed = false;
   for (const name of ["drawing", "saving", "scenes", "sending"]) {
     if (!page.refs[`${name}Sheet`].hidden) hasClosed = true;

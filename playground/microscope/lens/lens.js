@@ -85,6 +85,7 @@ import {
   bindKeys,
   bindPointer,
   buildHeads,
+  closeSheets,
   openShare,
   pressOutside,
   showChoices,
@@ -176,6 +177,7 @@ export function createLens(parent, options = {}) {
     wait: (sentence) => {
       if (!sentence && !root.classList.contains("waits")) return; // keeps the message of another part
       root.classList.toggle("waits", Boolean(sentence));
+      if (sentence) closeSheets(page); // they show the former picture
       setText(page.refs.message, sentence ?? "");
     },
     destroy: () => {
@@ -290,7 +292,10 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (choice.painting.on) endPainting(choice, data, page);
-  if (isAnotherPicture) choice.view = { ...choice.view, locked: false, cut: "" };
+  if (isAnotherPicture) {
+    closeSheets(page);
+    choice.view = { ...choice.view, locked: false, cut: "" };
+  }
   const isSamePicture = formerMain && !isAnotherPicture;
   if (isSamePicture && choice.hover >= 0)
     choice.pointer.fresh = true; // the resting cursor now points at another grid

@@ -100,15 +100,19 @@ export function keysForSearch(pack) {
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// Shows a person's own picture in its best moment, once, and only if nothing was chosen before.
+// Shows a person's own picture in its best moment, only if nothing was chosen before. A moment that was found stays; if
+// the coarse grid had none, the finer grid is asked again.
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
   const isPlainRow = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || opening.touched || opening.given || opening.moved || !isPlainRow) return;
+  const openedAsMap = opening.moved && !wayOf(view).rows;
+  const mayMove = openedAsMap || (!opening.moved && isPlainRow);
+  if (!main.trace.private || opening.touched || opening.given || !mayMove) return;
   const momentView = bestView(data, scene);
-  if (!momentView) return;
-  choice.view = { ...view, ...momentView };
+  if (!momentView || (openedAsMap && momentView.what)) return;
+  choice.view = { ...view, what: FIRST_WAY, ...momentView };
+  setText(page.refs.message, "");
   choice.hover = -1; // a resting cursor does not count as pointing
   noteBest(choice, page);
 }

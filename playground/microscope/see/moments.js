@@ -28,14 +28,14 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
     const { main } = data;
     const { view } = choice;
     const scene = sceneOf(data);
-    if (main.trace.words?.first) return; // this trace is coarse; moments are searched in the finer one, which follows
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
     if (openingMoment?.key !== key) {
       const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1 if the picture opened without a striking row
       openingMoment = { key, layer: view.layer, head: view.head, patch };
-      Object.assign(moments, { scene: null, list: [] });
+      Object.assign(moments, { scene: null, list: [], buttons: [] });
       box.replaceChildren();
     }
+    if (main.trace.words?.first) return; // this trace is coarse; moments are searched in the finer one, which follows
     if (scene && moments.scene !== scene) {
       const { layer, head, patch } = openingMoment;
       const shownMoment = patch >= 0 && holdsHead(scene.pack, layer, head) ? { layer, head, patch } : null;

@@ -57,7 +57,7 @@ function createPhone(root, host) {
       } catch (error) {
         if (signal.aborted) return;
         if (FINAL_STATUSES.includes(error.status)) return refuse(error);
-        phone.says = error.status === 429 && !phone.state ? refusalFor(error) : connectionLost;
+        phone.says = error.body?.key ? refusalFor(error) : connectionLost;
         draw();
         await new Promise((resolve) => setTimeout(resolve, POLL_RETRY_MS));
       }
@@ -148,7 +148,7 @@ function createPhone(root, host) {
     const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refusalText;
     if (sentence) appendElement(root, "p", "phone-refusal").textContent = sentence;
-    if (!sentence && CODE_OF_CLASS.test(host.code)) return; // the class's state is being fetched
+    if (phone.refusal === null && !phone.state && CODE_OF_CLASS.test(host.code)) return; // asked again by itself
     const form = appendElement(root, "form");
     const label = appendElement(form, "label");
     label.append(words("code"));

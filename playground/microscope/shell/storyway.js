@@ -3,6 +3,7 @@
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
 import { classWords, refusedWords } from "../classroom/words.js";
+import { downloadFile } from "../lens/saving.js";
 import { isBehindHash, openFace, pageNow, setPage, setView, viewNow, visit, writeAddress } from "./address.js";
 import { choice, firstSample } from "./choice.js";
 import { readPageData } from "./early.js";
@@ -93,9 +94,7 @@ function keptClass() {
 // without a server, the command that starts one.
 export function lecturersClass({ language, command = "" }) {
   const askAsLecturer = (path, { headers, ...options } = {}) =>
-    ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } }).then((answer) =>
-      answer.json(),
-    );
+    ask(path, { ...options, headers: { ...headers, "X-Playground-Lecturer": lecture.secret } });
 
   const troubleWords = (error) => (error.says ? refusedWords(language(), error) : String(error));
 
@@ -132,17 +131,18 @@ export function lecturersClass({ language, command = "" }) {
   function takeState(state) {
     if (state.ended) return closeClass(classWords(language(), "over"));
     if (lecture.now && state.count < lecture.now.count) return; // an older answer arrived late
-    Object.assign(lecture, { now: state, says: "" });
+    Object.assign(lecture, { code: state.code, now: state, says: "" });
+    keepClass(`${lecture.code}.${lecture.secret}`);
     tellOfClass();
   }
 
   async function followClass() {
     const round = ++lecture.pollRound;
-    const { code } = lecture;
     while (round === lecture.pollRound) {
       try {
         const count = lecture.now?.count ?? "";
-        const state = await askAsLecturer(`api/classes/${code}/lecturer?after=${count}`);
+        const answer = await askAsLecturer(`api/classes/${lecture.code}/lecturer?after=${count}`);
+        const state = await answer.json();
         if (round === lecture.pollRound) takeState(state);
         await new Promise((resolve) => setTimeout(resolve, POLL_PAUSE));
       } catch (error) {
@@ -154,11 +154,22 @@ export function lecturersClass({ language, command = "" }) {
   }
 
   async function act(action, fields = {}) {
-    const { code } = lecture;
+    const { code, secret } = lecture;
     try {
       const body = JSON.stringify({ do: action, ...fields });
-      const state = await askAsLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
-      if (code === lecture.code) takeState(state);
+      const answer = await askAsLecturer(`api/classes/${code}/lecturer`, { method: "POST", body });
+      const state = await answer.json();
+      if (secret === lecture.secret) takeState(state);
+    } catch (error) {
+      setStatus(troubleWords(error));
+    }
+  }
+
+  async function save() {
+    const { code } = lecture;
+    try {
+      const answer = await askAsLecturer(`api/classes/${code}/lecturer/counts.csv?language=${language()}`);
+      downloadFile(new File([await answer.blob()], `class-${code}.csv`));
     } catch (error) {
       setStatus(troubleWords(error));
     }
@@ -177,6 +188,7 @@ export function lecturersClass({ language, command = "" }) {
   return {
     begin,
     act,
+    save,
     now: () => lecture.now,
     says: () => lecture.says,
     link: () => `${location.pathname}${location.search}#lecture=${lecture.code}.${lecture.secret}`,

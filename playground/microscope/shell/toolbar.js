@@ -134,6 +134,7 @@ export function createToolbar(root, host) {
   // ---- parts of the toolbar
   const nameElement = document.createElement("p");
   nameElement.className = "name";
+  nameElement.setAttribute("role", "heading");
   nameElement.setAttribute("aria-level", "1");
   const [firstWord, secondWord] = [document.createElement("span"), document.createElement("span")];
   [firstWord.textContent, secondWord.textContent] = ["Attention ", "Playground"];
@@ -351,7 +352,6 @@ export function createToolbar(root, host) {
     if (!isSee) faceButton.tabIndex = -1;
     isSeeShown = isSee;
     // The toolbar's name is the page's heading, except on the microscope's page, whose sentence is the heading.
-    writeAttribute(nameElement, "role", hostNow.page === MICROSCOPE_PAGE ? "" : "heading");
     setText(pagesOpener.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
     setText(modelOpener.label, titleOfModel());
     writeAttribute(modelOpener.button, "aria-label", `Model: ${titleOfModel()}`);

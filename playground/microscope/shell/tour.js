@@ -4,7 +4,7 @@
 
 import { setMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
-import { addressWords, openFace, pageNow, wordsWithoutTour } from "./address.js";
+import { addressWords, openFace, pageNow, visit, wordsWithoutTour } from "./address.js";
 
 // name: part of the keys of the step's words in see/words.js; point: selectors, whose first visible element is
 // outlined; words: address parameters that set the view.
@@ -47,6 +47,7 @@ export function followTour(place, way) {
   card ??= makeCard(place, way);
   const { root, state } = card;
   state.data = { ...step, n };
+  visit.lens?.see.hold(true); // a press on the card left the picture, whose row the step is about
   writeCard(root, state.data);
   followElement(root, state);
   if (isStepFromCard) root.querySelector('[data-go="next"]').focus({ preventScroll: true });

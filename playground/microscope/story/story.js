@@ -3,7 +3,7 @@
 
 import { patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
-import { DEFAULT_VIEW } from "../core/view.js";
+import { DEFAULT_VIEW, sameToken } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { makeCanvas, setMath, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
@@ -23,6 +23,7 @@ const PANEL_MARKUP = `
   <div class="story-guess"></div>
   <div class="story-after" aria-live="polite"></div>
   <div class="story-class"></div>`;
+const PLACE_SCENE = 1; // the scene whose guess is a patch
 const MAP_PHOTO_WIDTH = 560; // px of the photograph under guessed places
 const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
   <button class="story-next" type="button"></button>`;
@@ -44,6 +45,8 @@ export function createStory(lens, see, { language, way, klass }) {
   const [backButton, nextButton] = [footer.querySelector(".story-back"), footer.querySelector(".story-next")];
   const story = {
     pictureKey: "", // key of the picture, model and grid that `base` belongs to
+    subject: "", // key of the picture and model
+    pack: null, // the numbers that `base` belongs to
     base: null, // {layer, head, patch} of the story
     facts: null,
     guesses: {}, // {scene: guess} for this base
@@ -94,7 +97,7 @@ export function createStory(lens, see, { language, way, klass }) {
     return question ? question.phase === "tells" : way.at() in story.guesses;
   };
   // Whether to hide the row, which would show the answer to scene 1's question.
-  const hidesRow = () => way.at() === 1 && !isGuessed();
+  const hidesRow = () => way.at() === PLACE_SCENE && !isGuessed();
 
   function takeGuess(guess) {
     story.guesses[way.at()] = guess;
@@ -103,12 +106,24 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function updateBase() {
     const { main } = data;
-    const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
+    const { pack } = main;
+    const subject = [main.picture.id, main.trace.model].join(" ");
+    const key = [subject, pack.rows, pack.columns].join(" ");
     if (story.pictureKey === key) return;
+    const former = { ...story };
+    Object.assign(story, { pictureKey: key, subject, pack, facts: null, drawnKey: "", viewKey: "" });
+    if (former.subject === subject) return moveToGrid(former.pack, pack);
     const { view } = choice;
-    const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(main.pack.patches / 2);
-    Object.assign(story, { pictureKey: key, facts: null, guesses: {}, drawnKey: "", viewKey: "" });
+    const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(pack.patches / 2);
+    story.guesses = {};
     story.base = { layer: view.layer, head: view.head, patch };
+  }
+
+  // The same picture on another grid: the story goes on with its head, its place and the guesses.
+  function moveToGrid(formerPack, pack) {
+    const moved = (patch) => sameToken(formerPack.prefixCount + patch, formerPack, pack) - pack.prefixCount;
+    story.base = { ...story.base, patch: moved(story.base.patch) };
+    if (PLACE_SCENE in story.guesses) story.guesses[PLACE_SCENE] = moved(story.guesses[PLACE_SCENE]);
   }
 
   function setView(scene) {

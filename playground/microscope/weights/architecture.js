@@ -13,7 +13,8 @@ const HEAD_WIDTH = 64; // default width of a head
 // The defaults of timm's models.
 const TIMM_DEFAULTS = {
   ...{ image_size: [224, 224], head: HEAD_WIDTH, eps: 1e-6, activation: "gelu", positions: "learned", pool: "token" },
-  ...{ norm_place: "tokens", interpolation: "bicubic", multi_label: false, labels: [], ...HALVES },
+  ...{ norm_place: "tokens", interpolation: "bicubic", stretching: "antialiased" },
+  ...{ multi_label: false, labels: [], ...HALVES },
 };
 
 const rowsOf = (state, name) => state.get(name)?.shape[0] ?? 0;
@@ -97,6 +98,7 @@ export function huggingFaceConfig(names, renamedState, configFile, pixels) {
         norm_place: "tokens",
         ...readoutConfig,
         positions,
+        stretching: names.some((name) => name.includes("register_tokens")) ? "antialiased" : "plain",
       },
       image_size: imageSize(state, settings, patch, registers),
       heads: headsOfConfig(settings, width),
@@ -197,7 +199,8 @@ export function baseOf(state) {
   if (!isMeta(state)) return null;
   const gated = [...state.keys()].some((name) => name.includes(".mlp.w3."));
   const base = { ...TIMM_DEFAULTS, image_size: [518, 518], ...IMAGENET, ...(gated && { activation: "silu" }) };
-  return state.has("pos_embed") ? base : { ...base, positions: "rotary", eps: 1e-5, image_size: [256, 256] };
+  if (!state.has("pos_embed")) return { ...base, positions: "rotary", eps: 1e-5, image_size: [256, 256] };
+  return state.has("register_tokens") ? base : { ...base, stretching: "offset" }; // with them as timm does
 }
 
 // The config of one of timm's architectures; `parts`: a row of timmtable.js, or null if the architecture is unknown.
@@ -232,6 +235,7 @@ export function configOfState(base, state, knownFacts, configFile) {
     mean: knownFacts.mean ?? base.mean,
     std: knownFacts.std ?? base.std,
     interpolation: configFile.pretrained_cfg?.interpolation || base.interpolation,
+    stretching: base.stretching,
     labels,
     multi_label: base.multi_label,
   };
@@ -367,6 +371,7 @@ const RANGES = {
 };
 const CHOICES = {
   positions: ["learned", "patches", "sinusoidal", "rotary", "none"],
+  stretching: ["antialiased", "plain", "offset"],
   pool: ["token", "avg", "map", "token+avg"],
   norm_place: ["tokens", "pooled", "nowhere"],
   activation: ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"],

@@ -16,6 +16,19 @@ import { packOf } from "../packs.mjs";
 import { aLens, aTrace, passTime } from "./alens.mjs";
 
 const ALL_LAYERS = { held: [0, 1, 2, 3], grid: [6, 7], layers: 4 };
+// A finer grid, in which two distant discs of 2 × 2 patches attend to each other.
+const FINER_COLUMNS = 14;
+const isInDisc = (row, column) => [4, 5].includes(row) && [3, 4, 9, 10].includes(column);
+const STRIKING = {
+  ...ALL_LAYERS,
+  grid: [12, FINER_COLUMNS],
+  numbers: (_source, _layer, _head, i) => {
+    const patch = Math.floor(i / 4) - 1;
+    const isClass = patch < 0;
+    if (isClass || isInDisc(Math.floor(patch / FINER_COLUMNS), patch % FINER_COLUMNS)) return i % 4 ? 0 : 3;
+    return i % 4 ? Math.sin(1.7 * i * i) : -1;
+  },
+};
 const OWN_TRACE = aTrace("own", { private: true, model: "small" });
 
 // A lens that has just opened the reader's own photograph with this view.
@@ -79,6 +92,34 @@ test("where no row strikes, a message says so and the parts open; a surprise sho
   lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
   noteOpening(lens.choice, lens.data, lens.page, null);
   assert.equal(lens.page.refs.message.textContent, "", "nothing of the former picture is claimed");
+});
+
+// What follows a coarse grid: the same picture's finer one.
+function bringFinerGrid(lens, pack) {
+  lens.data.main = { ...lens.data.main, id: "finer", pack: unpack(packOf(pack)) };
+  noteOpening(lens.choice, lens.data, lens.page, null);
+  lookForMoment(lens.choice, lens.data, lens.page);
+}
+
+test("where no row of the coarse grid strikes, the finer grid is asked again", async () => {
+  const { lens } = openedLens();
+  await finishSearch(lens);
+  assert.equal(lens.choice.view.what, "parts");
+  bringFinerGrid(lens, STRIKING);
+  await finishSearch(lens);
+  const { layer, head, tells } = bestMoment(STRIKING);
+  assert.ok(tells[0] >= STRIKING_SCORE, `${tells[0]}`);
+  assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.head], ["weight", layer, head]);
+  assert.equal(lens.page.refs.message.textContent, "");
+});
+
+test("a finer grid without a striking row leaves the parts and the message", async () => {
+  const { lens, moves } = openedLens();
+  await finishSearch(lens);
+  bringFinerGrid(lens, ALL_LAYERS);
+  await finishSearch(lens);
+  assert.deepEqual([lens.choice.view.what, moves.length], ["parts", 1]);
+  assert.equal(lens.page.refs.message.textContent, "Nothing far apart stands out here.");
 });
 
 test("whoever points at a picture that opened in its parts sees a row", async () => {

@@ -4,6 +4,7 @@
 import { Window } from "happy-dom";
 
 import { createLens } from "../../../playground/microscope/lens/lens.js";
+import { defineCanvas } from "../canvas.mjs";
 import { packOf } from "../packs.mjs";
 import { aSource, aTrace, passTime } from "./alens.mjs";
 
@@ -36,40 +37,13 @@ define(globalThis, "cancelAnimationFrame", () => {});
 define(globalThis, "setInterval", () => 0); // no timer moves the lens during a test
 define(
   globalThis,
-  "ImageData",
-  class {
-    constructor(dataOrWidth, widthOrHeight, heightOfData) {
-      const data =
-        typeof dataOrWidth === "number" ? new Uint8ClampedArray(4 * dataOrWidth * widthOrHeight) : dataOrWidth;
-      Object.assign(this, {
-        data,
-        width: typeof dataOrWidth === "number" ? dataOrWidth : widthOrHeight,
-        height: heightOfData ?? widthOrHeight,
-      });
-    }
-  },
-);
-define(
-  globalThis,
   "ResizeObserver",
   class {
     observe() {}
     disconnect() {}
   },
 );
-define(
-  globalThis,
-  "OffscreenCanvas",
-  class {
-    constructor(width, height) {
-      Object.assign(this, { width, height });
-    }
-    getContext() {
-      this.context ??= aContext(this);
-      return this.context;
-    }
-  },
-);
+defineCanvas(page);
 
 let formerLens = null; // the lens of the former test
 let reducesMotion = false;
@@ -99,26 +73,6 @@ prototype.getBoundingClientRect = () => ({
 });
 prototype.scrollIntoView = () => {};
 prototype.animate = () => {};
-page.HTMLCanvasElement.prototype.getContext = function getContext() {
-  this.context ??= aContext(this);
-  return this.context;
-};
-
-// A canvas context that records each call in `drawn`: [function, arguments].
-function aContext(canvas) {
-  const calls = [];
-  const contextFields = {
-    canvas,
-    drawn: calls,
-    createImageData: (width, height) => new ImageData(width, height),
-    getImageData: (_x, _y, width, height) => new ImageData(width, height),
-    measureText: (text) => ({ width: 7 * text.length }),
-  };
-  return new Proxy(contextFields, {
-    get: (source, name) => (name in source ? source[name] : (...args) => void calls.push([name, ...args])),
-    set: (source, name, value) => Object.assign(source, { [name]: value }) && true,
-  });
-}
 
 // Draws the requested frames, one after the other, at most `maximum`.
 export function draw(maximum = 5) {
@@ -181,10 +135,12 @@ export async function mountLens({
     part,
     words: (name) => part(name).textContent,
     find: (selector) => root.querySelector(selector),
-    // Presses a key as a person does, then draws a frame
+    // Presses a key as a person does, then draws a frame; returns the event
     key: (key, target = part("picture")) => {
-      target.dispatchEvent(new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+      const event = new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+      target.dispatchEvent(event);
       draw();
+      return event;
     },
     click: (element) => {
       element.dispatchEvent(new page.MouseEvent("click", { bubbles: true, composed: true }));

@@ -4,6 +4,8 @@ import { mock } from "node:test";
 
 import { Window } from "happy-dom";
 
+import { defineCanvas } from "../canvas.mjs";
+
 export const ELEMENT_WIDTH = 400; // pixels: the width of every element
 const page = new Window({ url: "https://playground.test/", width: 1280, height: 720 });
 const PAGE_GLOBALS = ["document", "localStorage", "location", "CustomEvent", "Event", "KeyboardEvent", "MouseEvent"];
@@ -39,9 +41,9 @@ function defineGlobal(name, value) {
 }
 
 const { prototype } = page.HTMLElement;
-for (const name of ["clientWidth", "clientHeight", "offsetHeight"])
-  Object.defineProperty(prototype, name, { get: () => ELEMENT_WIDTH, configurable: true });
-for (const item of [prototype, page.Element.prototype])
+for (const item of [prototype, page.Element.prototype]) {
+  for (const name of ["clientWidth", "clientHeight", "offsetHeight"])
+    Object.defineProperty(item, name, { get: () => ELEMENT_WIDTH, configurable: true });
   item.getBoundingClientRect = () => ({
     x: 0,
     y: 0,
@@ -52,22 +54,8 @@ for (const item of [prototype, page.Element.prototype])
     right: ELEMENT_WIDTH,
     bottom: ELEMENT_WIDTH,
   });
-const blankImage = (width, height) => ({ data: new Uint8ClampedArray(4 * width * height), width, height });
-const context = {
-  createImageData: blankImage,
-  getImageData: (_x, _y, width, height) => blankImage(width, height),
-  measureText: (text) => ({ width: 7 * text.length }),
-};
-defineGlobal(
-  "ImageData",
-  class {
-    constructor(data, width, height) {
-      Object.assign(this, { data, width, height });
-    }
-  },
-);
-page.HTMLCanvasElement.prototype.getContext = () =>
-  new Proxy(context, { get: (source, name) => source[name] ?? (() => {}), set: () => true });
+}
+defineCanvas(page);
 page.Element.prototype.setPointerCapture = () => {};
 page.Element.prototype.scrollIntoView = () => {};
 // happy-dom has no viewBox of its own.

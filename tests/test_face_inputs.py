@@ -1,0 +1,319 @@
+"""Every function of the face takes integers of any library, layers counted from the end, and models of any precision;
+what it can't take is refused in a sentence."""
+
+import copy
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import numpy as np
+import pytest
+import torch
+
+import playground
+from playground import PlaygroundError
+from playground.analysis.faithfulness import faithfulness, with_shuffled
+from playground.figures import batch
+from playground.figures.drawing.spec import CHOICES
+from playground.figures.notebook import OPTIONS
+from playground.figures.options import FigureOptions
+from playground.samples import named
+
+SIZE = (112, 112)
+
+
+@pytest.fixture(scope="module")
+def vit():
+    return playground.load("bundled")
+
+
+@pytest.fixture(scope="module")
+def seen(vit):
+    return playground.trace(vit, "meadow", size=SIZE)
+
+
+@pytest.fixture(scope="module")
+def other(vit):
+    return playground.trace(vit, "flock", size=SIZE)
+
+
+def plain(result):
+    """A result as something that compares by its numbers."""
+    if isinstance(result, torch.Tensor):
+        return result.tolist()
+    if isinstance(result, playground.Trace):
+        return result.record[result.layers - 1].q.tolist(), result.interventions, result.cuts.texts
+    return result
+
+
+# Each takes a trace, another one, an integer maker `n` and a folder.
+OF_INTEGERS = {
+    "row": lambda s, o, n, out: s.row(n(1), n(1), (n(1), n(2))),
+    "rows": lambda s, o, n, out: s.rows(n(1), n(6)),
+    "weights": lambda s, o, n, out: s.weights(n(1), [n(6)]),
+    "entropy": lambda s, o, n, out: s.entropy(n(1), [n(6)]),
+    "scores": lambda s, o, n, out: s.scores(n(1), n(1), [n(1), n(2)], scale=n(1)),
+    "column": lambda s, o, n, out: s.column(n(1), n(1), (n(1), n(2))),
+    "columns": lambda s, o, n, out: s.columns(n(1), n(6)),
+    "column_scores": lambda s, o, n, out: s.column_scores(n(1), n(1), n(6)),
+    "matrix": lambda s, o, n, out: s.matrix(n(1), n(1)),
+    "rollout": lambda s, o, n, out: s.rollout(n(6)),
+    "table": lambda s, o, n, out: s.table((n(1), n(2))).weight.tolist(),
+    "features": lambda s, o, n, out: s.features(n(1)),
+    "similarity": lambda s, o, n, out: s.similarity(n(6), n(1)),
+    "match": lambda s, o, n, out: s.match(o, n(1)),
+    "parts": lambda s, o, n, out: s.parts(n(3), layer=n(1)),
+    "relevance": lambda s, o, n, out: s.relevance(label=n(1)),
+    "answers": lambda s, o, n, out: s.answers(n(1)),
+    "label": lambda s, o, n, out: s.label(n(1)),
+    "value_norms": lambda s, o, n, out: s.value_norms(n(1)),
+    "to_bytes": lambda s, o, n, out: s.to_bytes(layers=[n(1)], heads=[n(1), n(0)]),
+    "ablate": lambda s, o, n, out: s.ablate([(n(1), n(1))]),
+    "patch": lambda s, o, n, out: s.patch(o, n(1), positions=[n(1), n(2)]),
+    "patch of pairs": lambda s, o, n, out: s.patch(o, [n(1), n(2)], positions={n(6): n(7)}),
+    "paths": lambda s, o, n, out: s.paths((n(1), n(1)), (n(2), n(0)), o).margin(n(1)),
+    "occlude": lambda s, o, n, out: s.occlude(blocks=n(7), label=n(1)),
+    "foretells": lambda s, o, n, out: s.foretells(label=n(1)),
+    "figure": lambda s, o, n, out: (
+        playground.figure(s, n(1), n(1), (n(1), n(2)), what="relevance", label=n(1), dpi=n(50), width=n(4)).spec
+    ),
+    "figure of a kernel": lambda s, o, n, out: playground.figure(s, n(1), layout="convolution", kernel=n(5)).spec,
+    "save": lambda s, o, n, out: playground.save(s, out / "one.csv", n(1), n(1), (n(1), n(2))).read_text(),
+    "save a page": lambda s, o, n, out: playground.save(
+        s, out / "one.html", n(1), n(1), (n(1), n(2)), layers=[n(1)], heads=[n(1)]
+    ).read_bytes(),
+    "show": lambda s, o, n, out: playground.show(s, n(1), n(1), (n(1), n(2)), layers=[n(1)], heads=[n(1)]).page,
+    "trace": lambda s, o, n, out: playground.trace(s.vit, "meadow", size=(n(112), n(112))),
+    "trace_many": lambda s, o, n, out: [
+        one.arrays["entropy"].tolist()
+        for one in playground.trace_many([named("meadow").path], s.vit, "entropy", size=(n(112), n(112)), batch=n(1))
+    ],
+}
+
+
+@pytest.mark.parametrize("number", [np.int64, np.uint8, torch.tensor], ids=["int64", "uint8", "tensor"])
+@pytest.mark.parametrize("name", OF_INTEGERS)
+def test_integers_of_numpy_and_torch_are_integers(name, number, seen, other, tmp_path):
+    call = OF_INTEGERS[name]
+    assert plain(call(seen, other, number, tmp_path)) == plain(call(seen, other, int, tmp_path))
+
+
+OF_LAYERS = {
+    "row": lambda s, o, layer, out: s.row(layer, 1, "cls"),
+    "features": lambda s, o, layer, out: s.features(layer),
+    "value_norms": lambda s, o, layer, out: s.value_norms(layer),
+    "to_bytes": lambda s, o, layer, out: s.to_bytes(layers=[layer]),
+    "ablate": lambda s, o, layer, out: s.ablate([(layer, 0)]),
+    "ablate to a mean of pictures": lambda s, o, layer, out: s.ablate([(layer, 0)], to="mean", mean_of=out),
+    "patch": lambda s, o, layer, out: s.patch(o, layer),
+    "paths": lambda s, o, layer, out: s.paths((0, 1), (layer, 2)).margin(1),
+    "figure": lambda s, o, layer, out: playground.figure(s, layer).spec,
+    "show": lambda s, o, layer, out: playground.show(s, layer, layers=[layer]).page,
+}
+
+
+@pytest.mark.parametrize("name", OF_LAYERS)
+def test_layers_count_from_the_end_too(name, seen, other, tmp_path):
+    call = OF_LAYERS[name]
+    (tmp_path / "one.jpg").write_bytes(named("meadow").path.read_bytes())
+    assert plain(call(seen, other, -1, tmp_path)) == plain(call(seen, other, seen.layers - 1, tmp_path))
+
+
+def test_two_numbers_are_a_patch_to_patch_as_they_are_to_row(seen, other):
+    for positions in ([7, 5], (7, 5), np.array([7, 5]), torch.tensor([7, 5]), (np.int64(7), np.int64(5))):
+        assert seen.patch(other, 4, positions).interventions == ("residual of flock in layers 4 at 7,5",), positions
+        assert seen.row(1, 1, positions).equal(seen.row(1, 1, (7, 5)))
+    assert seen.patch(other, 4, [(7, 5), "cls"]).interventions == ("residual of flock in layers 4 at 7,5 cls",)
+
+
+OF_PRECISIONS = {
+    "relevance": lambda s: s.relevance((1, 1)),
+    "occlude": lambda s: s.occlude(blocks=7, query="cls"),
+    "occlude by noise": lambda s: s.occlude(blocks=7, label=1, by="noise"),
+    "occlude by neighbours": lambda s: s.occlude(blocks=7, label=1, by="neighbours"),
+    "foretells": lambda s: torch.tensor(s.foretells((1, 1)).correlation),
+    "features": lambda s: s.features(1),
+    "row": lambda s: s.row(1, 1, (1, 1)),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64], ids=str)
+def test_every_precision_gives_every_map(dtype, vit, seen):
+    trace = playground.trace(copy.deepcopy(vit).to(dtype), "meadow", size=SIZE)
+    for name, call in OF_PRECISIONS.items():
+        result, in_float32 = call(trace), call(seen)
+        assert result.isfinite().all(), name
+        likeness = torch.cosine_similarity(result.flatten(), in_float32.flatten(), dim=0)
+        assert likeness > (0.9999 if dtype is torch.float64 else 0.7), (name, likeness)
+    for scores in faithfulness(trace, with_shuffled(trace.vit)):
+        assert np.isfinite(scores.rank_correlation), scores
+
+
+@pytest.mark.parametrize("name", OF_PRECISIONS)
+def test_autocast_and_inference_mode_change_no_number(name, vit, seen):
+    with torch.autocast("cpu", torch.bfloat16), torch.inference_mode():
+        trace = playground.trace(vit, "meadow", size=SIZE)
+        within = OF_PRECISIONS[name](trace)
+    for result in (within, OF_PRECISIONS[name](trace)):
+        assert torch.allclose(result, OF_PRECISIONS[name](seen), atol=1e-6)
+
+
+def test_a_model_loaded_in_inference_mode_is_differentiated():
+    with torch.inference_mode():
+        vit = playground.load("untrained")
+        trace = playground.trace(vit, "meadow", size=SIZE, grad=True)
+    assert trace.logits is None or trace.logits.requires_grad
+    assert trace.record[0].q.requires_grad
+    assert trace.relevance((1, 1)).isfinite().all()
+
+
+WRONG_MASKS = {
+    "nobody is heard": (lambda n: torch.zeros(1, 1, n, n, dtype=torch.bool), "leaves a token nobody to hear"),
+    "nobody, in one number": (lambda n: torch.zeros(1, 1, 1, 1, dtype=torch.bool), "leaves a token nobody to hear"),
+    "numbers": (lambda n: torch.zeros(1, 1, n, n), "torch.float32 of .* who hears whom is True or False"),
+    "another grid's": (lambda n: torch.ones(1, 1, 3, 3, dtype=torch.bool), r"\(1, 1, 3, 3\)"),
+    "two sides": (lambda n: torch.eye(n, dtype=torch.bool), r"pictures or 1, heads or 1, 201, 201"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_MASKS)
+def test_a_mask_that_says_not_who_hears_whom_is_refused(name, vit, seen):
+    mask, sentence = WRONG_MASKS[name]
+    with pytest.raises(PlaygroundError, match=sentence):
+        playground.trace(vit, "meadow", size=SIZE, at={"layers.1.attention.heard": lambda _: mask(seen.tokens)})
+
+
+def test_quantised_weights_and_none_at_all_are_told_in_a_sentence(vit):
+    with pytest.raises(PlaygroundError, match="on the device meta, which has shapes alone"):
+        playground.trace(copy.deepcopy(vit).to("meta"), "meadow")
+    quantised = torch.ao.quantization.quantize_dynamic(copy.deepcopy(vit), {torch.nn.Linear}, dtype=torch.qint8)
+    trace = playground.trace(quantised, "meadow", size=SIZE)
+    assert trace.row(1, 1, "cls").sum() == pytest.approx(1)
+    for call in (lambda: trace.relevance("cls"), lambda: trace.value_norms(1), trace.to_bytes):
+        with pytest.raises(PlaygroundError, match="bundled are quantised: load it in float32"):
+            call()
+
+
+def test_a_store_on_a_full_disk_is_a_sentence(vit, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("playground.figures.zarr_file.write_some", full)
+    with pytest.raises(PlaygroundError, match=r"one.zarr can't be written: No space left on device. A .zarr keeps"):
+        playground.trace_many([named("meadow").path], vit, "entropy", size=SIZE).write(tmp_path / "one.zarr")
+
+
+def test_a_folder_of_class_folders_is_a_folder_of_pictures(tmp_path):
+    for name in ("cats/one", "dogs/one", "figures/cats/old"):
+        file = (tmp_path / name).with_suffix(".jpg")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(named("meadow").path.read_bytes())
+    pictures = batch.pictures_of([str(tmp_path)], tmp_path / "figures")
+    assert pictures == [str(tmp_path / "cats/one.jpg"), str(tmp_path / "dogs/one.jpg")]
+    assert batch.pictures_of([str(tmp_path / "figures")], tmp_path / "figures") == [
+        str(tmp_path / "figures/cats/old.jpg")
+    ]
+
+
+def test_the_typed_options_of_a_figure_are_its_options():
+    hints = get_type_hints(FigureOptions)
+    assert hints.keys() == OPTIONS.keys()
+    for name, choices in CHOICES.items():
+        if hints[name] not in (str, int):  # layouts and ways are records: a new one needs no other list
+            words = [word for hint in (hints[name], *get_args(hints[name])) for word in get_args(hint)] or [hints[name]]
+            assert set(choices) - {None} <= set(words), (name, words)
+
+
+MISTYPED = """
+import playground
+seen = playground.trace("bundled", "meadow")
+playground.save(seen, "x.png", hed=0)
+playground.save(seen, "x.png", method="gradiant")
+playground.figure(seen, method="gradiant")
+playground.show(seen, theme="dim")
+playground.trace_many("x", "bundled", method="gradiant")
+seen.relevance((1, 1), method="gradiant")
+seen.foretells((1, 1), method="gradiant")
+seen.occlude(by="black", query="cls")
+seen.ablate([(1, 0)], to="noise")
+seen.save("x", numbers="int9")
+playground.save(seen, "x.png", head=0, what="relevance", method="legrad", layers=[1], over=None)
+seen.foretells((1, 1), method="raw")
+"""
+
+
+def test_mypy_finds_a_mistyped_option_and_a_mistyped_word(tmp_path):
+    pytest.importorskip("mypy")
+    (tmp_path / "mistyped.py").write_text(MISTYPED)
+    root = Path(playground.__file__).parent.parent
+    options = ["--config-file=", "--cache-dir=mypy", "--strict", "--follow-imports=silent", "--ignore-missing-imports"]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, "mistyped.py"],
+        cwd=tmp_path, env={**os.environ, "MYPYPATH": str(root)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    errors = [line for line in run.stdout.splitlines() if ": error: " in line]
+    assert [int(line.split(":")[1]) for line in errors] == list(range(4, 14)), run.stdout + run.stderr
+
+
+WRONG_CALLS = {
+    "a place between patches": (lambda s, o: s.row(1, 1, (1.5, 2)), "A query is a patch"),
+    "a place of truths": (lambda s, o: s.row(1, 1, np.array([True, False])), "A query is a patch"),
+    "weights of a number": (lambda s, o: s.weights(1, 5), "take a list of queries"),
+    "too short a row": (lambda s, o: s.on_grid(np.ones(5)), "A row has 201 tokens"),
+    "a name to match": (lambda s, o: s.match("flock"), "what playground.trace gives; given was str"),
+    "parts with a name": (lambda s, o: s.parts(3, "flock"), "what playground.trace gives; given was str"),
+    "a patch of nothing": (lambda s, o: s.patch(None, 1), "what playground.trace gives; given was NoneType"),
+    "no layer to patch": (lambda s, o: s.patch(o, None), "There is no layer None"),
+    "moved since another model": (
+        lambda s, o: s.moved(playground.trace("untrained", "meadow", size=SIZE), "cls"),
+        "within one model only",
+    ),
+    "moved since another grid": (
+        lambda s, o: s.moved(playground.trace(s.vit, "meadow", size=(56, 56)), "cls"),
+        "another grid",
+    ),
+    "heads in no pairs": (lambda s, o: s.ablate((1, 0)), r"named as \(layer, head\)"),
+    "a mean of a number": (lambda s, o: s.ablate([(1, 0)], to="mean", mean_of=3), "mean_of= is a folder"),
+    "again with nothing": (lambda s, o: s.again(None), "with something else in it"),
+    "again with a number": (lambda s, o: s.again(3), "at= is a function"),
+    "again in another precision": (lambda s, o: s.again({"layers.1.mlp": lambda x: x.double()}), "torch.float64"),
+    "a pack of nothing": (lambda s, o: s.to_bytes(layers=[]), "some layers and heads, each once"),
+    "a pack of a number": (lambda s, o: s.to_bytes(layers=1), "lists of numbers"),
+    "a pack of nine bits": (lambda s, o: s.to_bytes(numbers="int9"), "float16 or int8"),
+    "a trace under a number": (lambda s, o: s.save(3.5), "3.5 can't be written"),
+    "a trace of nothing": (lambda s, o: playground.Trace.load(None), "None can't be read"),
+    "a figure under a number": (lambda s, o: playground.save(s, 3), "under a file's name"),
+    "a page of one number": (lambda s, o: playground.show(s, 1, layers=1), "layers= is a list of numbers"),
+    "a layout of a list": (lambda s, o: playground.figure(s, layout=["head"]), "layout= is a text"),
+    "rows of a number": (lambda s, o: playground.figure(s, layout="grid", rows=3), "rows= is a text"),
+    "a font of a number": (lambda s, o: playground.figure(s, font=3), "font= is a text"),
+    "cuts of a number": (lambda s, o: playground.trace(s.vit, "meadow", cut=3), "Cuts are a text or several"),
+    "half a pixel": (lambda s, o: playground.trace(s.vit, "meadow", size=(112.5, 112)), "A size is"),
+    "an endless size": (lambda s, o: playground.trace(s.vit, "meadow", size=(float("inf"), 8)), "A size is"),
+    "sparse pixels": (lambda s, o: playground.trace(s.vit, pixel_values=torch.ones(1, 3, 8, 8).to_sparse()), "dense"),
+    "many of a number": (lambda s, o: playground.trace_many(3, s.vit), "no pictures to look at"),
+    "nothing of many": (lambda s, o: playground.trace_many(["meadow"], s.vit, ()), "Of many pictures there are"),
+    "many of one side": (lambda s, o: playground.trace_many(["meadow"], s.vit, size=112), "A size is"),
+    "blocks of one and a half": (
+        lambda s, o: playground.sweep([named("meadow").path], s.vit, "moved", "layers × positions", blocks=1.5),
+        "blocks= is the side of a block",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_a_call_that_means_nothing_is_a_sentence(name, seen, other):
+    call, sentence = WRONG_CALLS[name]
+    with pytest.raises(PlaygroundError, match=sentence):
+        call(seen, other)
+
+
+def test_what_can_be_meant_is_understood(vit, seen, other):
+    assert seen.patch(other, [1, 1], (p for p in [(1, 1)])).interventions == ("residual of flock in layers 1 at 1,1",)
+    assert playground.open_image(torch.rand(3, 9, 9).bfloat16()).size == (9, 9)
+    assert playground.figure(seen, image="meadow").spec == playground.figure(seen).spec
+    many = playground.trace_many((path for path in [named("meadow").path]), vit, "entropy", size=SIZE)
+    assert [one.arrays["entropy"].shape for one in many] == [(6, 6, 201)]
