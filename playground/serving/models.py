@@ -206,25 +206,11 @@ def details(name: str) -> list[int]:
     return [1, *factors]
 
 
-def check_settings() -> None:
-    """Raises if the settings are mistyped, or name a model or a device that there is not. torch is imported only for a
-    GPU, and for models that are not in our list."""
-    device, names = settings.now().device, settings.now().models or ()
-    for name in names:
-        if name not in OUR_MODELS and name not in _offer_table():
-            try:
-                _resolve(name, offline=True)
-            except PlaygroundError as error:
-                raise PlaygroundError(f"PLAYGROUND_MODELS: {error}") from None
-    if device not in (None, "cpu"):
-        import torch
-
-        try:
-            torch.empty(0, device=device)
-        except (RuntimeError, AssertionError):
-            raise PlaygroundError(
-                f"PLAYGROUND_DEVICE is {device}, which this machine does not have; leave it out, or say cpu."
-            ) from None
+def check_offered(name: str) -> None:
+    """Raises if the operator can't offer a model of this name. Imports torch for a model that is not in our list."""
+    check_name(name)
+    if name not in OUR_MODELS and name not in _offer_table():
+        _check_size(name, _resolve(name, offline=True))
 
 
 # What is offered ------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 from playground.assets import APP
 from playground.errors import PlaygroundError
-from playground.serving import models, settings
+from playground.serving import settings, starting
 
 MOST_MESSAGE_BYTES = 2**17  # bytes of a WebSocket message: pages send short ones, and pictures come as uploads
 PING_SECONDS = 30  # seconds between two pings, so that no proxy closes an idle socket
@@ -50,8 +50,7 @@ class Socket(WebSocketsSansIOProtocol):
 
 
 def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
-    """Serves the app at these sockets until a signal ends it. A wrong setting raises before that."""
-    models.check_settings()
+    """Serves the app at these sockets until a signal ends it."""
     settings.find_a_home()
     import streamlit as st
     import uvicorn
@@ -106,6 +105,7 @@ def at_port(host: str, port: int) -> list[socket.socket]:
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):
         try:
+            starting.check_settings()
             serve([at_unix_socket(Path(sys.argv[1]))], behind_proxy=True)
         except PlaygroundError as error:
             sys.exit(str(error))

@@ -31,27 +31,6 @@ def test_a_server_may_offer_nothing_but_its_list(monkeypatch):
     assert models.load("untrained")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        (Settings(models=("vit_smal",)), "PLAYGROUND_MODELS.*vit_smal"),
-        (Settings(models=("bundled", "resnet50")), "PLAYGROUND_MODELS.*resnet50"),
-        (Settings(models=("own/mine",)), "PLAYGROUND_MODELS.*mine"),
-        (Settings(device="cuda:99"), "PLAYGROUND_DEVICE is cuda:99"),
-    ],
-)
-def test_a_model_or_a_device_that_there_is_not_is_refused_at_the_start(wrong, sentence, monkeypatch):
-    monkeypatch.setattr(settings, "now", lambda: wrong)
-    with pytest.raises(PlaygroundError, match=sentence):
-        models.check_settings()
-
-
-def test_every_kind_of_model_may_be_offered(monkeypatch):
-    names = ("untrained", "dinov2-small", "ViT-S/16", "vit_tiny_patch16_224.augreg_in21k")
-    monkeypatch.setattr(settings, "now", lambda: Settings(models=names, device="cpu"))
-    models.check_settings()
-
-
 def test_offline_nobody_is_asked_for_weights(monkeypatch):
     requests = []
     monkeypatch.setattr(socket.socket, "connect", lambda *where: requests.append(where))
