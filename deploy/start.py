@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import re
 import resource
 import shutil
 import signal
@@ -22,10 +21,14 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
-from ipaddress import ip_network
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from playground.errors import PlaygroundError  # noqa: E402
+from playground.serving import settings  # noqa: E402
+
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin") or "nginx"
 LOOK_EVERY = 5.0  # seconds between two look-ups of the replicas' addresses
 LAST_SECONDS = 4.0  # the longest time from a signal to the end of this script
@@ -34,28 +37,13 @@ MOST_FILES = 65536
 ADDRESS_PATTERN = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
 
 
-def setting_words(name: str) -> list[str]:
-    return os.environ.get(f"PLAYGROUND_{name}", "").split()
-
-
-def network_settings() -> str:
+def network_settings(wanted: settings.Settings) -> str:
     """The nginx settings about trusted proxies, the header with the user's name, and the server's own host names."""
-    try:
-        proxies = [str(ip_network(word, strict=False)) for word in setting_words("PROXIES")]
-    except ValueError as error:
-        sys.exit(f"PLAYGROUND_PROXIES is addresses and networks such as 10.0.0.0/8, with spaces between: {error}.")
-    header = os.environ.get("PLAYGROUND_USER_HEADER", "").strip().lower().replace("-", "_")
-    if not re.fullmatch(r"(?:[a-z][a-z0-9_]*)?", header):
-        sys.exit("PLAYGROUND_USER_HEADER is a header such as X-Forwarded-User.")
-    login = f"$http_{header}" if header else '""'
-    names = {"localhost", socket.gethostname().lower(), *(word.lower() for word in setting_words("HOSTS"))}
-    if wrong_name := next((name for name in names if not re.fullmatch(r"[a-z0-9_.-]+", name)), None):
-        sys.exit(
-            f"PLAYGROUND_HOSTS is names such as attention.example.org, with spaces between; given was {wrong_name!r}."
-        )
-    trusted_lines = "".join(f"    {network} 1;\n" for network in proxies)
+    login = f"$http_{wanted.user_header.replace('-', '_')}" if wanted.user_header else '""'
+    names = {"localhost", socket.gethostname().lower(), *wanted.hosts}
+    trusted_lines = "".join(f"    {network} 1;\n" for network in wanted.proxies)
     return (
-        "".join(f"set_real_ip_from {network};\n" for network in proxies)
+        "".join(f"set_real_ip_from {network};\n" for network in wanted.proxies)
         + f"geo $realip_remote_addr $believed {{\n    default 0;\n{trusted_lines}}}\n"
         + f'map $believed $login {{\n    default "";\n    1 {login};\n}}\n'
         + 'map "$believed$http_x_forwarded_proto" $scheme_there {\n    default $scheme;\n    1http http;\n'
@@ -96,11 +84,11 @@ def open_more_files() -> None:
 def write(folder: Path, port: int, servers: list[str]) -> None:
     streamlit = importlib.util.find_spec("streamlit")
     files = Path(streamlit.origin).parent / "static" / "static" if streamlit and streamlit.origin else folder
-    log_format = "json" if os.environ.get("PLAYGROUND_LOG") == "json" else "text"
+    wanted = settings.read()
     shutil.copy(HERE / "nginx.conf", folder)
-    (folder / "networks.conf").write_text(network_settings())
+    (folder / "networks.conf").write_text(network_settings(wanted))
     (folder / "upstream.conf").write_text(upstream_lines(servers))
-    (folder / "site.conf").write_text(f"{listen_lines(port)}access_log requests {log_format};\nset $files {files};\n")
+    (folder / "site.conf").write_text(f"{listen_lines(port)}access_log requests {wanted.log};\nset $files {files};\n")
 
 
 def copy_log(log: Path) -> None:
@@ -180,4 +168,7 @@ def watch(processes: list[subprocess.Popen], folder: Path, replicas: list[str], 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except PlaygroundError as error:  # a wrong setting
+        sys.exit(str(error))

@@ -206,6 +206,13 @@ def details(name: str) -> list[int]:
     return [1, *factors]
 
 
+def check_offered(name: str) -> None:
+    """Raises if the operator can't offer a model of this name. Imports torch for a model that is not in our list."""
+    check_name(name)
+    if name not in OUR_MODELS and name not in _offer_table():
+        _check_size(name, _resolve(name, offline=True))
+
+
 # What is offered ------------------------------------------------------------------------------------------------------
 
 

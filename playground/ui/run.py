@@ -17,7 +17,8 @@ from pathlib import Path
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from playground.assets import APP
-from playground.serving import settings
+from playground.errors import PlaygroundError
+from playground.serving import settings, starting
 
 MOST_MESSAGE_BYTES = 2**17  # bytes of a WebSocket message: pages send short ones, and pictures come as uploads
 PING_SECONDS = 30  # seconds between two pings, so that no proxy closes an idle socket
@@ -103,4 +104,8 @@ def at_port(host: str, port: int) -> list[socket.socket]:
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):
-        serve([at_unix_socket(Path(sys.argv[1]))], behind_proxy=True)
+        try:
+            starting.check_settings()
+            serve([at_unix_socket(Path(sys.argv[1]))], behind_proxy=True)
+        except PlaygroundError as error:
+            sys.exit(str(error))
