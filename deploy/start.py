@@ -168,8 +168,8 @@ def watch(processes: list[subprocess.Popen], folder: Path, replicas: list[str], 
                 (folder / "upstream.conf").write_text(upstream_lines(servers))
                 processes[-1].send_signal(signal.SIGHUP)
     statuses = [process.poll() for process in processes]
-    for process in processes:
-        process.terminate()
+    for process in processes:  # nginx, the last, goes on with what it has begun
+        process.send_signal(signal.SIGQUIT if process is processes[-1] else signal.SIGTERM)
     deadline = time.monotonic() + LAST_SECONDS
     for process in processes:
         try:
