@@ -93,14 +93,15 @@ def open_more_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, limit), hard_limit))
 
 
-def write(folder: Path, port: int, servers: list[str]) -> None:
+def write(folder: Path, port: int, servers: list[str], host: str = "") -> None:
     streamlit = importlib.util.find_spec("streamlit")
     files = Path(streamlit.origin).parent / "static" / "static" if streamlit and streamlit.origin else folder
     log_format = "json" if os.environ.get("PLAYGROUND_LOG") == "json" else "text"
     shutil.copy(HERE / "nginx.conf", folder)
     (folder / "networks.conf").write_text(network_settings())
     (folder / "upstream.conf").write_text(upstream_lines(servers))
-    (folder / "site.conf").write_text(f"{listen_lines(port)}access_log requests {log_format};\nset $files {files};\n")
+    site_lines = f"{listen_lines(port, host)}access_log requests {log_format};\nset $files {files};\n"
+    (folder / "site.conf").write_text(site_lines)
 
 
 def copy_log(log: Path) -> None:
@@ -124,8 +125,10 @@ def nginx_command(folder: Path) -> list[str]:
     return [NGINX, "-e", "stderr", "-p", f"{folder}/", "-c", str(folder / "nginx.conf"), *as_root]
 
 
-def listen_lines(port: int) -> str:
-    """The lines that make nginx listen, with IPv6 if this machine has it."""
+def listen_lines(port: int, host: str = "") -> str:
+    """The lines that make nginx listen at this address; without one at all, with IPv6 if this machine has it."""
+    if host:
+        return f"listen {host}:{port};\n"
     with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
         return f"listen {port};\nlisten [::]:{port};\n"
     return f"listen {port};\n"
@@ -133,6 +136,7 @@ def listen_lines(port: int) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--host", default="", help="listen at this address of the machine, not at all of them")
     parser.add_argument("--port", type=int, default=8501)
     parser.add_argument("--replicas", nargs="+", metavar="NAME:PORT", help="the machines behind it, and no app here")
     options = parser.parse_args()
@@ -142,7 +146,7 @@ def main() -> int:
         app_socket = folder / "app.sock"
         servers = addresses(options.replicas) if options.replicas else [f"unix:{app_socket}"]
         # Until `watch` finds a replica, nginx is given port 9, where no server listens.
-        write(folder, options.port, servers or ["127.0.0.1:9"])
+        write(folder, options.port, servers or ["127.0.0.1:9"], options.host)
         copy_log(folder / "requests")
         processes = []
         if not options.replicas:
