@@ -81,14 +81,15 @@ def open_more_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, limit), hard_limit))
 
 
-def write(folder: Path, port: int, servers: list[str]) -> None:
+def write(folder: Path, port: int, servers: list[str], host: str = "") -> None:
     streamlit = importlib.util.find_spec("streamlit")
     files = Path(streamlit.origin).parent / "static" / "static" if streamlit and streamlit.origin else folder
     wanted = settings.read()
     shutil.copy(HERE / "nginx.conf", folder)
     (folder / "networks.conf").write_text(network_settings(wanted))
     (folder / "upstream.conf").write_text(upstream_lines(servers))
-    (folder / "site.conf").write_text(f"{listen_lines(port)}access_log requests {wanted.log};\nset $files {files};\n")
+    site_lines = f"{listen_lines(port, host)}access_log requests {wanted.log};\nset $files {files};\n"
+    (folder / "site.conf").write_text(site_lines)
 
 
 def copy_log(log: Path) -> None:
@@ -112,8 +113,10 @@ def nginx_command(folder: Path) -> list[str]:
     return [NGINX, "-e", "stderr", "-p", f"{folder}/", "-c", str(folder / "nginx.conf"), *as_root]
 
 
-def listen_lines(port: int) -> str:
-    """The lines that make nginx listen, with IPv6 if this machine has it."""
+def listen_lines(port: int, host: str = "") -> str:
+    """The lines that make nginx listen at this address; without one at all, with IPv6 if this machine has it."""
+    if host:
+        return f"listen {host}:{port};\n"
     with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
         return f"listen {port};\nlisten [::]:{port};\n"
     return f"listen {port};\n"
@@ -121,6 +124,7 @@ def listen_lines(port: int) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--host", default="", help="listen at this address of the machine, not at all of them")
     parser.add_argument("--port", type=int, default=8501)
     parser.add_argument("--replicas", nargs="+", metavar="NAME:PORT", help="the machines behind it, and no app here")
     options = parser.parse_args()
@@ -130,7 +134,7 @@ def main() -> int:
         app_socket = folder / "app.sock"
         servers = addresses(options.replicas) if options.replicas else [f"unix:{app_socket}"]
         # Until `watch` finds a replica, nginx is given port 9, where no server listens.
-        write(folder, options.port, servers or ["127.0.0.1:9"])
+        write(folder, options.port, servers or ["127.0.0.1:9"], options.host)
         copy_log(folder / "requests")
         processes = []
         if not options.replicas:
@@ -156,8 +160,8 @@ def watch(processes: list[subprocess.Popen], folder: Path, replicas: list[str], 
                 (folder / "upstream.conf").write_text(upstream_lines(servers))
                 processes[-1].send_signal(signal.SIGHUP)
     statuses = [process.poll() for process in processes]
-    for process in processes:
-        process.terminate()
+    for process in processes:  # nginx, the last, goes on with what it has begun
+        process.send_signal(signal.SIGQUIT if process is processes[-1] else signal.SIGTERM)
     deadline = time.monotonic() + LAST_SECONDS
     for process in processes:
         try:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 import streamlit as st
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.serving import cache, ledger, models, people, pictures, prepared, settings
+from playground.serving import cache, ledger, models, people, pictures, prepared, routes_pictures, settings
 from playground.ui import messages, streamlit_private
 from playground.ui.streamlit_private import fragment_and_page, message_and_page
 
@@ -106,12 +106,13 @@ async def _forget_the_gone() -> None:
 
 def _end_soon_after(number: signal.Signals) -> None:
     """Ends the process LAST_SECONDS after the signal. The server would wait for every connection and thread, such as a
-    stalled upload or a long computation; an alarm of the operating system does not."""
-    former_handler = signal.getsignal(number)
+    long computation; an alarm of the operating system does not."""
+    former_handler, loop = signal.getsignal(number), asyncio.get_running_loop()
 
     def end(number: int, frame) -> None:
         if hasattr(signal, "alarm"):  # not on Windows
             signal.alarm(LAST_SECONDS)
+        loop.call_soon_threadsafe(routes_pictures.end_all)
         if callable(former_handler):
             former_handler(number, frame)
 

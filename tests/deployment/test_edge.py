@@ -222,6 +222,21 @@ def test_a_body_in_tiny_chunks_reaches_the_app_whole_or_not_at_all(edge):
         assert b" 413 " in connection.makefile("rb").readline()
 
 
+def test_an_upload_in_progress_is_answered_when_the_server_ends(tmp_path):
+    """Once, its connection was cut, so that the browser knew neither what had happened nor that it may try again."""
+    connection = socket.socket()
+    with connection:
+        with running_edge(tmp_path) as url:
+            connection.settimeout(PATIENCE)
+            connection.connect(("127.0.0.1", int(url.rpartition(":")[2])))
+            head = f"POST /api/pictures HTTP/1.1\r\nHost: localhost\r\nX-Playground-Key: {'k' * 32}\r\n"
+            connection.sendall(f"{head}Content-Length: 30000000\r\n\r\n".encode())
+            connection.sendall(bytes(25_000_000))  # more than lies in buffers, so the app is reading
+        answer = connection.makefile("rb").read().decode()
+    assert answer.startswith("HTTP/1.1 503 "), (answer, (tmp_path / "log").read_text())
+    assert "restarting: try again" in answer
+
+
 LOWERED_LIMITS = {  # limits of nginx, lowered so that tests reach them soon
     "client_header_timeout": "1s", "client_body_timeout": "1s", "send_timeout": "1s", "limit_conn lines": "20",
     "limit_conn houses": "30",

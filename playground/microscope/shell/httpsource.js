@@ -88,8 +88,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
       const trace = traceOf(answer, words);
       const { layer, head } = headOf(trace);
-      if (layer !== null)
-        requestEarly(layersAddress(trace, { layers: String(layer), heads: String(head) }), bytesOf);
+      if (layer !== null) requestEarly(layersAddress(trace, { layers: String(layer), heads: String(head) }), bytesOf);
       requestEarly(trace.picture.address, asImage);
     },
     features: (trace, layer, options) => fetchMatrix(trace, "features", { layer }, options),
