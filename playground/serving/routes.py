@@ -206,6 +206,7 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /api/classes/{code}/pictures/{id}.jpg": (),
     "GET /api/classes/{code}/lecturer": ("after",),
     "POST /api/classes/{code}/lecturer": (),
+    "GET /api/classes/{code}/lecturer/counts.csv": ("language",),
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /metrics": (),
