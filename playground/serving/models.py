@@ -353,13 +353,3 @@ def naming_model() -> str | None:
 def has_photographs() -> bool:
     """Whether the sample photographs and their model are here."""
     return (settings.now().open or PHOTOGRAPH_MODEL in offers()) and is_here(PHOTOGRAPH_MODEL)
-
-
-def warm_up() -> None:
-    """Imports torch and loads the bundled model before the first person needs them."""
-    import playground.tracing  # noqa: F401
-    from playground.models.source import best_device
-
-    effort.multiplications_per_second(settings.now().device or best_device())  # measured while the server is idle
-    if BUNDLED_MODEL.exists():
-        load("bundled")

@@ -31,6 +31,7 @@ from playground.serving import (
     routes_traces,
     scripts,
     settings,
+    starting,
     traces,
     wall,
     worked,
@@ -52,6 +53,9 @@ async def alive(_: Request) -> Response:
 
 
 async def ready(request: Request) -> Response:
+    if not starting.is_warm.is_set():
+        return JSONResponse({"ready": False}, 503, headers=NO_STORE)
+
     def work() -> Response:
         name = chosen.first_sample()
         pictures.sample(name)  # raises if its file is missing or damaged
@@ -202,6 +206,7 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /api/classes/{code}/pictures/{id}.jpg": (),
     "GET /api/classes/{code}/lecturer": ("after",),
     "POST /api/classes/{code}/lecturer": (),
+    "GET /api/classes/{code}/lecturer/counts.csv": ("language",),
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /metrics": (),

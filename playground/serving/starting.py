@@ -1,12 +1,17 @@
-"""What a server does once, when it starts."""
+"""What a server does once, when it starts: it checks its settings, and warms up until /readyz says yes."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from playground.errors import PlaygroundError
-from playground.serving import models, pictures, settings
+from playground.serving import cache, effort, models, pictures, prepared, settings
+
+is_warm = threading.Event()
+log = logging.getLogger("playground")
 
 
 def check_settings() -> None:
@@ -40,3 +45,25 @@ def _blaming(setting: str) -> Iterator[None]:
         yield
     except PlaygroundError as error:
         raise PlaygroundError(f"PLAYGROUND_{setting}: {error}") from None
+
+
+def warm_up() -> None:
+    """Does all that the first photograph would otherwise wait for; then prepares the samples, behind everybody."""
+    try:
+        pictures.warm_up()
+        _warm_up_models()
+        cache.freeze_objects()
+    except Exception:  # a damaged file, say: what needs it says so, and all else works
+        log.exception("the warm-up ended early")
+    is_warm.set()
+    prepared.prepare_behind_everybody()
+
+
+def _warm_up_models() -> None:
+    import playground.tracing  # noqa: F401
+    from playground.models.source import best_device
+
+    effort.multiplications_per_second(settings.now().device or best_device())  # measured while the server is idle
+    models.load(models.default())
+    if models.has_photographs():
+        models.load(models.PHOTOGRAPH_MODEL)

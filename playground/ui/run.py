@@ -19,6 +19,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from playground.assets import APP
 from playground.errors import PlaygroundError
 from playground.serving import settings, starting
+from playground.ui import log
 
 MOST_MESSAGE_BYTES = 2**17  # bytes of a WebSocket message: pages send short ones, and pictures come as uploads
 PING_SECONDS = 30  # seconds between two pings, so that no proxy closes an idle socket
@@ -51,6 +52,7 @@ class Socket(WebSocketsSansIOProtocol):
 
 def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
     """Serves the app at these sockets until a signal ends it."""
+    log.to_stdout()
     settings.find_a_home()
     import streamlit as st
     import uvicorn

@@ -1,10 +1,13 @@
-"""What a server does once, when it starts: it checks its settings."""
+"""What a server does once, when it starts: it checks its settings, and warms up until it is ready."""
+
+import threading
 
 import pytest
 
 from playground.errors import PlaygroundError
-from playground.serving import settings, starting
+from playground.serving import cache, models, prepared, settings, starting
 from playground.serving.settings import Settings
+from serving.visits import client
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,40 @@ def test_every_kind_of_model_may_be_offered(tmp_path, monkeypatch):
     wanted = Settings(models=names, models_dir=str(tmp_path), device="cpu", open=False)
     monkeypatch.setattr(settings, "now", lambda: wanted)
     starting.check_settings()
+
+
+@pytest.fixture
+def is_ready(monkeypatch):
+    """Whether /readyz says yes for a server that has just started."""
+    monkeypatch.setattr(starting, "is_warm", threading.Event())
+    monkeypatch.setattr(cache, "freeze_objects", lambda: None)
+    monkeypatch.setattr(prepared, "prepare_behind_everybody", lambda: None)
+    browser = client()
+
+    def ask() -> bool:
+        answer = browser.get("/readyz")
+        assert (answer.status_code, answer.json()["ready"]) in ((200, True), (503, False)), answer.text
+        return answer.json()["ready"]
+
+    return ask
+
+
+def test_a_server_is_ready_when_the_models_of_drawings_and_photographs_are_loaded_and_before_samples_are_prepared(
+    is_ready, monkeypatch
+):
+    events = [("started", is_ready())]
+    monkeypatch.setattr(models, "has_photographs", lambda: True)
+    monkeypatch.setattr(models, "load", lambda name: events.append((name, is_ready())))
+    monkeypatch.setattr(prepared, "prepare_behind_everybody", lambda: events.append(("prepared", is_ready())))
+    starting.warm_up()
+    assert events == [("started", False), ("bundled", False), (models.PHOTOGRAPH_MODEL, False), ("prepared", True)]
+
+
+def test_a_model_that_cannot_be_loaded_keeps_no_server_from_being_ready(is_ready, monkeypatch, caplog):
+    def fail(name: str) -> None:
+        raise PlaygroundError(f"{name} is damaged")
+
+    monkeypatch.setattr(models, "load", fail)
+    starting.warm_up()
+    assert is_ready()
+    assert "bundled is damaged" in caplog.text

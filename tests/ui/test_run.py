@@ -1,13 +1,16 @@
 """The web server that runs the app, tested with a small app."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 import threading
 
 import pytest
 import uvicorn
-from browser.server import ROOT
+from browser.server import ROOT, serving
+from browser.stranger import answer
 from waiting import PATIENCE, until
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
@@ -68,3 +71,16 @@ def test_a_wrong_setting_ends_the_server_with_a_sentence_before_it_listens(comma
     assert f"PLAYGROUND_{setting}" in sentence
     assert result.returncode in (1, 2)
     assert (result.stdout, list(tmp_path.iterdir())) == ("", [])
+
+
+def test_a_server_whose_page_nobody_opened_has_loaded_its_models_when_it_is_ready_and_logs_in_json():
+    with serving(PLAYGROUND_LOG="json") as server:
+        until(lambda: answer(f"{server.url}/readyz")[0] == 200, f"it is not ready: {server.log}")
+        metrics = answer(f"{server.url}/metrics")[2].decode()
+        assert int(re.search(r'cache_misses_total{cache="models"} (\d+)', metrics)[1]) > 0, metrics
+        words = "sample=flock&model=bundled&scale=0.5"
+        digest = json.loads(answer(f"{server.url}/api/trace?{words}")[2])["digest"]
+        assert answer(f"{server.url}/api/trace/{digest}/layers?{words}")[0] == 200
+        place, *events = server.log.splitlines()
+    assert "The playground is at" in place
+    assert [json.loads(event)["message"].split()[0] for event in events] == ["trace"]
