@@ -5,8 +5,8 @@ import { appendElement, classWords, drawGuesses, inLanguage } from "./words.js";
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
 
 // host: {now(): the server's latest record of the class or null, begin(): starts a class, act(action, more): asks the
-// server for an action, save(): saves the counts, says(): an error sentence or "", link(): the lecturer's own address, shownCode(): whether the
-// code is shown large, showCode(isShown)}
+// server for an action, save(): saves the counts, says(): an error sentence or "", link(): the lecturer's own address,
+// shownCode(): whether the code is shown large, showCode(isShown)}
 export function createClassBar(head, host) {
   let drawnKey = "";
 
