@@ -351,7 +351,6 @@ export function createToolbar(root, host) {
     if (isSee !== isSeeShown) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
     if (!isSee) faceButton.tabIndex = -1;
     isSeeShown = isSee;
-    // The toolbar's name is the page's heading, except on the microscope's page, whose sentence is the heading.
     setText(pagesOpener.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
     setText(modelOpener.label, titleOfModel());
     writeAttribute(modelOpener.button, "aria-label", `Model: ${titleOfModel()}`);

@@ -20,6 +20,7 @@ test("the toolbar names page, model and app, and offers what there is", () => {
   const { root, part, words } = aToolbar();
   assert.deepEqual(visibleOpeners(root), ["Microscope", "Open picture", "DINO S/16", "Compare", "Export"]);
   assert.equal(words(".name"), "Attention Playground");
+  assert.deepEqual(["role", "aria-level"].map((name) => part(".name").getAttribute(name)), ["heading", "1"]);
   assert.equal(part(".opening").getAttribute("aria-label"), "Open picture");
   assert.equal(part(".model").getAttribute("aria-label"), "Model: DINO S/16");
 });
