@@ -97,14 +97,13 @@ export function buildHeads({ main }, page) {
     const button = document.createElement("button");
     button.dataset.head = String(head);
     const number = pack.headNumbers[head];
-    button.setAttribute("aria-label", `head ${number}`);
     button.title = `head ${number}`;
     const canvas = makeCanvas(pack.columns, pack.rows);
     const label = document.createElement("span"),
       name = document.createElement("b"),
       numberMark = document.createElement("i");
     name.textContent = String(number);
-    label.append(name, numberMark);
+    label.append(name, " ", numberMark);
     button.append(canvas, label);
     return { button, canvas, number: numberMark, saidNumber: "", print: null };
   });

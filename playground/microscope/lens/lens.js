@@ -94,7 +94,7 @@ import {
 import { askForExplained, bindExplained } from "./explained.js";
 import { bindCurtain, bindFilm } from "./film.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
-import { endExpecting, expectPicture, overflowOf, refresh } from "./layout.js";
+import { endExpecting, expectPicture, fitCurve, overflowOf, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
 import { bestView, bindMoment, endGhost, finerPatch, greet, lookForMoment, noteBest, noteOpening } from "./moment.js";
@@ -209,10 +209,12 @@ function followThePage(lens) {
   const observer = new ResizeObserver(() => {
     // A line of text that appears late must not push other text out of the window.
     if (root.clientWidth !== formerWidth || textsHeight() > formerTextsHeight + 2) refresh(lens);
+    else if (fitCurve(lens.frame, refs)) page.schedule();
     [formerWidth, formerTextsHeight] = [root.clientWidth, textsHeight()];
   });
   observer.observe(root);
   observer.observe(refs.stage);
+  observer.observe(refs.curve); // texts above it may take a part of its height
   // Late content above the lens, such as the toolbar's second line, moves the lens without an event: hence a timer.
   let lastMeasurement = "";
   const fitCheckTimer = setInterval(() => {

@@ -283,6 +283,7 @@ function nameHead(choice, data, frame, thumb, head, number) {
   if (thumb.saidNumber === number && thumb.number.saidText === text) return;
   thumb.saidNumber = number;
   setText(thumb.number, text);
+  thumb.button.setAttribute("aria-label", `head ${frame.shown.pack.headNumbers[head]} ${text}`);
   thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${COUNT_WORDS[choice.view.direction]} ${number}`;
   const name = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
   thumb.button.title = habit?.means ? "" : name;

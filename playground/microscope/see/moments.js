@@ -5,7 +5,7 @@ import { pictureDomain } from "../core/answers.js";
 import { holdsHead, layerOf, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { carriedBy } from "../core/kinds.js";
-import { surprisesOf } from "../core/moments.js";
+import { STRIKING_SCORE, surprisesOf } from "../core/moments.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
@@ -147,10 +147,12 @@ const LEAST_SINK_SHARE = 0.3; // least share on one special token, which then is
 // opened. scene: see core/moments.js; opening: {layer, head, patch} of that row, or null.
 export function momentsOf(scene, opening) {
   const { pack } = scene;
+  // the sentence above then says that nothing far apart stands out
+  const hasFar = opening !== null || scene.moments[0]?.tells[0] >= STRIKING_SCORE;
   const candidates = [opening, ...surprisesOf(scene, 8)]
     .filter(Boolean)
     .map((candidate) => momentAt(pack, candidate))
-    .filter(({ kind }) => kind !== "itself");
+    .filter(({ kind }) => kind !== "itself" && (hasFar || kind !== "far"));
   const distinctMoments = [];
   for (const candidate of candidates) {
     const isRepeat = distinctMoments.some(

@@ -134,8 +134,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     writeMarkupTexts(page);
     sourceElement.title = words("stepThrough");
     root.lang = see.on ? language() : "en";
-    refs.switch.querySelector(".on").textContent = see.on ? words("switchOn") : "ON";
-    refs.switch.querySelector(".off").textContent = see.on ? words("switchOff") : "OFF";
+    refs.switch.querySelector(".on").dataset.text = see.on ? words("switchOn") : "ON";
+    refs.switch.querySelector(".off").dataset.text = see.on ? words("switchOff") : "OFF";
   }
 
   // ---- drawers, which lie over the column beside or below the photograph

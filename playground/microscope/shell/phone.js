@@ -131,7 +131,12 @@ function createPhone(root, host) {
 
   function drawHead() {
     const head = appendElement(root, "header");
-    appendElement(head, "b").textContent = "Attention Playground";
+    const name = appendElement(head, "b");
+    name.textContent = "Attention Playground";
+    if (!phone.state || phone.state.ended) {
+      name.setAttribute("role", "heading"); // no scene has a title yet
+      name.setAttribute("aria-level", "1");
+    }
     if (phone.state) appendElement(head, "span", "phone-code").textContent = host.code.toUpperCase();
     const languages = appendElement(head, "span", "phone-languages");
     languages.setAttribute("role", "group");

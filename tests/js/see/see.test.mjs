@@ -20,6 +20,19 @@ for (const name of ["why", "heads", "numbers"])
     assert.deepEqual([microscope.root.dataset.drawer, event.defaultPrevented], ["", true]);
   });
 
+for (const face of ["see", "lab"])
+  test(`a button's name contains what stands on it, in ${face}`, async () => {
+    const host = { see: (lens) => createSee(lens, { face, language: () => "en", turned() {} }) };
+    const microscope = await mountSee({ host });
+    const plain = (text) => text.replace(/\s+/g, " ").trim().toLowerCase();
+    const named = [...microscope.root.querySelectorAll("button[aria-label]")];
+    const otherNames = named
+      .map((button) => [plain(button.getAttribute("aria-label")), plain(button.textContent)])
+      .filter(([name, text]) => /\w/.test(text) && !name.includes(text));
+    assert.ok(named.length > 0);
+    assert.deepEqual(otherNames, []);
+  });
+
 const openSheets = ({ part }) => ["sending", "saving"].filter((name) => !part(`${name}Sheet`).hidden).join();
 
 test("a sheet that shows the former picture closes when another one is on its way, and when it comes", async () => {
