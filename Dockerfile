@@ -27,7 +27,7 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 # Everything is a wheel, of the version and with the hash that the lock names (deploy/lock.py); torch's own index has
 # other files than the default one, so that from there only the version is held. C++ headers and the packages' own tests
-# are no use to a server. The largest of what is left is printed.
+# are no use to a server. nginx sends Streamlit's scripts compressed. The largest of what is left is printed.
 RUN if [ -n "$PIP_MIRROR" ]; then export PIP_INDEX_URL="$PIP_MIRROR"; fi \
     && export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
     && if [ -n "$TORCH_INDEX" ]; \
@@ -37,6 +37,7 @@ RUN if [ -n "$PIP_MIRROR" ]; then export PIP_INDEX_URL="$PIP_MIRROR"; fi \
     && pip check \
     && packages="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
     && find "$packages" -type d \( -name tests -o -name include \) -prune -exec rm -rf {} + \
+    && find "$packages/streamlit/static" -name '*.[jc]s*' -exec gzip -9k {} + \
     && du -sm "$packages"/* | sort -rn | head -n 15
 
 # The bill of materials: Python's packages as CycloneDX, with versions and licences, and Debian's as a list, whose

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import re
 import resource
 import shutil
 import signal
@@ -22,10 +21,14 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
-from ipaddress import ip_network
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from playground.errors import PlaygroundError  # noqa: E402
+from playground.serving import settings  # noqa: E402
+
 NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin") or "nginx"
 LOOK_EVERY = 5.0  # seconds between two look-ups of the replicas' addresses
 LAST_SECONDS = 4.0  # the longest time from a signal to the end of this script
@@ -34,28 +37,13 @@ MOST_FILES = 65536
 ADDRESS_PATTERN = r"~^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$"
 
 
-def setting_words(name: str) -> list[str]:
-    return os.environ.get(f"PLAYGROUND_{name}", "").split()
-
-
-def network_settings() -> str:
+def network_settings(wanted: settings.Settings) -> str:
     """The nginx settings about trusted proxies, the header with the user's name, and the server's own host names."""
-    try:
-        proxies = [str(ip_network(word, strict=False)) for word in setting_words("PROXIES")]
-    except ValueError as error:
-        sys.exit(f"PLAYGROUND_PROXIES is addresses and networks such as 10.0.0.0/8, with spaces between: {error}.")
-    header = os.environ.get("PLAYGROUND_USER_HEADER", "").strip().lower().replace("-", "_")
-    if not re.fullmatch(r"(?:[a-z][a-z0-9_]*)?", header):
-        sys.exit("PLAYGROUND_USER_HEADER is a header such as X-Forwarded-User.")
-    login = f"$http_{header}" if header else '""'
-    names = {"localhost", socket.gethostname().lower(), *(word.lower() for word in setting_words("HOSTS"))}
-    if wrong_name := next((name for name in names if not re.fullmatch(r"[a-z0-9_.-]+", name)), None):
-        sys.exit(
-            f"PLAYGROUND_HOSTS is names such as attention.example.org, with spaces between; given was {wrong_name!r}."
-        )
-    trusted_lines = "".join(f"    {network} 1;\n" for network in proxies)
+    login = f"$http_{wanted.user_header.replace('-', '_')}" if wanted.user_header else '""'
+    names = {"localhost", socket.gethostname().lower(), *wanted.hosts}
+    trusted_lines = "".join(f"    {network} 1;\n" for network in wanted.proxies)
     return (
-        "".join(f"set_real_ip_from {network};\n" for network in proxies)
+        "".join(f"set_real_ip_from {network};\n" for network in wanted.proxies)
         + f"geo $realip_remote_addr $believed {{\n    default 0;\n{trusted_lines}}}\n"
         + f'map $believed $login {{\n    default "";\n    1 {login};\n}}\n'
         + 'map "$believed$http_x_forwarded_proto" $scheme_there {\n    default $scheme;\n    1http http;\n'
@@ -93,15 +81,15 @@ def open_more_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, limit), hard_limit))
 
 
-def write(folder: Path, port: int, servers: list[str]) -> None:
+def write(folder: Path, port: int, servers: list[str], host: str = "") -> None:
     streamlit = importlib.util.find_spec("streamlit")
     files = Path(streamlit.origin).parent / "static" / "static" if streamlit and streamlit.origin else folder
-    log_format = "json" if os.environ.get("PLAYGROUND_LOG") == "json" else "text"
+    wanted = settings.read()
     shutil.copy(HERE / "nginx.conf", folder)
-    (folder / "networks.conf").write_text(network_settings())
+    (folder / "networks.conf").write_text(network_settings(wanted))
     (folder / "upstream.conf").write_text(upstream_lines(servers))
-    (folder / "files.conf").write_text(f"set $files {files};\n")
-    (folder / "site.conf").write_text(f"{listen_lines(port)}access_log requests {log_format};\n")
+    site_lines = f"{listen_lines(port, host)}access_log requests {wanted.log};\nset $files {files};\n"
+    (folder / "site.conf").write_text(site_lines)
 
 
 def copy_log(log: Path) -> None:
@@ -125,8 +113,10 @@ def nginx_command(folder: Path) -> list[str]:
     return [NGINX, "-e", "stderr", "-p", f"{folder}/", "-c", str(folder / "nginx.conf"), *as_root]
 
 
-def listen_lines(port: int) -> str:
-    """The lines that make nginx listen, with IPv6 if this machine has it."""
+def listen_lines(port: int, host: str = "") -> str:
+    """The lines that make nginx listen at this address; without one at all, with IPv6 if this machine has it."""
+    if host:
+        return f"listen {host}:{port};\n"
     with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
         return f"listen {port};\nlisten [::]:{port};\n"
     return f"listen {port};\n"
@@ -134,6 +124,7 @@ def listen_lines(port: int) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--host", default="", help="listen at this address of the machine, not at all of them")
     parser.add_argument("--port", type=int, default=8501)
     parser.add_argument("--replicas", nargs="+", metavar="NAME:PORT", help="the machines behind it, and no app here")
     options = parser.parse_args()
@@ -143,7 +134,7 @@ def main() -> int:
         app_socket = folder / "app.sock"
         servers = addresses(options.replicas) if options.replicas else [f"unix:{app_socket}"]
         # Until `watch` finds a replica, nginx is given port 9, where no server listens.
-        write(folder, options.port, servers or ["127.0.0.1:9"])
+        write(folder, options.port, servers or ["127.0.0.1:9"], options.host)
         copy_log(folder / "requests")
         processes = []
         if not options.replicas:
@@ -169,8 +160,8 @@ def watch(processes: list[subprocess.Popen], folder: Path, replicas: list[str], 
                 (folder / "upstream.conf").write_text(upstream_lines(servers))
                 processes[-1].send_signal(signal.SIGHUP)
     statuses = [process.poll() for process in processes]
-    for process in processes:
-        process.terminate()
+    for process in processes:  # nginx, the last, goes on with what it has begun
+        process.send_signal(signal.SIGQUIT if process is processes[-1] else signal.SIGTERM)
     deadline = time.monotonic() + LAST_SECONDS
     for process in processes:
         try:
@@ -181,4 +172,7 @@ def watch(processes: list[subprocess.Popen], folder: Path, replicas: list[str], 
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except PlaygroundError as error:  # a wrong setting
+        sys.exit(str(error))

@@ -33,7 +33,7 @@ def make_borrow(cache: Path, *options: str, **variables: str) -> str:
     """Runs `make borrow`, a step of `make run` before the app starts, without a new .venv; returns the output."""
     if shutil.which("make") is None:
         pytest.skip("make is not on this machine")
-    bin_folder = f"BIN={Path(sys.executable).parent}"
+    bin_folder = f"BIN='{Path(sys.executable).parent}'"  # quoted, for a path with spaces
     return output_of(["make", "-o", ".venv/.app", "borrow", bin_folder, *options], cache, **variables)
 
 

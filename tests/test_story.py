@@ -6,40 +6,17 @@ import re
 import subprocess
 
 import torch
-from test_javascript import ROOT, node
+from test_javascript import node
 
 import playground
 from playground import samples
 from playground.figures.bundle import bundle
 
+# appended to the app's script, as it is delivered, which has these functions in its scope
 PRINT_CODE = """
-import { codeOf } from "./playground/microscope/story/scenes.js";
 const { at, size, columns, place } = JSON.parse(await new Response(process.stdin).text());
 process.stdout.write(codeOf({ ...at, pack: { columns, header: { size } } }, place));
 """
-
-
-def test_the_code_of_the_story_gives_the_row_that_is_drawn():
-    trace = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
-    columns = trace.grid[1]
-    position = {"layer": 4, "head": 2, "patch": 5 * columns + 7}
-    place = {"model": "bundled", "sample": "meadow"}
-    story_input = {"at": position, "size": list(trace.size), "columns": columns, "place": place}
-    result = subprocess.run(
-        [node(), "--input-type=module", "-e", PRINT_CODE],
-        cwd=ROOT,
-        input=json.dumps(story_input),
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stderr
-    namespace: dict = {}
-    exec(result.stdout, namespace)  # the printed code
-    torch.testing.assert_close(namespace["row"], trace.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
-    assert len(result.stdout.strip().splitlines()) <= 12
-
-
-# appended to the app's script, which has these functions in its scope
 PRINT_NOTEBOOK = """
 const { bytes, at, place } = JSON.parse(await new Response(process.stdin).text());
 const pack = unpack(Uint8Array.from(Buffer.from(bytes, "base64")));
@@ -47,9 +24,29 @@ process.stdout.write(JSON.stringify(notebookOf(factsOfStory(pack, at, 16), place
 """
 
 
+def printed(ending: str, story_input: dict, folder) -> str:
+    """What the delivered script prints with these last lines."""
+    script = folder / "app.mjs"
+    script.write_text(bundle("shell/app.js") + ending, encoding="utf-8")
+    result = subprocess.run([node(), str(script)], input=json.dumps(story_input), capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_the_code_of_the_story_gives_the_row_that_is_drawn(tmp_path):
+    trace = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
+    columns = trace.grid[1]
+    position = {"layer": 4, "head": 2, "patch": 5 * columns + 7}
+    place = {"model": "bundled", "sample": "meadow"}
+    story_input = {"at": position, "size": list(trace.size), "columns": columns, "place": place}
+    code = printed(PRINT_CODE, story_input, tmp_path)
+    namespace: dict = {}
+    exec(code, namespace)
+    torch.testing.assert_close(namespace["row"], trace.row(4, 2, (5, 7)), atol=1e-5, rtol=0)
+    assert len(code.strip().splitlines()) <= 12
+
+
 def test_the_notebook_of_the_delivered_script_runs_with_torch_alone_and_gives_the_drawn_row(capsys, tmp_path):
-    script = tmp_path / "app.mjs"
-    script.write_text(bundle("shell/app.js") + PRINT_NOTEBOOK, encoding="utf-8")
     trace = playground.trace(playground.load("bundled"), playground.open_image(samples.named("meadow").path))
     position = {"layer": 4, "head": 2, "patch": 5 * trace.grid[1] + 7}
     photograph = "data:image/jpeg;base64,AAAA"
@@ -57,14 +54,7 @@ def test_the_notebook_of_the_delivered_script_runs_with_torch_alone_and_gives_th
         "bytes": base64.b64encode(trace.to_bytes([4])).decode(), "at": position,
         "place": {"model": "bundled", "code": "import playground", "photograph": photograph},
     }  # fmt: skip
-    result = subprocess.run(
-        [node(), str(script)],
-        input=json.dumps(story_input),
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stderr
-    notebook = json.loads(result.stdout)
+    notebook = json.loads(printed(PRINT_NOTEBOOK, story_input, tmp_path))
     assert (notebook["nbformat"], len({cell["id"] for cell in notebook["cells"]})) == (4, len(notebook["cells"]))
     code = [cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [line for cell in code for line in cell.splitlines() if line.startswith("%")] == ["%pip install torch"]

@@ -32,7 +32,6 @@ _NEEDED_SPACE = re.compile(r"[\w$#/][\w$#]|([+/-])\1")  # what stands before and
 _NEEDED_BREAK = re.compile(r"[;}][^}\]).,;:?&|=]")  # keeps the lines of a bundle short; a statement ends with ; or }
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
-_EXPORTED_FUNCTION = re.compile(r"^export function (\w+)\(", re.MULTILINE)
 _DECLARATION = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
 
 
@@ -105,11 +104,6 @@ def shortened(source: str) -> str:
 def drawing_module(entry: str, mounts: str) -> str:
     """Like `bundle`; if `mounts` names one of the entry's functions, that function becomes the default export."""
     return f"{bundle(entry)}\nexport default {mounts};\n" if mounts else bundle(entry)
-
-
-def exported_functions(entry: str) -> set[str]:
-    """The names of the functions that the entry exports; `mounts` in `drawing` is one of them."""
-    return set(_EXPORTED_FUNCTION.findall(_source(entry)))
 
 
 @cache

@@ -194,7 +194,7 @@ def hugging_face_config(
         dist_token="dist_token" in state,
         registers=registers,
         positions="rotary" if "pos_embed" not in state else "patches" if registers else "learned",
-        stretching="antialiased" if any("register_tokens" in name for name in names) else "plain",
+        stretching=stretching_of(names),
         **pooling,
         pre_norm="norm_pre.weight" in state,
         qkv_bias="blocks.0.attn.qkv.bias" in state,
@@ -208,6 +208,11 @@ def hugging_face_config(
         labels=tuple(labels) if len(labels) == classes else (),
     )
     return config, state
+
+
+def stretching_of(names: Iterable[str]) -> str:
+    """How `transformers` stretches learned positions: as timm does in DINOv2 with registers alone."""
+    return "antialiased" if any("register_tokens" in name for name in names) else "plain"
 
 
 def hugging_face_options(config: Entries, pixels: Entries) -> set[str]:

@@ -24,6 +24,7 @@ from playground.models.hugging_face import (
     hugging_face_config,
     hugging_face_options,
     is_hugging_face,
+    stretching_of,
 )
 from playground.models.others_files import OWN_HEAD_REASON, config_of, has_own_head, refuse_adapters
 from playground.models.source import Source, assumed_facts, fitting_weights, pool_difference, with_options
@@ -116,8 +117,13 @@ def with_weights(base: Source, path: Path, named_file: Path, given_options: Give
             fitting_weights(VisionTransformer(base.config), arrays, str(path))
         return with_options(replace(_source_in_metadata(path, metadata, arrays), name=base.name), given_options)
     description = json_of(named_file.parent / "config.json")
+    stretching = base.config.stretching  # of the library whose names the weights have, whatever model was named
+    if is_hugging_face(arrays):
+        stretching = stretching_of(arrays)
+    elif config_of_file := config_of(arrays):
+        stretching = config_of_file.stretching
     return _changed_source(
-        base,
+        replace(base, config=replace(base.config, stretching=stretching)),
         path,
         arrays,
         description if description.get("architecture") == base.name.split(".")[0] else {},

@@ -170,7 +170,7 @@ def _response_of(job: Job, work: Callable[[], Response]) -> Response:
         log.exception("a request could not be answered")
         return sentence_response("Something went wrong on the server; its log says what.", 500)
     if job.sentences:
-        response.headers["X-Playground-Says"] = quote(" ".join(job.sentences))
+        response.headers.update({"X-Playground-Says": quote(" ".join(job.sentences)), "Cache-Control": "no-store"})
     return response
 
 

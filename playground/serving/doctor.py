@@ -24,7 +24,7 @@ from playground.models.whole import digest_of, what_is_wrong
 from playground.pack import unpack
 from playground.pictures.decoder import Worker
 from playground.samples import SAMPLES
-from playground.serving import hosts, prepared, settings
+from playground.serving import hosts, prepared, settings, starting
 from playground.version import __version__
 
 FINE, LACKING, WRONG = "fine", "less", "WRONG"  # LACKING: the app works, but a part of it is missing
@@ -104,7 +104,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def _settings() -> Iterator[Finding]:
-    settings.read()  # raises if a setting is mistyped
+    starting.check_settings()  # raises if a setting is mistyped
     yield Finding(FINE, "the settings can be read")
     yield Finding(FINE, f"a server here answers to {', '.join(sorted(hosts.names()))} and to any literal address; "
                   "PLAYGROUND_HOSTS or --allow-host gives it other names")  # fmt: skip

@@ -206,6 +206,13 @@ def details(name: str) -> list[int]:
     return [1, *factors]
 
 
+def check_offered(name: str) -> None:
+    """Raises if the operator can't offer a model of this name. Imports torch for a model that is not in our list."""
+    check_name(name)
+    if name not in OUR_MODELS and name not in _offer_table():
+        _check_size(name, _resolve(name, offline=True))
+
+
 # What is offered ------------------------------------------------------------------------------------------------------
 
 
@@ -346,13 +353,3 @@ def naming_model() -> str | None:
 def has_photographs() -> bool:
     """Whether the sample photographs and their model are here."""
     return (settings.now().open or PHOTOGRAPH_MODEL in offers()) and is_here(PHOTOGRAPH_MODEL)
-
-
-def warm_up() -> None:
-    """Imports torch and loads the bundled model before the first person needs them."""
-    import playground.tracing  # noqa: F401
-    from playground.models.source import best_device
-
-    effort.multiplications_per_second(settings.now().device or best_device())  # measured while the server is idle
-    if BUNDLED_MODEL.exists():
-        load("bundled")

@@ -28,7 +28,7 @@ def files() -> dict[str, Path]:
 
     try:
         file_of_name = model_file.in_folder(folder)
-    except PlaygroundError:  # the folder doesn't exist yet
+    except PlaygroundError:  # the folder was removed while the server runs
         return {}
     return {OWN_PREFIX + name: file for name, file in file_of_name.items() if NAME_PATTERN.fullmatch(name)}
 

@@ -3,7 +3,6 @@ processes, which are kept ready here, decode the uploads."""
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 import time
@@ -82,8 +81,6 @@ THUMB_SIDE = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
 TINY_SIDE = 64  # pixels; a smaller picture is enlarged for the screen without smoothing, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
 LEAST_SIDE = 512  # pixels to which pictures are reduced when there are many
-
-log = logging.getLogger("playground")
 
 
 @dataclass(eq=False)
@@ -219,23 +216,12 @@ def labelled_folder() -> Path | None:
 
 
 def labelled_set() -> dict:
-    """The number of pictures as `count`, 0 if the folder can't be read; and a name for them as `what`."""
+    """The number of pictures as `count`, and a name for them as `what`."""
     from playground.training import datasets
 
     if folder := labelled_folder():
-        return {"count": _picture_count(folder), "what": "pictures of CIFAR-10"}
+        return {"count": datasets.count(folder), "what": "pictures of CIFAR-10"}
     return {"count": datasets.DRAWING_COUNT, "what": "drawings of our own, as small as CIFAR-10's pictures"}
-
-
-@cache
-def _picture_count(folder: Path) -> int:
-    from playground.training import datasets
-
-    try:
-        return datasets.count(folder)
-    except PlaygroundError as error:
-        log.warning("PLAYGROUND_CIFAR: %s", error)
-        return 0
 
 
 def labelled_picture(number: int) -> Picture:

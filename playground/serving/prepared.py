@@ -195,7 +195,7 @@ def prepare(report: type | None = None) -> list[str]:
 
 
 def prepare_behind_everybody() -> None:
-    """Makes the missing packs. A server runs this once, after its first picture."""
+    """Makes the missing packs. A server runs this once, after its warm-up."""
     try:
         if names := prepare():
             log.info("prepared %s", ", ".join(names))

@@ -31,6 +31,7 @@ from playground.serving import (
     routes_traces,
     scripts,
     settings,
+    starting,
     traces,
     wall,
     worked,
@@ -52,6 +53,9 @@ async def alive(_: Request) -> Response:
 
 
 async def ready(request: Request) -> Response:
+    if not starting.is_warm.is_set():
+        return JSONResponse({"ready": False}, 503, headers=NO_STORE)
+
     def work() -> Response:
         name = chosen.first_sample()
         pictures.sample(name)  # raises if its file is missing or damaged
@@ -159,7 +163,7 @@ TRACE_WORDS = ("sample", "mine", "model", "detail", "scale", "cut", "with", "fir
 VIEW_WORDS = (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES)
 FIGURE_WORDS = (*VIEW_WORDS, *figure_words.LOOK_FIELDS, "held", routes_figures.DOWNLOAD_WORD)
 WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
-    "GET /api/app/{digest}/{entry:path}": ("styles", "mounts"),
+    "GET /api/app/{digest}/{entry:path}": (),
     "GET /api/samples/{edition}": (),
     "GET /api/samples/{name}/{digest}.jpg": (),
     "GET /api/moments": (),
@@ -202,6 +206,7 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /api/classes/{code}/pictures/{id}.jpg": (),
     "GET /api/classes/{code}/lecturer": ("after",),
     "POST /api/classes/{code}/lecturer": (),
+    "GET /api/classes/{code}/lecturer/counts.csv": ("language",),
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /metrics": (),

@@ -327,7 +327,8 @@ def _lecturer_state(group: Class) -> dict:
 
 @_answering_refusals
 async def counts(request: Request) -> Response:
-    table = counts_table(await _class_of_lecturer(request), request.query_params.get("language", "en"))
+    language = request.query_params.get("language", "en")
+    table = counts_table(await _class_of_lecturer(request), language)
     return Response(table.encode("utf-8-sig"), media_type="text/csv", headers={"Cache-Control": "no-store"})
 
 

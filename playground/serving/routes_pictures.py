@@ -137,6 +137,7 @@ deliveries: set[Delivery] = set()
 # The one upload that may exceed the limit of `ledger.uploads`, so that it comes to its end.
 _delivery_beyond: Delivery | None = None
 _looked_at = 0.0  # time of the last search for slow uploads
+_is_ending = False  # whether the server has got the signal to end
 _person_locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # person -> lock around an upload
 
 
@@ -155,9 +156,19 @@ async def read_body(request: Request) -> bytes:
             async with person_lock:
                 return await _read_all(request, asker)
         except TimeoutError:
+            if _is_ending:
+                raise Refused("The server is restarting: try again.", 503) from None
             raise Refused("The file stalled on its way: try again.", 408) from None
         except ClientDisconnect:
             raise Refused("The file broke off on its way.", 400) from None
+
+
+def end_all() -> None:
+    """Answers all uploads, those that wait their turn too, because the process is about to end."""
+    global _is_ending
+    _is_ending = True
+    for delivery in list(deliveries):
+        delivery.end()
 
 
 def _may_fit(length: str) -> bool:
@@ -170,6 +181,8 @@ async def _read_all(request: Request, asker: Visitor) -> bytes:
         delivery = Delivery(time_limit, asker)
         deliveries.add(delivery)
         exits.callback(delivery.leave)
+        if _is_ending:
+            delivery.end()
         stream = aiter(request.stream())
         while True:
             try:

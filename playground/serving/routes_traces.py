@@ -71,7 +71,7 @@ def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
         "grid": list(traces.grid(picture, setup)),
         "grids": grids,
         "first": coarse_setup is not None,  # whether a coarser trace, shown first, saves time
-        "suits": setup.model == chosen.usual_setup(picture.sample_name).model,
+        "usual": picture.is_sample and setup == chosen.usual_setup(picture.sample_name),
         "opens": {key: int(word) for key, word in chosen.opening_view(picture.sample_name, setup).items()},
         "picture": {"id": picture.id, **fields},
         "text": own_models.text_tower_folder(setup.model) is not None,

@@ -7,26 +7,35 @@ never mixes old scripts with new ones.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha256
 from threading import Lock
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.figures.bundle import MICROSCOPE, drawing_module, exported_functions, stylesheet
+from playground.figures.bundle import MICROSCOPE, drawing_module, stylesheet
 from playground.serving import models, settings
 from playground.serving.answering import Refused, answer, sentence_response
 
-MOST_SCRIPTS = (
-    50  # number of cached scripts: twice as many as the app has, since a stranger may request any mix of styles
-)
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+_offered: dict[
+    str, list[tuple[tuple[str, ...], str]]
+] = {}  # entry -> (styles, mounts) of each script that begins there
 
 
-@lru_cache(MOST_SCRIPTS)
+def offer(entry: str, *styles: str, mounts: str = "") -> None:
+    """Lets browsers fetch this script. Only what the pages need is offered: a stranger who mixed styles at will could
+    fill every cache."""
+    _offered.setdefault(entry, []).append((styles, mounts))
+
+
+for _entry in ("engine/worker.js", "weights/worker.js", "shell/phone.js"):  # ui/components.py offers the others
+    offer(_entry)
+
+
+@cache
 def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
     """A module whose default export mounts the component, and whose export `styles` is the CSS of the stylesheets
     named; for `mounts` see bundle.py."""
@@ -35,33 +44,25 @@ def script(entry: str, styles: tuple[str, ...], mounts: str = "") -> str:
     return f"{drawing_module(entry, mounts)}\nexport const styles = `{escaped_css}`;\n"
 
 
-@lru_cache(MOST_SCRIPTS)
+@cache
 def address(entry: str, *styles: str, mounts: str = "") -> str:
+    """The address of a script that is offered."""
     digest = sha256(script(entry, styles, mounts).encode()).hexdigest()[:16]
-    mounts_part = f"&mounts={mounts}" if mounts else ""
-    return f"api/app/{digest}/{entry}?styles={quote(','.join(styles), safe='/,')}{mounts_part}"
+    return f"api/app/{digest}/{entry}"
 
 
 async def send(request: Request) -> Response:
-    entry = request.path_params["entry"]
-    styles = tuple(filter(None, request.query_params.get("styles", "").split(",")))
-    mounts = request.query_params.get("mounts", "")
-    if entry not in _names_of(".js") or not set(styles) <= _names_of(".css") or len(set(styles)) < len(styles):
+    digest, entry = request.path_params["digest"], request.path_params["entry"]
+    if entry not in _offered:
         return sentence_response("There is no such script.", 404)
-    if mounts and mounts not in exported_functions(entry):
-        return sentence_response("There is no such drawing in this script.", 404)
 
     def work() -> Response:
-        if address(entry, *styles, mounts=mounts).split("/")[2] != request.path_params["digest"]:
-            raise Refused("This page is older than the server: reload it.", 410)
-        return Response(script(entry, styles, mounts), media_type="text/javascript", headers=FOREVER)
+        for styles, mounts in _offered[entry]:
+            if address(entry, *styles, mounts=mounts) == f"api/app/{digest}/{entry}":
+                return Response(script(entry, styles, mounts), media_type="text/javascript", headers=FOREVER)
+        raise Refused("This page is older than the server: reload it.", 410)
 
     return await answer(request, work)
-
-
-@cache
-def _names_of(kind: str) -> frozenset[str]:
-    return frozenset(file.relative_to(MICROSCOPE).as_posix() for file in MICROSCOPE.rglob(f"*{kind}"))
 
 
 ROUTES = [Route("/api/app/{digest}/{entry:path}", send)]

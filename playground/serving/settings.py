@@ -12,19 +12,22 @@ PLAYGROUND_OPERATORS addresses and networks from which /metrics may be read; def
 PLAYGROUND_USER_HEADER  the header in which one of these proxies names who has logged in, such as X-Forwarded-User
 PLAYGROUND_LOG       "json": a line of JSON for each event; default: "text"
 PLAYGROUND_COMPUTE   "browser": a browser runs models on its owner's photographs, where it can; default: "server"
-PLAYGROUND_DEVICE    cpu, cuda or mps; default: the fastest that this machine has
+PLAYGROUND_DEVICE    cpu, cuda, cuda:1 or mps; default: the fastest that this machine has
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
 PLAYGROUND_CACHE_MB  three limits, for models, the samples' traces and the uploads' traces; default 3000 600 1200
+PLAYGROUND_CIFAR     a folder with CIFAR-10's binary files, to browse (playground/serving/pictures.py reads it)
 """
 
 from __future__ import annotations
 
 import atexit
+import difflib
 import logging
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_network
@@ -53,20 +56,24 @@ class Settings:
     upload_mb: int = 1200
 
 
+TEXTS = (
+    "MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "HOSTS", "COMPUTE", "PROXIES", "OPERATORS",
+    "USER_HEADER", "LOG",
+)  # fmt: skip
+NAMES = [f"PLAYGROUND_{name}" for name in (*TEXTS, "AT_ONCE", "CACHE_MB", "BORROWED", "CIFAR")]
+
+
 @cache
 def now() -> Settings:
     """The settings of this server, read when they are first needed."""
     return read()
 
 
-def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
-    """Parses the settings. An invalid value raises PlaygroundError, so that a server with a typing error doesn't
-    start."""
-    names = (
-        "MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "HOSTS", "COMPUTE", "PROXIES", "OPERATORS",
-        "USER_HEADER", "LOG",
-    )  # fmt: skip
-    texts = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in names}
+def read(environment: Mapping[str, str] = os.environ) -> Settings:
+    """Parses the settings. An invalid value or an unknown name raises PlaygroundError, so that a server with a typing
+    error doesn't start."""
+    _check_names(environment)
+    texts = {name: environment.get(f"PLAYGROUND_{name}", "").strip() for name in TEXTS}
     model_mb, sample_mb, upload_mb = _numbers(environment, "CACHE_MB", (3000, 600, 1200))
     (at_once,) = _numbers(environment, "AT_ONCE", (1,))
     return Settings(
@@ -76,7 +83,7 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
         offline=_yes_or_no("OFFLINE", texts["OFFLINE"], False),
         framed_by=_sites(texts["FRAMED_BY"]),
         hosts=_host_names(texts["HOSTS"]),
-        device=texts["DEVICE"] or None,
+        device=_device(texts["DEVICE"]),
         compute=_one_of("COMPUTE", texts["COMPUTE"], ("server", "browser")),
         proxies=_networks("PROXIES", texts["PROXIES"]),
         operators=_networks("OPERATORS", texts["OPERATORS"]) or Settings.operators,
@@ -87,6 +94,25 @@ def read(environment: dict[str, str] | os._Environ = os.environ) -> Settings:
         sample_mb=sample_mb,
         upload_mb=upload_mb,
     )
+
+
+# What Kubernetes sets in every pod if a Service there is called playground.
+SERVICE_LINK = re.compile(r"PLAYGROUND\w*_(SERVICE_(HOST|PORT)\w*=.*|PORT_\d+_\w+=.*|PORT=\w+://.*)")
+
+
+def _check_names(environment: Mapping[str, str]) -> None:
+    for name, text in environment.items():
+        if name.startswith("PLAYGROUND_") and name not in NAMES and not SERVICE_LINK.fullmatch(f"{name}={text}"):
+            nearest = difflib.get_close_matches(name, NAMES, n=1)
+            raise PlaygroundError(
+                f"There is no setting {name}; {f'the nearest is {nearest[0]}' if nearest else 'leave it out'}."
+            )
+
+
+def _device(text: str) -> str | None:
+    if not re.fullmatch(r"(cpu|mps|cuda(:\d+)?)?", text):
+        raise PlaygroundError(f"PLAYGROUND_DEVICE is cpu, cuda, cuda:1 or mps; given was {text!r}.")
+    return text or None
 
 
 def _sites(text: str) -> tuple[str, ...]:

@@ -105,6 +105,10 @@ SHELL_STYLES = (
 APP_SCRIPT = "shell/app.js"
 APP_STYLES = (*LENS_STYLES, *SHELL_STYLES)
 SHARED_PAGE_FILES = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # for pages that people share
+for _files in ((APP_SCRIPT, *APP_STYLES), SHARED_PAGE_FILES):
+    scripts.offer(*_files)
+for _script in SCRIPTS.values():
+    scripts.offer(_script.file, _script.styles, mounts=_script.mounts)
 
 
 def app_component(name: str):

@@ -8,7 +8,6 @@ from functools import cache
 import streamlit as st
 
 from playground.ui import lesson
-from playground.ui.lifespan import once_per_server
 from playground.ui.pages import ICON, TITLE
 from playground.ui.streamlit_private import SELECTORS, drawn_by_the_next_server
 
@@ -47,7 +46,6 @@ def frame() -> None:
     st.set_page_config(page_title=TITLE, page_icon=ICON, layout="wide")
     _style()(key="frame")
     drawn_by_the_next_server()
-    once_per_server()
 
 
 @cache

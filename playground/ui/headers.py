@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+from base64 import b64encode
+
 from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import hosts, ledger, settings
+from playground.ui.streamlit_private import BASE_SCRIPT
 
 # The page loads nothing from another host, sends nothing to it, and is framed by none. Each directive allows:
 #   script-src       Streamlit's files and ours. blob: the few lines of a component that import our script.
-#                    wasm-unsafe-eval: protobuf's 64-bit numbers. The digest: one line in Streamlit's index.html.
+#                    wasm-unsafe-eval: protobuf's 64-bit numbers. The digests: one line in Streamlit's index.html, and
+#                    ours.
 #   style-src        styles that Streamlit and Plotly write into the page
 #   img-src          thumbnails, pictures in Markdown, exported figures
 #   font-src         the fonts of the formulas
 #   connect-src      the WebSocket, pictures and numbers. data: a photograph from the camera
 POLICY = (
     "default-src 'none'; "
-    "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "
+    "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA=' "
+    f"'sha256-{b64encode(hashlib.sha256(BASE_SCRIPT.encode()).digest()).decode()}'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )

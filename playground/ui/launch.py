@@ -15,7 +15,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 
 from playground.errors import PlaygroundError
-from playground.serving import hosts, settings
+from playground.serving import hosts, settings, starting
 from playground.ui import run
 
 FIRST_PORT = 8501  # Streamlit's default port
@@ -34,6 +34,7 @@ def launch(host: str = "localhost", port: int | None = None, browser: bool = Tru
     if not _is_free(host, port):
         raise PlaygroundError(f"Port {port} is taken by another program; choose another, or leave --port out.")
     _answer_to(*names, *_names_of(host))
+    starting.check_settings()
     name = "localhost" if host in ALL_INTERFACES else host
     url = (
         f"http://{f'[{name}]' if ':' in name else name}:{port}{hosts.base_path(os.environ.get(hosts.BASE_PATH_OPTION))}"

@@ -1,69 +1,22 @@
-"""Manages the server's life cycle: reads the settings at the start, forgets people who have left, drops requests of
-left pages, and ends the process quickly."""
+"""Manages the server's life cycle: prepares Streamlit and warms up at the start, forgets people who have left, drops
+requests of left pages, and ends the process quickly."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 import signal
 import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
 
-import streamlit as st
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.serving import cache, ledger, models, people, pictures, prepared, settings
+from playground.serving import cache, ledger, people, routes_pictures, settings, starting
 from playground.ui import messages, streamlit_private
 from playground.ui.streamlit_private import fragment_and_page, message_and_page
 
-WARM_UP_AFTER = 2.0  # seconds until `_warm_up` starts, which would slow down the first picture
-
-
-@st.cache_resource(show_spinner=False)
-def once_per_server() -> None:
-    settings.now()  # raises now for a mistyped setting
-    streamlit_private.ask_nobody_for_our_address()
-    streamlit_private.hush_toasts()
-    streamlit_private.hide_sessions()
-    messages.connect()
-    _log_to_stdout()
-    timer = threading.Timer(WARM_UP_AFTER, _warm_up)
-    timer.daemon = True
-    timer.start()
-
-
-def _warm_up() -> None:
-    pictures.warm_up()
-    models.warm_up()
-    cache.freeze_objects()
-    prepared.prepare_behind_everybody()
-
-
-def _log_to_stdout() -> None:
-    handler = logging.StreamHandler(sys.stdout)
-    as_text = logging.Formatter("%(asctime)s %(levelname)s %(message)s")
-    handler.setFormatter(JsonFormatter() if settings.now().log == "json" else as_text)
-    log = logging.getLogger("playground")
-    log.handlers[:] = [handler]
-    log.setLevel(logging.INFO)
-    log.propagate = False
-
-
-class JsonFormatter(logging.Formatter):
-    """Logs each event as a line of JSON, its facts in fields."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        timestamp = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        event = {"time": timestamp, "level": record.levelname.lower(), "message": record.getMessage()}
-        if record.exc_info:
-            event["trace"] = self.formatException(record.exc_info)
-        return json.dumps(event, ensure_ascii=False)
-
-
+WARM_UP_AFTER = 2.0  # seconds from the server's start: the first picture on a laptop comes before the warm-up
 OPEN_FILES = 65536  # the number of files that the process may have open
 FORGET_EVERY = 60.0  # seconds between two rounds of `_forget_the_gone`
 # Python's switch interval in seconds: the time for which another thread may keep the interpreter while the event loop
@@ -78,9 +31,16 @@ async def lifespan(_) -> AsyncIterator[None]:
     _open_more_files()
     sys.setswitchinterval(SWITCH_INTERVAL)
     settings.find_a_folder()
+    streamlit_private.ask_nobody_for_our_address()
+    streamlit_private.hush_toasts()
+    streamlit_private.hide_sessions()
+    messages.connect()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         _end_soon_after(signal_number)
     forget_task = asyncio.create_task(_forget_the_gone())
+    warm_up_timer = threading.Timer(WARM_UP_AFTER, starting.warm_up)
+    warm_up_timer.daemon = True
+    warm_up_timer.start()
     yield
     forget_task.cancel()
 
@@ -106,12 +66,13 @@ async def _forget_the_gone() -> None:
 
 def _end_soon_after(number: signal.Signals) -> None:
     """Ends the process LAST_SECONDS after the signal. The server would wait for every connection and thread, such as a
-    stalled upload or a long computation; an alarm of the operating system does not."""
-    former_handler = signal.getsignal(number)
+    long computation; an alarm of the operating system does not."""
+    former_handler, loop = signal.getsignal(number), asyncio.get_running_loop()
 
     def end(number: int, frame) -> None:
         if hasattr(signal, "alarm"):  # not on Windows
             signal.alarm(LAST_SECONDS)
+        loop.call_soon_threadsafe(routes_pictures.end_all)
         if callable(former_handler):
             former_handler(number, frame)
 

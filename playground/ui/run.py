@@ -17,7 +17,9 @@ from pathlib import Path
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from playground.assets import APP
-from playground.serving import settings
+from playground.errors import PlaygroundError
+from playground.serving import settings, starting
+from playground.ui import log
 
 MOST_MESSAGE_BYTES = 2**17  # bytes of a WebSocket message: pages send short ones, and pictures come as uploads
 PING_SECONDS = 30  # seconds between two pings, so that no proxy closes an idle socket
@@ -50,6 +52,7 @@ class Socket(WebSocketsSansIOProtocol):
 
 def serve(sockets: Iterable[socket.socket], behind_proxy: bool = False) -> None:
     """Serves the app at these sockets until a signal ends it."""
+    log.to_stdout()
     settings.find_a_home()
     import streamlit as st
     import uvicorn
@@ -103,4 +106,8 @@ def at_port(host: str, port: int) -> list[socket.socket]:
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):
-        serve([at_unix_socket(Path(sys.argv[1]))], behind_proxy=True)
+        try:
+            starting.check_settings()
+            serve([at_unix_socket(Path(sys.argv[1]))], behind_proxy=True)
+        except PlaygroundError as error:
+            sys.exit(str(error))

@@ -27,6 +27,9 @@ SELECTORS = {  # word in frame.py's styles -> selector of a part of Streamlit's 
     "TOASTS": '[data-testid="stToastContainer"]',
     "STALE": '[data-stale="true"]',  # an element that is being computed again, which Streamlit makes pale
 }
+# Tells Streamlit's page the address of its server. On a page such as /scale, it would first look for the server below
+# /scale, which the browser's console shows as two errors.
+BASE_SCRIPT = 'window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href };'
 
 
 def ask_nobody_for_our_address() -> None:

@@ -143,7 +143,7 @@ class EarlyScript:
 
 
 async def _send_page(scope: Scope, start_message: Message, html: bytes, send: Send) -> None:
-    page, head_tags = html, script_tag()
+    page, head_tags = html, f"<script>{streamlit_private.BASE_SCRIPT}</script>{script_tag()}"
     if path_of(scope).rpartition("/")[2] in MICROSCOPE_PATHS:
         page = STREAMLIT_TAGS.sub(rb"<template data-later>\g<0></template>", html, count=1)
         request = Request(scope)

@@ -77,6 +77,7 @@ def test_lessons_open_and_lead_back(visitor):
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", f"{BASE_PATH}/healthz", f"{BASE_PATH}/api/models"])
 def test_probes_are_answered_with_and_without_the_path(server, path):
+    until(lambda: ask(f"{server.url}/readyz")[0] == 200, "the server is not ready")
     status, headers = ask(f"http://{server.address}{path}")
     assert (status, headers["content-type"]) == (200, "application/json")
 

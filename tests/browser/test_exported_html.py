@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from waiting import until
@@ -53,6 +54,22 @@ def reader(arrive):
 def _wait_until_painted(frame):
     """Waits until the frame is painted, without wait_for_function, whose eval the frame's policy forbids."""
     until(lambda: frame.evaluate("window.theLens?.()?.read()?.painted"), "the frame is not painted")
+
+
+LIVING_PAGE = Path(__file__).parent.parent.parent / "docs" / "living.html"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1680, 1050), (1920, 1080)])
+def test_the_chart_s_words_are_whole(reader, width, height):
+    page = reader(viewport={"width": width, "height": height}).read_file(LIVING_PAGE).page
+    page.wait_for_function("""() => {
+      const curve = lensRoot.querySelector('[data-ref="curve"]');
+      return [curve.width - curve.clientWidth, curve.height - curve.clientHeight].every((d) => Math.abs(d) <= 1);
+    }""")
+    edges = page.locator(".curve, .curve *").evaluate_all("all => all.map((e) => e.getBoundingClientRect().right)")
+    assert max(edges) <= width, edges
+    overflow = page.locator(".curve").evaluate("e => e.scrollWidth - e.clientWidth")
+    assert overflow <= 0, f"the words are {overflow} px wider than their column"
 
 
 def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_network(reader, file):

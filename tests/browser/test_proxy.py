@@ -184,7 +184,7 @@ def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy,
             path = f"/api/classes/{code.lower()}"
             log_length = len(proxy.log())
             assert proxy.ask(path, phone_seat, headers=KEY_HEADER)[0] == 200
-            assert proxy.log_entry(path, log_length) == {"status": "200", "replica": replica}
+            assert proxy.log_entry(" GET /api/classes/ ", log_length) == {"status": "200", "replica": replica}
         newcomer_seat = proxy.ask(f"/c/{code}")[1]["Set-Cookie"].partition("=")[2].partition(";")[0]
         assert proxy.replica_of(newcomer_seat) == replica
 

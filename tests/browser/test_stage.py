@@ -136,6 +136,28 @@ def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_it
     page.locator(".see-moments button:nth-child(2)[aria-pressed=true]").wait_for()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+def test_presenting_never_makes_the_picture_smaller_and_draws_nothing_around_it(visit, width, height):
+    visitor = visit("sample=landscape", viewport={"width": width, "height": height})
+    page = visitor.page
+    page.evaluate("theLens().see.turn()")
+    page.locator('.lens[data-face="see"]').wait_for()
+    visitor.part("picture").element_handle().wait_for_element_state("stable")
+    former_width = visitor.part("picture").bounding_box()["width"]
+    page.keyboard.press("p")
+    page.locator('.lens.presenting[data-face="see"]').wait_for()
+    page.wait_for_function("() => lensRoot.getRootNode().activeElement === lensRoot")
+    visitor.part("picture").element_handle().wait_for_element_state("stable")
+    assert visitor.part("picture").bounding_box()["width"] >= former_width
+    rings = page.locator(".lens, .lens :focus").evaluate_all("all => all.map((e) => getComputedStyle(e).outlineStyle)")
+    assert set(rings) == {"none"}, rings
+    doors = page.locator(".see-doors").bounding_box()
+    assert doors["y"] + doors["height"] <= height, doors
+    query = visitor.read()["query"]
+    page.keyboard.press("ArrowDown")
+    assert visitor.until(f"r => r.locked && r.query !== '{query}'")["query"] != query
+
+
 def test_a_file_that_is_dragged_over_the_page_is_invited_until_it_is_dragged_away(go):
     visitor = go()
     visitor.rest()

@@ -56,6 +56,21 @@ def test_the_tour_runs_on_see_to_its_end_and_gives_everything_back(visit):
     wait_until_view_is_back(visitor)
 
 
+def test_the_row_that_a_step_explains_stays_when_the_pointer_goes_to_the_card(visit):
+    visitor = visit(MEADOW | {"tour": "1"})
+    for n in range(1, 6):
+        wait_for_step(visitor.page, n)
+        if n > 1:
+            faded = visitor.page.locator(".lens.untouched").count()
+            assert not faded, f"step {n} begins with a faded picture"
+        visitor.point((4, 4))
+        visitor.page.locator('.tour-card [data-go="next"]').hover()
+        if n > 1:
+            faded = visitor.page.locator(".lens.untouched").count()
+            assert not faded, f"the picture of step {n} fades"
+        press(visitor.page, "next")
+
+
 def test_a_link_resumes_the_tour_back_goes_back_and_escape_leaves_it(visit):
     visitor = visit(MEADOW | {"tour": "2"})
     page = visitor.page

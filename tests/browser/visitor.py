@@ -69,8 +69,6 @@ window.sentences = () => {
 """
 
 
-# On a page such as /heads, Streamlit first looks for its own endpoints below that page.
-STREAMLIT_404 = re.compile(r"status of 404.*/_stcore/(health|host-config)$")
 # The browser's line on the console when a route refuses a request; the page itself shows a sentence.
 REFUSED_REQUEST = re.compile(r"status of 4\d\d .*/api/")
 # The browser's lines on the console while the server is away. A busy machine prints more kinds, as pages retry longer.
@@ -125,11 +123,7 @@ class Visitor:
 
     def _listen(self, entry: ConsoleMessage) -> None:
         line = f"{entry.text} at {entry.location['url']}"
-        if (
-            entry.type == "error"
-            and not STREAMLIT_404.search(line)
-            and not (self.forgiven_errors and self.forgiven_errors.search(line))
-        ):
+        if entry.type == "error" and not (self.forgiven_errors and self.forgiven_errors.search(line)):
             self.errors.append(line)
 
     def _open_tab(self) -> None:

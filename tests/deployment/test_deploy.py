@@ -17,7 +17,7 @@ import pytest
 import yaml
 from browser.server import free_port
 from browser.stranger import ask
-from browser.test_proxy import NGINX
+from browser.test_proxy import NGINX, start
 from waiting import PATIENCE, until
 
 from playground.serving import hosts, settings
@@ -350,15 +350,35 @@ def test_the_cookie_that_keeps_the_seat_has_one_name_everywhere():
     assert names == {"playground_seat"}
 
 
-def test_the_unit_starts_the_same_command_as_the_image():
+def unit_service() -> configparser.SectionProxy:
     unit = configparser.RawConfigParser(strict=False)
     unit.optionxform = str
     unit.read_string(read("deploy/playground@.service"))
-    command = shlex.split(unit["Service"]["ExecStart"])
+    return unit["Service"]
+
+
+def test_the_unit_starts_the_same_command_as_the_image():
+    command = shlex.split(unit_service()["ExecStart"])
     (image_command,) = map(json.loads, arguments_of("CMD"))
     assert Path(command[0]).name == image_command[0]
-    assert command[1:] == [*image_command[1:], "--port", "%i"]
-    assert int(unit["Service"]["TimeoutStopSec"]) == 5
+    assert command[1:] == [*image_command[1:], "--host", "127.0.0.1", "--port", "%i", "$BALANCED"]
+    assert int(unit_service()["TimeoutStopSec"]) == 5
+    assert unit_service()["KillMode"] == "mixed"  # nginx hears of the end from start.py, which lets it finish
+
+
+def test_on_a_machine_of_one_s_own_every_process_has_a_unit_without_root_and_a_port_of_this_machine(tmp_path):
+    """Once, the last line of the recipe started the balancer by hand: as root, open to all interfaces."""
+    section = read("deploy/README.md").partition("**A machine of your own**")[2]
+    recipe = section.split("```")[1]
+    assert "start.py" not in recipe
+    assert unit_service()["DynamicUser"] == "yes"
+    units = re.findall(r"playground@(\d+)", recipe)
+    listening = {port for port in units if f"/etc/playground-{port}.env" not in recipe}
+    (balancer,) = set(units) - listening
+    (replicas,) = re.findall(rf"'BALANCED=\"--replicas (.*)\"' > /etc/playground-{balancer}.env", recipe)
+    assert set(replicas.split()) == {f"127.0.0.1:{port}" for port in listening}
+    start.write(tmp_path, int(balancer), replicas.split(), host="127.0.0.1")
+    assert re.findall("listen (.*);", (tmp_path / "site.conf").read_text()) == [f"127.0.0.1:{balancer}"]
 
 
 DEPLOY_FILES = [file for file in DEPLOY.rglob("*") if file.is_file() and "__pycache__" not in file.parts]

@@ -81,7 +81,8 @@ def test_load_compares_a_model_s_pass_with_ours_before_anything_is_shown(model):
     norm = changed_model.blocks[1].norm2
     changed_model.blocks[1].norm2 = nn.Sequential()  # the norm is left out
     changed_model.blocks[1].norm2.weight, changed_model.blocks[1].norm2.bias = norm.weight, norm.bias
-    with pytest.raises(PlaygroundError, match=r"can't be shown, for our pass is another one: .*part after layer 1"):
+    sentence = "can't be shown, for our pass is another one at 4 × 4 patches: .*part after layer 1"
+    with pytest.raises(PlaygroundError, match=sentence):
         playground.load(changed_model, **HALVES)
 
 

@@ -181,6 +181,7 @@ def test_hugging_face_s_weights_fill_a_named_model(tmp_path):
     reference.save_pretrained(tmp_path)
     vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "model.safetensors", device="cpu")
     assert torch.equal(vit.head.weight, reference.classifier.weight)
+    assert vit.config.stretching == "plain"
 
 
 def test_a_folder_s_own_models_are_listed_by_name(tmp_path):

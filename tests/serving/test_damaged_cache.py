@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.samples import PHOTOGRAPHS, SAMPLES, samples
-from playground.serving import chosen, models, pictures, prepared, routes, routes_samples, routes_traces
-from playground.ui import lifespan
+from playground.serving import chosen, models, pictures, prepared, routes, routes_samples, routes_traces, starting
 
 ROOT = Path(__file__).parent.parent.parent
 FIRST_PHOTOGRAPH, *OTHER_PHOTOGRAPHS = PHOTOGRAPHS
@@ -61,7 +60,8 @@ def client():
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_all_but_the_damaged_file_is_shown(kind, cache, client):
+def test_all_but_the_damaged_file_is_shown(kind, cache, client, monkeypatch):
+    monkeypatch.setattr(starting.is_warm, "is_set", lambda: True)
     damaged_file = damage(cache, kind)
     sample_list = client.get(f"/{routes_samples.address()}").json()
     sound_samples = [*PHOTOGRAPHS, *SAMPLES] if damaged_file == borrowed.DINOV2.file else [*OTHER_PHOTOGRAPHS, *SAMPLES]
@@ -78,8 +78,7 @@ def test_all_but_the_damaged_file_is_shown(kind, cache, client):
 
 @pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
 @pytest.mark.parametrize("page", ["", "heads", "patches"])
-def test_every_page_is_drawn_despite_a_damaged_file(kind, page, cache, monkeypatch):
-    monkeypatch.setattr(lifespan, "_warm_up", lambda: None)  # its thread would still run during other tests
+def test_every_page_is_drawn_despite_a_damaged_file(kind, page, cache):
     damage(cache, kind)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
     if page:

@@ -93,6 +93,21 @@ def test_a_person_brings_one_file_after_the_other():
     assert asyncio.run(ends_before_the_first()) is False
 
 
+def test_when_the_server_ends_every_upload_is_answered_also_one_that_waits_its_turn(monkeypatch):
+    monkeypatch.setattr(routes_pictures, "_is_ending", False)
+
+    async def answers() -> list[int]:
+        stalled_task = asyncio.create_task(Upload(0, bytes(1000)).arrives())
+        while not bytes_under_way():
+            await asyncio.sleep(0)
+        waiting_task = asyncio.create_task(Upload(0, bytes(1000)).arrives())
+        await asyncio.sleep(0)
+        routes_pictures.end_all()
+        return await asyncio.gather(stalled_task, waiting_task)
+
+    assert asyncio.run(answers()) == [-503, -503]
+
+
 def test_uploads_that_trickle_take_no_place_from_others():
     """A hundred uploads that have sent little fill no room: only bytes that have arrived are counted."""
 

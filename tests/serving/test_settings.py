@@ -40,7 +40,7 @@ def test_every_variable_is_read():
         2,
         3,
     )
-    assert all(name in settings.__doc__ for name in environment)
+    assert all(name in settings.__doc__ for name in settings.NAMES)
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,22 @@ def test_every_variable_is_read():
         ("HOSTS", "hall.example:8501"),
         ("HOSTS", "https://hall.example"),
         ("CACHE_MB", "1 2 -3"),
+        ("DEVICE", "tpu"),
+        ("DEVICE", "cuda:"),
+        ("HOST", "hall.example"),  # a name that no setting has
     ],
 )
 def test_an_invalid_variable_is_named_in_the_error(name, value):
     with pytest.raises(PlaygroundError, match=f"PLAYGROUND_{name}"):
         settings.read({f"PLAYGROUND_{name}": value})
+
+
+def test_what_kubernetes_sets_for_a_service_called_playground_is_no_setting():
+    address = {"PLAYGROUND_SERVICE_HOST": "10.0.0.7", "PLAYGROUND_SERVICE_PORT_HTTP": "80"}
+    links = {"PLAYGROUND_PORT": "tcp://10.0.0.7:80", "PLAYGROUND_PORT_80_TCP_PROTO": "tcp"}
+    assert settings.read({**address, **links, "PLAYGROUND_APP_SERVICE_PORT": "80"}) == Settings()
+    with pytest.raises(PlaygroundError, match="PLAYGROUND_PORT"):
+        settings.read({"PLAYGROUND_PORT": "8080"})
 
 
 IMPORT_ALL_CODE = """

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from playground.ui.lifespan import JsonFormatter
+from playground.ui.log import JsonFormatter
 
 
 def logged_event(error: Exception | None = None) -> dict:

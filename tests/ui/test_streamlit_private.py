@@ -35,6 +35,12 @@ def test_streamlit_asks_nobody_for_this_machine_s_address():
     assert "net_util.get_external_ip," in inspect.getsource(server_util)
 
 
+def test_streamlit_s_page_takes_its_server_s_address_from_the_page():
+    scripts = [file.read_text("utf-8") for file in FRONTEND.glob("index.*.js")]
+    assert any(re.search(r"new URL\(\w+\?\?window\.location\.href\)", script) for script in scripts)
+    assert any(re.search(r"\w+\(\w+\.BACKEND_BASE_URL\)", script) for script in scripts)
+
+
 def test_a_fresh_server_never_runs_pages_without_app_py(monkeypatch):
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     streamlit_private.use_our_pages()

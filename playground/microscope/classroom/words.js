@@ -9,7 +9,8 @@ export const CLASS_WORDS = {
     askCode: "Five letters, as on the screen in front.",
     scene: "Scene {n} of {count}",
     front: "Look at the screen in front. A question comes here.",
-    press: "Press the place in the picture.",
+    byKeys: "The picture: choose a place with the arrow keys and press Enter.",
+    aim: "row {row}, column {column}",
     guess: "Guess",
     yours: "Your guess: {guess}. You may change it until all are shown.",
     yourPlace: "Your guess is marked. You may move it until all are shown.",
@@ -66,7 +67,8 @@ export const CLASS_WORDS = {
     askCode: "Fünf Buchstaben, wie vorn auf der Leinwand.",
     scene: "Szene {n} von {count}",
     front: "Sehen Sie nach vorn. Hier kommt eine Frage.",
-    press: "Drücken Sie auf die Stelle im Bild.",
+    byKeys: "Das Bild: Wählen Sie eine Stelle mit den Pfeiltasten und drücken Sie Enter.",
+    aim: "Zeile {row}, Spalte {column}",
     guess: "Raten",
     yours: "Ihr Tipp: {guess}. Sie können ihn ändern, bis alle gezeigt werden.",
     yourPlace: "Ihr Tipp ist markiert. Sie können ihn verschieben, bis alle gezeigt werden.",
@@ -259,8 +261,8 @@ export function histogram(counts, low, high) {
 }
 
 // Returns an SVG of marks over the picture, in units of a patch: a disc for each guessed place, the query's patch, the
-// truth, the reader's guess.
-export function guessMap({ rows, columns, mark, counts = {}, truth = null, mine: guess = null }) {
+// truth, the place that the reader's keys have reached, the reader's guess.
+export function guessMap({ rows, columns, mark, counts = {}, truth = null, mine: guess = null, aim = null }) {
   const svg = document.createElementNS(CHART_SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
   svg.setAttribute("preserveAspectRatio", "none");
@@ -277,6 +279,7 @@ export function guessMap({ rows, columns, mark, counts = {}, truth = null, mine:
     draw("circle", "guessed", { ...centreOf(Number(patch)), r: Math.max(0.4, leastRadius) * Math.sqrt(count) });
   if (Number.isInteger(mark)) draw("rect", "asks", square(mark));
   if (truth !== null) draw("rect", "truth", square(truth));
+  if (aim !== null) draw("rect", "aim", square(aim));
   if (guess !== null) draw("circle", "mine", { ...centreOf(guess), r: Math.max(0.6, 2 * leastRadius) });
   return svg;
 }

@@ -1,6 +1,6 @@
-// Finds a picture's best moment: the head and the three patches with the most telling rows.
-// playground/analysis/moments.py defines "telling" and has the same arithmetic; tests/analysis/test_moments.py compares
-// the two. No DOM.
+// Finds a picture's best moments: for each head the three patches with the most telling rows, and things that keep to
+// themselves (things.js). playground/analysis/moments.py defines "telling" and has the same arithmetic;
+// tests/analysis/test_moments.py compares the two. No DOM.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import {
@@ -12,6 +12,7 @@ import {
   regionAround,
   spreadPatches,
 } from "./kinds.js";
+import { thingsOf } from "./things.js";
 
 // A patch's partner is a distant patch that resembles it. Distances are shares of the picture's longer side.
 const BESIDE_DISTANCE = 0.03; // distance up to which a partner does not count
@@ -28,6 +29,8 @@ const FRAME_SHARE = 0.08; // share of a side: patches nearer than this to an edg
 const LEAST_DISTANCE = 0.1; // least distance between two of a moment's three patches
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
 export const STRIKING_SCORE = 0.044; // moments with a smaller score are not called striking
+const CLEAR_SCORE = 0.08; // a moment with a smaller score gives way to a thing
+const LEAST_THING = 0.1; // a thing with a smaller score opens no picture
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 
@@ -36,11 +39,11 @@ export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLat
 
 // Searches all heads of `layers`. It is a generator that yields after each head, so that the page stays responsive.
 // Returns a scene for headsFor. The scene's `moments`, the best first, are {layer, head, patches: the three queries,
-// tells: the scores of their rows}. features: of all tokens, from makeFeatures.
+// tells: the scores of their rows}; its `things` are those of things.js. features: of all tokens, from makeFeatures.
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
-  const scene = { pack, directions, meanRows: new Map(), moments: [] };
+  const scene = { pack, directions, meanRows: new Map(), moments: [], things: [] };
   scene.subject = subjectOf(pack, directions, yield* classWeights(pack, layers)).map((rank) => rank ** 3);
   yield;
   const patches = yield* twinsOf(scene);
@@ -64,7 +67,37 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
     }
   }
   scene.moments.sort((a, b) => b.tells[0] - a.tells[0]);
+  scene.things = yield* thingsOf(scene, features, layers);
   return scene;
+}
+
+// The row at which a picture opens: {kind, layer, head, token}. "far": a patch looks at a far one like it; "thing": a
+// thing keeps to itself; "nothing": neither stands out, so the row is the class token's, null without one.
+export function openingOf(scene) {
+  const [{ layer, head, patches, tells }] = scene.moments;
+  const thing = scene.things[0];
+  const first = scene.pack.prefixCount;
+  const isThing = thing?.score >= LEAST_THING && tells[0] < CLEAR_SCORE;
+  if (isThing) return { kind: "thing", layer: thing.layer, head: thing.head, token: first + thing.patch };
+  if (tells[0] >= STRIKING_SCORE) return { kind: "far", layer, head, token: first + patches[0] };
+  return { kind: "nothing", ...classRowOf(scene) };
+}
+
+// The class token's row that is most like its mean row of all searched heads.
+function classRowOf({ pack, moments }) {
+  if (pack.prefix[0] !== "cls") return { layer: moments[0].layer, head: moments[0].head, token: null };
+  const rows = moments.map(({ layer, head }) => {
+    const row = new Float32Array(pack.tokens);
+    rowInto(row, 0, pack, layer, head, 0, pack.scale);
+    return row.subarray(pack.prefixCount);
+  });
+  const meanRow = Float64Array.from(rows[0], (_, j) => rows.reduce((sum, row) => sum + row[j], 0));
+  const fits = rows.map((row) => {
+    const length = Math.sqrt(row.reduce((sum, weight) => sum + weight * weight, 0));
+    return row.reduce((sum, weight, j) => sum + weight * meanRow[j], 0) / Math.max(length, 1e-12);
+  });
+  const { layer, head } = moments[indexOfLargest(fits)];
+  return { layer, head, token: 0 };
 }
 
 // All searched heads for this patch, the best first: {layer, head, tells: the score of the patch's row}.
@@ -87,17 +120,22 @@ export function headsFor(scene, patch) {
   return heads.sort((a, b) => b.tells - a.tells);
 }
 
-// The most telling rows as {layer, head, patch}: at most two of each head, and all at different places.
-export function surprisesOf({ moments, pack }, maximum = 8) {
-  const rows = moments.flatMap((moment) =>
-    moment.patches.map((patch, i) => ({ ...moment, moment, patch, tells: moment.tells[i] })),
+// The most telling rows and the things as {layer, head, patch}: one of each head, and all at different places.
+export function surprisesOf({ moments, things, pack }, maximum = 8) {
+  const rows = moments.flatMap(({ layer, head, patches, tells }) =>
+    patches.map((patch, i) => ({ layer, head, patch, tells: tells[i] / CLEAR_SCORE })),
   );
+  rows.push(...things.map((thing) => ({ ...thing, tells: thing.score / LEAST_THING / 2 })));
   const minimumDistance = LEAST_DISTANCE * Math.max(pack.rows, pack.columns);
   const chosenRows = [];
   for (const row of rows.sort((a, b) => b.tells - a.tells)) {
     if (chosenRows.length === maximum || !(row.tells > 0)) break;
-    const isNear = chosenRows.some(({ patch }) => patchDistance(patch, row.patch, pack.columns) <= minimumDistance);
-    if (!isNear && chosenRows.filter(({ moment }) => moment === row.moment).length < 2) chosenRows.push(row);
+    const isRepeat = chosenRows.some(
+      ({ layer, head, patch }) =>
+        (layer === row.layer && head === row.head) ||
+        patchDistance(patch, row.patch, pack.columns) <= minimumDistance,
+    );
+    if (!isRepeat) chosenRows.push(row);
   }
   return chosenRows;
 }

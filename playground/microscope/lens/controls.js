@@ -97,14 +97,13 @@ export function buildHeads({ main }, page) {
     const button = document.createElement("button");
     button.dataset.head = String(head);
     const number = pack.headNumbers[head];
-    button.setAttribute("aria-label", `head ${number}`);
     button.title = `head ${number}`;
     const canvas = makeCanvas(pack.columns, pack.rows);
     const label = document.createElement("span"),
       name = document.createElement("b"),
       numberMark = document.createElement("i");
     name.textContent = String(number);
-    label.append(name, numberMark);
+    label.append(name, " ", numberMark);
     button.append(canvas, label);
     return { button, canvas, number: numberMark, saidNumber: "", print: null };
   });
@@ -229,7 +228,8 @@ function actByKey(lens, event) {
   if (step && (stepScene(choice, data, page, step) || (choice.presenting && page.see?.stepMoment(step)))) {
     // nothing else to do for this key
   } else if (event.key.startsWith("Arrow")) {
-    if (inSlider || event.target !== refs.picture) return;
+    const isPresented = choice.presenting && event.target === page.root;
+    if (inSlider || (event.target !== refs.picture && !isPresented)) return;
     const token = choice.hover >= 0 ? choice.hover : tokenOf(view.query, pack);
     const patch = patchAfterKey(event.key, Math.max(0, token - pack.prefixCount), pack.rows, pack.columns);
     choice.hover = -1;

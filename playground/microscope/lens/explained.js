@@ -8,7 +8,7 @@ import { queryOf } from "../core/view.js";
 import { asks, trustWords, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
-import { isExplained } from "./features.js";
+import { isExplained, MOST_FLOWS } from "./features.js";
 import { canAsk, entryShown, explanationKey, labelNow, labelsOf, overlayNow } from "./state.js";
 
 const BLANK_NAMES = { mean: "the mean colour", noise: "noise", neighbours: "what is around" };
@@ -136,6 +136,23 @@ export function explainedWaitingWords({ view }, data, frame) {
   if (way.explains === "text" && !view.text) return "";
   if (asks(view) && !view.locked) return "Click a patch: this map is made for a locked one.";
   return wayWords(way, "waiting", [], view);
+}
+
+// The sentence that says that the map's data can't come; "" if they may still arrive.
+export function missingSentence({ view }, data) {
+  if (isExplained(view)) return "";
+  const { needs, offer } = wayOf(view);
+  const isRefused = data.requests.get(needs)?.open === false;
+  return isRefused || (offer && !canAsk(data, offer)) ? "What this needs is not here." : "";
+}
+
+export function mapWaitingWords(choice, data) {
+  const { view } = choice,
+    { main } = data;
+  if (missingSentence(choice, data)) return missingSentence(choice, data);
+  const way = wayOf(view);
+  if (way.needs !== "flows" || main.pack.tokens <= MOST_FLOWS) return wayWords(way, "waiting", [], view);
+  return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
 }
 
 // ----------------------------------------------------------------------------------------------------------- words

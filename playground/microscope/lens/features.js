@@ -12,7 +12,7 @@ import {
   similarityInto,
 } from "../core/features.js";
 import { sameLayer, upperLayer } from "../core/view.js";
-import { wayOf, wayWords } from "../core/ways.js";
+import { wayOf } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
 
 export const MOST_FLOWS = 1400; // tokens, as in serving/routes_traces.py; above it, only a locked patch has a rollout
@@ -24,7 +24,7 @@ const COLOUR_OPACITY = 0.78; // opacity of the colours above the photograph
 // -------------------------------------------------------------------------------------------------- received data
 
 export function storeMatrix(data, frame, { what: need, entry: { id, pack }, layer, values }) {
-  if (values.length % pack.tokens) return;
+  if (values.length % pack.tokens) throw new Error(`${values.length} numbers of ${pack.tokens} tokens`);
   if (need === "flows") keepInMap(data.flows, id, values, KEPT_FLOWS);
   else {
     const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount, pack.columns);
@@ -90,21 +90,6 @@ function missingForMatches(choice, data) {
   )
     return null; // the map on view is requested first
   return { what: "features", entry: matchFeatures.one ? data.other : data.main, layer: matchFeatures.layer };
-}
-
-// The sentence that says that the map's data can't come; "" if they may still arrive.
-export function missingSentence({ view }, { requests }) {
-  const request = isExplained(view) ? null : requests.get(wayOf(view).needs);
-  return request?.open === false ? "What this needs is not here." : "";
-}
-
-export function mapWaitingWords(choice, data) {
-  const { view } = choice,
-    { main } = data;
-  if (missingSentence(choice, data)) return missingSentence(choice, data);
-  const way = wayOf(view);
-  if (way.needs !== "flows" || main.pack.tokens <= MOST_FLOWS) return wayWords(way, "waiting", [], view);
-  return view.locked ? "Asking the model…" : "Click a patch: this map is made for a locked one.";
 }
 
 // ------------------------------------------------------------------------------------------------- the map on view

@@ -19,7 +19,8 @@ import { placeName, sentenceOf, summaryOf, wholeSentence } from "../core/sentenc
 import { asks, unitOf, wayOf } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { nearnessOverlap } from "./beside.js";
-import { MOST_FLOWS, missingSentence } from "./features.js";
+import { missingSentence } from "./explained.js";
+import { MOST_FLOWS } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
 import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } from "./readouts.js";
 import { sceneWords } from "./scenes.js";

@@ -212,6 +212,10 @@ export function sizeCanvases(frame, { refs }) {
   frame.photo = frame.otherPhoto = null;
 }
 
+// Fits the curve's canvas to its element. Returns whether that changed the canvas.
+export const fitCurve = ({ ratio }, { curve }) =>
+  curve.clientWidth > 0 && fitCanvas(curve, curve.clientWidth, curve.clientHeight, ratio);
+
 // The size of the second picture in its frame, with its own aspect.
 export function otherSize(page, entry) {
   const aspect = aspectOf(entry);

@@ -75,6 +75,7 @@
 //   state.js      data: habits; frame: shown
 
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
+import { openingOf } from "../core/moments.js";
 import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { collectRefs, explainWords, setText } from "../drawing/dom.js";
@@ -94,7 +95,7 @@ import {
 import { askForExplained, bindExplained } from "./explained.js";
 import { bindCurtain, bindFilm } from "./film.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
-import { endExpecting, expectPicture, overflowOf, refresh } from "./layout.js";
+import { endExpecting, expectPicture, fitCurve, overflowOf, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
 import { bestView, bindMoment, endGhost, finerPatch, greet, lookForMoment, noteBest, noteOpening } from "./moment.js";
@@ -209,10 +210,12 @@ function followThePage(lens) {
   const observer = new ResizeObserver(() => {
     // A line of text that appears late must not push other text out of the window.
     if (root.clientWidth !== formerWidth || textsHeight() > formerTextsHeight + 2) refresh(lens);
+    else if (fitCurve(lens.frame, refs)) page.schedule();
     [formerWidth, formerTextsHeight] = [root.clientWidth, textsHeight()];
   });
   observer.observe(root);
   observer.observe(refs.stage);
+  observer.observe(refs.curve); // texts above it may take a part of its height
   // Late content above the lens, such as the toolbar's second line, moves the lens without an event: hence a timer.
   let lastMeasurement = "";
   const fitCheckTimer = setInterval(() => {
@@ -264,9 +267,11 @@ async function showBest(lens, { main, view, place }) {
   takeTraces(lens, entry);
   noteOpening(choice, data, page, null);
   const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
-  const momentView = baseView.direction === "row" && wayOf(baseView).rows ? bestView(data, scene) : null;
-  update(lens, { view: { ...baseView, ...momentView }, place });
-  if (momentView) noteBest(choice, page);
+  const isPlainRow = baseView.direction === "row" && wayOf(baseView).rows;
+  // where nothing stands out on a coarse grid, the photograph stays alone until the finer one has been searched
+  const isFound = isPlainRow && !(main.words?.first && openingOf(scene).kind === "nothing");
+  update(lens, { view: { ...baseView, ...(isFound && bestView(scene)) }, place });
+  if (isFound) noteBest(choice, page, scene);
   requestAnimationFrame(() => refresh(lens));
   return true;
 }

@@ -147,7 +147,7 @@ export const MARKUP = `
   <div class="scale" data-ref="scale">
     <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k"
         data-ref="switch">
-      <span class="on">ON</span><span class="off">OFF</span><span class="knob"></span>
+      <span class="on" data-text="ON"></span><span class="off" data-text="OFF"></span><span class="knob"></span>
     </button>
     <p class="formula"><span class="label">divide by <span class="root">√<i>d<sub>k</sub></i></span></span><br>
       softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>

@@ -5,15 +5,16 @@
 import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
-import { STRIKING_SCORE, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
-import { sameToken, tokenOf, upperLayer } from "../core/view.js";
+import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
+import { queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
 import { canAsk, entryToDraw, isMap, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
-const NOTHING_STRIKING = "Nothing far apart stands out here.";
+const NOTHING_STRIKING = "No patch stands out here: this is where the class token looks.";
+const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also RESTING_MOVE)
 
 export function bindMoment(choice, data, page) {
@@ -23,15 +24,9 @@ export function bindMoment(choice, data, page) {
     opening.touched = choice.everHovered = true;
     choose(change, source);
   };
-  // If the picture opened as a map, the first pointing at a patch shows the row of the patch, in the head of the best
-  // moment.
   const onPoint = () => {
-    const isMapAsOpened = opening.moved && !opening.touched && !wayOf(choice.view).rows;
     opening.touched = true;
-    if (!isMapAsOpened) return;
-    const bestMoment = sceneOf(data)?.moments[0]; // undefined while a finer grid is searched
-    choose({ what: FIRST_WAY, ...(bestMoment && { layer: bestMoment.layer, head: bestMoment.head }) });
-    setText(page.refs.message, "");
+    if (opening.kind === "nothing") setText(page.refs.message, "");
   };
   let origin = null;
   page.refs.picture.addEventListener("pointermove", (event) => {
@@ -46,7 +41,7 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
-    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false });
+    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false, kind: "" });
     setText(refs.message, ""); // the former picture's message
   } else if (isNamed) opening.given = true;
 }
@@ -100,36 +95,27 @@ export function keysForSearch(pack) {
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// Shows a person's own picture in its best moment, only if nothing was chosen before. A moment that was found stays; if
-// the coarse grid had none, the finer grid is asked again.
+// Shows a person's own picture in its best moment, only if nothing was chosen before.
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
   const isPlainRow = view.direction === "row" && wayOf(view).rows && !view.locked;
-  const openedAsMap = opening.moved && !wayOf(view).rows;
-  const mayMove = openedAsMap || (!opening.moved && isPlainRow);
-  if (!main.trace.private || opening.touched || opening.given || !mayMove) return;
-  const momentView = bestView(data, scene);
-  if (!momentView || (openedAsMap && momentView.what)) return;
-  choice.view = { ...view, what: FIRST_WAY, ...momentView };
-  setText(page.refs.message, "");
+  if (!main.trace.private || opening.touched || opening.given || opening.moved || !isPlainRow) return;
+  choice.view = { ...view, what: FIRST_WAY, ...bestView(scene) };
   choice.hover = -1; // a resting cursor does not count as pointing
-  noteBest(choice, page);
+  noteBest(choice, page, scene);
 }
 
-// The view of the best moment. If no row is striking: the map of the picture's parts, or null if the source has no
-// features.
-export function bestView(data, { pack, moments }) {
-  const [{ layer, head, patches, tells: tellingScores }] = moments;
-  if (tellingScores[0] < STRIKING_SCORE && canAsk(data, "features")) return { what: "parts", layer: upperLayer(pack) };
-  return tellingScores[0] ? { layer, head, query: patchText(patches[0], pack.columns) } : null;
+// The view of the row at which a picture opens.
+export function bestView(scene) {
+  const { layer, head, token } = openingOf(scene);
+  return { layer, head, ...(token !== null && { query: queryOf(token, scene.pack) }) };
 }
 
-// Notes that the picture shows its best moment; the soft cursor then points at it once.
-export function noteBest(choice, page) {
-  const { opening, view } = choice;
-  opening.moved = true;
-  if (!wayOf(view).rows) setText(page.refs.message, NOTHING_STRIKING);
+// Notes that the picture shows the row at which it opens; the soft cursor then points at it once.
+export function noteBest({ opening }, page, scene) {
+  Object.assign(opening, { moved: true, kind: openingOf(scene).kind });
+  if (opening.kind === "nothing") setText(page.refs.message, scene.pack.prefix[0] === "cls" ? NOTHING_STRIKING : "");
   page.opens({ greets: !opening.greeted });
   opening.greeted = true;
 }
@@ -201,7 +187,7 @@ export function surprise(choice, data, page) {
   const surprises = scene ? surprisesOf(scene) : [];
   if (!surprises.length) {
     opening.wished = !scene;
-    if (scene) return setText(refs.message, NOTHING_STRIKING);
+    if (scene) return setText(refs.message, NO_SURPRISE);
     if (canAsk(data, "layers")) choice.filmWanted = true;
     else if (!layersAtHand(data).some((layer) => tellingLayers(main.pack).includes(layer))) return;
     return page.schedule();

@@ -21,8 +21,8 @@ import { drawPicture, printParts } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
 import { paintLine, paintSums, rankOfAim } from "./arithmetic.js";
 import { comparesNumbers, paintNearness, paintOther, paintTwin, paintWall, rowBeside } from "./beside.js";
-import { explainedWaitingWords, paintExplained } from "./explained.js";
-import { isExplained, mapWaitingWords, otherMap, printComponents } from "./features.js";
+import { explainedWaitingWords, mapWaitingWords, paintExplained } from "./explained.js";
+import { isExplained, otherMap, printComponents } from "./features.js";
 import { paintFilmSoon, printBehind } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
@@ -286,6 +286,7 @@ function nameHead(choice, data, frame, thumb, head, number) {
   if (thumb.saidNumber === number && thumb.number.saidText === text) return;
   thumb.saidNumber = number;
   setText(thumb.number, text);
+  thumb.button.setAttribute("aria-label", `head ${frame.shown.pack.headNumbers[head]} ${text}`);
   thumb.button.ariaDescription = `${habit ? `${habit.label}, ` : ""}${COUNT_WORDS[choice.view.direction]} ${number}`;
   const name = [`head ${frame.shown.pack.headNumbers[head]}`, habit?.label].filter(Boolean).join(": ");
   thumb.button.title = habit?.means ? "" : name;

@@ -155,7 +155,7 @@ export async function togglePresenting(lens) {
   lens.page.see?.present();
   await root.requestFullscreen?.().catch(() => {}); // full screen may be forbidden; then the lens fills its frame
   refresh(lens);
-  refs.picture.focus();
+  root.focus(); // takes keys as the picture does, and draws no ring around it
 }
 
 export function leavePresenting(lens) {

@@ -43,6 +43,7 @@ const newChoice = () =>
       touched: false, //                    whether a person has chosen something, or pointed at it
       greeted: false, //                    whether the soft cursor has pointed at a best moment
       moved: false, //                      whether the view was moved to the best moment
+      kind: "", //                          what kind of row that is: "far" | "thing" | "nothing"
       wished: false, //                     whether "surprise me" waits for the search
       at: -1, //                            index of the moment shown by "surprise me"; −1: none
     }),

@@ -90,6 +90,7 @@ function beginGuess(root, data, key) {
   state.refs.prose.innerHTML = markedWords(data.prose);
   state.refs.prose.hidden = !data.prose;
   state.refs.question.innerHTML = markedWords(data.asks).replace(BLANK, '<output class="gap">?</output>');
+  state.refs.svg.setAttribute("aria-label", state.refs.question.textContent);
   ({ Number: askNumber, Choice: askChoice, Painting: askPainting })[data.guess.kind](state);
   state.refs.lock.addEventListener("click", () => lockGuess(state));
   state.refs.skip.addEventListener("click", () => {

@@ -12,7 +12,7 @@ import { fitCanvas, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
-import { outsideShare, shownPlace, unbrokenPercent } from "./says.js";
+import { shownPlace, unbrokenPercent } from "./says.js";
 import { PART_NAMES, seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
@@ -136,38 +136,33 @@ function momentButton(name, description) {
   return button;
 }
 
-// Below: chooses the moments of a picture, at most five: rows with a far partner, one row that stays near, and one with
-// a sink. No DOM.
+// Below: chooses the moments of a picture, at most five: rows with a far partner, things that keep to themselves, and a
+// sink. No DOM.
 
-const MOST_FAR_MOMENTS = 3;
+const MOST_OF_A_KIND = { twin: 2, two: 1, three: 1, own: 2 };
+const MOST_MOMENTS = 5;
 const CLOSE_DISTANCE = 3; // two patches at most this many patches apart count as the same place
-const LEAST_NEAR_SHARE = 0.35; // least share inside the 3 × 3 places of a row that stays near
 const LEAST_SINK_SHARE = 0.3; // least share on one special token, which then is a sink
 
-// Returns [{kind: "twin" | "own" | "several" | "near" | "sink", layer, head, patch, best, share}], first the row at
-// which the picture opened. scene: see core/moments.js; opening: {layer, head, patch} of that row, or null; parts: the
-// sample's.
+// Returns [{kind: "twin" | "two" | "three" | "own" | "sink", layer, head, patch, best: the brightest patch of the place
+// that is told, part: its name, share}], first the row at which the picture opened. scene: see core/moments.js;
+// opening: {layer, head, patch} of that row, or null; parts: the sample's.
 export function momentsOf(scene, opening, parts = []) {
   const { pack } = scene;
-  const candidates = [opening, ...surprisesOf(scene, 8)]
-    .filter(Boolean)
-    .map((candidate) => momentAt(pack, candidate, parts))
-    .filter(({ best, patch }) => best !== patch);
-  const distinctMoments = [];
-  for (const candidate of candidates) {
-    const isRepeat = distinctMoments.some(
-      ({ patch, best }) =>
-        (areClose(pack, patch, candidate.patch) && areClose(pack, best, candidate.best)) ||
-        (areClose(pack, patch, candidate.best) && areClose(pack, best, candidate.patch)), // or the reverse direction
+  const candidates = surprisesOf(scene, 16).map((candidate) => momentAt(pack, candidate, parts));
+  const moments = opening ? [momentAt(pack, opening, parts)] : [];
+  for (const candidate of candidates.filter(({ isTold }) => isTold)) {
+    const { kind, patch, best } = candidate;
+    const isRepeat = moments.some(
+      (moment) =>
+        (areClose(pack, moment.patch, patch) && areClose(pack, moment.best, best)) ||
+        (areClose(pack, moment.patch, best) && areClose(pack, moment.best, patch)), // or the reverse direction
     );
-    if (!isRepeat && distinctMoments.length < MOST_FAR_MOMENTS) distinctMoments.push(candidate);
+    const isOneMore = moments.filter((moment) => moment.kind === kind).length >= MOST_OF_A_KIND[kind];
+    if (!isRepeat && !isOneMore && moments.length < MOST_MOMENTS - 1) moments.push(candidate);
   }
-  const patch = distinctMoments[0]?.patch ?? opening?.patch ?? Math.floor(pack.patches / 2);
-  const kindMoments = [
-    strongestMoment(pack, patch, nearShare, LEAST_NEAR_SHARE, "near"),
-    strongestMoment(pack, patch, sinkShare, LEAST_SINK_SHARE, "sink"),
-  ];
-  return [...distinctMoments, ...kindMoments.filter(Boolean)].slice(0, 5);
+  const sink = strongestSink(pack, moments[0]?.patch ?? Math.floor(pack.patches / 2));
+  return sink ? [...moments, sink] : moments;
 }
 
 const areClose = ({ columns }, patch, otherPatch) =>
@@ -180,22 +175,17 @@ function weightRow(pack, layer, head, patch) {
   return row;
 }
 
-function largestPatch(row, { prefixCount, tokens }) {
-  let brightest = prefixCount;
-  for (let j = prefixCount; j < tokens; j++) if (row[j] > row[brightest]) brightest = j;
-  return brightest - prefixCount;
-}
-
 function momentAt(pack, { layer, head, patch }, parts) {
   const row = weightRow(pack, layer, head, patch);
   const { high } = pictureDomain(row, 0, pack, FIRST_WAY, "auto", false);
   const told = toldOf(row, pack.prefixCount, pack, patch, high, parts);
-  const { brightest, share, own } = shownPlace(told);
-  const isSeveral = told.places.filter((place) => !place.own).length > 1;
-  return { kind: own ? "own" : isSeveral ? "several" : "twin", layer, head, patch, best: brightest, share };
+  const { brightest, share, own, part } = shownPlace(told);
+  const others = told.places.filter((place) => !place.own);
+  const kind = own ? "own" : ["twin", "two", "three"][others.length - 1];
+  const total = own ? share : others.reduce((sum, place) => sum + place.share, 0);
+  return { kind, layer, head, patch, best: brightest, part, share: total, isTold: told.kind !== "spread" };
 }
 
-const nearShare = (row, pack, patch) => 1 - outsideShare(row, 0, pack, patch);
 const sinkShare = (row, { prefixCount }) => Math.max(0, ...row.subarray(0, prefixCount));
 
 // What the sink of a moment carries, in words; "" if the pack does not say how long values are.
@@ -210,16 +200,15 @@ export function sinkWords(pack, { layer, head, patch }, words) {
   return words(times < 1 ? "sinkLittle" : "sinkSame", { times: times.toFixed(2) });
 }
 
-// The moment of the loaded head in which `shareOf` of this patch's row is largest; null if none reaches `minimum`.
-function strongestMoment(pack, patch, shareOf, minimum, kind) {
+// The row of this patch with the largest share on one special token; null if none is a sink.
+function strongestSink(pack, patch) {
   let strongest = null;
   for (const layer of pack.stored.keys()) {
     for (let head = 0; head < pack.heads; head++) {
       if (!holdsHead(pack, layer, head)) continue;
-      const row = weightRow(pack, layer, head, patch);
-      const share = shareOf(row, pack, patch);
-      if (share >= (strongest?.share ?? minimum))
-        strongest = { share, kind, layer, head, patch, best: largestPatch(row, pack) };
+      const share = sinkShare(weightRow(pack, layer, head, patch), pack);
+      if (share >= (strongest?.share ?? LEAST_SINK_SHARE))
+        strongest = { kind: "sink", layer, head, patch, best: patch, part: null, share };
     }
   }
   return strongest;
@@ -227,17 +216,17 @@ function strongestMoment(pack, patch, shareOf, minimum, kind) {
 
 const KIND_WORDS = {
   twin: "momentTwin",
-  several: "momentSeveral",
+  two: "momentTwo",
+  three: "momentThree",
   own: "momentOwn",
-  near: "momentNear",
   sink: "momentSink",
 };
 
 // The label of a moment: "eye → eye 65 %" if the sample has names for both places; else its kind and share.
-export function momentName({ kind, patch, best: brightest, share }, pack, parts, names, wordOf) {
+export function momentName({ kind, patch, part, share }, pack, parts, names, wordOf) {
   const values = { share: unbrokenPercent(share) };
-  const [fromPart, toPart] = [partAt(parts, patch, pack), partAt(parts, brightest, pack)];
-  if (fromPart && toPart && ["twin", "several"].includes(kind))
-    return wordOf("momentParts", { ...values, from: names[fromPart.kind].short, to: names[toPart.kind].short });
+  const fromPart = partAt(parts, patch, pack);
+  if (fromPart && part && kind === "twin")
+    return wordOf("momentParts", { ...values, from: names[fromPart.kind].short, to: names[part.kind].short });
   return wordOf(KIND_WORDS[kind], values);
 }

@@ -35,7 +35,6 @@ const PHONE_BAR = 48;
 const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line of advice
 const SEE_COLUMN = 334; // px: the least width of the column beside the picture
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
-const LECTURE_SHARE = 0.3; // share of the width for the column beside the picture, in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
 const LEAST_HEIGHT = 260; // px: least height of a picture above its column
@@ -139,8 +138,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     writeMarkupTexts(page);
     sourceElement.title = words("stepThrough");
     root.lang = see.on ? language() : "en";
-    refs.switch.querySelector(".on").textContent = see.on ? words("switchOn") : "ON";
-    refs.switch.querySelector(".off").textContent = see.on ? words("switchOff") : "OFF";
+    refs.switch.querySelector(".on").dataset.text = see.on ? words("switchOn") : "ON";
+    refs.switch.querySelector(".off").dataset.text = see.on ? words("switchOff") : "OFF";
   }
 
   // ---- drawers, which lie over the column beside or below the photograph
@@ -247,7 +246,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const { pack } = data.main;
     const wallAspect = (aspect * pack.heads) / layersAtHand(data).length;
     root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wallAspect : aspect));
-    const column = choice.presenting ? Math.max(SEE_COLUMN, LECTURE_SHARE * width) : isLow ? LOW_COLUMN : SEE_COLUMN;
+    const column = isLow ? LOW_COLUMN : SEE_COLUMN;
     const maxWidth = isBeside ? Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
     const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
     const pictureHeight = isBeside ? maxWidth / aspect : Math.min(maxWidth / aspect, maxHeight);
@@ -298,7 +297,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setVisible(outsideLine, isReady && mark >= 0);
     let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
     if (!isReady) sentence.before = words("comes");
-    else if (wayOf(view).coloured && refs.message.textContent) sentence.before = words("unstriking");
+    else if (choice.opening.kind === "nothing" && !choice.opening.touched)
+      sentence.before = words(mark < 0 ? "unstriking" : "unstrikingPatch");
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
       const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // the sentence of Lab
       sentence = { before: before + share + between, place, after };

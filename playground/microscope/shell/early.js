@@ -43,6 +43,7 @@ export function mountEarly(styles) {
     places[name].append(root);
     shadow.append(places[name]);
   }
+  places.stage.setAttribute("role", "main"); // the elements that move into Streamlit's main part leave this behind
   document.body.append(box);
   earlyPage = { box, hidingStyle, places, messages: [] };
   return places;

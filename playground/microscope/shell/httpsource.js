@@ -40,6 +40,9 @@ export function createHttpSource({ bringAgain, onWait }) {
   const asImage = async (response) => createImageBitmap(await response.blob());
   const partAddress = (trace, name, query = {}) =>
     `api/trace/${trace.digest}/${name}?${new URLSearchParams({ ...trace.words, ...query })}`;
+  // A sample's usual layers have a short address, the only one at which deploy/nginx.conf caches layers.
+  const layersAddress = ({ usual, picture, ...trace }, query) =>
+    partAddress(usual ? { ...trace, words: { sample: picture.sample } } : trace, "layers", query);
   const bytesOf = async (response) => new Uint8Array(await response.arrayBuffer());
   const fetchMatrix = async (trace, name, query, options) =>
     openContainer(await bytesOf(await request(partAddress(trace, name, query), options))).section("matrix");
@@ -76,7 +79,7 @@ export function createHttpSource({ bringAgain, onWait }) {
         ...(heads && { heads: heads.join(",") }),
         ...(rounded && { rounded: "yes" }),
       };
-      return earlyOrRequest(partAddress(trace, "layers", words), bytesOf, { signal });
+      return earlyOrRequest(layersAddress(trace, words), bytesOf, { signal });
     },
     picture: (trace, options) => earlyOrRequest(trace.picture.address, asImage, options),
     // Requests all data of the first picture. headOf(trace) returns the layer and head in which the picture opens.
@@ -85,8 +88,7 @@ export function createHttpSource({ bringAgain, onWait }) {
       if (answer.first) return source.beginWith({ ...words, first: "yes" }, headOf);
       const trace = traceOf(answer, words);
       const { layer, head } = headOf(trace);
-      if (layer !== null)
-        requestEarly(partAddress(trace, "layers", { layers: String(layer), heads: String(head) }), bytesOf);
+      if (layer !== null) requestEarly(layersAddress(trace, { layers: String(layer), heads: String(head) }), bytesOf);
       requestEarly(trace.picture.address, asImage);
     },
     features: (trace, layer, options) => fetchMatrix(trace, "features", { layer }, options),

@@ -11,6 +11,7 @@ import {
   languageOfPhone,
   refusedWords,
 } from "../classroom/words.js";
+import { patchAfterKey } from "../core/grid.js";
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 
@@ -28,6 +29,7 @@ function createPhone(root, host) {
     refusal: null, // (language) → the sentence of a refused request, see http.js
     says: null, //   (language) → a sentence under the guess
     unsentNumber: null, // the slider's number that is not sent yet
+    aim: null, //    the place that the arrow keys have reached; Enter sends it
     image: null, //  {path, src}
     drawnKey: "",
     stop: new AbortController(),
@@ -76,7 +78,7 @@ function createPhone(root, host) {
     const formerQuestion = phone.state?.question;
     const isSameQuestion =
       formerQuestion?.number === state.question?.number && formerQuestion?.turn === state.question?.turn;
-    if (!isSameQuestion) phone.unsentNumber = null;
+    if (!isSameQuestion) phone.unsentNumber = phone.aim = null;
     Object.assign(phone, { state, says: null });
     bringImage(state.question?.picture);
     draw();
@@ -111,6 +113,7 @@ function createPhone(root, host) {
     const key = JSON.stringify([state, refusal, notice, language, phone.image?.src]);
     if (phone.drawnKey === key) return;
     phone.drawnKey = key;
+    const mapHasFocus = document.activeElement?.matches(".class-map");
     root.lang = language;
     root.replaceChildren();
     drawHead();
@@ -123,11 +126,17 @@ function createPhone(root, host) {
     const line = appendElement(root, "p", "phone-says");
     line.setAttribute("role", "status");
     line.textContent = notice;
+    if (mapHasFocus) root.querySelector(".class-map[tabindex]")?.focus();
   }
 
   function drawHead() {
     const head = appendElement(root, "header");
-    appendElement(head, "b").textContent = "Attention Playground";
+    const name = appendElement(head, "b");
+    name.textContent = "Attention Playground";
+    if (!phone.state || phone.state.ended) {
+      name.setAttribute("role", "heading"); // no scene has a title yet
+      name.setAttribute("aria-level", "1");
+    }
     if (phone.state) appendElement(head, "span", "phone-code").textContent = host.code.toUpperCase();
     const languages = appendElement(head, "span", "phone-languages");
     languages.setAttribute("role", "group");
@@ -240,7 +249,23 @@ function createPhone(root, host) {
     place(box, { rows, columns, mark, aspect }, guess) {
       const place = appendElement(box, "div", "class-map");
       if (aspect > 0) place.style.aspectRatio = String(aspect);
-      place.append(pictureOf(), guessMap({ rows, columns, mark, mine: guess }));
+      place.append(pictureOf(), guessMap({ rows, columns, mark, mine: guess, aim: phone.aim }));
+      place.tabIndex = 0;
+      place.setAttribute("role", "application");
+      place.setAttribute("aria-label", words("byKeys"));
+      place.addEventListener("keydown", (event) => {
+        const patch = patchAfterKey(event.key, phone.aim ?? guess ?? mark, rows, columns);
+        if (patch >= 0) {
+          phone.aim = patch;
+          place.lastChild.replaceWith(guessMap({ rows, columns, mark, mine: guess, aim: patch }));
+          root.querySelector(".phone-says").textContent = words("aim", {
+            row: Math.floor(patch / columns),
+            column: patch % columns,
+          });
+        } else if (event.key === "Enter" && phone.aim !== null) sendGuess(phone.aim);
+        else return;
+        event.preventDefault();
+      });
       place.addEventListener("click", (event) => {
         const { left, top, width, height } = place.getBoundingClientRect();
         const column = Math.min(columns - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * columns)));

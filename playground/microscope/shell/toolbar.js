@@ -134,8 +134,6 @@ export function createToolbar(root, host) {
   // ---- parts of the toolbar
   const nameElement = document.createElement("p");
   nameElement.className = "name";
-  nameElement.setAttribute("role", "heading");
-  nameElement.setAttribute("aria-level", "1");
   const [firstWord, secondWord] = [document.createElement("span"), document.createElement("span")];
   [firstWord.textContent, secondWord.textContent] = ["Attention ", "Playground"];
   nameElement.append(firstWord, secondWord);
@@ -351,7 +349,14 @@ export function createToolbar(root, host) {
     if (isSee !== isSeeShown) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
     if (!isSee) faceButton.tabIndex = -1;
     isSeeShown = isSee;
-    // The toolbar's name is the page's heading, except on the microscope's page, whose sentence is the heading.
+    // The name is the page's heading, except in Lab, whose sentence is the heading.
+    const isHeading = isSee || hostNow.page !== MICROSCOPE_PAGE;
+    for (const [attribute, value] of [
+      ["role", "heading"],
+      ["aria-level", "1"],
+    ])
+      if (isHeading) writeAttribute(nameElement, attribute, value);
+      else nameElement.removeAttribute(attribute);
     setText(pagesOpener.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
     setText(modelOpener.label, titleOfModel());
     writeAttribute(modelOpener.button, "aria-label", `Model: ${titleOfModel()}`);

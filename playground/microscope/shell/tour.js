@@ -7,14 +7,14 @@ import { seeWords } from "../see/words.js";
 import { addressWords, openFace, pageNow, visit, wordsWithoutTour } from "./address.js";
 
 // name: part of the keys of the step's words in see/words.js; point: selectors, whose first visible element is
-// outlined; words: address parameters that set the view.
+// outlined; words: address parameters that set the view. A locked patch keeps its row while the pointer is elsewhere.
 const LOCKED_VIEW = { locked: "true" };
 export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
   { name: "Nine", point: ".lens .two, .lens .see-tabs button:last-child", words: LOCKED_VIEW },
   { name: "Divide", point: ".lens .scale, .lens .see-tabs button", words: LOCKED_VIEW },
   { name: "Heads", point: ".lens .provenance", words: LOCKED_VIEW },
-  { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: {} },
+  { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: LOCKED_VIEW },
 ];
 const UNCOVERED_PARTS = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card should not cover
 

@@ -265,8 +265,8 @@ export function createMarksSvg(place) {
 // marks: null or {partner: whether to frame the partner, grid: whether to draw a grid, places: whether to number the
 // places, rings: the number of rings, still: whether the rings appear without animation, everybody: whether to colour
 // all patches, at: a patch to frame instead of the partner}; guessed: whether the rings may appear; hidden: whether the
-// reader has to guess the partner.
-export function drawSceneMarks(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden }) {
+// reader has to guess the partner; aim: the patch that the reader's keys have reached, or −1.
+export function drawSceneMarks(svg, marks, { pack, patch, partner }, { guessed: isGuessed, hidden: isHidden, aim }) {
   svg.replaceChildren();
   if (!marks) return;
   const { rows, columns } = pack;
@@ -291,6 +291,7 @@ export function drawSceneMarks(svg, marks, { pack, patch, partner }, { guessed: 
   addFrame(svg, x, y, 1, "asks");
   const heardPatch = marks.at ?? (marks.partner || marks.rings ? partner : -1);
   if (!isHidden && heardPatch >= 0) addFrame(svg, ...cellOfPatch(heardPatch), 1, "hears");
+  if (aim >= 0) addFrame(svg, ...cellOfPatch(aim), 1, "aim");
 }
 
 function gridLine(svg, x1, y1, x2, y2) {

@@ -1,11 +1,11 @@
 // The story: twelve scenes about the attention of one patch of the photograph on view. The scenes stand beside the
 // picture of See (see/), and all their numbers are measured on that picture.
 
-import { patchAt, patchText } from "../core/grid.js";
+import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW, sameToken } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { makeCanvas, setMath, setVisible } from "../drawing/dom.js";
+import { makeCanvas, setMath, setText, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
 import { downloadFile } from "../lens/saving.js";
@@ -52,6 +52,7 @@ export function createStory(lens, see, { language, way, klass }) {
     guesses: {}, // {scene: guess} for this base
     drawnKey: "", // key of the panel's content
     viewKey: "", // key of the last view that was set
+    aim: -1, // the patch that the arrow keys have reached; Enter guesses it
     pressIsGuess: false, // whether the last press on the photograph was a guess, whose click event is ignored
     wantsPicture: false, // whether to ask the lecturer if the photograph may be sent to the phones
   };
@@ -70,6 +71,7 @@ export function createStory(lens, see, { language, way, klass }) {
   // When a scene asks for a place, a press on the photograph is the guess and does not lock the row.
   refs.picture.addEventListener("pointerdown", guessPlace, { capture: true });
   refs.picture.addEventListener("click", stopClick, { capture: true });
+  refs.picture.addEventListener("keydown", guessByKeys);
 
   function stopClick(event) {
     if (story.pressIsGuess) event.stopImmediatePropagation();
@@ -85,6 +87,26 @@ export function createStory(lens, see, { language, way, klass }) {
     if (questionOfClass()) return; // a class guesses on phones, not on the projector
     takeGuess(patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns));
   }
+
+  // Arrow keys move a frame over the photograph, Enter guesses its place.
+  function guessByKeys(event) {
+    if (!way.at() || !hidesRow() || questionOfClass()) return;
+    const { rows, columns } = data.main.pack;
+    const patch = patchAfterKey(event.key, story.aim < 0 ? story.base.patch : story.aim, rows, columns);
+    if (patch >= 0) {
+      story.aim = patch;
+      drawMarks();
+      setText(refs.live, nameOf(data.main.pack.prefixCount + patch));
+    } else if (event.key === "Enter" && story.aim >= 0) takeGuess(story.aim);
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // the lens would choose another row
+  }
+
+  const drawMarks = (changes) => {
+    const state = { guessed: isGuessed() || !sceneNow().guess, hidden: hidesRow(), aim: hidesRow() ? story.aim : -1 };
+    drawSceneMarks(marksSvg, { ...sceneNow().marks, ...changes }, story.facts, state);
+  };
 
   const sceneNow = () => sceneAt(way.at(), story.facts, language(), data.main.picture.parts ?? []);
   // The class's question of this scene and picture, if one is open.
@@ -111,7 +133,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const key = [subject, pack.rows, pack.columns].join(" ");
     if (story.pictureKey === key) return;
     const former = { ...story };
-    Object.assign(story, { pictureKey: key, subject, pack, facts: null, drawnKey: "", viewKey: "" });
+    Object.assign(story, { pictureKey: key, subject, pack, facts: null, drawnKey: "", viewKey: "", aim: -1 });
     if (former.subject === subject) return moveToGrid(former.pack, pack);
     const { view } = choice;
     const patch = frame.shown.mark >= 0 ? frame.shown.mark : Math.floor(pack.patches / 2);
@@ -179,17 +201,16 @@ export function createStory(lens, see, { language, way, klass }) {
     setMath(title, scene.title);
     findPart("text").innerHTML = markedBlocks(scene.text);
     const guessed = isGuessed() || !scene.guess;
-    const drawState = { guessed, hidden: hidesRow() };
     drawFigure(findPart("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
       ...{ ratio: frame.ratio, guessed, language: language(), name: nameOf, code: codeOf(story.facts, way.place()) },
-      drawMarks: (changes) => drawSceneMarks(marksSvg, { ...scene.marks, ...changes }, story.facts, drawState),
+      drawMarks,
       choose: (changes) => page.choose(changes),
     });
     writeGuess(scene);
     writeAfter(n, scene, guessed);
-    drawSceneMarks(marksSvg, scene.marks, story.facts, drawState);
+    drawMarks();
     if (!isNewScene) return;
     panel.scrollTop = 0;
     title.focus({ preventScroll: true });
@@ -287,6 +308,7 @@ export function createStory(lens, see, { language, way, klass }) {
     if (guess.kind === "choice") {
       for (const [value, option] of guess.options) box.append(storyButton(option, () => takeGuess(value)));
     } else if (guess.kind === "number") box.append(...dialOf(guess));
+    else box.append(Object.assign(storyPart("p", "story-keys", ""), { textContent: words("byKeys") }));
   }
 
   function dialOf({ low, high, unit = "" }) {

@@ -67,3 +67,10 @@ test("a bar is as long as its part of the most-guessed, and the true one is mark
     ],
   );
 });
+
+test("a round says whether it is the first or the second, and the axis its ends and its middle", () => {
+  const box = chartsOf({ kind: "number", low: 20, high: 40, unit: " %", counts: [{ 20: 2 }, { 40: 1 }], truth: 30 });
+  const textsOf = (selector) => all(box, selector).map((item) => item.textContent);
+  assert.deepEqual(textsOf(".class-count"), ["First guess · 2 guesses", "Second guess · 1 guess"]);
+  assert.deepEqual(textsOf(".class-axis span").slice(0, 3), ["20 %", "30 %", "40 %"]);
+});

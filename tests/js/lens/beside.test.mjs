@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { receive } from "../../../playground/microscope/lens/asking.js";
 import { rowBeside } from "../../../playground/microscope/lens/beside.js";
 import { resolve } from "../../../playground/microscope/lens/state.js";
+import { callsOf } from "../canvas.mjs";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
@@ -62,4 +63,36 @@ test("a convolution has no special token, and says how many patches it reads", a
   microscope.lens.update({ view: { layer: 1, query: "cls", locked: true } });
   draw();
   assert.equal(microscope.words("twinBadge"), "A convolution has no CLS token.");
+});
+
+test("the kernel's cells beside the row's have the weights of the patches around the one that asks", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
+  microscope.click(microscope.part("more"));
+  const texts = callsOf(microscope.part("rowCells").getContext("2d"), "fillText").slice(-9);
+  const { row } = microscope.lens.read();
+  const around = [2, 3, 4].flatMap((r) => [2, 3, 4].map((c) => 100 * row[1 + 7 * r + c]));
+  assert.deepEqual(
+    texts.map(([, text]) => text),
+    around.map((share) => (share >= 9.95 ? share.toFixed(0) : share.toFixed(1))),
+  );
+});
+
+test("on the wall each layer has a row, each head a column", async () => {
+  const view = { layer: 1, query: "3,3", locked: true, beside: "wall" };
+  const microscope = await mountLens({ pack: GRID, view });
+  const [, sheet] = callsOf(microscope.part("wall").getContext("2d"), "drawImage").at(-1);
+  const [, { data, width }] = callsOf(sheet.getContext("2d"), "putImageData").at(-1);
+  for (const [layer, head] of [
+    [0, 2],
+    [3, 1],
+  ]) {
+    microscope.lens.update({ view: { ...view, layer, head } });
+    draw();
+    const row = [...microscope.lens.read().row].slice(1);
+    const lights = row.map((_, patch) => {
+      const pixel = 4 * ((layer * 6 + Math.floor(patch / 7)) * width + head * 7 + (patch % 7));
+      return data[pixel] + data[pixel + 1] + data[pixel + 2];
+    });
+    assert.equal(lights.indexOf(Math.max(...lights)), row.indexOf(Math.max(...row)), `layer ${layer}, head ${head}`);
+  }
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { callsOf } from "../canvas.mjs";
 import { passTime } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
 
@@ -66,4 +67,74 @@ test("the film and the wall say how many layers are on their way", async () => {
   await passTime(100);
   assert.equal(microscope.find(".film-heads i").textContent, "loading 3 layers");
   assert.match(microscope.words("otherFoot"), /loading 3 layers/);
+});
+
+const lightOf = (data, pixel) => data[4 * pixel] + data[4 * pixel + 1] + data[4 * pixel + 2];
+const brightestOf = (values) => values.indexOf(Math.max(...values));
+
+// The strip of all layers, one pixel for each patch, as it was last painted.
+function stripOf(microscope) {
+  const pictures = callsOf(microscope.find(".film canvas").getContext("2d"), "drawImage").slice(-4);
+  const [, strip] = pictures[0];
+  const [, { data, width }] = callsOf(strip.getContext("2d"), "putImageData").at(-1);
+  const lightsOfLayer = (layer) =>
+    Array.from({ length: 42 }, (_, patch) =>
+      lightOf(data, Math.floor(patch / 7) * width + pictures[layer][2] + (patch % 7)),
+    );
+  return [0, 1, 2, 3].map(lightsOfLayer);
+}
+
+function rowsOf(microscope, layer) {
+  return [0, 1, 2].map((head) => {
+    microscope.lens.update({ view: { ...VIEW, layer, head } });
+    draw();
+    return [...microscope.lens.read().row];
+  });
+}
+const entropyOf = (row) => row.reduce((sum, weight) => sum - weight * Math.log2(weight), 0);
+
+test("the film has each layer's row of the head on view, or of the sharpest; the layer on view is framed", async () => {
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
+  const rows = [0, 1, 2, 3].map((layer) => rowsOf(microscope, layer));
+  microscope.lens.update({ view: { ...VIEW, layer: 2 } });
+  draw();
+  await passTime(100);
+  const assertShown = (rowOfLayer) => {
+    for (const [layer, lights] of stripOf(microscope).entries()) {
+      const row = rowOfLayer(rows[layer]).slice(1);
+      assert.ok(row[brightestOf(lights)] > 0.9 * Math.max(...row), `layer ${layer}: ${lights}; ${row}`);
+    }
+  };
+  assertShown((heads) => heads[1]);
+  const context = microscope.find(".film canvas").getContext("2d");
+  const [x, y] = callsOf(context, "drawImage").at(-2).slice(6);
+  assert.deepEqual(callsOf(context, "strokeRect").at(-1).slice(1, 3), [x, y]);
+  microscope.click(microscope.find('[data-film="sharpest"]'));
+  await passTime(100);
+  assertShown((heads) => heads.toSorted((a, b) => entropyOf(a) - entropyOf(b))[0]);
+});
+
+test("the mean of heads that are alike is each of them", async () => {
+  const numbers = (source, layer, _head, i) => Math.sin(1 + source + 7 * layer + 0.37 * i) * 2;
+  const microscope = await mountLens({ pack: { ...GRID, numbers }, view: VIEW });
+  await passTime(100);
+  const ofHead = stripOf(microscope);
+  microscope.click(microscope.find('[data-film="mean"]'));
+  await passTime(100);
+  for (const [layer, lights] of stripOf(microscope).entries())
+    for (const [patch, light] of lights.entries())
+      assert.ok(Math.abs(light - ofHead[layer][patch]) < 9, `layer ${layer}, patch ${patch}`);
+});
+
+test("behind the curtain stands the row at the other scale", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, curtain: 0.5 } });
+  const [front, behind] = callsOf(microscope.part("picture").getContext("2d"), "drawImage").slice(-2);
+  const [frontData, behindData] = [front, behind].map(
+    ([, canvas]) => callsOf(canvas.getContext("2d"), "putImageData").at(-1)[1].data,
+  );
+  assert.notDeepEqual(behindData, frontData);
+  microscope.lens.update({ view: { ...VIEW, scale: 1 } });
+  draw();
+  const [, canvas] = callsOf(microscope.part("picture").getContext("2d"), "drawImage").at(-1);
+  assert.deepEqual(callsOf(canvas.getContext("2d"), "putImageData").at(-1)[1].data, behindData);
 });

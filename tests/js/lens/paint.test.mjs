@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { passTime } from "./alens.mjs";
+import { aTrace, passTime } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
@@ -14,6 +14,27 @@ test("while a layer is on its way a sentence says so", async () => {
   assert.equal(microscope.part("waiting").hidden, false);
   microscope.key("[");
   assert.ok(microscope.part("waiting").hidden);
+});
+
+const FEATURES = { ...VIEW, what: "parts", locked: false };
+
+test("a map whose data nobody has says so instead of waiting for good", async () => {
+  const microscope = await mountLens({ pack: GRID, view: FEATURES });
+  assert.equal(microscope.words("waiting"), "The features of layer 1 are on their way.");
+  await microscope.show("dog", { main: aTrace("dog", { offers: ["layers"] }), view: FEATURES });
+  assert.equal(microscope.words("waiting"), "What this needs is not here.");
+});
+
+test("features that do not fit the picture's tokens count as a failure, not as still on their way", async () => {
+  const microscope = await mountLens({ pack: GRID, view: FEATURES, host: { failed() {} } });
+  await passTime(200);
+  const { questions } = microscope.source;
+  const asked = () => questions.filter(({ text }) => text.startsWith("features")).length;
+  assert.equal(asked(), 1);
+  questions.find(({ text }) => text.startsWith("features")).answer(new Float32Array(5));
+  await passTime();
+  draw();
+  assert.deepEqual([microscope.words("waiting"), asked()], ["What this needs is not here.", 1]);
 });
 
 test("under each head stands how many tokens it listens to; behind More what it does, once that is known", async () => {

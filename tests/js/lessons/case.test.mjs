@@ -67,6 +67,18 @@ test("a case shows its square, its FLOPs and its bytes", () => {
   );
 });
 
+test("the square is as wide as it is high, the convolution's part as high as the nine that a token reads", () => {
+  const rects = [...mountDrawing(mount, DATA).parentElement.querySelectorAll(".square rect")].map((rect) =>
+    ["width", "height"].map((name) => Number(rect.getAttribute(name))),
+  );
+  const [[side, height], ...others] = rects;
+  assert.equal(side, height);
+  assert.ok(
+    others.some(([width, read]) => width === side && Math.abs(read - (9 / 196) * side) < 1e-6),
+    JSON.stringify(rects),
+  );
+});
+
 test("a dial, a preset and a switch change all at once, and the page hears of it", () => {
   const drawing = mountDrawing(mount, DATA);
   drawing.input(drawing.parentElement.querySelectorAll("input")[1], "2");

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { callsOf } from "../canvas.mjs";
 import { container } from "../packs.mjs";
-import { draw, mountDrawing, mountPart } from "./mounting.mjs";
+import { draw, ELEMENT_WIDTH, mountDrawing, mountPart } from "./mounting.mjs";
 
 const { default: softmaxbars } = await import("../../../playground/microscope/lessons/softmaxbars.js");
 const { positions } = await import("../../../playground/microscope/lessons/positions.js");
@@ -70,4 +71,35 @@ test("the place that is pointed at says which others are alike, by mouse and by 
   assert.deepEqual(drawing.read().map.map(Math.round), [-1, -1, 0, 1]);
   drawing.key(drawing.find('[data-ref="map"]'), "ArrowLeft");
   assert.equal(drawing.read().at, 2);
+});
+
+test("the map has a colour for each patch's likeness, and frames the patch that is pointed at", () => {
+  const drawing = mountDrawing(positions, PLACES);
+  const map = drawing.find('[data-ref="map"]');
+  const context = map.getContext("2d");
+  const drawn = () => {
+    const [, heat] = callsOf(context, "drawImage").at(-1);
+    const [, { data }] = callsOf(heat.getContext("2d"), "putImageData").at(-1);
+    return { frame: callsOf(context, "strokeRect").at(-1).slice(1), colours: [...new Uint32Array(data.buffer)] };
+  };
+  const second = drawn();
+  assert.deepEqual(second.frame, [200, 0, 200, 200]);
+  const [like, alsoLike, unlike, opposite] = second.colours;
+  assert.equal(like, alsoLike);
+  assert.equal(new Set([like, unlike, opposite]).size, 3);
+  drawing.point(map, "pointermove", 300, 300);
+  draw();
+  assert.deepEqual(drawn(), { frame: [200, 200, 200, 200], colours: [opposite, opposite, unlike, like] });
+});
+
+test("a bar is as high as its weight on the chart's scale, and the one under the pointer is written out", () => {
+  const drawing = mountPart(softmaxbars, { ...DIALS, dk: 4 }, { setStateValue: () => {} });
+  const powers = SCORES[0].map((score) => Math.exp(score / 2));
+  const weights = powers.map((power) => power / powers.reduce((a, b) => a + b));
+  assert.equal(drawing.find('[data-ref="top"]').textContent, "50 %");
+  const heights = [...drawing.find('[data-ref="bars"]').children].map((bar) => Number.parseFloat(bar.style.height));
+  for (const [j, height] of heights.entries())
+    assert.ok(Math.abs(height - 200 * weights[j]) < 0.01, `${j}: ${heights}`);
+  drawing.point(drawing.find('[data-ref="plot"]'), "pointermove", 0.45 * ELEMENT_WIDTH, 5); // the second of four
+  assert.match(drawing.find('[data-ref="said"]').textContent, /^key 2: /);
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
+import { callsOf } from "../canvas.mjs";
 import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { default: filters } = await import("../../../playground/microscope/lessons/filters.js");
@@ -63,4 +64,11 @@ test("a filter beyond the model's becomes its last, and one that the page names 
   drawing.again(data({ filter: 3 }));
   draw();
   assert.equal(drawing.read().chosen, 3);
+});
+
+test("beside its answers the chosen filter stands enlarged", async () => {
+  const drawing = mountDrawing(filters, data({ filter: 4 }));
+  await waitForPhotograph();
+  const [, , ...place] = callsOf(drawing.find('[data-ref="picture"]').getContext("2d"), "drawImage").at(-1);
+  assert.deepEqual(place.slice(0, 4), [0, 4 * PATCH, PATCH, PATCH]);
 });

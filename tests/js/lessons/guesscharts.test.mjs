@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { reasonFor } from "../../../playground/microscope/core/guesses.js";
-import { axis, CHARTS, ticks } from "../../../playground/microscope/lessons/guesscharts.js";
+import { axis, CHARTS, photograph, ticks } from "../../../playground/microscope/lessons/guesscharts.js";
 
 test("an axis leads to pixels and back, and stays within its ends", () => {
   for (const log of [false, true]) {
@@ -145,4 +145,39 @@ test("the name of a mark stands beside its line", () => {
     const left = +svg.match(/<text x="([\d.]+)" y="[\d.]+" class="known-mark"/)[1];
     assert.ok(left > line || left + 7 * "the first habit".length < line, `${left} beside ${line}`);
   }
+});
+
+test("the true bar stands at the truth, the guess at the guess", () => {
+  const chart = { kind: "Bars", labels: ["a", "b"], values: [10, 50], high: 100, at: 1, unit: " %", title: "", x: "" };
+  const { svg } = CHARTS.Bars(chart, { guess: 20, truth: 50, open: true, width: 700, height: 380 });
+  const heightOf = (pattern) => Number(svg.match(pattern)[1]);
+  const [known, truth] = [/height="([\d.]+)" class="bar"/, /height="([\d.]+)" class="bar true"/].map(heightOf);
+  assert.ok(Math.abs(truth - 5 * known) < 1e-6, `${truth} is five times ${known}`);
+  const [bottom, guess] = [/y2="([\d.]+)"\/>/, /class="guess-line"[^>]* y1="([\d.]+)"/].map(heightOf);
+  assert.ok(Math.abs(bottom - guess - 2 * known) < 1e-6, `${guess} over ${bottom}`);
+});
+
+test("a painted patch is drawn where it was pressed", () => {
+  const chart = { image: "", grid: [2, 3], aspect: 1.5, mark: 1 };
+  for (let patch = 0; patch < 6; patch++) {
+    const { svg, patchAt } = photograph(chart, { guess: new Set([patch]), width: 300, height: 200 });
+    const [x, y] = svg
+      .match(/<rect x="([\d.]+)" y="([\d.]+)"[^>]* class="painted"/)
+      .slice(1)
+      .map(Number);
+    assert.deepEqual([x, y], [100 * (patch % 3), 100 * Math.floor(patch / 3)]);
+    assert.equal(patchAt(x + 95, y + 95), patch);
+  }
+});
+
+test("two squares have areas in the ratio that is guessed", () => {
+  const state = { guess: 9, truth: 16, high: 25, open: true, width: 400, height: 400 };
+  const { svg, valueAt } = CHARTS.Squares({ large: "", small: "" }, state);
+  const widthOf = (kind) => Number(svg.match(new RegExp(`width="([\\d.]+)"[^>]* class="${kind}"`))[1]);
+  const unit = widthOf("bar true");
+  assert.deepEqual(
+    [widthOf("guess-area"), widthOf("area")].map((side) => Math.round(side / unit)),
+    [3, 4],
+  );
+  assert.ok(Math.abs(valueAt(34 + 3 * unit, 366) - 9) < 1e-6);
 });

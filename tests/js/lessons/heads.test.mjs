@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { extremeHead } from "../../../playground/microscope/core/measures.js";
+import { callsOf } from "../canvas.mjs";
 import { packOf } from "../packs.mjs";
 
 import { mountPart } from "./mounting.mjs";
@@ -201,4 +202,24 @@ test("a photograph's question about a sharp head is answered by passes without i
   );
   assert.equal(text, `${sharpest} 100 % 50 %, ${evenest}`);
   assert.deepEqual(passes, [`zero@${sharpest}`, `mean@${sharpest}`, `zero@${evenest}`, `mean@${evenest}`]);
+});
+
+test("the card's map has a pixel for each offset, the board's pictures one for each patch of their layer", () => {
+  const offsets = perHead(() => [0, 0, 0, 0.1, 0.5, 0.3, 0, 0, 0]);
+  const card = mountPart(atlas, { ...ATLAS, offsets }).find(".card canvas");
+  const pixels = callsOf(card.getContext("2d"), "fillRect").slice(-9);
+  assert.deepEqual(
+    pixels.map(([, x, y]) => `${x} ${y}`),
+    ["0 0", "1 0", "2 0", "0 1", "1 1", "2 1", "0 2", "1 2", "2 2"],
+  );
+  assert.equal(pixels[4].style.fillStyle, "#0072b2");
+  assert.equal(pixels[5].style.fillStyle, "rgb(252 253 191)", "the largest share beside the query's own");
+  const pictures = [...mountBoard({ ...BOARD, off: "0.1" }).parentElement.querySelectorAll("figure canvas")];
+  const redOf = (canvas) => {
+    const [, { data }] = callsOf(canvas.getContext("2d"), "putImageData").at(-1);
+    return [data[0], data[4]];
+  };
+  const [[left, right], later] = pictures.map(redOf);
+  assert.deepEqual([left, right], [0, 0]);
+  assert.ok(later[0] > later[1] && later[1] > 0, `${later}`);
 });

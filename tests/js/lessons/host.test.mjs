@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { unpack } from "../../../playground/microscope/core/core.js";
+import { callsOf } from "../canvas.mjs";
 import { packOf } from "../packs.mjs";
 import { mountPart } from "./mounting.mjs";
 
@@ -9,6 +10,7 @@ const { default: playParts } = await import("../../../playground/microscope/less
 const {
   questionOf: questionAbout,
   chartOf,
+  pictureOf,
   ROWS,
   unitColours,
 } = await import("../../../playground/microscope/lessons/subject.js");
@@ -178,4 +180,27 @@ test("colours become vectors of length one, and black counts as grey", () => {
   );
   for (const part of black) assert.ok(Math.abs(part - 3 ** -0.5) < 1e-6);
   assert.ok(Math.abs(red[0] - 1) < 1e-5 && red[1] < 1e-5);
+});
+
+test("each patch of a lit photograph is coloured where it lies, and the middle one is framed", async () => {
+  const canvases = [];
+  OffscreenCanvas.prototype.convertToBlob = async function convertToBlob() {
+    canvases.push(this);
+    return new Blob();
+  };
+  const pack = { rows: 3, columns: 5, patches: 15 };
+  const own = { data: { made: "lit", row: "kernel" } };
+  await pictureOf({ own, caption: "" }, { pack, bitmap: { width: 50, height: 30 } });
+  const context = canvases[0].getContext("2d");
+  const patches = callsOf(context, "fillRect");
+  assert.deepEqual(
+    patches.map(([, ...box]) => box),
+    Array.from({ length: 15 }, (_, patch) => [10 * (patch % 5), 10 * Math.floor(patch / 5), 10, 10]),
+  );
+  const bright = patches.filter(({ style }) => style.fillStyle !== patches[0].style.fillStyle);
+  assert.deepEqual(new Set(bright.map(([, x]) => x)), new Set([10, 20, 30]));
+  assert.deepEqual(
+    callsOf(context, "strokeRect").map(([, ...box]) => box),
+    [[20, 10, 10, 10]],
+  );
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { callsOf } from "../canvas.mjs";
 import { container } from "../packs.mjs";
 import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
@@ -89,4 +90,15 @@ test("each press of Shuffle again takes the next order, and after the last the f
   drawing.click(drawing.find('[data-ref="again"]'));
   draw();
   assert.equal(drawing.toldSettings.order, "1");
+});
+
+test("the asking patch is framed where it lies: in order, shuffled, and put back", async () => {
+  const drawing = mountDrawing(shuffle, data());
+  await waitForPhotograph();
+  const frames = ["before", "after", "back"].map((name) => {
+    const context = drawing.find(`[data-ref="${name}"]`).getContext("2d");
+    const [, x, y, width, height] = callsOf(context, "strokeRect").at(-1);
+    return Math.round(y / height) * COLUMNS + Math.round(x / width);
+  });
+  assert.deepEqual(frames, [1, PLACES.indexOf(1), 1]);
 });

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { gifOf, LOOP_SHAPES, linesOf, loopPictureSize } from "../../../playground/microscope/see/loop.js";
+import { ROLES } from "../../../playground/microscope/core/colours.js";
+import { drawLoop, gifOf, LOOP_SHAPES, linesOf, loopPictureSize } from "../../../playground/microscope/see/loop.js";
 import { pageOf } from "../../../playground/microscope/see/shared.js";
+import { aContext, callsOf } from "../canvas.mjs";
 
 test("a picture fits into both shapes, whatever its own", () => {
   for (const shape of Object.values(LOOP_SHAPES))
@@ -72,4 +74,33 @@ test("names from outside are text in a page that is shared, and it may ask nobod
   assert.equal(html.match(/<\/script>/g).length, 4);
   assert.ok(html.includes("default-src &#39;none&#39;"));
   assert.ok(!/connect-src|https?:/.test(html));
+});
+
+test("a loop shows the photograph, then its light, a growing curve, then the words with their place marked", () => {
+  const moment = {
+    photo: { width: 100, height: 80 },
+    lit: "lit",
+    cell: { x: 10, y: 20, width: 5, height: 5 },
+    curve: { from: [0, 0], bend: [50, 0], to: [100, 40] },
+    sentence: [{ text: "Here" }, { text: "there", marked: true }],
+    credit: "by us",
+  };
+  const drawnAt = (ms) => {
+    const context = aContext();
+    drawLoop(context, LOOP_SHAPES.tall, moment, "x", ms);
+    const [, light] = callsOf(context, "drawImage");
+    const ends = callsOf(context, "lineTo").map(([, ...point]) => point.map(Math.round));
+    const [here] = callsOf(context, "fillText").filter(([, text]) => text === "Here");
+    const opacities = [light, here].map(({ style }) => style.globalAlpha);
+    return { opacities, end: ends.at(-1), framed: callsOf(context, "strokeRect").length > 0, context };
+  };
+  const { context, ...whole } = drawnAt(3000);
+  assert.deepEqual(whole, { opacities: [1, 1], end: [100, 40], framed: true });
+  assert.deepEqual(drawnAt(0).opacities, [0, 0]);
+  assert.deepEqual([drawnAt(0).end, drawnAt(0).framed], [undefined, false]);
+  assert.deepEqual(drawnAt(1000).end, [48, 9]); // half of the curve's time: t = .48
+  const [, marked] = callsOf(context, "fillRect");
+  const [there] = callsOf(context, "fillText").filter(([, text]) => text === "there");
+  assert.equal(callsOf(context, "fillRect").length, 2, "the paper, and one place");
+  assert.ok(marked[1] < there[2] && marked[1] + marked[3] > there[2] + 7 * 5 && marked.style.fillStyle === ROLES.key);
 });

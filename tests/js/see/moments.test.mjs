@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layerOf, unpack } from "../../../playground/microscope/core/core.js";
 import { carriedBy } from "../../../playground/microscope/core/kinds.js";
+import { STRIKING_SCORE } from "../../../playground/microscope/core/moments.js";
 import { barsAt, createStaircase, isMoving, largestShares, setBars } from "../../../playground/microscope/see/curve.js";
 import { momentName, momentsOf, sinkWords } from "../../../playground/microscope/see/moments.js";
 import { faceOf } from "../../../playground/microscope/shell/address.js";
@@ -11,6 +12,7 @@ const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8] }));
 const scene = (rows) => ({
   pack,
   moments: rows.map(([layer, head, patch]) => ({ layer, head, patches: [patch], tells: [1], score: 1 })),
+  things: [],
 });
 
 test("there are at most five moments, the opening one first, each of another place", () => {
@@ -25,7 +27,7 @@ test("there are at most five moments, the opening one first, each of another pla
     opening,
   );
   assert.ok(moments.length >= 1 && moments.length <= 5, JSON.stringify(moments));
-  const farMoments = moments.filter(({ kind }) => ["twin", "several", "own"].includes(kind));
+  const farMoments = moments.filter(({ kind }) => kind !== "sink");
   assert.ok(farMoments.length, JSON.stringify(moments));
   for (const [i, moment] of farMoments.entries())
     for (const other of farMoments.slice(i + 1))
@@ -36,6 +38,20 @@ test("there are at most five moments, the opening one first, each of another pla
   }
 });
 
+test("a picture that opened without a striking row has no moment called far, unless the search finds one that is", () => {
+  const kindsAt = (score) => {
+    const found = scene([
+      [2, 0, 0],
+      [2, 2, 31],
+      [1, 1, 45],
+    ]);
+    for (const moment of found.moments) moment.tells = [score];
+    return momentsOf(found, null).map(({ kind }) => kind);
+  };
+  assert.ok(kindsAt(STRIKING_SCORE).includes("far"), kindsAt(STRIKING_SCORE).join());
+  assert.ok(!kindsAt(STRIKING_SCORE / 2).includes("far"), kindsAt(STRIKING_SCORE / 2).join());
+});
+
 test("a moment is called by the parts of the sample, else by its kind", () => {
   const parts = [
     { kind: "eye", box: [0, 0, 0.2, 0.2] },
@@ -43,10 +59,12 @@ test("a moment is called by the parts of the sample, else by its kind", () => {
   ];
   const wordOf = (key, { share, from, to }) => (from ? `${from} → ${to} ${share}` : `${key} ${share}`);
   const names = { eye: { short: "eye" } };
-  const moment = { kind: "twin", patch: 0, best: 47, share: 0.65 };
+  const moment = { kind: "twin", patch: 0, part: parts[1], share: 0.65 };
   const said = (change, inParts) => momentName({ ...moment, ...change }, pack, inParts, names, wordOf);
   assert.equal(said({}, parts), "eye → eye 65\u00a0%");
-  assert.equal(said({}, []), "momentTwin 65\u00a0%");
+  assert.equal(said({ part: null }, []), "momentTwin 65\u00a0%");
+  assert.equal(said({ kind: "own" }, parts), "momentOwn 65\u00a0%");
+  assert.equal(said({ kind: "three", part: null }, parts), "momentThree 65\u00a0%");
   assert.equal(said({ kind: "sink" }, parts), "momentSink 65\u00a0%");
 });
 

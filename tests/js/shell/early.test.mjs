@@ -21,6 +21,7 @@ test("early parts move as they are and send their stored calls, and the box goes
   document.body.replaceChildren();
   const places = mountEarly("p {}");
   assert.deepEqual(Object.keys(places), ["toolbar", "stage"]);
+  assert.equal(places.stage.getAttribute("role"), "main", "a page without Streamlit has a main part");
   const root = places.stage.querySelector("[data-stage]");
   root.append(document.createElement("canvas"));
   const state = (places.stage.__stage = { root });

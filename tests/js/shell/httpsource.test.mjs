@@ -91,6 +91,24 @@ test("each part of a trace has an address of its own", async () => {
   ]);
 });
 
+test("a sample's usual layers have one short address, early and late, which nginx caches", async () => {
+  const answers = { "api/trace": () => json(description({ usual: true, picture: { sample: "tabby", address: "p" } })) };
+  const server = aServer((question) => (answers[pathAndWords(question)[0]] ?? (() => new Response("pack")))());
+  const source = aSource();
+  await source.beginWith({}, () => ({ layer: 6, head: 5 }));
+  const trace = await source.open({});
+  await source.layers(trace, [6], { heads: [5] });
+  await source.layers(trace, [6]);
+  await source.layers(trace, [7], { rounded: true });
+  await source.layers({ ...trace, usual: false }, [8]);
+  assert.deepEqual(server.questions.map(({ path }) => path.split("layers?")[1]).filter(Boolean), [
+    "sample=tabby&layers=6&heads=5",
+    "sample=tabby&layers=6",
+    "sample=tabby&layers=7&rounded=yes",
+    "model=dino&layers=8",
+  ]);
+});
+
 test("a picture comes from its own address, as a bitmap", async () => {
   const server = aServer(() => new Response("jpeg"));
   assert.deepEqual(await aSource().picture(description()), { of: "jpeg" });

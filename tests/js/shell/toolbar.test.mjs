@@ -24,6 +24,15 @@ test("the toolbar names page, model and app, and offers what there is", () => {
   assert.equal(part(".model").getAttribute("aria-label"), "Model: DINO S/16");
 });
 
+test("the name is the page's one heading, except in Lab, whose sentence is", () => {
+  const headingOf = ({ part }) => ["role", "aria-level"].map((name) => part(".name").getAttribute(name));
+  const { face } = aHost();
+  const headingIn = (now, page) => headingOf(aToolbar({ page, face: { ...face, now } }));
+  assert.deepEqual(headingIn("lab", "microscope"), [null, null]);
+  assert.deepEqual(headingIn("see", "microscope"), ["heading", "1"]);
+  assert.deepEqual(headingIn("lab", "by_hand"), ["heading", "1"]);
+});
+
 test("every part shows what is chosen, whoever chose it", () => {
   const { host, part, words } = aToolbar();
   host.choice.set({ sample: "flock", model: "small", detail: 2, beside: { sample: "meadow" } });

@@ -6,6 +6,7 @@ import { callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 import { packOf } from "../packs.mjs";
 
+const { makePhoto } = await import("../../../playground/microscope/drawing/light.js");
 const { drawFigure, drawSceneMarks } = await import("../../../playground/microscope/story/figures.js");
 const { factsOfStory } = await import("../../../playground/microscope/story/scenes.js");
 
@@ -82,4 +83,58 @@ test("rings lie around the asking patch, and the partner's frame around the part
   assert.deepEqual(framesOf({ partner: true }, { hidden: true }), ["asks 3 2 1"]);
   assert.deepEqual(framesOf({ rings: 2 }), ["ring 2 1 3", "ring 1 0 5", "asks 3 2 1", "hears 6 4 1"]);
   assert.deepEqual(framesOf({ everybody: true, at: 8 }), ["everybody 0 0 8", "asks 3 2 1", "hears 0 1 1"]);
+});
+
+test("each head's picture has its row without the special tokens, and its number", () => {
+  const heads = [0, 1].map((head) => ({
+    head,
+    row: Float32Array.from({ length: 49 }, (_, i) => Number(i === 9 + head)),
+  }));
+  const box = figureOf(
+    { kind: "heads", heads },
+    { photo: (w, h) => makePhoto(null, Math.round(w), Math.round(h)), aspect: 8 / 6 },
+  );
+  assert.deepEqual(
+    [...box.querySelectorAll("figcaption")].map((item) => item.textContent),
+    ["0", "1"],
+  );
+  assert.deepEqual(
+    [...box.querySelectorAll("figure")].map((item) => item.className),
+    ["", "ours"],
+  );
+  for (const [head, canvas] of [...box.querySelectorAll("canvas")].entries()) {
+    const [[, { data, width, height }]] = callsOf(canvas.getContext("2d"), "putImageData");
+    const redAt = (patch) => {
+      const [x, y] = [((patch % 8) + 0.5) * (width / 8), (Math.floor(patch / 8) + 0.5) * (height / 6)].map(Math.floor);
+      return data[4 * (y * width + x)];
+    };
+    const brightest = Array.from({ length: 48 }, (_, patch) => patch).sort((a, b) => redAt(b) - redAt(a))[0];
+    assert.equal(brightest, 8 + head, "behind one class token");
+  }
+});
+
+test("places are numbered row by row, a line lies between columns and between rows, and German has its comma", () => {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  drawSceneMarks(svg, { places: true, grid: true }, { pack, patch: 19, partner: 38 }, { guessed: true, hidden: false });
+  for (const place of svg.querySelectorAll("text")) {
+    const [x, y] = ["x", "y"].map((name) => Number(place.getAttribute(name)) - 0.5);
+    assert.equal(place.textContent, String(8 * y + x));
+  }
+  assert.ok(svg.querySelector("text"));
+  const lines = [...svg.querySelectorAll("line")].map((line) =>
+    ["x1", "y1", "x2", "y2"].map((name) => line.getAttribute(name)),
+  );
+  assert.deepEqual(
+    lines.filter(([, , , y2]) => y2 === "6").map(([x]) => x),
+    ["1", "2", "3", "4", "5", "6", "7"],
+  );
+  assert.deepEqual(
+    lines.filter(([, , x2]) => x2 === "8").map(([, y]) => y),
+    ["1", "2", "3", "4", "5"],
+  );
+  const texts = [...figureOf({ kind: "shares", shares: [0.5, 0.055] }, { language: "de" }).querySelectorAll("span")];
+  assert.deepEqual(
+    texts.map((item) => item.textContent),
+    ["50", "5,5"],
+  );
 });

@@ -1,0 +1,278 @@
+"""What nginx caches: answers that the app lets it keep, under one spelling of their addresses, and nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+
+import pytest
+import streamlit
+from browser.server import ROOT, free_port
+from browser.stranger import answer, ask
+from browser.test_proxy import NGINX, start
+from waiting import PATIENCE, until
+
+from deployment.test_edge import answer_to_get, is_up, running_edge
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed here")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def edge(folder):
+    with running_edge(folder, PLAYGROUND_LOG="json", TMPDIR=str(folder)) as url:
+        yield url
+
+
+def cached_files(folder: Path) -> set[str]:
+    """The addresses of the answers in the cache, as nginx writes them into its files."""
+    files = [file for file in folder.glob("**/cache/**/*") if file.is_file()]
+    return {re.search(rb"\nKEY: (.*)\n", file.read_bytes())[1].decode() for file in files}
+
+
+def cache_statuses(folder: Path, path: str, count: int) -> list[str]:
+    """How nginx came by its answers to this path; waits until so many are logged."""
+
+    def statuses() -> list[str]:
+        lines = [line for line in (folder / "log").read_text().splitlines() if line.startswith('{"time')]
+        return [line["cache"] for line in map(json.loads, lines) if line.get("path") == path]
+
+    until(lambda: len(statuses()) >= count, f"{count} requests of {path} are logged")
+    return statuses()
+
+
+def our_script(edge: str) -> str:
+    html = answer_to_get(edge, "/")[2].decode()
+    return "/" + re.search(r"api/app/[^\"]*", html)[0]
+
+
+def usual_layer(edge: str) -> str:
+    """The address at which the browser asks for a layer of a sample: see shell/httpsource.js."""
+    record = json.loads(answer(f"{edge}/api/trace?sample=flock")[2])
+    assert record["usual"]
+    return f"/api/trace/{record['digest']}/layers?sample=flock&layers=3"
+
+
+def test_our_scripts_and_a_sample_s_layers_are_fetched_from_the_app_once(edge, folder):
+    """Once, requests with `Accept: text/html` were compressed anew each time."""
+    for path, encoding in ((our_script(edge), "gzip"), (usual_layer(edge), None)):
+        for _ in range(3):
+            status, headers, _ = answer_to_get(edge, path, Accept="text/html", Accept_Encoding="gzip")
+            assert (status, headers.get("content-encoding")) == (200, encoding)
+            assert "immutable" in headers["cache-control"]
+            assert "set-cookie" not in headers
+        assert cache_statuses(folder, path.partition("?")[0], 3) == ["MISS", "HIT", "HIT"]
+
+
+def test_streamlit_s_files_come_from_the_disk_and_are_not_cached(edge, folder):
+    html = answer_to_get(edge, "/")[2].decode()
+    path = "/" + re.search(r"static/js/index[^\"]*js", html)[0]
+    status, headers, body = answer_to_get(edge, path)
+    assert (status, body) == (200, Path(f"{Path(streamlit.__file__).parent}/static{path}").read_bytes())
+    assert "immutable" in headers["cache-control"]
+    assert cache_statuses(folder, path, 1) == [""]
+    assert not any("static" in file for file in cached_files(folder))
+
+
+def test_a_browser_that_cannot_unpack_gets_the_same_script(edge):
+    plain, packed = (answer_to_get(edge, our_script(edge), **words) for words in ({}, {"Accept_Encoding": "gzip"}))
+    assert "content-encoding" not in plain[1]
+    assert b"export default" in plain[2]
+    assert len(packed[2]) < len(plain[2]) / 2
+
+
+def test_made_up_addresses_and_headers_leave_nothing_in_the_cache(edge, folder):
+    """Each of them would be another entry, and strangers could fill the disk with them."""
+    script, layer = our_script(edge), usual_layer(edge)
+    for path in (script, layer):
+        answer_to_get(edge, path)
+    static = "/" + re.search(r"static/js/index[^\"]*js", answer_to_get(edge, "/")[2].decode())[0]
+    before = cached_files(folder)
+    assert {script, layer} <= before
+    spellings = (
+        "/r{n}{static}", "{static}?r={n}", "{script}?r={n}", "/r{n}{script}", "{script}?styles=a{n}.css",
+        "{layer}&r={n}", "{layer}&model=bundled&cut={n}", "{layer}&finer={n}", "{layer}&rounded={n}",
+        "{layer}&layers=3&sample=flock&layers={n}", "{layer}&layers=3&scale=0.{n}", "{layer},{n}", "{layer}&with={n}",
+        "/api/samples/x%2F{n}", "/figure.json?sample=flock&model=bundled&head={n}", "{script}%3Fr={n}",
+    )  # fmt: skip
+    requests = [
+        (text.format(n=n, static=static, script=script, layer=layer), {}) for text, n in product(spellings, range(20))
+    ]
+    requests += [(script.replace("/app/", f"/%61pp{'/' * n}", 1), {}) for n in range(20)]
+    requests += [(path, {"Accept_Encoding": f"gzip, x{n}"}) for path, n in product((script, layer, static), range(20))]
+    requests += [(path, {"Range": f"bytes={n}-"}) for path, n in product((script, layer, static), range(20))]
+    statuses = {path: answer_to_get(edge, path, **headers)[0] for path, headers in requests}
+    assert not any(status >= 500 for status in statuses.values()), statuses
+    assert cached_files(folder) == before
+
+
+def test_an_answer_to_one_person_is_not_cached(edge, folder):
+    path = "/api/trace/0123456789abcdef/layers"
+    for _ in range(2):
+        answer_to_get(edge, f"{path}?mine=0123456789abcdef", X_Playground_Key="k" * 32)
+    assert set(cache_statuses(folder, path, 2)) == {"BYPASS"}
+
+
+def test_what_the_image_has_compressed_nginx_sends_compressed(behind_nginx, tmp_path):
+    """Runs the Dockerfile's own line on a folder, from which nginx then takes Streamlit's files."""
+    script = tmp_path / "streamlit" / "static" / "x.js"
+    script.parent.mkdir(parents=True)
+    script.write_text("let x = 1;\n" * 1000)
+    (line,) = re.findall(r"find .* -exec gzip .*\+", (ROOT / "Dockerfile").read_text())
+    subprocess.run(["sh", "-ec", line], env={"packages": str(tmp_path), "PATH": "/usr/bin:/bin"}, check=True)
+    url = behind_nginx(LARGE_APP, files=script.parent)
+    status, headers, body = answer_to_get(url, "/static/x.js", Accept_Encoding="gzip")
+    assert (status, headers["content-encoding"]) == (200, "gzip")
+    assert gzip.decompress(body) == answer_to_get(url, "/static/x.js")[2] == script.read_bytes()
+
+
+# Apps of a few lines behind nginx, for what the real one does only at chance moments.
+
+
+@pytest.fixture
+def behind_nginx(tmp_path):
+    """A function that starts nginx in front of an app and returns nginx's address. `app` is a program that makes an
+    ASGI app of this name; the app answers /healthz. `files` takes the place of the folder of Streamlit's files."""
+    processes = []
+
+    def begin(app: str, files: Path | None = None) -> str:
+        port = free_port()
+        start.write(tmp_path, port, [f"unix:{tmp_path}/app.sock"])
+        if files:
+            site = tmp_path / "site.conf"
+            site.write_text(re.sub(r"set \$files .*;", f"set $files {files};", site.read_text()))
+        command = [sys.executable, "-c", app + SERVE, str(tmp_path / "app.sock")]
+        processes.append(subprocess.Popen(command, cwd=ROOT))
+        nginx = subprocess.Popen(start.nginx_command(tmp_path), cwd=tmp_path, stdout=subprocess.DEVNULL)
+        processes.append(nginx)
+        until(lambda: is_up(f"http://127.0.0.1:{port}"), "it does not answer")
+        return f"http://127.0.0.1:{port}"
+
+    yield begin
+    for process in reversed(processes):
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+SERVE = """
+import sys, uvicorn
+from pathlib import Path
+from playground.ui import run
+uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="critical")).run(
+    sockets=[run.at_unix_socket(Path(sys.argv[1]))]
+)
+"""
+WAITING_APP = """
+import threading
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from playground.serving import answering, queue
+
+line = queue.Queue(1)
+queue.passes = lambda: line
+free = threading.Event()
+
+def hold():
+    with line.take():
+        free.wait()
+
+async def ask(request):
+    def work():
+        with queue.turn():
+            return PlainTextResponse(request.path_params["name"], headers={"Cache-Control": "public, max-age=1000"})
+    return await answering.answer(request, work)
+
+async def end_the_wait(request):
+    free.set()
+    return PlainTextResponse("")
+
+threading.Thread(target=hold, daemon=True).start()
+app = Starlette(routes=[
+    Route("/healthz", lambda request: PlainTextResponse("")), Route("/go", end_the_wait),
+    Route("/api/samples/{name}", ask),
+])
+"""
+
+
+def test_a_ticket_taken_at_one_address_and_redeemed_at_another_poisons_neither(behind_nginx, tmp_path):
+    """Once, the other address was answered with the first one's bytes, which every cache kept for a year."""
+    url, key = behind_nginx(WAITING_APP), {"X_Playground_Key": "k" * 32}
+
+    def redeem(path: str, headers: dict[str, str]) -> tuple[dict[str, str], bytes]:
+        status, reply, body = answer_to_get(url, path, **headers)
+        while status == 202:
+            status, reply, body = answer_to_get(url, path, **key, X_Playground_Ticket=reply["x-playground-ticket"])
+        assert status == 200
+        return reply, body
+
+    status, reply, _ = answer_to_get(url, "/api/samples/a", **key)
+    ticket = {"X_Playground_Ticket": reply["x-playground-ticket"]}
+    assert status == 202
+    ask(f"{url}/go")
+    reply, body = redeem("/api/samples/b", key | ticket)
+    assert body == b"b"
+    assert redeem("/api/samples/a", key | ticket)[1] == b"a"
+    for name in (b"a", b"b"):
+        for _ in range(2):
+            assert redeem(f"/api/samples/{name.decode()}", {})[1] == name
+    assert cached_files(tmp_path) == {"/api/samples/a", "/api/samples/b"}
+
+
+def test_a_redeemed_answer_is_not_cached(behind_nginx, tmp_path):
+    url, key = behind_nginx(WAITING_APP), {"X_Playground_Key": "k" * 32}
+    ticket = answer_to_get(url, "/api/samples/a", **key)[1]["x-playground-ticket"]
+    ask(f"{url}/go")
+    _, headers, body = answer_to_get(url, "/api/samples/a", **key, X_Playground_Ticket=ticket)
+    assert (headers["cache-control"], body) == ("no-store", b"a")
+    assert not cached_files(tmp_path)
+
+
+LARGE_APP = """
+async def app(scope, receive, send):
+    while (await receive()).get("more_body"):
+        pass
+    body = bytes(1 if scope["path"] == "/healthz" else 10_000_000)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body})
+"""
+
+
+def open_files(folder: Path, *names: str) -> list[str]:
+    """The files of these folders that processes hold open: nginx removes a temporary file's name at once."""
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with suppress(OSError):
+            found.append(str(link.readlink()))
+    return [file for file in found if any(file.startswith(f"{folder / name}/") for name in names)]
+
+
+def test_slow_readers_and_slow_senders_leave_no_file_on_the_disk(behind_nginx, tmp_path):
+    url = behind_nginx(LARGE_APP)
+    connections = []
+    for number in range(40):
+        path = ("api/samples/x", "api/app/x", "figure.png", "static/x", "")[number % 5]
+        connections.append(socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), PATIENCE))
+        head = f"GET /{path} HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-\r\n\r\n"
+        connections[-1].sendall(head.encode())
+        assert connections[-1].recv(100)
+        connections.append(socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), PATIENCE))
+        head = "POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n"
+        connections[-1].sendall(head.encode() + bytes(59000))
+    answer_to_get(url, "/healthz")
+    try:
+        assert not open_files(tmp_path, "cache", "proxy", "body")
+    finally:
+        for connection in connections:
+            connection.close()

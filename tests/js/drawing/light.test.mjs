@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { callsOf } from "../canvas.mjs";
+import "../lessons/mounting.mjs";
+
+const { heatInto, makePhoto, makePrint, printHeat, printLight, printNothing } = await import(
+  "../../../playground/microscope/drawing/light.js"
+);
+
+// 2 rows of 3 columns behind a class token, which has the largest weight; a patch is 8 × 8 pixels
+const [ROWS, COLUMNS, SIDE] = [2, 3, 8];
+const ROW = Float32Array.of(0.9, 0, 0.1, 0.2, 0.05, 0.15, 0.02);
+const DOMAIN = { low: 0, high: 0.2, log: false };
+const aPrint = (side = SIDE) => makePrint(makePhoto(null, COLUMNS * side, ROWS * side));
+
+// The different pixels of each patch, as [red, green, blue, opacity].
+function pixelsByPatch({ data: { data, width } }, side = SIDE) {
+  return Array.from({ length: ROWS * COLUMNS }, (_, patch) => {
+    const colours = new Set();
+    for (let y = 0; y < side; y++)
+      for (let x = 0; x < side; x++) {
+        const pixel = (Math.floor(patch / COLUMNS) * side + y) * width + (patch % COLUMNS) * side + x;
+        colours.add(data.subarray(4 * pixel, 4 * pixel + 4).join());
+      }
+    return [...colours].map((colour) => colour.split(",").map(Number));
+  });
+}
+const brightness = ([red, green, blue]) => red + green + blue;
+const placesByBrightness = (colours) =>
+  [...colours.keys()].sort((a, b) => brightness(colours[a]) - brightness(colours[b]));
+const PLACES_BY_WEIGHT = [0, 5, 3, 1, 4, 2];
+
+test("each patch has one colour, brighter the larger its weight is", () => {
+  const print = aPrint();
+  printHeat(print, ROW, 1, ROWS, COLUMNS, DOMAIN);
+  const patches = pixelsByPatch(print);
+  assert.deepEqual(
+    patches.map(({ length }) => length),
+    [1, 1, 1, 1, 1, 1],
+  );
+  assert.deepEqual(placesByBrightness(patches.flat()), PLACES_BY_WEIGHT);
+  for (const [, , , opacity] of patches.flat()) assert.equal(opacity, 255);
+});
+
+test("only the rows of pixels that change are painted again, and all of them once something else was drawn", () => {
+  const print = aPrint();
+  const paintedRows = () => callsOf(print.context, "putImageData").map(([, , , , , top, , height]) => [top, height]);
+  printHeat(print, ROW, 1, ROWS, COLUMNS, DOMAIN);
+  printHeat(print, ROW.with(5, 0.01), 1, ROWS, COLUMNS, DOMAIN);
+  printNothing(print);
+  printHeat(print, ROW.with(5, 0.01), 1, ROWS, COLUMNS, DOMAIN);
+  assert.deepEqual(paintedRows(), [
+    [0, ROWS * SIDE],
+    [SIDE, SIDE],
+    [0, ROWS * SIDE],
+  ]);
+});
+
+test("smooth heat has in the middle of each patch the patch's own colour", () => {
+  const [smooth, plain] = [aPrint(3), aPrint(3)];
+  printHeat(smooth, ROW, 1, ROWS, COLUMNS, DOMAIN, true);
+  printHeat(plain, ROW, 1, ROWS, COLUMNS, DOMAIN);
+  for (let patch = 0; patch < ROWS * COLUMNS; patch++) {
+    const pixel = (Math.floor(patch / COLUMNS) * 3 + 1) * 3 * COLUMNS + (patch % COLUMNS) * 3 + 1;
+    assert.equal(smooth.pixels[pixel], plain.pixels[pixel], `patch ${patch}`);
+  }
+});
+
+test("for is warm and plain, against is cold and hatched", () => {
+  const print = aPrint();
+  printHeat(print, [0.2, -0.2, 0.1, -0.1, 0, 0], 0, ROWS, COLUMNS, { low: -0.2, high: 0.2, signed: true });
+  const [most, least, more, less] = pixelsByPatch(print);
+  assert.deepEqual([most.length, more.length, least.length, less.length], [1, 1, 2, 2]);
+  for (const [red, , blue] of [...most, ...more]) assert.ok(red > blue, `${red} ${blue}`);
+  for (const [red, , blue] of [...least, ...less]) assert.ok(blue > red, `${red} ${blue}`);
+});
+
+test("the light is strong where the weight is, and its lines go around these patches", () => {
+  const print = aPrint();
+  printLight(print, ROW, 1, ROWS, COLUMNS, DOMAIN, 1);
+  const [[, mask]] = callsOf(print.lit.mask.context, "putImageData");
+  const opacities = Array.from({ length: ROWS * COLUMNS }, (_, patch) => mask.data[4 * patch + 3]);
+  assert.deepEqual(
+    [...opacities.keys()].sort((a, b) => opacities[a] - opacities[b]),
+    PLACES_BY_WEIGHT,
+  );
+  assert.equal(opacities[2], 255);
+  assert.deepEqual([...print.chosen], [0, 0, 1, 0, 1, 0]); // 0.35 of 0.52
+  const corners = callsOf(print.context, "quadraticCurveTo").map(([, x, y]) => [x / SIDE, y / SIDE]);
+  for (const [x, y] of corners) assert.ok(y < 1.1 ? x > 1.9 || y > 0.9 : x > 0.9 && x < 2.1, `a corner at ${x} ${y}`);
+});
+
+test("a thumbnail has a pixel for each patch at its own place", () => {
+  const pixels = new Uint32Array(5 * 4);
+  heatInto(pixels, 6, 5, ROW, 1, ROWS, COLUMNS, makePhoto(null, COLUMNS, ROWS), DOMAIN); // from line 1, column 1
+  const bytes = new Uint8Array(pixels.buffer);
+  const drawnPlaces = [...pixels.keys()].filter((place) => pixels[place]);
+  assert.deepEqual(drawnPlaces, [6, 7, 8, 11, 12, 13]);
+  assert.deepEqual(
+    placesByBrightness(drawnPlaces.map((place) => bytes.subarray(4 * place, 4 * place + 3))),
+    PLACES_BY_WEIGHT,
+  );
+});
