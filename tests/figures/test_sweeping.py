@@ -144,7 +144,7 @@ def test_a_checkpoint_moves_the_tokens_of_the_model(labelled_vit, pictures):
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [({"width": 96}, "66 of 96"), ({"registers": 0}, "64 of 48"), ({"patch_size": 16}, "18 of 48")],
+    [({"width": 96}, "67 of 96"), ({"registers": 0}, "65 of 48"), ({"patch_size": 16}, "19 of 48")],
 )
 def test_a_checkpoint_with_other_tokens_can_not_be_compared_token_by_token(labelled_vit, pictures, changes, words):
     options = {"over": "checkpoints", "checkpoints": [labelled_vit, VisionTransformer(replace(SMALL, **changes))]}
