@@ -36,7 +36,7 @@ from torch import Tensor
 from playground.errors import NoRoom, PlaygroundError
 from playground.numbers import index
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
-from playground.vit_parts import attention_mask, rotate, why_not_weights
+from playground.vit_parts import attention_mask, rotate
 
 Result = TypeVar("Result")
 Method = Literal["gradient", "integrated", "chefer", "legrad"]
@@ -76,10 +76,7 @@ class Pass:
                 f"{self.vit.name} adds a number for each pair of places to its scores, which relevance leaves out: ask "
                 "for rows, rollout or occlusion."
             )
-        projection = self.vit.blocks[0].attn.proj
-        if why := why_not_weights(self.vit.name, projection):
-            raise PlaygroundError(why)
-        if projection.weight.is_inference():
+        if self.vit.blocks[0].attn.proj.weight.is_inference():
             raise PlaygroundError(
                 f"{self.vit.name} was made under torch.inference_mode(), where nothing can be differentiated: load it "
                 "outside."

@@ -17,6 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from playground.errors import PlaygroundError
+
 # Positions. Attention treats tokens as a set: without positions it can't tell left from right. There are three kinds:
 # fixed sines, rotations of queries and keys, and a learned vector for each place, which is interpolated for another
 # grid. Some models have the last two together.
@@ -280,16 +282,20 @@ class Weights(nn.Module):
                 nn.init.trunc_normal_(p, std=0.02, generator=random)
 
 
-def why_not_weights(model: str, part: nn.Module) -> str:
-    """Why the weights of a part are nothing to compute with; "" if they are."""
-    weight = part.weight
-    if not isinstance(weight, Tensor) or weight.is_quantized:  # a quantised part has a method of this name
-        kind = "quantised"
-    elif weight.is_meta:
-        kind = "on the device meta, which has shapes alone"
-    else:
-        return ""
-    return f"The weights of {model} are {kind}: load it in float32, float16 or bfloat16."
+def refuse_other_weights(model: nn.Module) -> None:
+    """Raises if some weights of a model are no numbers to compute with."""
+    for part in model.modules():
+        weight = getattr(part, "weight", None)
+        if weight is None:
+            continue
+        if not isinstance(weight, Tensor) or weight.is_quantized or not weight.is_floating_point():
+            kind = "quantised"  # torch's quantised parts have a method of this name
+        elif weight.is_meta:
+            kind = "on the device meta, which has shapes alone"
+        else:
+            continue
+        name = getattr(model, "name", type(model).__name__)
+        raise PlaygroundError(f"The weights of {name} are {kind}: load it in float32, float16 or bfloat16.")
 
 
 def value_norms(block: Any, v: Tensor) -> Tensor:

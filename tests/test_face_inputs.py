@@ -6,11 +6,13 @@ import errno
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
+import timm
 import torch
 
 import playground
@@ -148,7 +150,7 @@ def test_every_precision_gives_every_map(dtype, vit, seen):
         assert result.isfinite().all(), name
         likeness = torch.cosine_similarity(result.flatten(), in_float32.flatten(), dim=0)
         assert likeness > (0.9999 if dtype is torch.float64 else 0.7), (name, likeness)
-    for scores in faithfulness(trace, with_shuffled(trace.vit)):
+    for scores in faithfulness(playground.trace(trace.vit, "meadow", size=(56, 56)), with_shuffled(trace.vit)):
         assert np.isfinite(scores.rank_correlation), scores
 
 
@@ -165,6 +167,8 @@ def test_a_model_loaded_in_inference_mode_is_differentiated():
     with torch.inference_mode():
         vit = playground.load("untrained")
         trace = playground.trace(vit, "meadow", size=SIZE, grad=True)
+        its_own_trace = playground.trace(timm.create_model("vit_tiny_patch16_224", depth=1, img_size=64), "meadow")
+    assert its_own_trace.relevance((1, 1)).isfinite().all()
     assert trace.logits is None or trace.logits.requires_grad
     assert trace.record[0].q.requires_grad
     assert trace.relevance((1, 1)).isfinite().all()
@@ -187,14 +191,16 @@ def test_a_mask_that_says_not_who_hears_whom_is_refused(name, vit, seen):
 
 
 def test_quantised_weights_and_none_at_all_are_told_in_a_sentence(vit):
-    with pytest.raises(PlaygroundError, match="on the device meta, which has shapes alone"):
-        playground.trace(copy.deepcopy(vit).to("meta"), "meadow")
-    quantised = torch.ao.quantization.quantize_dynamic(copy.deepcopy(vit), {torch.nn.Linear}, dtype=torch.qint8)
-    trace = playground.trace(quantised, "meadow", size=SIZE)
-    assert trace.row(1, 1, "cls").sum() == pytest.approx(1)
-    for call in (lambda: trace.relevance("cls"), lambda: trace.value_norms(1), trace.to_bytes):
-        with pytest.raises(PlaygroundError, match="bundled are quantised: load it in float32"):
-            call()
+    timm_model = timm.create_model("vit_tiny_patch16_224", depth=1, img_size=64)
+    for model in (vit, timm_model):
+        quantised = torch.ao.quantization.quantize_dynamic(copy.deepcopy(model), {torch.nn.Linear}, dtype=torch.qint8)
+        in_bytes = copy.deepcopy(model)
+        in_bytes.blocks[0].mlp.fc1.weight = torch.nn.Parameter(torch.zeros(3, 3, dtype=torch.int8), requires_grad=False)
+        empty = copy.deepcopy(model).to("meta")
+        for other, kind in ((quantised, "quantised"), (in_bytes, "quantised"), (empty, "on the device meta")):
+            for call in (partial(playground.trace, other, "meadow"), partial(playground.check, vit, other)):
+                with pytest.raises(PlaygroundError, match=f"are {kind}.*: load it in float32"):
+                    call()
 
 
 def test_a_store_on_a_full_disk_is_a_sentence(vit, tmp_path, monkeypatch):

@@ -298,7 +298,8 @@ def prepared_sweep(
     base = trace_many(pictures, models[0] if vit is None else vit, "features", size=size, batch=1)
     if metric == "moved":
         _refuse_other_tokens(base, models)
-    if index(blocks) is None or not 1 <= blocks <= max(base.grid):
+    block = index(blocks)
+    if block is None or not 1 <= block <= max(base.grid):
         raise PlaygroundError(
             f"blocks= is the side of a block, 1 to {max(base.grid)} patches of this picture; given was {blocks!r:.40}."
         )
@@ -311,7 +312,7 @@ def prepared_sweep(
     fields = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
     arrays: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
     run = Sweep(
-        **fields, wanted=arrays, metric=metric, over=over, classes=classes, texts=texts, block=blocks, vits=models
+        **fields, wanted=arrays, metric=metric, over=over, classes=classes, texts=texts, block=block, vits=models
     )
     run.variants()  # raises for impossible variants before anything is read
     return run

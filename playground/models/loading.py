@@ -46,7 +46,7 @@ from playground.models.source import (
 )
 from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer, parts
-from playground.vit_parts import plainly
+from playground.vit_parts import plainly, refuse_other_weights
 
 # Converts a model in memory, of timm or `transformers`, to our VisionTransformer with the same weights. Tensors are
 # shared unless they need rearranging; device and dtype stay as they are.
@@ -83,7 +83,7 @@ def source_of(model: nn.Module) -> Source:
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
-    weights = {key: value.detach() for key, value in state.items()}
+    weights = {key: value.clone() if value.is_inference() else value.detach() for key, value in state.items()}
     readout_difference = others_files.OWN_HEAD_REASON if others_files.has_own_head(state) else ""
     unstated_facts = tuple(assumption for assumption in assumed_facts(config) if assumption.word in ("mean", "std"))
     return Source(
@@ -265,7 +265,7 @@ def _from_object(
 ) -> VisionTransformer:
     if not pretrained or weights is not None:
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
-    model = unwrapped(model)
+    refuse_other_weights(model := unwrapped(model))
     if not isinstance(model, VisionTransformer):
         their_model, model = _vit_in(model), build(with_options(source_of(model), given_options)).eval()
         model.no_answer = _compared(their_model, model) or model.no_answer

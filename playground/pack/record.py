@@ -32,7 +32,7 @@ from playground.pack import (
     upper_layer,
 )
 from playground.vit import QKV, At, Rotation, VisionTransformer, untouched
-from playground.vit_parts import WeightVersions, value_norms, why_not_weights
+from playground.vit_parts import WeightVersions, value_norms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,8 +124,6 @@ class Record:
         if all(self.record[layer].v is None for layer in layers):
             return [self.stored_norms[layer] for layer in layers]
         blocks: Any = self._need_vit().blocks
-        if why := why_not_weights(self.model, blocks[0].attn.proj):
-            raise PlaygroundError(why)
         return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]
 
     # Tokens, layers and heads -----------------------------------------------------------------------------------------

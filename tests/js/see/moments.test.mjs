@@ -38,7 +38,7 @@ test("there are at most five moments, the opening one first, each of another pla
   }
 });
 
-test("a picture that opened without a striking row has no moment called far, unless the search finds one that is", () => {
+test("a picture that opened without a striking row has a moment called far only if the search finds one", () => {
   const kindsAt = (score) => {
     const found = scene([
       [2, 0, 0],
