@@ -132,8 +132,7 @@ export function surprisesOf({ moments, things, pack }, maximum = 8) {
     if (chosenRows.length === maximum || !(row.tells > 0)) break;
     const isRepeat = chosenRows.some(
       ({ layer, head, patch }) =>
-        (layer === row.layer && head === row.head) ||
-        patchDistance(patch, row.patch, pack.columns) <= minimumDistance,
+        (layer === row.layer && head === row.head) || patchDistance(patch, row.patch, pack.columns) <= minimumDistance,
     );
     if (!isRepeat) chosenRows.push(row);
   }

@@ -56,10 +56,13 @@ function typicalOf(patches, { values, width }) {
   const sum = new Float64Array(width);
   for (const patch of patches) for (let x = 0; x < width; x++) sum[x] += values[patch * width + x];
   const alikeness = (patch) => sum.reduce((dot, value, x) => dot + value * values[patch * width + x], 0);
-  return patches.reduce(([best, most], patch) => {
-    const alike = alikeness(patch);
-    return alike > most ? [patch, alike] : [best, most];
-  }, [-1, -Infinity])[0];
+  return patches.reduce(
+    ([best, most], patch) => {
+      const alike = alikeness(patch);
+      return alike > most ? [patch, alike] : [best, most];
+    },
+    [-1, -Infinity],
+  )[0];
 }
 
 // How much a row lies in a part: beyond the asking patch's neighbours, evenly, and more than the part's area would get.

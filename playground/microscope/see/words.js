@@ -20,7 +20,8 @@ export const SEE_WORDS = {
     surroundings: "its own surroundings",
     toSurroundings: "to its own surroundings",
     to: "to ",
-    unstriking: "No patch stands out here. What lights up is where the class token looks, which stands for the whole picture.",
+    unstriking:
+      "No patch stands out here. What lights up is where the class token looks, which stands for the whole picture.",
     unstrikingPatch: "No patch stands out here. Point at any place: where does it look?",
     here: "here",
     // ---- the line under the sentence

@@ -36,9 +36,11 @@ test("a compact part is found, in the head whose row lies in it, and its share i
 });
 
 test("what lies along the border, or takes half of the picture, is no thing", () => {
-  const isIn = (isPart) => ({ patches, score }) =>
-    score > 0.05 &&
-    patches.filter((one) => isPart(Math.floor(one / COLUMNS), one % COLUMNS)).length > patches.length / 2;
+  const isIn =
+    (isPart) =>
+    ({ patches, score }) =>
+      score > 0.05 &&
+      patches.filter((one) => isPart(Math.floor(one / COLUMNS), one % COLUMNS)).length > patches.length / 2;
   for (const isPart of [(row) => row < 3, (_row, column) => column < 7])
     assert.equal(sceneWith(isPart).things.filter(isIn(isPart)).length, 0);
 });

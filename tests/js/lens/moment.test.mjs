@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { unpack } from "../../../playground/microscope/core/core.js";
-import { STRIKING_SCORE, searchMoments } from "../../../playground/microscope/core/moments.js";
+import { openingOf, searchMoments } from "../../../playground/microscope/core/moments.js";
+import { queryOf } from "../../../playground/microscope/core/view.js";
 import {
   bindMoment,
   keysForSearch,
@@ -29,6 +30,8 @@ const STRIKING = {
     return i % 4 ? Math.sin(1.7 * i * i) : -1;
   },
 };
+// A picture without parts: every patch is like every other.
+const PLAIN = { ...ALL_LAYERS, numbers: (_source, _layer, _head, i) => (i < 4 ? 1 : 0.5) };
 const OWN_TRACE = aTrace("own", { private: true, model: "small" });
 
 // A lens that has just opened the reader's own photograph with this view.
@@ -57,22 +60,24 @@ async function finishSearch(lens) {
   assert.ok(sceneOf(lens.data), "the search has ended");
 }
 
-function bestMoment(options = ALL_LAYERS) {
+// [layer, head, query] of the row at which a picture opens, and its kind.
+function openingRow(options = ALL_LAYERS) {
   const pack = unpack(packOf(options));
   const steps = searchMoments(pack, keysForSearch(pack));
   let step = steps.next();
   while (!step.done) step = steps.next();
-  return step.value.moments[0];
+  const { kind, layer, head, token } = openingOf(step.value);
+  return { kind, row: [layer, head, queryOf(token, pack)] };
 }
+
+const shownRow = ({ choice: { view } }) => [view.layer, view.head, view.query];
 
 const eventWith = (name, values) => Object.assign(new Event(name), values);
 
 test("an own photograph moves to its best moment once, and it is nobody's choice", async () => {
   const { lens, choices, moves } = openedLens({ offers: ["layers"] });
   await finishSearch(lens);
-  const { layer, head, patches } = bestMoment();
-  const query = `${Math.floor(patches[0] / 7)},${patches[0] % 7}`;
-  assert.deepEqual([lens.choice.view.layer, lens.choice.view.head, lens.choice.view.query], [layer, head, query]);
+  assert.deepEqual(shownRow(lens), openingRow().row);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
   lens.choice.view = { ...lens.choice.view, layer: 3, head: 0 };
   lookForMoment(lens.choice, lens.data, lens.page);
@@ -80,66 +85,31 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
   assert.equal(lens.choice.view.head, 0, "it does not move again");
 });
 
-test("where no row strikes, a message says so and the parts open; a surprise shows a row again", async () => {
-  assert.ok(bestMoment().tells[0] < STRIKING_SCORE, "of these waves no row strikes");
-  const { lens, choices, moves } = openedLens();
+test("where nothing stands out, the class token's row opens and a message says so until somebody points", async () => {
+  const { lens, choices, moves } = openedLens({ pack: PLAIN });
+  assert.equal(openingRow(PLAIN).kind, "nothing");
   await finishSearch(lens);
-  assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.query], ["parts", 2, "3,3"]);
+  assert.deepEqual([lens.choice.view.what, lens.choice.view.query], ["weight", "cls"]);
   assert.deepEqual([moves, choices], [[{ greets: true }], []]);
-  assert.equal(lens.page.refs.message.textContent, "Nothing far apart stands out here.");
-  surprise(lens.choice, lens.data, lens.page);
-  assert.equal(lens.choice.view.what, "weight");
-  lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
-  noteOpening(lens.choice, lens.data, lens.page, null);
-  assert.equal(lens.page.refs.message.textContent, "", "nothing of the former picture is claimed");
-});
-
-// What follows a coarse grid: the same picture's finer one.
-function bringFinerGrid(lens, pack) {
-  lens.data.main = { ...lens.data.main, id: "finer", pack: unpack(packOf(pack)) };
-  noteOpening(lens.choice, lens.data, lens.page, null);
-  lookForMoment(lens.choice, lens.data, lens.page);
-}
-
-test("where no row of the coarse grid strikes, the finer grid is asked again", async () => {
-  const { lens } = openedLens();
-  await finishSearch(lens);
-  assert.equal(lens.choice.view.what, "parts");
-  bringFinerGrid(lens, STRIKING);
-  await finishSearch(lens);
-  const { layer, head, tells } = bestMoment(STRIKING);
-  assert.ok(tells[0] >= STRIKING_SCORE, `${tells[0]}`);
-  assert.deepEqual([lens.choice.view.what, lens.choice.view.layer, lens.choice.view.head], ["weight", layer, head]);
-  assert.equal(lens.page.refs.message.textContent, "");
-});
-
-test("a finer grid without a striking row leaves the parts and the message", async () => {
-  const { lens, moves } = openedLens();
-  await finishSearch(lens);
-  bringFinerGrid(lens, ALL_LAYERS);
-  await finishSearch(lens);
-  assert.deepEqual([lens.choice.view.what, moves.length], ["parts", 1]);
-  assert.equal(lens.page.refs.message.textContent, "Nothing far apart stands out here.");
-});
-
-test("whoever points at a picture that opened in its parts sees a row", async () => {
-  const { lens, choices } = openedLens();
-  await finishSearch(lens);
-  assert.equal(lens.choice.view.what, "parts");
-  const { layer, head } = bestMoment();
-  for (const clientX of [5, 15, 25])
-    lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX, clientY: 5 }));
-  assert.deepEqual(choices, [{ what: "weight", layer, head }], "once");
-  assert.equal(lens.page.refs.message.textContent, "");
-});
-
-test("whoever has chosen something on the map keeps the map, and its layer, while pointing", async () => {
-  const { lens, choices } = openedLens();
-  await finishSearch(lens);
-  lens.page.choose({ layer: 1 });
+  assert.match(lens.page.refs.message.textContent, /No patch stands out/);
   for (const clientX of [5, 15])
     lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX, clientY: 5 }));
-  assert.deepEqual(choices, [{ layer: 1 }]);
+  assert.equal(lens.page.refs.message.textContent, "");
+  lens.data.main = { ...lens.data.main, id: "next", picture: { id: "another" } };
+  noteOpening(lens.choice, lens.data, lens.page, null);
+  assert.equal(lens.choice.opening.kind, "", "nothing of the former picture is claimed");
+});
+
+test("a coarse grid is not searched again; the finer one is, where the coarse one had nothing", async () => {
+  const { lens, moves } = openedLens({ pack: PLAIN, trace: { ...OWN_TRACE, words: { first: "yes" } } });
+  await passTime(2000);
+  assert.deepEqual(moves, []);
+  lens.data.main = { ...lens.data.main, id: "finer", trace: OWN_TRACE, pack: unpack(packOf(STRIKING)) };
+  noteOpening(lens.choice, lens.data, lens.page, null);
+  lookForMoment(lens.choice, lens.data, lens.page);
+  await finishSearch(lens);
+  assert.equal(openingRow(STRIKING).kind, "far");
+  assert.deepEqual(shownRow(lens), openingRow(STRIKING).row);
 });
 
 test("nobody's choice is overruled: a head, a cursor, a click, an address, a lock", async () => {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layerOf, unpack } from "../../../playground/microscope/core/core.js";
 import { carriedBy } from "../../../playground/microscope/core/kinds.js";
-import { STRIKING_SCORE } from "../../../playground/microscope/core/moments.js";
 import { barsAt, createStaircase, isMoving, largestShares, setBars } from "../../../playground/microscope/see/curve.js";
 import { momentName, momentsOf, sinkWords } from "../../../playground/microscope/see/moments.js";
 import { faceOf } from "../../../playground/microscope/shell/address.js";
@@ -36,20 +35,6 @@ test("there are at most five moments, the opening one first, each of another pla
     assert.ok(pack.stored.has(layer) && head < pack.heads && patch < pack.patches && brightestPatch < pack.patches);
     assert.ok(brightestPatch >= 0);
   }
-});
-
-test("a picture that opened without a striking row has a moment called far only if the search finds one", () => {
-  const kindsAt = (score) => {
-    const found = scene([
-      [2, 0, 0],
-      [2, 2, 31],
-      [1, 1, 45],
-    ]);
-    for (const moment of found.moments) moment.tells = [score];
-    return momentsOf(found, null).map(({ kind }) => kind);
-  };
-  assert.ok(kindsAt(STRIKING_SCORE).includes("far"), kindsAt(STRIKING_SCORE).join());
-  assert.ok(!kindsAt(STRIKING_SCORE / 2).includes("far"), kindsAt(STRIKING_SCORE / 2).join());
 });
 
 test("a moment is called by the parts of the sample, else by its kind", () => {
