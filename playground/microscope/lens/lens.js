@@ -140,7 +140,7 @@ export function createLens(parent, options = {}) {
   bindPatching(choice, data, page);
   bindFilm(lens);
   bindKindLine(frame, page);
-  bindMoment(choice, data, page);
+  bindMoment(choice, page);
   bindScenes(choice, data, page);
   bindShare(lens);
   bindMatches(choice, page);

@@ -17,7 +17,7 @@ const NOTHING_STRIKING = "No patch stands out here: this is where the class toke
 const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also RESTING_MOVE)
 
-export function bindMoment(choice, data, page) {
+export function bindMoment(choice, page) {
   const { opening } = choice,
     { choose } = page;
   page.choose = (change, source) => {

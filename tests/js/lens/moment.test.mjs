@@ -48,7 +48,7 @@ function openedLens({ view = {}, trace = OWN_TRACE, pack = ALL_LAYERS, offers } 
   };
   lens.page.opens = (options) => moves.push(options);
   lens.page.schedule = () => lookForMoment(lens.choice, lens.data, lens.page);
-  bindMoment(lens.choice, lens.data, lens.page);
+  bindMoment(lens.choice, lens.page);
   noteOpening(lens.choice, lens.data, lens.page, view);
   lookForMoment(lens.choice, lens.data, lens.page);
   return { lens, choices, moves };

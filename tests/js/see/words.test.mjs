@@ -7,7 +7,6 @@ import {
   languageOf,
   PART_NAMES,
   SEE_WORDS,
-  seeWords,
 } from "../../../playground/microscope/see/words.js";
 
 const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);
