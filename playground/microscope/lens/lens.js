@@ -272,6 +272,7 @@ async function showBest(lens, { main, view, place }) {
   const isFound = isPlainRow && !(main.words?.first && openingOf(scene).kind === "nothing");
   update(lens, { view: { ...baseView, ...(isFound && bestView(scene)) }, place });
   if (isFound) noteBest(choice, page, scene);
+  else if (isPlainRow) page.see?.hold(false);
   requestAnimationFrame(() => refresh(lens));
   return true;
 }

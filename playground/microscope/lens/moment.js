@@ -127,8 +127,8 @@ export function finerPatch({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
   const hasHead = holdsHead(formerPack, layer, head) && holdsHead(pack, layer, head);
-  if (!opening.moved || opening.touched || !wayOf(view).rows || formerToken < formerPack.prefixCount || !hasHead)
-    return null;
+  const isFar = opening.moved && opening.kind === "far" && !opening.touched;
+  if (!isFar || !wayOf(view).rows || formerToken < formerPack.prefixCount || !hasHead) return null;
   const rowOf = (entry, token) => {
     const row = new Float32Array(entry.tokens);
     rowInto(row, 0, entry, layer, head, token, entry.scale);

@@ -29,9 +29,11 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
     const { main } = data;
     const { view } = choice;
     const scene = sceneOf(data);
-    const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns].join(" ");
+    const { kind } = choice.opening;
+    const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns, kind].join(" ");
     if (openingMoment?.key !== key) {
-      const patch = view.what === FIRST_WAY ? frame.shown.mark : -1; // −1 if the picture opened without a striking row
+      const isMoment = view.what === FIRST_WAY && (!main.trace.private || ["far", "thing"].includes(kind));
+      const patch = isMoment ? frame.shown.mark : -1;
       openingMoment = { key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [], buttons: [] });
       box.replaceChildren();
@@ -150,7 +152,7 @@ const LEAST_SINK_SHARE = 0.3; // least share on one special token, which then is
 export function momentsOf(scene, opening, parts = []) {
   const { pack } = scene;
   const candidates = surprisesOf(scene, 16).map((candidate) => momentAt(pack, candidate, parts));
-  const moments = opening ? [momentAt(pack, opening, parts)] : [];
+  const moments = [opening].filter(Boolean).map((moment) => momentAt(pack, moment, parts));
   for (const candidate of candidates.filter(({ isTold }) => isTold)) {
     const { kind, patch, best } = candidate;
     const isRepeat = moments.some(
