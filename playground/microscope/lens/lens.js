@@ -126,6 +126,7 @@ export function createLens(parent, options = {}) {
   };
   page.opens = ({ greets }) => {
     showChoices(choice, data, page);
+    page.see?.hold(true);
     page.schedule();
     data.host.opened?.();
     if (greets) greet(lens, () => {});

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import {
-  habitIn,
-  LANGUAGES,
-  languageOf,
-  PART_NAMES,
-  SEE_WORDS,
-} from "../../../playground/microscope/see/words.js";
+import { habitIn, LANGUAGES, languageOf, PART_NAMES, SEE_WORDS } from "../../../playground/microscope/see/words.js";
 
 const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);
 const holes = (sentence) => [...sentence.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
