@@ -78,8 +78,8 @@ export function shareOfPart(part, weights, from, grid) {
   return total;
 }
 
-// The border of a group of patches as closed ways through the corners of patches, each a list of [column, row], in
-// which the group is on the right hand.
+// The outer border of a group of patches as closed ways through the corners of patches, each a list of [column, row], in
+// which the group is on the right hand. Holes have no border: their outlines would hide a place that is full of them.
 export function outlineOf(patches, columns) {
   const inside = new Set(patches);
   const holds = (row, column) => column >= 0 && column < columns && inside.has(row * columns + column);
@@ -100,7 +100,14 @@ export function outlineOf(patches, columns) {
       way.push(corner);
       corner = ends.pop();
     }
-    if (way.length) ways.push(way);
+    if (way.length && turnsRight(way)) ways.push(way);
   }
   return ways;
 }
+
+// Whether a closed way goes around what it holds, and not around a hole: its area, with a sign.
+const turnsRight = (way) =>
+  way.reduce((sum, [x, y], i) => {
+    const [nextX, nextY] = way[(i + 1) % way.length];
+    return sum + x * nextY - nextX * y;
+  }, 0) > 0;

@@ -63,3 +63,9 @@ test("an outline encloses all patches of a place and nothing else", () => {
   );
   assert.deepEqual(inside, patches);
 });
+
+test("a hole in a place has no border of its own", () => {
+  const ring = [0, 1, 2, 6, 8, 12, 13, 14];
+  const ways = outlineOf(ring, GRID.columns);
+  assert.deepEqual([ways.length, ways[0].length], [1, 12]);
+});
