@@ -13,7 +13,7 @@ const ROUNDING_NUMBER = 1.5 * 2 ** 23; // adding this to a float rounds the floa
 const MOST_BYTES = 1.2e9; // bytes: the largest weights that are opened
 const CONFIG_FIELDS = // facts of the architecture that the weights don't show
   "activation classes depth eps gated_mlp heads image_size interpolation labels mean mlp_width multi_label " +
-  "patch_size pool positions std width";
+  "patch_size pool positions std stretching width";
 
 // The parameters in the engine's shapes, in the order of `names`: matrices (outputs, inputs), tokens (tokens, D).
 function engineTensors(state, names, { layer_scale }) {
