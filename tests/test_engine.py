@@ -175,7 +175,7 @@ def test_the_engine_stretches_positions_as_python_does(scaled_vit, picture, tmp_
     engine_rows = rows_in_engine(engine_pass.q, engine_pass.k, model_trace)
     np.testing.assert_allclose(engine_rows, rows_in_python(model_trace), atol=1e-4)
     np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
-    assert np.abs(engine_rows - rows_in_python(usual_trace)).max() > 2e-3
+    assert np.abs(engine_rows - rows_in_python(usual_trace)).max() > 1e-3
 
 
 ZEROS = {  # point of the pass -> (first column to set to zero, number of columns); each head has 8 columns

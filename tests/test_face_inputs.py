@@ -93,6 +93,9 @@ OF_INTEGERS = {
         one.arrays["entropy"].tolist()
         for one in playground.trace_many([named("meadow").path], s.vit, "entropy", size=(n(112), n(112)), batch=n(1))
     ],
+    "sweep": lambda s, o, n, out: playground.sweep(
+        [named("meadow").path], s.vit, "moved", "layers × positions", blocks=n(7), size=(n(112), n(112)), progress=False
+    )["value"].values.tolist(),
 }
 
 
@@ -161,6 +164,18 @@ def test_autocast_and_inference_mode_change_no_number(name, vit, seen):
         within = OF_PRECISIONS[name](trace)
     for result in (within, OF_PRECISIONS[name](trace)):
         assert torch.allclose(result, OF_PRECISIONS[name](seen), atol=1e-6)
+
+
+def test_autocast_and_inference_mode_change_no_number_of_many_pictures(vit):
+    def measure():
+        many = playground.trace_many([named("meadow").path], vit, ("entropy", "features"), size=SIZE)
+        swept = playground.sweep([named("meadow").path], vit, "moved", size=SIZE, progress=False)
+        return {**next(iter(many)).arrays, "swept": swept["value"].values}
+
+    with torch.autocast("cpu", torch.bfloat16), torch.inference_mode():
+        within = measure()
+    for name, numbers in measure().items():
+        np.testing.assert_allclose(within[name], numbers, atol=1e-6, err_msg=name)
 
 
 def test_a_model_loaded_in_inference_mode_is_differentiated():

@@ -40,7 +40,7 @@ from playground.relevance import DEFAULT_METHOD, METHODS, Method, in_room, label
 from playground.samples import named
 from playground.tracing import BLOCK_SCORES, Query, distances, no_numbers, read_cuts
 from playground.vit import At, VisionTransformer
-from playground.vit_parts import value_norms
+from playground.vit_parts import plainly, value_norms
 
 KINDS = (
     *("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "norms", "relevance"),
@@ -112,6 +112,7 @@ class Many:
                     if number in wanted_numbers and number not in errors:
                         yield Numbers(self.names[number], {kind: array[row] for kind, array in arrays.items()}, number)
 
+    @plainly
     def _pieces(self, pixels: Tensor, batch: Sequence[int], most: int) -> dict[str, np.ndarray]:
         """Computes a batch in pieces of at most `most` pictures."""
         parts = [self._pass(pixels[i : i + most], batch[i : i + most]) for i in range(0, len(batch), most)]

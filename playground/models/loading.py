@@ -83,6 +83,7 @@ def source_of(model: nn.Module) -> Source:
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
+    refuse_other_weights(model)
     weights = {key: value.clone() if value.is_inference() else value.detach() for key, value in state.items()}
     readout_difference = others_files.OWN_HEAD_REASON if others_files.has_own_head(state) else ""
     unstated_facts = tuple(assumption for assumption in assumed_facts(config) if assumption.word in ("mean", "std"))
@@ -265,7 +266,7 @@ def _from_object(
 ) -> VisionTransformer:
     if not pretrained or weights is not None:
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
-    refuse_other_weights(model := unwrapped(model))
+    model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
         their_model, model = _vit_in(model), build(with_options(source_of(model), given_options)).eval()
         model.no_answer = _compared(their_model, model) or model.no_answer
@@ -273,6 +274,7 @@ def _from_object(
         raise PlaygroundError(
             f"{given_options.words[0]}= is said where a model is loaded, and this one is loaded already."
         )
+    refuse_other_weights(model)
     return model if device is None else on_device(model, device)
 
 
