@@ -226,6 +226,7 @@ const ACCESSIBLE_NAMES = [
   ["wallNamed", "Every layer and head as a thumbnail; click one to enlarge it", '[data-ref="wall"]'],
   ["curveNamed", "Weights from largest to smallest", '[data-ref="curve"]'],
   ["switchNamed", "Divide scores by the square root of d_k", '[data-ref="switch"]'],
+  ["dialNamed", "Scale of the scores", '[data-ref="dial"]'],
   ["sumsNamed", "The arithmetic of one weight", ".sums"],
   ["stripsNamed", "The query's numbers, the key's numbers and their products", ".sums canvas"],
   ["sumsClose", "Close the arithmetic", ".sums .close"],

@@ -28,7 +28,7 @@ import {
 import { createMoments } from "./moments.js";
 import { outsideShare, sayRow, shownPlace, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
-import { habitIn, seeWords } from "./words.js";
+import { habitIn, localNumber, seeWords } from "./words.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
 const PHONE_BAR = 48;
@@ -317,13 +317,15 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
     const isOfFeatures = wayOf(view).needs === "features";
     const sources = [isOfFeatures && "fromFeatures", see.untouched && "fromNothing", view.cut && "fromCut"];
-    const sourceKey = sources.find(Boolean) ?? (shown.altered ? "fromOff" : "from");
+    const isBare = Math.abs(shown.scale - 1) < 1e-9; // without any division
+    const sourceKey = sources.find(Boolean) ?? (shown.altered ? (isBare ? "fromOff" : "fromScaled") : "from");
     sayMathIfChanged(
       sourceElement,
       words(sourceKey, {
         layer: view.layer,
         head: pack.headNumbers[view.head],
         count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
+        times: localNumber(spokenLanguage, (shown.scale / pack.scale).toPrecision(2)),
         brightest: mainDomain && isReady ? unbrokenPercent(mainDomain.high) : "…",
         model: pack.header.engine
           ? words("computed", { model: main.trace.title, engine: pack.header.engine })
