@@ -35,7 +35,7 @@ from playground.relevance import METHODS as METHODS
 from playground.relevance import label_number as label_number
 from playground.relevance import no_labels as no_labels
 from playground.vit import QKV, At, Config, VisionTransformer, untouched
-from playground.vit_parts import plainly, refuse_other_weights
+from playground.vit_parts import plainly, why_not_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +86,8 @@ def trace_inputs(
     replaces the tensor at any of `vit.points()`; `interventions` describes this in words. `grad` keeps the graph, so
     that logits and record can be differentiated."""
     c = vit.config
-    refuse_other_weights(vit)
+    if why := why_not_weights(vit):
+        raise PlaygroundError(why)
     size = images.checked_size(pixels.shape[2:], c.patch_size)  # type: ignore[arg-type]
     cuts_made = read_cuts(vit, (size[0] // c.patch_size, size[1] // c.patch_size), cut)
     if pixels.is_inference():

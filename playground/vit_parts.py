@@ -17,8 +17,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from playground.errors import PlaygroundError
-
 # Positions. Attention treats tokens as a set: without positions it can't tell left from right. There are three kinds:
 # fixed sines, rotations of queries and keys, and a learned vector for each place, which is interpolated for another
 # grid. Some models have the last two together.
@@ -282,8 +280,8 @@ class Weights(nn.Module):
                 nn.init.trunc_normal_(p, std=0.02, generator=random)
 
 
-def refuse_other_weights(model: nn.Module) -> None:
-    """Raises if some weights of a model are no numbers to compute with."""
+def why_not_weights(model: nn.Module) -> str:
+    """Why a model's weights are nothing to compute with; "" if they are."""
     for part in model.modules():
         weight = getattr(part, "weight", None)
         if weight is None:
@@ -295,7 +293,8 @@ def refuse_other_weights(model: nn.Module) -> None:
         else:
             continue
         name = getattr(model, "name", type(model).__name__)
-        raise PlaygroundError(f"The weights of {name} are {kind}: load it in float32, float16 or bfloat16.")
+        return f"The weights of {name} are {kind}: load it in float32, float16 or bfloat16."
+    return ""
 
 
 def value_norms(block: Any, v: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
-from playground.vit_parts import refuse_other_weights
+from playground.vit_parts import why_not_weights
 
 TOLERANCES = {torch.float32: 1e-4, torch.float64: 1e-4}  # tolerance as a share of the largest number
 HALF_TOLERANCE = 0.05  # the tolerance for 16-bit numbers
@@ -57,8 +57,8 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
     >>> bool(playground.check(vit, model, torch.rand(2, 3, 224, 224)))
     True
     """
-    refuse_other_weights(vit)
-    refuse_other_weights(model)
+    if why := why_not_weights(vit) or why_not_weights(model):
+        raise PlaygroundError(why)
     pixels = _pixels(vit, batch)
     weight = vit.patch_embed.proj.weight
     our_tokens: list[Tensor] = []

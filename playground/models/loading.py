@@ -46,7 +46,7 @@ from playground.models.source import (
 )
 from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer, parts
-from playground.vit_parts import plainly, refuse_other_weights
+from playground.vit_parts import plainly, why_not_weights
 
 # Converts a model in memory, of timm or `transformers`, to our VisionTransformer with the same weights. Tensors are
 # shared unless they need rearranging; device and dtype stay as they are.
@@ -83,7 +83,8 @@ def source_of(model: nn.Module) -> Source:
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
-    refuse_other_weights(model)
+    if why := why_not_weights(model):
+        raise PlaygroundError(why)
     weights = {key: value.clone() if value.is_inference() else value.detach() for key, value in state.items()}
     readout_difference = others_files.OWN_HEAD_REASON if others_files.has_own_head(state) else ""
     unstated_facts = tuple(assumption for assumption in assumed_facts(config) if assumption.word in ("mean", "std"))
@@ -274,7 +275,8 @@ def _from_object(
         raise PlaygroundError(
             f"{given_options.words[0]}= is said where a model is loaded, and this one is loaded already."
         )
-    refuse_other_weights(model)
+    if why := why_not_weights(model):
+        raise PlaygroundError(why)
     return model if device is None else on_device(model, device)
 
 

@@ -15,17 +15,18 @@ from starlette.testclient import TestClient
 
 from playground.serving.routes import ROUTES
 from playground.ui import components, toolbar
+from playground.ui.streamlit_private import BASE_SCRIPT
 from playground.ui.toolbar import EarlyScript
 
 STREAMLIT_PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
 
 
 def with_our_title(page: str) -> str:
-    """The page with Streamlit's title and icon replaced by ours."""
+    """The page with Streamlit's title and icon replaced by ours, and the address of its server before them."""
     for their_bytes, our_bytes in toolbar.OUR_TEXTS.items():
         assert their_bytes.decode() in page
         page = page.replace(their_bytes.decode(), our_bytes.decode())
-    return page
+    return page.replace("<title>", f"<script>{BASE_SCRIPT}</script><title>", 1)
 
 
 OUR_SCRIPT = re.compile(r'<script type="module" async src="\./(.*?)" data-toolbar="(.*?)"></script>')
