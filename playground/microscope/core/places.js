@@ -78,8 +78,8 @@ export function shareOfPart(part, weights, from, grid) {
   return total;
 }
 
-// The outer border of a group of patches as closed ways through the corners of patches, each a list of [column, row], in
-// which the group is on the right hand. Holes have no border: their outlines would hide a place that is full of them.
+// The outer border of a group of patches as closed ways through the corners of patches, each a list of [column, row],
+// in which the group is on the right hand. Holes have no border: a place full of outlined holes could not be seen.
 export function outlineOf(patches, columns) {
   const inside = new Set(patches);
   const holds = (row, column) => column >= 0 && column < columns && inside.has(row * columns + column);

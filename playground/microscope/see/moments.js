@@ -181,11 +181,13 @@ function momentAt(pack, { layer, head, patch }, parts) {
   const row = weightRow(pack, layer, head, patch);
   const { high } = pictureDomain(row, 0, pack, FIRST_WAY, "auto", false);
   const told = toldOf(row, pack.prefixCount, pack, patch, high, parts);
-  const { brightest, share, own, part } = shownPlace(told);
   const others = told.places.filter((place) => !place.own);
+  const total = others.reduce((sum, place) => sum + place.share, 0);
+  const own = told.places.find((place) => place.own && place.share > total);
   const kind = own ? "own" : ["twin", "two", "three"][others.length - 1];
-  const total = own ? share : others.reduce((sum, place) => sum + place.share, 0);
-  return { kind, layer, head, patch, best: brightest, part, share: total, isTold: told.kind !== "spread" };
+  const { brightest, part, share } = own ?? shownPlace(told);
+  const isTold = told.kind !== "spread";
+  return { kind, layer, head, patch, best: brightest, part, share: others.length > 1 && !own ? total : share, isTold };
 }
 
 const sinkShare = (row, { prefixCount }) => Math.max(0, ...row.subarray(0, prefixCount));
