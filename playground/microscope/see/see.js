@@ -46,6 +46,7 @@ const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments a
 
 const HEAD_MARKUP = `
   <p class="see-says" data-see="says"></p>
+  <p class="see-invites" data-see="invites"></p>
   <button class="provenance" data-see="from"></button>`;
 const STAIRS_MARKUP = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
@@ -95,6 +96,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const partNamed = (box, name) => box.querySelector(`[data-see="${name}"]`);
   const sentenceElement = partNamed(headBox, "says");
   const sourceElement = partNamed(headBox, "from");
+  const invitation = partNamed(headBox, "invites");
   const chart = partNamed(stairsBox, "stairs");
   const dashedNote = partNamed(stairsBox, "dashed");
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
@@ -304,6 +306,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       sentence = { before: before + share + between, place, after };
     } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start));
     writeSentence(sentence);
+    const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
+    setText(invitation, isNew ? words(page.touch ? "touch" : "point") : "");
     if (isReady && mark >= 0)
       setText(outsideLine, words("outside", { share: percent(outsideShare(answers.weights, start, pack, mark)) }));
     const isOff = choice.view.scale !== "on";

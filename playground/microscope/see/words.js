@@ -6,8 +6,8 @@ export const LANGUAGES = { en: "English", de: "Deutsch" };
 export const SEE_WORDS = {
   en: {
     // ---- the sentence
-    point: "Point at the picture: where does that patch look?",
-    touch: "Touch the picture: where does that patch look?",
+    point: "Point at any place: where does it look?",
+    touch: "Touch any place: where does it look?",
     comes: "Reading…",
     without: "Without ÷ √d_k: ",
     one: "{share} of its attention goes {here}.",
@@ -41,7 +41,7 @@ export const SEE_WORDS = {
     dashedOn: "dashed: with ÷ √d_k the first takes {share}",
     convolution: "3×3 convolution",
     hearsNine: "hears these nine",
-    outside: "{share} of what this patch attends to lies outside of them.",
+    outside: "{share} of what it looks at lies outside of them.",
     // ---- drawers
     why: "Why",
     heads: "Heads",
@@ -140,8 +140,8 @@ export const SEE_WORDS = {
     language: "Language",
   },
   de: {
-    point: "Zeigen Sie auf das Bild: Wohin schaut dieses Feld?",
-    touch: "Tippen Sie auf das Bild: Wohin schaut dieses Feld?",
+    point: "Zeigen Sie auf eine Stelle: Wohin schaut sie?",
+    touch: "Tippen Sie auf eine Stelle: Wohin schaut sie?",
     comes: "Wird gelesen…",
     without: "Ohne ÷ √d_k: ",
     one: "{share} seiner Attention gehen {here}.",
@@ -173,7 +173,7 @@ export const SEE_WORDS = {
     dashedOn: "gestrichelt: mit ÷ √d_k nimmt der erste {share}",
     convolution: "3×3-Faltung",
     hearsNine: "hört diese neun",
-    outside: "{share} dessen, was dieses Feld beachtet, liegen außerhalb davon.",
+    outside: "{share} dessen, wohin es schaut, liegen außerhalb davon.",
     why: "Warum",
     heads: "Köpfe",
     numbers: "Zahlen",
