@@ -193,25 +193,40 @@ export function drawReadPatches(context, w, h, photo, shown, unit) {
 
 // ---------------------------------------------------------------------------------------------------- the wall
 
-// Returns the size of a thumbnail and the place of the first one in a picture of w × h, with layers downwards and heads
-// to the right. layers: the indices of the shown layers.
+// Returns the size of a thumbnail and the place of the first one in a picture of w × h. Layers go downwards and heads
+// to the right, or, where that makes the thumbnails larger, the other way around. layers: the shown layers' indices.
 export function wallCells(w, h, layers, heads, rows, columns, unit) {
   const left = 24 * unit,
     top = 18 * unit;
   const gap = Math.max(1, Math.round(2 * unit));
   const aspect = columns / rows;
-  const height = Math.min((h - top) / layers.length - gap, ((w - left) / heads - gap) / aspect);
+  const heightOf = (across, down) => Math.min((h - top) / down - gap, ((w - left) / across - gap) / aspect);
+  const isTurned = heightOf(layers.length, heads) > heightOf(heads, layers.length);
+  const [across, down] = isTurned ? [layers.length, heads] : [heads, layers.length];
+  const height = heightOf(across, down);
   const ch = Math.max(2, Math.floor(height)),
     cw = Math.max(2, Math.floor(height * aspect));
-  // A grid of few heads is centred.
-  const x = Math.round(Math.max(left, (w - heads * (cw + gap) + left) / 2));
-  return { x, y: Math.round(top), cw, ch, gap, layers, heads };
+  // A grid of few columns is centred.
+  const x = Math.round(Math.max(left, (w - across * (cw + gap) + left) / 2));
+  return { x, y: Math.round(top), cw, ch, gap, layers, heads, isTurned };
 }
 
-export function wallCellAt(cells, x, y) {
-  const head = Math.floor((x - cells.x) / (cells.cw + cells.gap));
-  const layer = cells.layers[Math.floor((y - cells.y) / (cells.ch + cells.gap))];
-  return head >= 0 && head < cells.heads && layer !== undefined ? { layer, head } : null;
+// The upper left corner of a head's thumbnail.
+function wallCorner({ x, y, cw, ch, gap, layers, isTurned }, layer, head) {
+  const place = layers.indexOf(layer);
+  const [across, down] = isTurned ? [place, head] : [head, place];
+  return [x + across * (cw + gap), y + down * (ch + gap)];
+}
+
+// The head and the patch at a point: {layer, head, patch}, or null.
+export function wallCellAt({ x: left, y: top, cw, ch, gap, layers, heads, isTurned }, x, y, rows, columns) {
+  const [across, down] = [Math.floor((x - left) / (cw + gap)), Math.floor((y - top) / (ch + gap))];
+  const [place, head] = isTurned ? [across, down] : [down, across];
+  const layer = layers[place];
+  if (!(head >= 0 && head < heads) || layer === undefined) return null;
+  const cellAt = (point, start, n, size, count) =>
+    Math.min(count - 1, Math.floor(((point - start - n * (size + gap)) / size) * count));
+  return { layer, head, patch: cellAt(y, top, down, ch, rows) * columns + cellAt(x, left, across, cw, columns) };
 }
 
 // heat: a canvas with all thumbnails, one pixel for each patch; missing(layer): whether the layer has not arrived.
@@ -222,22 +237,19 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.fillStyle = colours.soft;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  const headLabelStep = Math.ceil((22 * unit) / (cells.cw + cells.gap));
-  for (let head = 0; head < cells.heads; head += headLabelStep) {
-    context.fillText(
-      String(shown.headNumbers[head]),
-      cells.x + head * (cells.cw + cells.gap) + cells.cw / 2,
-      cells.y - 9 * unit,
-    );
-  }
+  const names = [cells.layers, shown.headNumbers.slice(0, cells.heads)];
+  const [namesAcross, namesDown] = cells.isTurned ? names : names.reverse();
+  const stepAcross = Math.ceil((22 * unit) / (cells.cw + cells.gap));
+  for (let n = 0; n < namesAcross.length; n += stepAcross)
+    context.fillText(String(namesAcross[n]), cells.x + n * (cells.cw + cells.gap) + cells.cw / 2, cells.y - 9 * unit);
   context.textAlign = "right";
+  const stepDown = Math.ceil((13 * unit) / (cells.ch + cells.gap));
+  for (let n = 0; n < namesDown.length; n += stepDown)
+    context.fillText(String(namesDown[n]), cells.x - 6 * unit, cells.y + n * (cells.ch + cells.gap) + cells.ch / 2);
   context.imageSmoothingEnabled = shown.smooth || cells.cw < columns;
-  const layerLabelStep = Math.ceil((13 * unit) / (cells.ch + cells.gap));
-  for (const [place, layer] of cells.layers.entries()) {
-    const y = cells.y + place * (cells.ch + cells.gap);
-    if (place % layerLabelStep === 0) context.fillText(String(layer), cells.x - 6 * unit, y + cells.ch / 2);
+  for (const layer of cells.layers) {
     for (let head = 0; head < cells.heads; head++) {
-      const x = cells.x + head * (cells.cw + cells.gap);
+      const [x, y] = wallCorner(cells, layer, head);
       if (shown.missing(layer)) {
         context.strokeStyle = colours.line;
         context.lineWidth = unit;
@@ -248,8 +260,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
     }
   }
   context.imageSmoothingEnabled = true;
-  const x = cells.x + shown.head * (cells.cw + cells.gap),
-    y = cells.y + cells.layers.indexOf(shown.layer) * (cells.ch + cells.gap);
+  const [x, y] = wallCorner(cells, shown.layer, shown.head);
   context.strokeStyle = colours.accent;
   context.lineWidth = 2.5 * unit;
   context.strokeRect(x - unit, y - unit, cells.cw + 2 * unit, cells.ch + 2 * unit);

@@ -4,7 +4,7 @@ import { answerCell, pictureDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
 import { isNearlySame, meanColours, nearnessInto, overlapWithFilter } from "../core/kinds.js";
-import { clippedPatches } from "../core/light.js";
+import { clippedPatches, TONE_COUNT } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
 import { nearnessSentence, placeName, summaryOf } from "../core/sentence.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
@@ -234,7 +234,7 @@ function weightAround(choice, frame, i) {
 
 // -------------------------------------------------------------------------------------- the wall of all heads
 
-export function paintWall({ choice, data, frame, page: { refs } }) {
+export function paintWall({ choice, data, frame, page: { refs, see } }) {
   const { view } = choice,
     { shown } = frame;
   const { token } = shown;
@@ -245,8 +245,9 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
     frame.wallHeat = makeHeat(height, width);
   const { wallHeat } = frame;
-  // The photograph, with one pixel for each patch, stays faintly visible under the heat.
+  // The photograph, with one pixel for each patch, stays faintly visible under the heat; See shows bare maps.
   frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
+  const beneath = see?.on ? bareGround(pack) : frame.patchPhoto;
 
   for (let layer = 0; layer < pack.layers; layer++) {
     if (!holds(pack, layer)) continue;
@@ -258,19 +259,9 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
           wallHeat.pixels.fill(NOT_READY_COLOUR, start + r * width, start + r * width + pack.columns);
         continue;
       }
-      const hasOwnDomain = view.colours === "own" || WAYS[shown.what].spread;
+      const hasOwnDomain = see?.on || view.colours === "own" || WAYS[shown.what].spread;
       const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
-      heatInto(
-        wallHeat.pixels,
-        start,
-        width,
-        values,
-        pack.prefixCount,
-        pack.rows,
-        pack.columns,
-        frame.patchPhoto,
-        domain,
-      );
+      heatInto(wallHeat.pixels, start, width, values, pack.prefixCount, pack.rows, pack.columns, beneath, domain);
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
@@ -286,6 +277,14 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
     frame.unit,
   );
 }
+
+const BARE_TONE = 0.6 * TONE_COUNT; // bright, and the heat keeps its colours
+
+// What lies under the heat instead of a photograph: black, with one pixel for each patch.
+const bareGround = ({ patches }) => ({
+  tones: new Uint8Array(patches).fill(BARE_TONE),
+  beneath: new Uint32Array(patches).fill(0xff000000),
+});
 
 // Draws the thumbnails of all heads from `wallHeat`, on the screen or into a file. Returns their places, see wallCells.
 export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {

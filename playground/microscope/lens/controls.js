@@ -197,8 +197,10 @@ export function bindPointer(lens) {
       frame.wallCells,
       ((event.clientX - box.left) / box.width) * wall.width,
       ((event.clientY - box.top) / box.height) * wall.height,
+      data.main.pack.rows,
+      data.main.pack.columns,
     );
-    if (cell) page.choose(cell);
+    if (cell) page.choose({ layer: cell.layer, head: cell.head });
   });
 }
 

@@ -1,6 +1,6 @@
 // The face See shows the lens with one picture, one sentence and two switches; the other face is Lab. Both share state
 // and drawing code. Only See has this layout, this sentence about the row, and the parts below.
-import { holdsHead, largestIndex, rowInto } from "../core/core.js";
+import { entropyBits, holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { ALIKE_COSINE, likenessOf } from "../core/kinds.js";
 import { isEven } from "../core/light.js";
 import { percent } from "../core/numbers.js";
@@ -13,7 +13,7 @@ import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
 import { sceneOf } from "../lens/moment.js";
 import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
-import { isMean, layersAtHand } from "../lens/state.js";
+import { isMean } from "../lens/state.js";
 import {
   BAR_COUNT,
   barsAt,
@@ -28,6 +28,7 @@ import {
 import { createMoments } from "./moments.js";
 import { outsideShare, sayRow, shownPlace, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
+import { createHeadsWall } from "./wall.js";
 import { habitIn, localNumber, seeWords } from "./words.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
@@ -164,6 +165,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     refresh(lens);
   }
 
+  const headsWall = createHeadsWall(lens, { words, tell: tellCell, close: () => openDrawer("") });
+
   // ---- the line under the sentence is one tab stop: arrow keys step through layers and heads
   sourceElement.addEventListener("click", () => openDrawer(see.drawer === "heads" ? "" : "heads"));
   sourceElement.addEventListener("keydown", (event) => {
@@ -245,9 +248,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.classList.toggle("sideways", isLow);
     root.classList.toggle("tabbed", isLow || !isBeside);
     root.style.setProperty("--aspect", String(aspect));
-    const { pack } = data.main;
-    const wallAspect = (aspect * pack.heads) / layersAtHand(data).length;
-    root.style.setProperty("--twin", String(choice.view.beside === "wall" ? wallAspect : aspect));
     const column = isLow ? LOW_COLUMN : SEE_COLUMN;
     const maxWidth = isBeside ? Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
     const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
@@ -275,6 +275,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     paintStairs();
     curve.draw(see.untouched || !isPlainRow() ? null : curve.points(frame.pictureWidth, frame.pictureHeight));
     moments.show(!see.untouched && isPlainRow());
+    if (see.drawer === "heads") headsWall.paint();
     see.story?.paint();
   }
 
@@ -369,6 +370,21 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       alike: see.told.kind === "spread" ? alikeShare(start) : null,
       token: isPrefix ? prefixName(pack.prefix[largest - start]) : "",
     };
+  }
+
+  // What See says of the asking patch's row in any head.
+  function tellCell(values, high) {
+    const { pack, mark } = frame.shown;
+    const largest = largestIndex(values, 0, pack.tokens);
+    return sayRow(spokenLanguage, {
+      told: toldOf(values, pack.prefixCount, pack, mark, high, partsNow()),
+      fromPart: partAt(partsNow(), mark, pack),
+      most: values[largest],
+      even: isEven(entropyBits(values, 0, pack.tokens), pack.tokens),
+      off: false,
+      alike: null,
+      token: largest < pack.prefixCount ? prefixName(pack.prefix[largest]) : "",
+    });
   }
 
   // The share of the row on patches that look like the asking patch; null while the late keys are on their way.

@@ -28,10 +28,12 @@ test("asking patch and brightest one are framed where they lie; the number stand
     ...Object.values(call).slice(1),
   ]);
   assert.deepEqual(frames, [
-    [ROLES.key, 60, 40, 20, 20],
     ["#fff", 40, 20, 20, 20],
     [ROLES.query, 40, 20, 20, 20],
   ]);
+  const corners = argumentsOf(context, "moveTo", "lineTo").map(String);
+  assert.deepEqual(new Set(corners), new Set(["60,40", "80,40", "80,60", "60,60"]), "around the brightest");
+  assert.equal(callsOf(context, "stroke").at(-1).style.strokeStyle, ROLES.key);
   const [[text, x, y]] = argumentsOf(context, "fillText");
   assert.equal(text, "13 %");
   assert.ok(x > 80 && y > 40 && y < 60, `at ${x} ${y}`);
@@ -100,8 +102,12 @@ test("on the wall each head's picture stands in its layer's row; a press there f
     [0, 2].flatMap((layer) => [0, 1, 2, 3].map((head) => [head, layer, COLUMNS, ROWS])),
   );
   for (const [, x, y, , , left, top, width, height] of pictures)
-    assert.deepEqual(wallCellAt(cells, left + 0.9 * width, top + 0.9 * height), { head: x / COLUMNS, layer: y / ROWS });
-  assert.equal(wallCellAt(cells, cells.x - 5, cells.y), null);
+    assert.deepEqual(wallCellAt(cells, left + 0.9 * width, top + 0.9 * height, ROWS, COLUMNS), {
+      head: x / COLUMNS,
+      layer: y / ROWS,
+      patch: ROWS * COLUMNS - 1,
+    });
+  assert.equal(wallCellAt(cells, cells.x - 5, cells.y, ROWS, COLUMNS), null);
   const outlines = argumentsOf(context, "strokeRect");
   assert.equal(outlines.length, heads + 1, "the missing layer has frames alone");
   const [left, top] = pictures.at(-1).slice(5);
@@ -119,4 +125,25 @@ test("lines divide the parts of a picture, and nothing else", () => {
     [...start, ...argumentsOf(edges, "lineTo")[i]].join(" "),
   );
   assert.deepEqual(lines.sort(), ["0 10 10 10", "10 10 10 20", "20 0 20 10", "20 10 20 20"]);
+});
+
+test("in a wide place the wall lies on its side: layers to the right, heads downwards", () => {
+  const layers = [0, 1, 2, 3, 4, 5, 6, 7];
+  const cells = wallCells(800, 150, layers, 2, ROWS, COLUMNS, 1);
+  const context = aContext();
+  const shown = { ...GRID, layer: 7, head: 1, headNumbers: [3, 4], smooth: false, missing: () => false };
+  drawWall(context, 800, 150, cells, "heat", shown, {}, 1);
+  const pictures = argumentsOf(context, "drawImage");
+  for (const [, x, y, , , left, top] of pictures)
+    assert.deepEqual(wallCellAt(cells, left + 1, top + 1, ROWS, COLUMNS), {
+      head: x / COLUMNS,
+      layer: y / ROWS,
+      patch: 0,
+    });
+  const [first, second] = pictures.map(([, , , , , left, top]) => [left, top]);
+  assert.ok(second[1] > first[1] && second[0] === first[0], "the next head is below");
+  const names = argumentsOf(context, "fillText");
+  assert.deepEqual(names.map(([text]) => text).sort(), ["0", "1", "2", "3", "3", "4", "4", "5", "6", "7"]);
+  const [left, top] = pictures.at(-1).slice(5);
+  assert.deepEqual(argumentsOf(context, "strokeRect").at(-1).slice(0, 2), [left - 1, top - 1]);
 });

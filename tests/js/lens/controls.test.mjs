@@ -118,19 +118,19 @@ test("buttons choose: a special token, a head, a way to look; the exposure is he
   assert.equal(microscope.lens.view.ceiling, "auto");
 });
 
-test("a click on the wall goes to that layer and head: layers downwards, heads to the right", async () => {
+test("a click on the wall goes to the layer and the head whose picture is there", async () => {
   const microscope = await mountLens({ pack: GRID, view: { layer: 1, beside: "wall" } });
-  const headAfterClick = (x, y) => {
-    microscope.point("click", microscope.part("wall"), x, y);
-    return `${microscope.lens.view.layer} ${microscope.lens.view.head}`;
-  };
   const places = Array.from({ length: 24 }, (_, i) => (i + 0.5) / 24);
-  const columns = new Set(places.map((x) => headAfterClick(x, 0.35)));
-  microscope.lens.update({ view: { layer: 0, head: 0, beside: "wall" } });
-  const placeOfHead2 = places.find((x) => headAfterClick(x, 0.35) === "0 2");
-  const rows = new Set(places.map((y) => headAfterClick(placeOfHead2, y)));
-  assert.deepEqual([...columns].slice(-3), ["0 0", "0 1", "0 2"]);
-  assert.deepEqual([...rows].slice(-4), ["0 2", "1 2", "2 2", "3 2"]);
+  const found = new Set();
+  for (const x of places)
+    for (const y of places) {
+      microscope.point("click", microscope.part("wall"), x, y);
+      found.add(`${microscope.lens.view.layer} ${microscope.lens.view.head}`);
+    }
+  assert.deepEqual(
+    [...found].sort(),
+    [0, 1, 2, 3].flatMap((layer) => [0, 1, 2].map((head) => `${layer} ${head}`)),
+  );
 });
 
 test("one sheet is open at a time; a click elsewhere on the page, or Escape, closes it", async () => {
