@@ -7,14 +7,14 @@ import { page, until } from "./page.mjs";
 globalThis.Image = page.Image;
 const { mountWall } = await import("../../../playground/microscope/shell/wall.js");
 
-// A row of 2 × 4 patches: the patch at the left above asks, the brightest lies in a part that gets .44 of all
+const LEFT_EYE = { kind: "eye", box: [0, 0, 0.5, 0.25] };
+const RIGHT_EYE = { kind: "eye", box: [0.5, 0.75, 1, 1] };
 const MOMENT = {
   words: { sample: "tabby", layer: "6", head: "5", query: "0,0", face: "see" },
-  row: { mark: 0, best: 7, rows: 2, columns: 4, share: 0.125, named: 0.44, most: 0.125, even: false, token: "" },
-  parts: [
-    { kind: "eye", box: [0, 0, 0.5, 0.25] },
-    { kind: "eye", box: [0.5, 0.75, 1, 1] },
-  ],
+  row: {
+    told: { kind: "one", places: [{ share: 0.64, own: false, part: RIGHT_EYE, brightest: 7 }] },
+    ...{ fromPart: LEFT_EYE, most: 0.125, even: false, off: false, alike: null, token: "" },
+  },
   ...{ title: "Tabby", model: "DINOv2", picture: "api/moments/1/0.jpg", size: [40, 20] },
 };
 
@@ -25,9 +25,10 @@ test("a tile shows its moment's picture and the share that its sentence names, a
   const opened = [];
   mountWall(root, { link: (name, words) => `/${name}?${words.query}`, go: (...place) => opened.push(place) });
   await until(() => root.querySelector("li"), "the wall has its tile");
+
   const tile = root.querySelector("li");
-  assert.equal(tile.querySelector("b").textContent, "44 %");
-  assert.match(tile.querySelector("span").textContent.replaceAll("\u00a0", " "), /44 %/);
+  assert.equal(tile.querySelector("b").textContent, "64 %");
+  assert.match(tile.querySelector("span").textContent.replaceAll("\u00a0", " "), /64 % .* the other eye/);
   assert.match(tile.querySelector("img").src, /api\/moments\/1\/0\.jpg$/);
   assert.match(tile.querySelector("small").textContent, /^Tabby · .*6.*5/);
   const anchor = tile.querySelector("a");
