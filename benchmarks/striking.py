@@ -73,9 +73,9 @@ other photographs of the same packages, at most six of each, in the order of the
 | color-thief 2.2.5, jcrop-0.9.12 0.9.12 | not named | BSD-2, ISC |
 | lomiri-wallpapers-16.04 20.04.0 | Sander Klootwijk, Bolly; Trevor "Freespace" | CC BY-SA 4.0; CC BY 4.0 |
 | gimp-help-en 2.10.34 | the authors of GIMP's manual | GFDL |
-| mate-backgrounds 1.26.0, lomiri-wallpapers-20.04 20.04.0 | MATE's; Lukas Baubkus, Aury88 | GPL-2+, CC BY-SA |
-| ukui-wallpapers 20.04.3, caman 4.1.2, zooming 2.1.1 | not named | CC BY-SA, BSD, MIT |
-| fabric 1.7.22, darkroom 2.0.0 | not named | MIT |
+| mate-backgrounds 1.26.0 | not named | GPL-2+ |
+| lomiri-wallpapers-20.04 20.04.0, ukui-wallpapers 20.04.3 | Lukas Baubkus, Aury88; not named | CC BY-SA 3.0 |
+| caman 4.1.2, zooming 2.1.1, fabric 1.7.22, darkroom 2.0.0 | not named | BSD, MIT, MIT, MIT |
 | puzzle-jigsaw 1.0.2, python-matplotlib-data 3.6.3 | not named; US Navy (Grace Hopper) | GPL-3+; public domain |
 """
 
