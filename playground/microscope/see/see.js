@@ -355,19 +355,26 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     sentenceElement.replaceChildren(...parts);
   }
 
+  function toldNow() {
+    const { pack, answers, mark, mainDomain } = frame.shown;
+    const first = choice.view.head * pack.tokens + pack.prefixCount;
+    return toldOf(answers.weights, first, pack, mark, mainDomain.high, partsNow());
+  }
+
   function rowNow(start) {
     const { shown } = frame;
     const { pack, answers, mark } = shown;
     const { weights } = answers;
     const largest = largestIndex(weights, start, start + pack.tokens);
     const isPrefix = largest - start < pack.prefixCount;
+    const told = see.told ?? toldNow(); // what is shared from Lab is told too
     return {
-      told: see.told,
+      told,
       fromPart: partAt(partsNow(), mark, pack),
       most: weights[largest],
       even: isEven(answers.entropies[choice.view.head], pack.tokens),
       off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
-      alike: see.told.kind === "spread" ? alikeShare(start) : null,
+      alike: told.kind === "spread" ? alikeShare(start) : null,
       token: isPrefix ? prefixName(pack.prefix[largest - start]) : "",
     };
   }
@@ -401,11 +408,10 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // The place that the picture outlines and labels with its share; null where See tells no row.
   function placeShown() {
-    const { pack, answers, mark, mainDomain } = frame.shown;
+    const { pack, answers } = frame.shown;
     see.told = null;
     if (!see.on || !isPlainRow() || !answers.ready[choice.view.head]) return null;
-    const first = choice.view.head * pack.tokens + pack.prefixCount;
-    see.told = toldOf(answers.weights, first, pack, mark, mainDomain.high, partsNow());
+    see.told = toldNow();
     const place = shownPlace(see.told);
     return { ...place, outline: outlineOf(place.patches, pack.columns) };
   }
