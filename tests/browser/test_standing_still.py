@@ -31,7 +31,7 @@ def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes
         door = person.page.get_by_role("button", name=name, exact=True)
         door.click()
         person.page.locator(part).wait_for()
-        door.click()
+        person.page.keyboard.press("Escape")
         person.page.locator(part).wait_for(state="hidden")
     person.page.keyboard.press("l")
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
