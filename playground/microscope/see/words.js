@@ -41,7 +41,7 @@ export const SEE_WORDS = {
     dashedOn: "dashed: with ÷ √d_k the first takes {share}",
     convolution: "3×3 convolution",
     hearsNine: "hears these nine",
-    outside: "{share} of what it looks at lies outside of them.",
+    outside: "{share} lies outside.",
     // ---- drawers
     why: "Why",
     heads: "Heads",
@@ -176,7 +176,7 @@ export const SEE_WORDS = {
     dashedOn: "gestrichelt: mit ÷ √d_k nimmt der erste {share}",
     convolution: "3×3-Faltung",
     hearsNine: "hört diese neun",
-    outside: "{share} dessen, wohin es schaut, liegen außerhalb davon.",
+    outside: "{share} liegen außerhalb.",
     why: "Warum",
     heads: "Köpfe",
     numbers: "Zahlen",
