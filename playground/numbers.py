@@ -33,7 +33,7 @@ def bare_share(share: float) -> str:
 
 
 def index(number: Any) -> int | None:
-    """An integer of Python, NumPy or torch as an int; None for anything else, also for yes and no."""
+    """An integer of Python, NumPy or torch as an int; None for anything else, True and False too."""
     if isinstance(number, bool) or str(getattr(number, "dtype", "")) in ("bool", "torch.bool"):
         return None
     try:

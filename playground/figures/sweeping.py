@@ -446,7 +446,7 @@ def _with_intervals(xarray: Any, dataset: Any) -> Any:
     classes = np.array([str(label) for label in dataset["class"].values])
     names = ["all", *sorted({label for label in classes if label})]
     if single_classes := [name for name in names[1:] if (classes == name).sum() == 1]:
-        warn(f"There is one picture of {', '.join(single_classes[:3])}: its numbers stand there, and no interval can.")
+        warn(f"A class of one picture has numbers, but no interval: {', '.join(single_classes[:3])}.")
     intervals = [bootstrap(changes if name == "all" else changes[classes == name]) for name in names]
     dimensions = ("label", *dataset["value"].dims[1:])
     for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*intervals, strict=True)), strict=True):

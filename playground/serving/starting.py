@@ -48,7 +48,7 @@ def _blaming(setting: str) -> Iterator[None]:
 
 
 def warm_up() -> None:
-    """Does all that the first photograph would otherwise wait for; then prepares the samples, behind everybody."""
+    """Does what the first photograph would otherwise wait for; then prepares the samples, after all requests."""
     try:
         pictures.warm_up()
         _warm_up_models()

@@ -69,7 +69,7 @@ RECORD_MOTIONS = """() => {
 
 
 # How a sentence about a row begins
-ROW = "^(\\d.* of its attention|Its attention|It keeps to|This patch looks|Most goes to)"
+ROW = "^(\\d.* of its attention|Its attention|It keeps to|This patch looks|Its largest share)"
 
 
 @pytest.fixture

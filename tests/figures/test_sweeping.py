@@ -188,7 +188,7 @@ def test_labels_come_from_folders_a_table_or_the_model(labelled_vit, pictures, t
 
 def test_a_class_with_one_picture_has_no_interval_and_says_so(labelled_vit, pictures):
     (pictures / "e" / "4.png").unlink()
-    with pytest.warns(PlaygroundWarning, match="one picture of e: its numbers stand there, and no interval can"):
+    with pytest.warns(PlaygroundWarning, match="A class of one picture has numbers, but no interval: e"):
         dataset = playground.sweep(pictures, labelled_vit, progress=False)
     assert np.isnan(dataset["low"].sel(label="e")).all()
     assert not np.isnan(dataset["mean"].sel(label="e")).any()

@@ -37,7 +37,7 @@ def places(row: np.ndarray, high: float) -> list[dict]:
 def told(row: np.ndarray, mark: int, high: float, parts: Sequence[Part] = ()) -> dict:
     """What is told of a row; see core/places.js."""
     found = places(row, high)
-    others, distinct = [part for part in parts if not part.holds(mark, row.shape)], []
+    others = [part for part in parts if not part.holds(mark, row.shape)]
     for place in found:
         place |= {"own": mark in place["patches"], "part": None}
         for part in () if place["own"] else others:
@@ -46,6 +46,9 @@ def told(row: np.ndarray, mark: int, high: float, parts: Sequence[Part] = ()) ->
                 box = [patch for patch in range(row.size) if part.holds(patch, row.shape)]
                 place |= {"part": {"kind": part.kind, "box": part.box}, "share": float(row.flat[box].sum())}
                 break
+    found.sort(key=lambda place: -place["share"])  # a named place has the sum over its box
+    distinct: list[dict] = []
+    for place in found:
         if place["part"] is None or place["part"] not in [other["part"] for other in distinct]:
             distinct.append(place)
     shown: list[dict] = []

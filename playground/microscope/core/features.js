@@ -256,16 +256,10 @@ export function partsOf(pictures, k) {
     points.set(withNeighbours(picture), offset);
     offset += (picture.tokens - picture.from) * width;
   }
-  const centres = firstCentres(points, width, Math.min(k, count));
-  let parts = nearestCentres(points, centres, width).of;
-  for (let round = 0; round < MOST_KMEANS_STEPS; round++) {
-    moveCentres(centres, points, parts, width);
-    const nextParts = nearestCentres(points, centres, width).of;
-    const isStable = nextParts.every((part, i) => part === parts[i]);
-    parts = nextParts;
-    if (isStable) break;
-  }
-  const orderedParts = largestFirst(parts, centres.length);
+  const steps = cutInSteps(points, width, k);
+  let step = steps.next();
+  while (!step.done) step = steps.next();
+  const orderedParts = step.value;
   let from = 0;
   return pictures.map((picture) => {
     const partNumbers = orderedParts.subarray(from, from + picture.tokens - picture.from);
@@ -274,8 +268,24 @@ export function partsOf(pictures, k) {
   });
 }
 
+// Returns the number of each point's part, 0 for the largest. It is a generator that yields after each round.
+export function* cutInSteps(points, width, k) {
+  const centres = firstCentres(points, width, Math.min(k, points.length / width));
+  yield;
+  let parts = nearestCentres(points, centres, width).of;
+  for (let round = 0; round < MOST_KMEANS_STEPS; round++) {
+    yield;
+    moveCentres(centres, points, parts, width);
+    const nextParts = nearestCentres(points, centres, width).of;
+    const isStable = nextParts.every((part, i) => part === parts[i]);
+    parts = nextParts;
+    if (isStable) break;
+  }
+  return largestFirst(parts, centres.length);
+}
+
 // For each patch, the sum of the vectors in its 3 × 3 neighbourhood (cut at the edges), scaled to length 1.
-function withNeighbours({ unit, from, columns, tokens, width }) {
+export function withNeighbours({ unit, from, columns, tokens, width }) {
   const rows = (tokens - from) / columns;
   const sums = new Float32Array((tokens - from) * width);
   for (let patch = 0; patch < rows * columns; patch++) {

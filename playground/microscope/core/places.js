@@ -1,5 +1,7 @@
 // The places of a row: connected groups of lit patches, each with the share of the row that it sums to. No DOM.
 
+import { outlines } from "./light.js";
+
 export const LIT_SHARE = 0.2; // a patch is lit from this share of the exposure on, so that a place is what is seen
 const MOST_TOLD = 3; // a sentence tells at most this many places
 const MOSTLY = 0.5; // the told places hold at least this share together
@@ -39,6 +41,7 @@ export function toldOf(weights, from, grid, mark, high, parts = []) {
   const others = parts.filter((part) => !isInPart(part, mark, grid));
   for (const place of places)
     Object.assign(place, place.own ? { part: null } : named(place, weights, from, grid, others));
+  places.sort((a, b) => b.share - a.share); // a named place has the sum over its box
   const isFirst = ({ part }, i) => !part || places.findIndex((place) => place.part === part) === i;
   const told = [];
   let total = 0;
@@ -78,36 +81,17 @@ export function shareOfPart(part, weights, from, grid) {
   return total;
 }
 
-// The outer border of a group of patches as closed ways through the corners of patches, each a list of [column, row],
-// in which the group is on the right hand. Holes have no border: a place full of outlined holes could not be seen.
-export function outlineOf(patches, columns) {
-  const inside = new Set(patches);
-  const holds = (row, column) => column >= 0 && column < columns && inside.has(row * columns + column);
-  const next = new Map(); // the edges that begin at a corner
-  const addEdge = (from, to) => next.set(String(from), [...(next.get(String(from)) ?? []), to]);
-  for (const patch of patches) {
-    const [row, column] = [Math.floor(patch / columns), patch % columns];
-    if (!holds(row - 1, column)) addEdge([column, row], [column + 1, row]);
-    if (!holds(row, column + 1)) addEdge([column + 1, row], [column + 1, row + 1]);
-    if (!holds(row + 1, column)) addEdge([column + 1, row + 1], [column, row + 1]);
-    if (!holds(row, column - 1)) addEdge([column, row + 1], [column, row]);
-  }
-  const ways = [];
-  for (const start of next.keys()) {
-    let corner = start.split(",").map(Number);
-    const way = [];
-    for (let ends = next.get(String(corner)); ends?.length; ends = next.get(String(corner))) {
-      way.push(corner);
-      corner = ends.pop();
-    }
-    if (way.length && turnsRight(way)) ways.push(way);
-  }
-  return ways;
+// The outer border of a group of patches, as paths of `outlines`. Holes have no border: a place full of outlined holes
+// could not be seen.
+export function outlineOf(patches, { rows, columns }) {
+  const chosen = new Uint8Array(rows * columns);
+  for (const patch of patches) chosen[patch] = 1;
+  return outlines(chosen, rows, columns).filter((path) => areaOf(path) > 0);
 }
 
-// Whether a closed way goes around what it holds, and not around a hole: its area, with a sign.
-const turnsRight = (way) =>
-  way.reduce((sum, [x, y], i) => {
-    const [nextX, nextY] = way[(i + 1) % way.length];
-    return sum + x * nextY - nextX * y;
-  }, 0) > 0;
+// The area inside a path; below zero around a hole.
+const areaOf = (path) =>
+  path.reduce((sum, y, i) => {
+    if (i % 2) return sum;
+    return sum + path[i + 1] * path[(i + 2) % path.length] - path[(i + 3) % path.length] * y;
+  }, 0) / 2;

@@ -2,7 +2,7 @@
 // typical patch that lies most in the part. No DOM.
 
 import { rowInto } from "./core.js";
-import { partsOf } from "./features.js";
+import { cutInSteps, withNeighbours } from "./features.js";
 
 const CUTS = [3, 5, 7]; // numbers of parts into which the picture is cut
 const [LEAST_AREA, LARGEST_AREA] = [0.015, 0.4]; // shares of the picture that a thing takes
@@ -10,12 +10,13 @@ const MOST_EDGE = 0.2; // most of the picture's border that a thing takes
 const MOST_SPREAD = 0.75; // most distance of a thing's patches from its middle, as a share of the root of their number
 const MOST_EVEN = 0.6; // evenness that is enough, of 1 for a row that is the same on all of the thing
 
-// Returns [{layer, head, patch, share: of the row in the thing, score}], the best first, one for each thing. features:
-// of all tokens, from makeFeatures; it is a generator that yields often.
+// Returns [{layer, head, patch, patches: of the thing, share: of the row in it, score}], the best first, one for each
+// thing. features: of all tokens, from makeFeatures. It is a generator that yields often.
 export function* thingsOf({ pack, directions, subject }, features, layers) {
   const parts = [];
+  const points = withNeighbours(features);
   for (const count of CUTS) {
-    const [numbers] = partsOf([features], count);
+    const numbers = yield* cutInSteps(points, features.width, count);
     for (let number = 0; number < count; number++) {
       const patches = Array.from(numbers.keys()).filter((patch) => numbers[patch] === number);
       if (isThing(patches, pack)) parts.push(patches);

@@ -2,7 +2,6 @@
 // device pixels, so that the screen and exported files are drawn by the same code.
 import { PART_COLOURS, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
-import { outlineOf } from "../core/places.js";
 import { outlineCell } from "./dom.js";
 import { softOf } from "./light.js";
 
@@ -25,10 +24,11 @@ function drawGrid(context, w, h, rows, columns, unit) {
   context.stroke();
 }
 
-function strokeWays(context, ways, cw, ch, colour, unit) {
+// paths: as `outlines` in core/light.js gives them
+function strokePaths(context, paths, cw, ch, colour, unit) {
   context.beginPath();
-  for (const way of ways) {
-    for (const [i, [column, row]] of way.entries()) context[i ? "lineTo" : "moveTo"](column * cw, row * ch);
+  for (const path of paths) {
+    for (let i = 0; i < path.length; i += 2) context[i ? "lineTo" : "moveTo"](path[i + 1] * cw, path[i] * ch);
     context.closePath();
   }
   context.strokeStyle = colour;
@@ -40,14 +40,15 @@ function strokeWays(context, ways, cw, ch, colour, unit) {
 function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
   const { patch, text, colour, outline } = tag;
   const [cw, ch] = [w / columns, h / rows];
-  const ways = outline ?? outlineOf([patch], columns);
-  strokeWays(context, ways, cw, ch, colour, unit);
+  const [row, column] = [Math.floor(patch / columns), patch % columns];
+  const paths = outline ?? [[row, column, row, column + 1, row + 1, column + 1, row + 1, column]];
+  strokePaths(context, paths, cw, ch, colour, unit);
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
   const width = context.measureText(text).width + 10 * unit,
     height = 19 * unit;
-  const sides = (i, size) => ways.flatMap((way) => way.map((corner) => corner[i] * size));
-  const [x, right] = [Math.min(...sides(0, cw)), Math.max(...sides(0, cw))];
-  const [y, bottom] = [Math.min(...sides(1, ch)), Math.max(...sides(1, ch))];
+  const sides = (axis, size) => paths.flatMap((path) => path.filter((_, i) => i % 2 === axis).map((n) => n * size));
+  const [x, right] = [Math.min(...sides(1, cw)), Math.max(...sides(1, cw))];
+  const [y, bottom] = [Math.min(...sides(0, ch)), Math.max(...sides(0, ch))];
   const centred = (y + bottom) / 2 - (tag.low ? 0 : height / 2);
   const top = Math.min(h - height, Math.max(0, outline && bottom + height + unit <= h ? bottom + unit : centred));
   const [leftOfMark, rightOfMark] = [x - width - unit, right + unit];

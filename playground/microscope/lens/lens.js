@@ -270,9 +270,10 @@ async function showBest(lens, { main, view, place }) {
   const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
   const isPlainRow = baseView.direction === "row" && wayOf(baseView).rows;
   // where nothing stands out on a coarse grid, the photograph stays alone until the finer one has been searched
-  const isFound = isPlainRow && !(main.words?.first && openingOf(scene).kind === "nothing");
-  update(lens, { view: { ...baseView, ...(isFound && bestView(scene)) }, place });
-  if (isFound) noteBest(choice, page, scene);
+  const best = openingOf(scene);
+  const isFound = isPlainRow && !(main.words?.first && best.kind === "nothing");
+  update(lens, { view: { ...baseView, ...(isFound && bestView(best, scene.pack)) }, place });
+  if (isFound) noteBest(choice, page, best);
   else if (isPlainRow) page.see?.hold(false);
   requestAnimationFrame(() => refresh(lens));
   return true;

@@ -101,21 +101,22 @@ function moveToBest(choice, data, page, scene) {
   const { opening, view } = choice;
   const isPlainRow = view.direction === "row" && wayOf(view).rows && !view.locked;
   if (!main.trace.private || opening.touched || opening.given || opening.moved || !isPlainRow) return;
-  choice.view = { ...view, what: FIRST_WAY, ...bestView(scene) };
+  const best = openingOf(scene);
+  choice.view = { ...view, what: FIRST_WAY, ...bestView(best, scene.pack) };
   choice.hover = -1; // a resting cursor does not count as pointing
-  noteBest(choice, page, scene);
+  noteBest(choice, page, best);
 }
 
-// The view of the row at which a picture opens.
-export function bestView(scene) {
-  const { layer, head, token } = openingOf(scene);
-  return { layer, head, ...(token !== null && { query: queryOf(token, scene.pack) }) };
-}
+// The view of the row at which a picture opens, from openingOf.
+export const bestView = ({ layer, head, token }, pack) => ({
+  ...{ layer, head },
+  ...(token !== null && { query: queryOf(token, pack) }),
+});
 
 // Notes that the picture shows the row at which it opens; the soft cursor then points at it once.
-export function noteBest({ opening }, page, scene) {
-  Object.assign(opening, { moved: true, kind: openingOf(scene).kind });
-  if (opening.kind === "nothing") setText(page.refs.message, scene.pack.prefix[0] === "cls" ? NOTHING_STRIKING : "");
+export function noteBest({ opening }, page, { kind, token }) {
+  Object.assign(opening, { moved: true, kind });
+  if (kind === "nothing") setText(page.refs.message, token === null ? "" : NOTHING_STRIKING);
   page.opens({ greets: !opening.greeted });
   opening.greeted = true;
 }

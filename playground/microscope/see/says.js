@@ -29,7 +29,7 @@ export function sayRow(language, row) {
     share: unbrokenPercent(shown.share),
     list: listOf(told, shown, row, words, language),
   };
-  const key = token ? "placeless" : told.kind;
+  const key = token && row.most > told.places[0].share ? "placeless" : told.kind; // the largest place is first
   if (key === "spread" && row.alike >= ALIKE_SHARE)
     return { before: words("spreadAlike", { ...values, share: unbrokenPercent(row.alike) }), place: "", after: "" };
   const [to, name] = key === "own" ? ["", words("surroundings")] : whither(shown, row, words, language);

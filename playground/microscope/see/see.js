@@ -146,7 +146,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   // ---- drawers, which lie over the column beside or below the photograph
-  const coveredParts = [refs.below.querySelector(".panel"), refs.below.querySelector(".beside"), refs.row];
+  const coveredParts = [refs.below.querySelector(".panel"), refs.below.querySelector(".beside")];
   const openDrawer = (name) => cutTo(coveredParts, () => changeDrawer(name));
   function changeDrawer(name) {
     if (see.drawer === "why") {
@@ -361,37 +361,35 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return toldOf(answers.weights, first, pack, mark, mainDomain.high, partsNow());
   }
 
+  // The record for sayRow of the row on view.
   function rowNow(start) {
     const { shown } = frame;
-    const { pack, answers, mark } = shown;
-    const { weights } = answers;
-    const largest = largestIndex(weights, start, start + pack.tokens);
-    const isPrefix = largest - start < pack.prefixCount;
+    const { answers } = shown;
     const told = see.told ?? toldNow(); // what is shared from Lab is told too
     return {
-      told,
-      fromPart: partAt(partsNow(), mark, pack),
-      most: weights[largest],
-      even: isEven(answers.entropies[choice.view.head], pack.tokens),
+      ...recordOf(answers.weights, start, told, answers.entropies[choice.view.head]),
       off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
       alike: told.kind === "spread" ? alikeShare(start) : null,
-      token: isPrefix ? prefixName(pack.prefix[largest - start]) : "",
     };
   }
 
-  // What See says of the asking patch's row in any head.
+  // The record for sayRow of any row of the asking patch. start: the index of its first weight
+  function recordOf(values, start, told, entropy) {
+    const { pack, mark } = frame.shown;
+    const largest = largestIndex(values, start, start + pack.tokens) - start;
+    return {
+      told,
+      fromPart: partAt(partsNow(), mark, pack),
+      most: values[start + largest],
+      even: isEven(entropy, pack.tokens),
+      token: largest < pack.prefixCount ? prefixName(pack.prefix[largest]) : "",
+    };
+  }
+
   function tellCell(values, high) {
     const { pack, mark } = frame.shown;
-    const largest = largestIndex(values, 0, pack.tokens);
-    return sayRow(spokenLanguage, {
-      told: toldOf(values, pack.prefixCount, pack, mark, high, partsNow()),
-      fromPart: partAt(partsNow(), mark, pack),
-      most: values[largest],
-      even: isEven(entropyBits(values, 0, pack.tokens), pack.tokens),
-      off: false,
-      alike: null,
-      token: largest < pack.prefixCount ? prefixName(pack.prefix[largest]) : "",
-    });
+    const told = toldOf(values, pack.prefixCount, pack, mark, high, partsNow());
+    return sayRow(spokenLanguage, recordOf(values, 0, told, entropyBits(values, 0, pack.tokens)));
   }
 
   // The share of the row on patches that look like the asking patch; null while the late keys are on their way.
@@ -413,7 +411,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (!see.on || !isPlainRow() || !answers.ready[choice.view.head]) return null;
     see.told = toldNow();
     const place = shownPlace(see.told);
-    return { ...place, outline: outlineOf(place.patches, pack.columns) };
+    return { ...place, outline: outlineOf(place.patches, pack) };
   }
 
   // ---- ÷ √d_k

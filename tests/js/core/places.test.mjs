@@ -47,13 +47,13 @@ test("a named place sums over the sample's box, once, and the asker's own part g
 
 test("an outline encloses all patches of a place and nothing else", () => {
   const patches = [0, 1, 6, 8, 13]; // 8 and 13 touch at corners
-  const ways = outlineOf(patches, GRID.columns);
+  const paths = outlineOf(patches, GRID);
   const isInside = (column, row) => {
     let crossings = 0;
-    for (const way of ways)
-      for (const [i, [x, y]] of way.entries()) {
-        const [nextX, nextY] = way[(i + 1) % way.length];
-        assert.equal(Math.abs(x - nextX) + Math.abs(y - nextY), 1, "each step is one side of a patch");
+    for (const path of paths)
+      for (let i = 0; i < path.length; i += 2) {
+        const [y, x, nextY, nextX] = [0, 1, 2, 3].map((n) => path[(i + n) % path.length]);
+        assert.ok((x === nextX) !== (y === nextY), "each step goes along a side");
         if (x === nextX && x > column && Math.min(y, nextY) < row && Math.max(y, nextY) > row) crossings++;
       }
     return crossings % 2 === 1;
@@ -66,6 +66,13 @@ test("an outline encloses all patches of a place and nothing else", () => {
 
 test("a hole in a place has no border of its own", () => {
   const ring = [0, 1, 2, 6, 8, 12, 13, 14];
-  const ways = outlineOf(ring, GRID.columns);
-  assert.deepEqual([ways.length, ways[0].length], [1, 12]);
+  const paths = outlineOf(ring, GRID);
+  assert.deepEqual(new Set(paths.map(String)), new Set(["0,0,0,3,3,3,3,0"]));
+});
+
+test("the largest place is first by what is said of it: a named one has the sum over its box", () => {
+  const parts = [{ kind: "eye", box: [0.5, 0.5, 1, 1] }];
+  const { kind, places } = told({ 0: 0.21, 15: 0.12, 16: 0.07, 17: 0.06, 21: 0.06 }, 5, parts);
+  assert.equal(kind, "several");
+  assert.deepEqual([places[0].part, rounded(places)[0]], [parts[0], 31]);
 });

@@ -45,14 +45,16 @@ test("its own surroundings, a spread row, an even row and a sink have sentences 
   assert.equal(said({ even: true, most: 0.003 }), "This patch looks everywhere alike: at no place more than 0.30 %.[]");
   assert.equal(
     said({ told: told("spread", place(0.03)), token: "CLS", most: 0.4 }),
-    "Most goes to CLS, which has no place (40 %); in the picture 3.0 % goes [here].",
+    "Its largest share goes to CLS, which has no place (40 %); in the picture 3.0 % goes [here].",
   );
+  const place69 = told("one", place(0.69));
+  assert.equal(said({ told: place69, token: "CLS", most: 0.06 }), said({ told: place69 }), "a place has more");
   assert.match(said(spread, "de"), /4,3 %/);
 });
 
 test("German has decimal commas in numbers, and leaves versions and names alone", () => {
   const said = (language, share) => seeWords(language, "outside", { share });
-  assert.equal(said("de", "4.3\u00a0%"), "4,3\u00a0% liegen außerhalb.");
+  assert.equal(said("de", "4.3\u00a0%"), "4,3\u00a0% seiner Attention liegen außerhalb.");
   assert.equal(said("de", "> 99.99 %").slice(0, 9), "> 99,99 %");
   assert.equal(said("de", "−5.7").slice(0, 4), "−5,7");
   assert.equal(said("en", "4.3 %").slice(0, 5), "4.3 %");
