@@ -364,7 +364,7 @@ def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"layout": "poster"}, "A figure's layout is head, convolution"),
+        ({"layout": "poster"}, "A figure's layout is head, "),
         ({"dpi": 1}, "dpi= goes from 10"),
         ({"ceiling": 2.0}, "ceiling= is a share"),
         ({"what": "rollout", "layout": "wall"}, "Rollout has no heads"),
