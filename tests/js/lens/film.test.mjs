@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { unpack } from "../../../playground/microscope/core/core.js";
+import { bindFilm } from "../../../playground/microscope/lens/film.js";
 import { callsOf } from "../canvas.mjs";
+import { packOf } from "../packs.mjs";
 import { passTime } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
 
@@ -19,6 +22,18 @@ test("a click on the film goes to that layer, and dragging plays them", async ()
     assert.equal(microscope.lens.view.layer, layer);
     assert.match(strip.title, new RegExp(`^layer ${layer}`));
   }
+});
+
+test("a press on a film of two lines is read in its own line", () => {
+  const [pictureBox, row] = ["div", "div"].map((tag) => document.body.appendChild(document.createElement(tag)));
+  const pressed = [];
+  const page = { refs: { pictureBox, row }, choose: ({ layer }) => pressed.push(layer) };
+  const pack = unpack(packOf({ layers: 4, held: [0, 1, 2, 3] }));
+  bindFilm({ choice: { view: {} }, data: { main: { pack, trace: { offers: [] } } }, frame: { filmLines: 2 }, page });
+  page.film.canvas.setPointerCapture = () => {};
+  for (const clientY of [25, 75])
+    for (const clientX of [25, 75]) page.film.canvas.dispatchEvent(new MouseEvent("pointerdown", { clientX, clientY }));
+  assert.deepEqual(pressed, [0, 1, 2, 3]);
 });
 
 test("the film shows each layer's head on view, sharpest head, or mean; the pressed button says which", async () => {
