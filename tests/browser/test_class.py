@@ -83,6 +83,7 @@ def phones(arrive, server):
 def test_a_class_guesses_places_sees_all_guesses_guesses_again_and_reads_the_answer(lecturer, phones):
     code = lecturer.begin()
     assert re.fullmatch("[A-Z]{5}", code)
+    assert lecturer.page.locator("header + .story-class").count(), "while a class runs, its bar stands above the scene"
     for phone in phones:
         phone.come(code).reads("A question comes here")
     lecturer.reads("3 here")

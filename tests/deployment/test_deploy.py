@@ -249,6 +249,8 @@ def test_a_deployment_opens_only_listed_models_and_fits_into_its_memory():
     (tmp_volume,) = (volume["emptyDir"] for volume in manifest_of("Deployment")["spec"]["template"]["spec"]["volumes"])
     assert app["tmpfs"] == "/tmp:size=200m"  # /tmp lies in memory, so its size counts
     assert tmp_volume == {"medium": "Memory", "sizeLimit": "200Mi"}
+    ((largest, free),) = re.findall(r"max_size=(\d+)m min_free=(\d+)m", read("deploy/nginx.conf"))
+    assert int(largest) + int(free) < 200, "nginx's cache can fill /tmp"
     assert app["environment"]["PLAYGROUND_OPEN"] == "${OPEN:-no}"
     assert variables["PLAYGROUND_OPEN"] == "no"
     assert any("PLAYGROUND_OPEN=no" in argument_text.split() for argument_text in arguments_of("ENV"))

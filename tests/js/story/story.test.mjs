@@ -239,6 +239,11 @@ test("scene 8 counts and sums the positive and the negative products of scene 6"
   assert.ok(text.includes(`and ${negative} negative (${lost})`), text);
 });
 
+test("no scene speaks of an answer of the model: DINOv2 has none", () => {
+  const tables = JSON.stringify([STORY_WORDS.en, STORY_WORDS.de]);
+  assert.doesNotMatch(tables, /model[’']s answer|answer of the model|Antwort des Modells/i);
+});
+
 test("no German table has a decimal point", () => {
   for (const table of [SEE_WORDS.de, STORY_WORDS.de, CLASS_WORDS.de])
     for (const [key, text] of Object.entries(table)) assert.doesNotMatch([text].flat().join(" "), /\d\.\d/, key);
