@@ -5,10 +5,12 @@ import dataclasses
 import inspect
 import logging
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import streamlit
+from browser.test_page import contrast
 from streamlit import delta_generator, logger, net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -25,6 +27,14 @@ ROOT = Path(__file__).parent.parent.parent
 EARLY_SCRIPT = ROOT / "playground" / "microscope" / "shell" / "early.js"
 FRONTEND = Path(streamlit.__file__).parent / "static" / "static" / "js"
 TOAST_WARNING = "During a fragment rerun, within a callback, displaying elements is not officially supported"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_caption_which_streamlit_draws_in_60_percent_of_the_text_s_colour_is_readable(scheme):
+    theme = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"][scheme]
+    ink, paper = ([int(theme[name][n : n + 2], 16) for n in (1, 3, 5)] for name in ("textColor", "backgroundColor"))
+    caption = [round(0.6 * a + 0.4 * b) for a, b in zip(ink, paper, strict=True)]
+    assert contrast(str(caption), str(paper)) > 4.5
 
 
 def test_streamlit_asks_nobody_for_this_machine_s_address():

@@ -7,7 +7,7 @@ const NOTICE_STYLE = `
   position: fixed; inset: 0.35rem auto auto 50%; transform: translateX(-50%); /* no number lies there */
   z-index: 1001; display: flex; gap: 0.7rem; align-items: center;
   max-width: min(32rem, 92vw); padding: 0.6rem 0.8rem; border-radius: 8px; font-size: 0.95rem;
-  background: var(--st-text-color, #1d1d21); color: var(--st-background-color, #fff);
+  background: var(--st-text-color, #1a1a1e); color: var(--st-background-color, #fff);
   box-shadow: 0 3px 14px rgb(0 0 0 / 0.3);
 }
 .attention-notice[hidden] { display: none; }
