@@ -351,6 +351,7 @@ ENGLISH = {
     "change.figure.size": "Beside them what has changed, after less before, strongest at {size}; hatched is less.",
     "atlas.figure": "{model}: what each head gives to the {side}×{side} places around a patch, which is in the "
     "middle, on average over this picture; the frame names its habit{more}.",
+    "atlas.figure.bar": "share of a patch’s attention",
     "atlas.figure.title": "Head atlas of {model}",
     "components.figure.title": "Colours of features of {model}, after layer {layer}",
     "curves.figure": "{rows} rows of one random query and {keys} random keys of width dₖ. Lines: medians; bands: "

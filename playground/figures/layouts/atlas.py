@@ -56,7 +56,7 @@ def average_maps(requests: list[OneMap]) -> list[Map]:
 def atlas_domains(spec: Spec, drawn_maps: list[ShownMap]) -> tuple[Domain, list[Domain]]:
     """One exposure for all traces with this number of tokens, so that models can be compared."""
     high = spec.ceiling or shared_ceiling(drawn_maps[0].seen.tokens)
-    domain = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
+    domain = Domain(0, high, captions.say("atlas", "bar"), True, high < 1, bare=True)
     return domain, [domain] * len(drawn_maps)
 
 
