@@ -21,8 +21,9 @@ FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("figures",),
     ("serving",),
     ("ui",),
-    ("ui/site", "pages", "app", "workbench"),
+    ("ui/site", "pages", "app"),
     ("playground", "__main__"),  # what Python's users import, and the command line
+    ("workbench",),  # one of Python's users
 )
 FLOOR_OF_ROOM = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 ONLY_IMPORTERS = {  # room or package -> the only top folders and top modules that may import it

@@ -53,7 +53,7 @@ def test_a_pressed_patch_is_the_patch_of_the_numbers(chromium, workbench):
     canvas.wait_for()
     said = page.get_by_text(re.compile(r"^Patch \d+,\d+, layer"))
     before = said.inner_text()
-    page.wait_for_function("document.querySelector('[data-test-script-state=notRunning]')")
+    page.wait_for_function("() => document.querySelector('[data-test-script-state=notRunning]')")
     box = canvas.bounding_box()
     page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + 0.8 * box["height"])
     page.wait_for_function("(before) => !document.body.innerText.includes(before)", arg=before)

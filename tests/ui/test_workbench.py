@@ -1,5 +1,7 @@
 """The workbench: its pages run, and say what the model says."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import playground
-from playground.assets import SAMPLES
+from playground.assets import BUNDLED_MODEL, SAMPLES
+from playground.training import quick
 
 APP = Path(__file__).parent.parent.parent / "workbench" / "app.py"
 PATIENCE = 300  # seconds: a busy machine
@@ -33,11 +36,9 @@ def test_the_sentence_is_the_share_outside_3_by_3(workbench):
     app = choose(workbench.run(), sample="meadow")
     assert not app.exception, app.exception
     seen = playground.trace("bundled", "meadow")
-    (row, column), layer = (7, 3), seen.upper_layer
-    said = app.caption[-1].value if "Patch" in app.caption[-1].value else app.caption[1].value
-    place = said.split("Patch ")[1].split(",")
-    row, column = int(place[0]), int(place[1])
-    weights = seen.on_grid(seen.row(layer, 0, (row, column))).numpy()
+    said = next(caption.value for caption in app.caption if caption.value.startswith("Patch"))
+    row, column, layer, head = map(int, re.findall(r"\d+", said)[:4])
+    weights = seen.on_grid(seen.row(layer, head, (row, column))).numpy()
     total = 0.0
     for i in range(weights.shape[0]):
         for j in range(weights.shape[1]):
@@ -72,9 +73,8 @@ def test_what_is_no_picture_gets_a_sentence(workbench):
 
 
 def test_a_model_that_is_none_gets_a_sentence(workbench):
+    workbench.session_state.model = "no-such-model"
     app = workbench.run()
-    app.session_state.model = "no-such-model"
-    app.run()
     assert not app.exception, app.exception
     assert "no-such-model" in app.error[0].value
 
@@ -91,9 +91,9 @@ def test_many_images_are_measured(workbench, page):
 
 
 def test_two_models_are_trained(workbench, monkeypatch):
-    from playground.training import quick
-
-    monkeypatch.setattr(quick.Pairs, "steps", 20)
+    recipes = quick.recipes
+    short = {name: replace(recipe, steps=20) for name, recipe in recipes().items()}
+    monkeypatch.setattr(quick, "recipes", lambda seed: short)
     app = workbench.switch_page("pages/train.py").run()
     app.button[0].click().run()
     assert not app.exception, app.exception
@@ -101,10 +101,7 @@ def test_two_models_are_trained(workbench, monkeypatch):
     assert len(app.get("plotly_chart")) == 2
 
 
-def test_a_layer_is_measured(workbench, monkeypatch):
-    from playground.lessons import benchmark
-
-    monkeypatch.setattr(benchmark, "MOST_SECONDS", 1)
+def test_a_layer_is_measured(workbench):
     app = workbench.switch_page("pages/measure.py").run()
     app.button[0].click().run()
     assert not app.exception, app.exception
@@ -112,8 +109,6 @@ def test_a_layer_is_measured(workbench, monkeypatch):
 
 
 def test_a_file_of_weights_stands_in_the_list_of_models(workbench, tmp_path):
-    from playground.assets import BUNDLED_MODEL
-
     app = workbench.switch_page("pages/models.py").run()
     app.file_uploader[0].upload("mine.safetensors", BUNDLED_MODEL.read_bytes(), "application/octet-stream").run()
     assert not app.exception, app.exception

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import playground
-from playground.ui import choose
+from playground.workbench import choose
 
 st.title("A folder of images")
 st.write(

@@ -5,7 +5,7 @@ import plotly.express as px
 import streamlit as st
 
 import playground
-from playground.ui import choose
+from playground.workbench import choose
 
 st.title("Heads switched off")
 st.write("Each head is switched off in turn. How far does the answer move, on average over your images?")

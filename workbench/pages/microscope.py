@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import playground
-from playground.ui import choose
-from playground.ui.lens import lens
+from playground.workbench import choose
+from playground.workbench.lens import lens
 
 ATTENTION, CONVOLUTION = "#0072B2", "#D55E00"
 

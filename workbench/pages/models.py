@@ -10,7 +10,7 @@ import streamlit as st
 import playground
 from playground.models import catalogue
 from playground.serving import models
-from playground.ui import choose
+from playground.workbench import choose
 
 st.title("Models")
 cards = models.cards()

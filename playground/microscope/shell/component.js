@@ -1,4 +1,4 @@
-// The microscope as a component of Streamlit (playground/ui/lens.py): it shows a trace, and gives the patch that was
+// The microscope as a component of Streamlit (playground/workbench/lens.py): it shows a trace, and gives the patch that was
 // pressed back to Python as `patch`, "row,column".
 import { createLens } from "../lens/lens.js";
 

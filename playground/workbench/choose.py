@@ -51,9 +51,7 @@ def trace() -> playground.Trace:
     if picture is None:
         st.info("Give a picture in the sidebar: a file of yours, or one from the camera.")
         st.stop()
-    seen = or_sentence(lambda: _trace(name, device, *picture))
-    st.sidebar.image(seen.picture, width="stretch")
-    return seen
+    return or_sentence(lambda: _trace(name, device, *picture))
 
 
 class Opening(NamedTuple):
