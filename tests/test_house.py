@@ -23,12 +23,13 @@ FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("ui",),
     ("ui/site", "pages", "app"),
     ("playground", "__main__"),  # what Python's users import, and the command line
+    ("workbench",),  # one of Python's users
 )
 FLOOR_OF_ROOM = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 ONLY_IMPORTERS = {  # room or package -> the only top folders and top modules that may import it
     "scenes": {"scenes", "samples", "training", "workshop"},
     "workshop": {"workshop", "__main__"},
-    "streamlit": {"app", "pages", "ui"},
+    "streamlit": {"app", "pages", "ui", "workbench"},
 }
 MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this room may import
     "core": set(),
@@ -46,7 +47,9 @@ MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this ro
 
 def modules() -> dict[str, Path]:
     """{dotted name: file} of every module of the app and the workshop; a room's __init__ has the room's name."""
-    room_files = (file for folder in ("pages", "playground", "workshop") for file in (ROOT / folder).rglob("*.py"))
+    room_files = (
+        file for folder in ("pages", "playground", "workbench", "workshop") for file in (ROOT / folder).rglob("*.py")
+    )
     files = [ROOT / "app.py", *room_files]
     file_by_name = {file.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): file for file in files}
     return {name.removesuffix(".__init__"): file for name, file in file_by_name.items()}

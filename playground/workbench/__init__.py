@@ -1,0 +1,1 @@
+"""What the pages of the workbench share: the sidebar, and the lens as a Streamlit component."""

@@ -1,0 +1,113 @@
+"""What the pages of the workbench ask for in the sidebar: a model and a picture. A choice stays from page to page."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+import streamlit as st
+import torch
+from PIL import Image
+
+import playground
+from playground.errors import PlaygroundError
+from playground.models.names import plain_name
+from playground.samples import named, samples
+from playground.serving import models
+from playground.vit import VisionTransformer
+
+Found = TypeVar("Found")
+DEVICES = ["cpu", *(f"cuda:{n}" for n in range(torch.cuda.device_count())), *["mps"] * torch.mps.is_available()]
+
+
+@st.cache_resource(max_entries=3, show_spinner="Loading the model …")
+def _load(name: str, device: str) -> VisionTransformer:
+    return playground.load(name, device=device)
+
+
+@st.cache_resource(max_entries=8, show_spinner="One forward pass …")
+def _trace(name: str, device: str, digest: str, _image: Image.Image | str) -> playground.Trace:
+    return playground.trace(_load(name, device), _image)
+
+
+def model() -> VisionTransformer:
+    return or_sentence(lambda: _load(*_model_words()))
+
+
+def trace() -> playground.Trace:
+    """One forward pass of the chosen model over the chosen picture."""
+    name, device = _model_words()
+    with st.sidebar:
+        kind = st.segmented_control(
+            "Picture",
+            ["Sample", "Upload", "Camera"],
+            default="Sample",
+            required=True,
+            key="kind",
+            persist_state="session",
+        )
+        picture = {"Sample": _sample, "Upload": _upload, "Camera": _camera}[kind]()
+    if picture is None:
+        st.info("Give a picture in the sidebar: a file of yours, or one from the camera.")
+        st.stop()
+    return or_sentence(lambda: _trace(name, device, *picture))
+
+
+class Opening(NamedTuple):
+    layer: int
+    head: int
+    patch: str  # "row,column"
+
+
+def opening(seen: playground.Trace) -> Opening:
+    """Where a picture opens: a sample at its best moment, another one in its middle, two thirds of the way up."""
+    rows, columns = seen.grid
+    sample = named(st.session_state.sample) if st.session_state.kind == "Sample" else None
+    y, x = sample.start if sample else (0.5, 0.5)
+    patch = f"{int(y * rows)},{int(x * columns)}"
+    if sample and sample.look and sample.look.model == seen.model:
+        return Opening(sample.look.layer, sample.look.head, patch)
+    return Opening(seen.upper_layer, 0, patch)
+
+
+def or_sentence(work: Callable[[], Found]) -> Found:
+    """What `work` gives; its sentence for people, where it fails."""
+    try:
+        return work()
+    except PlaygroundError as error:
+        st.error(str(error))
+        st.stop()
+
+
+def _model_words() -> tuple[str, str]:
+    opened = st.session_state.get("opened", {})  # files that the page Models has opened: {path: name}
+    names = [card.name for card in models.cards() if card.here] + list(opened)
+    with st.sidebar:
+        name = st.selectbox(
+            "Model", names, format_func=lambda name: opened.get(name, plain_name(name)),
+             accept_new_options=True, key="model", persist_state="session",
+            help="Ours, what is on this machine, or a plain ViT of timm's by its name: vit_small_patch16_224.dino",
+        )  # fmt: skip
+        device = st.selectbox("Device", DEVICES, key="device", persist_state="session") if DEVICES[1:] else DEVICES[0]
+    return name, device
+
+
+def _sample() -> tuple[str, str]:
+    here = {sample.name: sample.title for sample in samples() if sample.is_here}
+    name = st.selectbox("Sample", list(here), format_func=here.__getitem__, key="sample", persist_state="session")
+    return name, name
+
+
+def _upload() -> tuple[str, Image.Image] | None:
+    return _opened(st.file_uploader("Image", ["jpg", "jpeg", "png", "webp", "heic"]))
+
+
+def _camera() -> tuple[str, Image.Image] | None:
+    return _opened(st.camera_input("Camera"))
+
+
+def _opened(file) -> tuple[str, Image.Image] | None:
+    if file is None:
+        return None
+    return hashlib.sha256(file.getvalue()).hexdigest(), or_sentence(lambda: playground.open_image(file))

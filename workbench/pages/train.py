@@ -1,0 +1,59 @@
+"""Trains two small models side by side: one is told where to look, the other finds it out, or not."""
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from playground.training import quick
+
+NAMES = {quick.ALONE: "nobody tells it", quick.TOLD: "one head is told"}
+COLOURS = {quick.ALONE: "#7A7C85", quick.TOLD: "#0072B2"}
+
+
+def curves(title: str, steps: list[int], values: dict[str, list[float]], chance: float) -> go.Figure:
+    figure = go.Figure()
+    for name, line in values.items():
+        figure.add_scatter(x=steps, y=line, name=NAMES[name], line={"color": COLOURS[name]})
+    figure.add_hline(y=chance, line={"dash": "dash", "color": "gray"}, annotation_text="chance")
+    figure.update_xaxes(title="step", range=[0, quick.Pairs().steps])
+    figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
+    return figure.update_layout(title=title, height=320, legend={"x": 1, "xanchor": "right", "y": 0.1})
+
+
+def show(learners: quick.Learners) -> None:
+    steps = [moment.step for moment in learners[quick.ALONE].lapse.moments]
+    right = {name: list(learner.right_shares) for name, learner in learners.items()}
+    twin = {name: [float(moment.mass.max()) for moment in learner.lapse.moments] for name, learner in learners.items()}
+    left, other = st.columns(2)
+    left.plotly_chart(curves("Right answers", steps, right, quick.CHANCE))
+    other.plotly_chart(curves("Attention on the twin, best head", steps, twin, quick.EVEN_SHARE))
+    for name, learner in learners.items():
+        share, layer, head = learner.best
+        st.write(f"**{NAMES[name]}**: head {head} of layer {layer} gives the twin {share:.0%} of its attention.")
+
+
+st.title("Train two now")
+st.write(
+    "On this board every sign lies on two fields. Each patch has to name the colour of its twin, the other patch with "
+    "the same sign. Both models see the same boards and begin alike; in one, a second loss tells one head where the "
+    "twin is."
+)
+state = st.session_state
+seed = state.get("seed", 0)
+board, run = st.columns([1, 3])
+board.image(quick.board_image(seed, 48), caption="one of their boards")
+with run:
+    start = st.button("Train again" if "learners" in state else "Train now", type="primary")
+    place = st.empty()
+    if start:
+        state.seed = seed + 1
+        st.button("Stop")  # any press ends this run of the page, and with it the training
+        bar = st.progress(0.0, "Beginning …")
+        for step, state.learners in enumerate(quick.train_now(quick.recipes(seed))):
+            bar.progress(step / quick.Pairs().total, f"Step {step} of {quick.Pairs().total}")
+            if step % quick.MEASURE_EVERY == 0:
+                with place.container():
+                    show(state.learners)
+        st.rerun()
+    elif "learners" in state:
+        with place.container():
+            show(state.learners)
