@@ -33,6 +33,8 @@ export const SEE_WORDS = {
     fromCut: "layer {layer}, head {head} · one of {count} · with cuts · brightest from {brightest} · {model}",
     computed: "{model}, computed here with {engine}",
     stepThrough: "Arrow keys: another layer or head. Press: all heads.",
+    play: "Play the layers (key p)",
+    playing: "In layer {layer} it looks at what lights up.",
     // ---- the two switches
     switchOn: "ON",
     switchOff: "OFF",
@@ -169,6 +171,8 @@ export const SEE_WORDS = {
     fromCut: "Schicht {layer}, Kopf {head} · einer von {count} · mit Schnitten · am hellsten ab {brightest} · {model}",
     computed: "{model}, hier berechnet mit {engine}",
     stepThrough: "Pfeiltasten: andere Schicht, anderer Kopf. Drücken: alle Köpfe.",
+    play: "Die Schichten abspielen (Taste p)",
+    playing: "In Schicht {layer} schaut es auf das, was leuchtet.",
     switchOn: "AN",
     switchOff: "AUS",
     largest: "die {count} größten Anteile",
