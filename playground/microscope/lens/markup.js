@@ -247,8 +247,8 @@ export const MARKUP = `
 
 <div class="sheet sharing" data-ref="sendingSheet" role="dialog" aria-label="Share" hidden>
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
-    <button data-share="picture">Picture</button> <button data-share="tall" hidden>Three seconds, upright</button>
-    <button data-share="wide" hidden>Three seconds, wide</button> <button data-share="page" hidden>Living page</button>
+    <button data-share="picture">Picture</button> <button data-share="tall" hidden>Loop, upright</button>
+    <button data-share="wide" hidden>Loop, wide</button> <button data-share="page" hidden>Living page</button>
     <button data-share="link" hidden>Link</button> <button data-ref="sharePresent" hidden>Present</button>
   </div>
   <div data-ref="sharePreview"></div>

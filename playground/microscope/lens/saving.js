@@ -301,7 +301,7 @@ async function sharedPicture(lens) {
 // The loop plays on the sheet while it is recorded.
 function sharedLoop({ page }, shape, isCurrent) {
   const canvas = makeCanvas(1, 1);
-  putPreview(page, canvas, `Three seconds: ${sentenceNow(page)}`);
+  putPreview(page, canvas, `The loop: ${sentenceNow(page)}`);
   return page.see.sharedLoop(canvas, shape, isCurrent);
 }
 

@@ -21,8 +21,9 @@ export function placeInFilm(part, count, isStill = false) {
   return index + Math.max(0, place - index - STANDS_FOR) / (1 - STANDS_FOR);
 }
 
-// The rows of this head (or of the mean) in all layers, drawn on a photograph: {layers, draw(context, place)}
-export function createLayerFilm({ choice, data, frame }, photo) {
+// The rows of this head (or of the mean) in all layers, drawn on a photograph: {layers, draw(context, place)}. unit: px
+// of the canvas for each px of a drawing
+export function createLayerFilm({ choice, data, frame }, photo, unit) {
   const { view } = choice;
   const { pack, what, mark } = frame.shown;
   const layers = layersAtHand(data);
@@ -46,7 +47,7 @@ export function createLayerFilm({ choice, data, frame }, photo) {
     context.globalAlpha = place - index;
     if (place > index) context.drawImage(printOf(index + 1), 0, 0);
     context.globalAlpha = 1;
-    if (mark >= 0) outlineCell(context, x, y, cellWidth, cellHeight, frame.unit, ROLES.query);
+    if (mark >= 0) outlineCell(context, x, y, cellWidth, cellHeight, unit, ROLES.query);
   }
   return { layers, draw };
 }
@@ -83,7 +84,7 @@ export function createPlay(lens, canvas, button, { isStill, changed }) {
   }
 
   function begin(run) {
-    const film = createLayerFilm(lens, frame.photo);
+    const film = createLayerFilm(lens, frame.photo, frame.unit);
     fitCanvas(canvas, frame.pictureWidth, frame.pictureHeight, frame.ratio);
     const context = canvas.getContext("2d");
     let startTime = 0;

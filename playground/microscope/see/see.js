@@ -506,7 +506,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     ...createShared(lens, {
       ...{ words, language, shared, tryAt, isPlain: isPlainRow },
       sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens)),
-      credit: () => `${sourceElement.textContent} · Attention Playground`,
+      source: () => sourceElement.textContent,
+      withLayers: play.withLayers,
       curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),
     }),
   });

@@ -90,7 +90,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   const shareButton = exportPart(
     "button",
     "export-share",
-    "A loop of three seconds, or a still picture, made in this browser",
+    "A loop, or a still picture, made in this browser",
   );
   shareButton.type = "button";
   setVisible(shareButton, Boolean(share));
