@@ -44,6 +44,7 @@ const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above
 const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
+const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 
 const HEAD_MARKUP = `
@@ -372,6 +373,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const sentenceText = before + place + after;
     if (sentenceElement.saidText === sentenceText) return;
     sentenceElement.saidText = sentenceText;
+    sentenceElement.classList.toggle("long", sentenceText.length > LONG_SENTENCE);
     const parts = [before, place, after].map((text, i) => {
       const part = document.createElement(i === 1 ? "b" : "span");
       if (i === 1 && text) part.className = "key";

@@ -73,7 +73,7 @@ export function createShared(lens, see) {
     },
     async sharedPage() {
       const { before, place, after } = see.sentence();
-      const title = `Attention: ${data.main.picture.title}`;
+      const title = `${data.main.picture.title} · Attention Playground`;
       const words = { title, tryYours: see.words("tryYours"), still: before + place + after };
       return makeSharedPage(lens, await see.shared(), { tryAt: see.tryAt(), words, language: see.language() });
     },
