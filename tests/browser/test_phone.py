@@ -100,6 +100,9 @@ def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp
     page.evaluate(SHARE_STUB)
     state_before = visitor.read()
     visitor.part("sending").click()
+    ways = page.locator('[data-ref="shareWays"] button:visible')
+    assert ways.first.get_attribute("data-share") == "tall", "a phone sends the upright loop first"
+    page.locator('[data-share="tall"][aria-pressed="true"]').wait_for()
     for way, kind, first_bytes in (
         ("picture", "image/png", b"\x89PNG"),
         ("tall", "video/mp4", b"ftyp"),

@@ -344,7 +344,7 @@ function stepDepth(choice, page, change) {
   else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(change)) });
 }
 
-export function openShare(lens, format = "picture") {
+export function openShare(lens, format) {
   const { page } = lens;
   if (!lens.data.main) return;
   toggleSheet(page, "sending");

@@ -113,10 +113,14 @@ export function createPlay(lens, canvas, button, { isStill, changed }) {
   const toggle = () => stop() || (canPlay() && start());
   button.addEventListener("click", toggle);
 
-  // Called in each frame of the lens. Another picture, patch, head or size ends Play.
+  // Called in each frame of See. Another picture, patch, head or size ends Play.
   function paint() {
     setVisible(button, canPlay());
     if (play.key !== keyNow()) stop();
+  }
+
+  // Called in each frame of the lens, in Lab too, where loops are made.
+  function serve() {
     if (waiting.length && !missingLayers(choice, data, frame, true).length) for (const act of waiting.splice(0)) act();
   }
 
@@ -125,6 +129,7 @@ export function createPlay(lens, canvas, button, { isStill, changed }) {
     toggle,
     stop,
     paint,
+    serve,
     withLayers,
     pointed: ({ clientX: x, clientY: y }) =>
       play.from && Math.hypot(x - play.from.x, y - play.from.y) > POINTING_DISTANCE && stop(),

@@ -286,6 +286,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // ---- a frame
   function paint() {
+    play.serve();
     if (!see.on) return;
     if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape
     choice.filmWanted = true; // the film in a drawer shows all layers
@@ -479,6 +480,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     for (const button of refs.shareWays.children)
       if (see.on) setText(button, words(wordKeys[button.dataset.share] ?? "sharePresent"));
     setText(refs.shareGo, wordsOfFace("share", "Share"));
+    setText(refs.shareFigures, wordsOfFace("shareFigures", "Figures for a paper"));
   }
 
   writeWords();
