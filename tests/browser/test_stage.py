@@ -123,7 +123,7 @@ def test_on_a_phone_sentence_picture_layer_and_heads_are_in_sight_together(visit
 def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_its_moments(visit):
     visitor = visit("sample=landscape", viewport={"width": 1280, "height": 720})
     page = visitor.page
-    page.keyboard.press("p")
+    page.keyboard.press("f")
     page.locator('.lens.presenting[data-face="see"]').wait_for()
     sentence = page.locator(".lens .see-says")
     assert float(sentence.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 40
@@ -144,7 +144,7 @@ def test_presenting_never_makes_the_picture_smaller_and_draws_nothing_around_it(
     page.locator('.lens[data-face="see"]').wait_for()
     visitor.part("picture").element_handle().wait_for_element_state("stable")
     former_width = visitor.part("picture").bounding_box()["width"]
-    page.keyboard.press("p")
+    page.keyboard.press("f")
     page.locator('.lens.presenting[data-face="see"]').wait_for()
     page.wait_for_function("() => lensRoot.getRootNode().activeElement === lensRoot")
     visitor.part("picture").element_handle().wait_for_element_state("stable")

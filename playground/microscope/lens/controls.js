@@ -249,7 +249,8 @@ function actByKey(lens, event) {
   else if (event.key === "b") surprise(choice, data, page);
   else if (event.key === "n") toggleNearness(choice, data, page);
   else if (event.key === "x") cutAimed(lens);
-  else if (event.key === "p") togglePresenting(lens);
+  else if (event.key === "f") togglePresenting(lens);
+  else if (event.key === "p" && page.see?.on) page.see.play();
   else if (event.key === "l" && lens.page.see) lens.page.see.turn();
   else return;
   event.preventDefault();
@@ -258,7 +259,7 @@ function actByKey(lens, event) {
 // Closes what is open; if nothing is, unlocks the patch.
 function closeTopmost(lens) {
   const { choice, page } = lens;
-  if (closeSheets(page)) return;
+  if (closeSheets(page) || page.see?.stopPlay()) return;
   if (page.see?.drawer) return page.see.openDrawer("");
   if (closeSums(page)) return;
   // In full screen, the browser itself handles Escape. If full screen was forbidden, the lens only fills its frame,
@@ -343,7 +344,7 @@ function stepDepth(choice, page, change) {
   else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(change)) });
 }
 
-export function openShare(lens, format = "picture") {
+export function openShare(lens, format) {
   const { page } = lens;
   if (!lens.data.main) return;
   toggleSheet(page, "sending");

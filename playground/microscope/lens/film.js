@@ -121,7 +121,7 @@ function paintFilm(lens) {
   frame.patchPhoto ??= makePhoto(frame.photo.image, columns, rows);
   strip.heat.pixels.fill(0);
   for (const [index, layer] of layers.entries()) {
-    const values = rowOf(choice, frame, layer) ?? zeroRow(frame);
+    const values = rowInLayer(choice, frame, choice.heads, layer) ?? zeroRow(frame);
     const hasOwnDomain = view.colours === "own" || WAYS[shown.what].spread;
     const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
     heatInto(
@@ -146,9 +146,9 @@ function zeroRow({ strip, shown: { pack } }) {
   return strip.zeros;
 }
 
-// The row in this layer, one weight for each token: of the chosen head, of the head with the sharpest row, or the mean
-// of all heads. null until the layer has arrived.
-function rowOf({ view, heads }, { strip, shown }, layer) {
+// The row in this layer, one weight for each token; heads: "head": of the chosen head, "sharpest": of the head with the
+// sharpest row, "mean": the mean of all heads. null until the layer has arrived.
+export function rowInLayer({ view }, { strip, shown }, heads, layer) {
   const { token, scale, what } = shown;
   const { answers, pack } = shown.drawn;
   const valuesOf = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);

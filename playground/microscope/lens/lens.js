@@ -32,6 +32,7 @@
 //     link:     (view) => "https://…",        // may give a promise; default: this address with the view behind #;
 //                                             // null: this page has no address to give
 //     scenes:   {read, write, show},          // stores scenes as a text; show(address) opens another picture
+//     figures:  () => {},                     // opens the sheet with figures for papers; null: there is none
 //     showMe:   () => {},                     // begins the guided tour; null: no button for the tour
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });

@@ -229,7 +229,8 @@ export const MARKUP = `
     <div><dt><kbd>b</kbd></dt><dd>surprise me</dd></div>
     <div><dt><kbd>n</kbd></dt><dd>colour and nearness alone, without a network</dd></div>
     <div><dt><kbd>PgDn</kbd> <kbd>PgUp</kbd></dt><dd>next scene</dd></div>
-    <div><dt><kbd>p</kbd></dt><dd>present, as large as the screen</dd></div>
+    <div><dt><kbd>p</kbd></dt><dd>play the layers, in See</dd></div>
+    <div><dt><kbd>f</kbd></dt><dd>present, as large as the screen</dd></div>
   </dl>
 </div>
 
@@ -246,13 +247,14 @@ export const MARKUP = `
 
 <div class="sheet sharing" data-ref="sendingSheet" role="dialog" aria-label="Share" hidden>
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
-    <button data-share="picture">Picture</button> <button data-share="tall" hidden>Three seconds, upright</button>
-    <button data-share="wide" hidden>Three seconds, wide</button> <button data-share="page" hidden>Living page</button>
+    <button data-share="picture">Picture</button> <button data-share="tall" hidden>Loop, upright</button>
+    <button data-share="wide" hidden>Loop, wide</button> <button data-share="page" hidden>Living page</button>
     <button data-share="link" hidden>Link</button> <button data-ref="sharePresent" hidden>Present</button>
   </div>
   <div data-ref="sharePreview"></div>
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>
   <p class="soft" data-ref="shareStatus" role="status"></p>
+  <button class="figures" data-ref="shareFigures" hidden>Figures for a paper</button>
 </div>
 
 <div class="sheet" data-ref="scenesSheet" role="dialog" aria-label="Scenes" hidden>

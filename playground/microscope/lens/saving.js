@@ -174,12 +174,19 @@ export function leavePresenting(lens) {
 const PICTURE_SCALE = 2;
 // make() shows a preview of the format. It returns a promise of the file as a blob, or of null if that failed or is no
 // longer wanted. end() returns the extension of the file's name.
+// use: what the format is for, its key among See's words and in English.
 const SHARE_FORMATS = {
-  picture: { make: sharedPicture, end: () => "png" },
-  tall: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
-  wide: { make: sharedLoop, end: ({ type }) => type.split(/[/;]/)[1] },
-  page: { make: sharedPage, end: () => "html" },
+  picture: { make: sharedPicture, end: () => "png", use: ["usePicture", "A still, for a message or a slide."] },
+  tall: { make: sharedLoop, end: kindOfFilm, use: ["useTall", "It moves: for a message on a phone."] },
+  wide: { make: sharedLoop, end: kindOfFilm, use: ["useWide", "It moves: for a slide or a screen."] },
+  page: { make: sharedPage, end: () => "html", use: ["usePage", "One file, no network: whoever opens it can point."] },
 };
+const DESKTOP_ORDER = ["picture", "wide", "tall", "page", "link"];
+const PHONE_ORDER = ["tall", "picture", "page", "link", "wide"];
+
+function kindOfFilm({ type }) {
+  return type.split(/[/;]/)[1];
+}
 
 // The sentence that See or Lab shows.
 const sentenceNow = ({ see, refs }) => (see?.on ? see.sentenceText() : refs.sentence.textContent);
@@ -197,25 +204,38 @@ export function bindShare(lens) {
     if (page.share.link) copyShared(page);
     else if (page.share.file) downloadFile(page.share.file);
   });
-  refs.sharePresent.addEventListener("click", () => {
+  const leaveFor = (act) => () => {
     setVisible(refs.sendingSheet, false);
-    togglePresenting(lens);
-  });
+    act();
+  };
+  refs.sharePresent.addEventListener(
+    "click",
+    leaveFor(() => togglePresenting(lens)),
+  );
+  refs.shareFigures.addEventListener(
+    "click",
+    leaveFor(() => lens.data.host.figures()),
+  );
 }
 
 const NO_PHOTO = "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.";
 
-// Called when the sheet has been opened.
+// Called when the sheet has been opened. Without `format`, the sheet begins with what this device sends.
 export function beginShare(lens, format) {
-  const { see, refs } = lens.page;
+  const { see, refs, touch } = lens.page;
   const possible = { picture: true, link: Boolean(lens.data.host.link) };
   for (const button of refs.shareWays.querySelectorAll("[data-share]")) {
     const { share } = button.dataset;
     setVisible(button, possible[share] ?? Boolean(see?.canShare(share)));
   }
+  const buttons = (touch ? PHONE_ORDER : DESKTOP_ORDER).map((way) =>
+    refs.shareWays.querySelector(`[data-share="${way}"]`),
+  );
+  refs.shareWays.prepend(...buttons);
+  setVisible(refs.shareFigures, Boolean(lens.data.host.figures));
   setVisible(refs.sharePresent, Boolean(see?.on) && !lens.choice.presenting);
   see?.writeShared();
-  chooseFormat(lens, format);
+  chooseFormat(lens, format ?? buttons.find(({ hidden }) => !hidden).dataset.share);
 }
 
 // Shows the link, and which parts of the view it contains, before the person copies it.
@@ -251,17 +271,18 @@ async function chooseFormat(lens, format) {
   setText(refs.shareSave, wordsInFace(page, "shareSave", "Save"));
   if (format === "link") return showLink(lens);
   if (lens.frame.shown.rough) return setText(refs.shareStatus, wordsInFace(page, "shareComes", NUMBERS_MISSING));
-  setText(refs.shareStatus, wordsInFace(page, "shareMaking", "Making it …"));
-  const { make, end: extension } = SHARE_FORMATS[format];
+  const { make, end: extension, use } = SHARE_FORMATS[format];
+  const say = (...words) => setText(refs.shareStatus, `${wordsInFace(page, ...use)} ${wordsInFace(page, ...words)}`);
+  say("shareMaking", "Making it …");
   const blob = await make(lens, format, isCurrent).catch(() => null);
   if (!isCurrent()) return;
   if (!blob)
     return setText(refs.shareStatus, wordsInFace(page, "shareFailed", "It could not be made: share the picture."));
   share.file = new File([blob], fileName(lens.choice, lens.frame, extension(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
-  const words = wordsInFace(page, "shareMade", "Made in this browser; it goes nowhere until you send it.");
   const ownWords = lens.data.main.trace.private ? ` ${wordsInFace(page, "shareOwn", "Your photograph is in it.")}` : "";
-  setText(refs.shareStatus, words + ownWords);
+  say("shareMade", "Made in this browser; it goes nowhere until you send it.");
+  refs.shareStatus.append(ownWords);
 }
 
 function offerShared({ refs, share }) {
@@ -301,7 +322,7 @@ async function sharedPicture(lens) {
 // The loop plays on the sheet while it is recorded.
 function sharedLoop({ page }, shape, isCurrent) {
   const canvas = makeCanvas(1, 1);
-  putPreview(page, canvas, `Three seconds: ${sentenceNow(page)}`);
+  putPreview(page, canvas, `The loop: ${sentenceNow(page)}`);
   return page.see.sharedLoop(canvas, shape, isCurrent);
 }
 

@@ -26,6 +26,7 @@ import {
   setBars,
 } from "./curve.js";
 import { createMoments } from "./moments.js";
+import { createPlay } from "./play.js";
 import { outsideShare, sayRow, shownPlace, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
 import { createHeadsWall } from "./wall.js";
@@ -43,11 +44,14 @@ const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above
 const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
+const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 
 const HEAD_MARKUP = `
   <p class="see-says" data-see="says"></p>
   <p class="see-invites" data-see="invites"></p>
+  <button type="button" class="see-plays" data-see="plays" aria-pressed="false">
+    <svg viewBox="0 0 12 12" aria-hidden="true"><path d="M1 0l11 6-11 6z"/></svg></button>
   <button class="provenance" data-see="from"></button>`;
 const STAIRS_MARKUP = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
@@ -74,6 +78,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   setMath(divideLabel, "÷ √d_k");
   const doorBar = makePart("div", "see-doors", "", refs.below, "append");
   const moments = createMoments(lens, makePart("div", "see-moments", "", refs.stage, "after"), { language, hold });
+  const playCanvas = makePart("canvas", "see-film", "", refs.picture, "after");
   const plainCanvas = makePart("canvas", "plain", "", refs.picture, "before");
   const curve = createCurve(frame, makePart("div", "see-arc", CURVE_MARKUP, refs.picture, "after"));
   const see = {
@@ -98,6 +103,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const sentenceElement = partNamed(headBox, "says");
   const sourceElement = partNamed(headBox, "from");
   const invitation = partNamed(headBox, "invites");
+  const playButton = partNamed(headBox, "plays");
   const chart = partNamed(stairsBox, "stairs");
   const dashedNote = partNamed(stairsBox, "dashed");
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
@@ -140,6 +146,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     moments.writeWords();
     writeMarkupTexts(page);
     sourceElement.title = words("stepThrough");
+    playButton.title = words("play");
+    playButton.setAttribute("aria-label", words("play"));
     root.lang = see.on ? language() : "en";
     refs.switch.querySelector(".on").dataset.text = see.on ? words("switchOn") : "ON";
     refs.switch.querySelector(".off").dataset.text = see.on ? words("switchOff") : "OFF";
@@ -165,6 +173,13 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     refresh(lens);
   }
 
+  const play = createPlay(lens, playCanvas, playButton, { isStill: () => reducedMotion.matches, changed: paintWords });
+  function togglePlay() {
+    if (see.story?.covers()) return; // the layers would tell the answer to the story's question
+    if (see.drawer) openDrawer("");
+    play.toggle();
+  }
+
   const headsWall = createHeadsWall(lens, { words, tell: tellCell, close: () => openDrawer("") });
 
   // ---- the line under the sentence is one tab stop: arrow keys step through layers and heads
@@ -187,8 +202,12 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.classList.toggle("untouched", see.on && see.untouched);
     if (!isHiding) curve.draw(null);
   }
-  refs.picture.addEventListener("pointermove", () => see.on && hold(true));
-  refs.picture.addEventListener("pointerdown", () => see.on && hold(true));
+  for (const name of ["pointermove", "pointerdown"])
+    refs.picture.addEventListener(name, (event) => {
+      if (!see.on) return;
+      play.pointed(event);
+      hold(true);
+    });
   refs.picture.addEventListener("pointerleave", (event) => {
     if (!see.on || choice.view.locked || event.pointerType !== "mouse") return;
     hold(false);
@@ -198,6 +217,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   function turnFace(newFace = see.face === "see" ? "lab" : "see") {
     if (newFace === see.face) return;
     if (see.drawer) openDrawer("");
+    play.stop();
     see.story?.end();
     see.face = newFace;
     frame.tag.low = false;
@@ -266,6 +286,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // ---- a frame
   function paint() {
+    play.serve();
     if (!see.on) return;
     if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape
     choice.filmWanted = true; // the film in a drawer shows all layers
@@ -276,6 +297,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     curve.draw(see.untouched || !isPlainRow() ? null : curve.points(frame.pictureWidth, frame.pictureHeight));
     moments.show(!see.untouched && isPlainRow());
     if (see.drawer === "heads") headsWall.paint();
+    play.paint();
     see.story?.paint();
   }
 
@@ -299,7 +321,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const start = view.head * pack.tokens;
     setVisible(outsideLine, isReady && mark >= 0);
     let sentence = { before: words(page.touch ? "touch" : "point"), place: "", after: "" };
-    if (!isReady) sentence.before = words("comes");
+    if (play.layer() >= 0) sentence.before = words("playing", { layer: play.layer() });
+    else if (!isReady) sentence.before = words("comes");
     else if (choice.opening.kind === "nothing" && !choice.opening.touched)
       sentence.before = words(mark < 0 ? "unstriking" : "unstrikingPatch");
     else if (!see.untouched && (!isPlainRow() || mark < 0)) {
@@ -321,13 +344,18 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     for (const [i, name] of ["divide", "nine"].entries())
       tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
     const isOfFeatures = wayOf(view).needs === "features";
-    const sources = [isOfFeatures && "fromFeatures", see.untouched && "fromNothing", view.cut && "fromCut"];
+    const isPlaying = play.layer() >= 0;
+    const sources = [
+      isOfFeatures && "fromFeatures",
+      (see.untouched || isPlaying) && "fromNothing",
+      view.cut && "fromCut",
+    ];
     const isBare = Math.abs(shown.scale - 1) < 1e-9; // without any division
     const sourceKey = sources.find(Boolean) ?? (shown.altered ? (isBare ? "fromOff" : "fromScaled") : "from");
     sayMathIfChanged(
       sourceElement,
       words(sourceKey, {
-        layer: view.layer,
+        layer: isPlaying ? play.layer() : view.layer,
         head: pack.headNumbers[view.head],
         count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
         times: localNumber(spokenLanguage, (shown.scale / pack.scale).toPrecision(2)),
@@ -346,6 +374,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const sentenceText = before + place + after;
     if (sentenceElement.saidText === sentenceText) return;
     sentenceElement.saidText = sentenceText;
+    sentenceElement.classList.toggle("long", sentenceText.length > LONG_SENTENCE);
     const parts = [before, place, after].map((text, i) => {
       const part = document.createElement(i === 1 ? "b" : "span");
       if (i === 1 && text) part.className = "key";
@@ -451,6 +480,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     for (const button of refs.shareWays.children)
       if (see.on) setText(button, words(wordKeys[button.dataset.share] ?? "sharePresent"));
     setText(refs.shareGo, wordsOfFace("share", "Share"));
+    setText(refs.shareFigures, wordsOfFace("shareFigures", "Figures for a paper"));
   }
 
   writeWords();
@@ -465,6 +495,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     turn: turnFace,
     present,
     stepMoment: moments.step,
+    play: togglePlay,
+    stopPlay: play.stop,
     writeWords,
     openDrawer,
     hold,
@@ -478,7 +510,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     ...createShared(lens, {
       ...{ words, language, shared, tryAt, isPlain: isPlainRow },
       sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens)),
-      credit: () => `${sourceElement.textContent} · Attention Playground`,
+      source: () => sourceElement.textContent,
+      withLayers: play.withLayers,
       curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),
     }),
   });

@@ -6,21 +6,27 @@ import { makeCanvas } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto } from "../drawing/light.js";
 import { printMap } from "../lens/saving.js";
-import { drawLoop, LOOP_SHAPES, loopPictureSize, makeLoop } from "./loop.js";
+import { drawLoop, loopShape, makeLoop, OUTLINE_UNIT } from "./loop.js";
+import { createLayerFilm } from "./play.js";
 
 const WIDE_PICTURE = 620; // px: numbers and lines are sized for a picture of this width
-const AT_REST_MS = 3000;
+const AT_REST_MS = 4000; // of a loop
 
-// see: {words, language, isPlain, sentence: () => {before, place, after}, credit: () => the line below the sentence,
-// curve(w, h), shared, tryAt}, see see.js.
+// see: {words, language, isPlain, sentence: () => {before, place, after}, source: () => the line below the sentence,
+// curve(w, h), withLayers, shared, tryAt}, see see.js.
 export function createShared(lens, see) {
   const { choice, data, frame } = lens;
 
   const isOfAPatch = () => see.isPlain() && frame.shown.mark >= 0;
 
-  function momentIn(shape) {
+  const aspectNow = () => frame.pictureWidth / frame.pictureHeight;
+
+  // The address of the page, as people type it.
+  const addressWords = () => see.tryAt().replace(/^https?:\/\/|\/$/g, "");
+
+  function momentIn(shape, isMoving) {
     const { picture } = frame;
-    const [width, height] = loopPictureSize(shape, frame.pictureWidth / frame.pictureHeight);
+    const [width, height] = shape.picture;
     const photo = makePhoto(data.main.picture.bitmap, width, height);
     const litCanvas = makeCanvas(width, height);
     const print = printMap(choice, data, frame, photo);
@@ -33,31 +39,41 @@ export function createShared(lens, see) {
     return {
       ...{
         photo: photo.clear,
+        film: isMoving ? createLayerFilm(lens, photo, OUTLINE_UNIT) : null,
         lit: litCanvas,
         cell: mark < 0 ? null : { ...corner, width: cellWidth, height: cellHeight },
       },
       curve: see.curve(width, height),
       sentence: [{ text: before }, ...(place ? [{ text: place, marked: true }] : []), { text: after }],
-      credit: see.credit(),
+      layerSays: (layer) => see.words("playing", { layer }),
+      source: see.source(),
+      maker: ["Attention Playground", addressWords()].filter(Boolean).join(" · "),
     };
   }
 
+  const canMake = {
+    page: () => Boolean(see.shared) && "CompressionStream" in globalThis,
+    tall: () => true,
+    wide: () => aspectNow() >= 1, // beside an upright picture, words would stand in a thin column
+  };
+
   return {
-    canShare: (way) =>
-      isOfAPatch() && (way === "page" ? Boolean(see.shared) && "CompressionStream" in globalThis : way in LOOP_SHAPES),
+    canShare: (way) => isOfAPatch() && Boolean(canMake[way]?.()),
     sharedStill() {
-      const shape = LOOP_SHAPES[frame.pictureWidth > frame.pictureHeight ? "wide" : "tall"];
+      const shape = loopShape(canMake.wide() ? "wide" : "tall", aspectNow());
       const canvas = makeCanvas(shape.width, shape.height);
-      drawLoop(canvas.getContext("2d"), shape, momentIn(shape), frame.colours.font, AT_REST_MS);
+      drawLoop(canvas.getContext("2d"), shape, momentIn(shape, false), frame.colours.font, AT_REST_MS);
       return canvas;
     },
-    sharedLoop(canvas, way, isWanted) {
-      const shape = LOOP_SHAPES[way];
-      return makeLoop(canvas, shape, momentIn(shape), frame.colours.font, isWanted);
+    async sharedLoop(canvas, way, isWanted) {
+      await new Promise((resolve) => see.withLayers(resolve));
+      if (!isWanted()) return null;
+      const shape = loopShape(way, aspectNow());
+      return makeLoop(canvas, shape, momentIn(shape, true), frame.colours.font, isWanted);
     },
     async sharedPage() {
       const { before, place, after } = see.sentence();
-      const title = `Attention: ${data.main.picture.title}`;
+      const title = `${data.main.picture.title} · Attention Playground`;
       const words = { title, tryYours: see.words("tryYours"), still: before + place + after };
       return makeSharedPage(lens, await see.shared(), { tryAt: see.tryAt(), words, language: see.language() });
     },

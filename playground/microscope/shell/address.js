@@ -209,6 +209,7 @@ export const shownTrace = {
 export const visit = {
   tell: null, //  tell({page, words, …}) sends a message to the server's script
   share: null, // opens the sheet of Share
+  figures: null, // opens the sheet of Export
   picture: null, // (factor) returns a canvas of the picture, `factor` times as large as shown
   lens: null, // the lens on the stage
   live: null, // {camera(), film(file)}: shows a camera's or a video's frames one after another

@@ -87,11 +87,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   button.type = "button";
   button.disabled = true;
   status.setAttribute("role", "status");
-  const shareButton = exportPart(
-    "button",
-    "export-share",
-    "A loop of three seconds, or a still picture, made in this browser",
-  );
+  const shareButton = exportPart("button", "export-share", "A loop, or a still picture, made in this browser");
   shareButton.type = "button";
   setVisible(shareButton, Boolean(share));
   shareButton.addEventListener("click", () => share());

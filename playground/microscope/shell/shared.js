@@ -15,8 +15,9 @@ export default function startShared(styles) {
     const trace = { id: "shared", title: model, picture: { id: "picture", title, credit, parts } };
     return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
   });
-  if (!tryAt) return;
-  const link = Object.assign(document.createElement("a"), { href: tryAt, className: "try-yours", rel: "noopener" });
-  link.textContent = tryYours;
-  document.querySelector("main").after(link);
+  const foot = document.createElement("footer");
+  foot.append(Object.assign(document.createElement("strong"), { textContent: "Attention Playground" }));
+  if (tryAt)
+    foot.append(Object.assign(document.createElement("a"), { href: tryAt, rel: "noopener", textContent: tryYours }));
+  document.querySelector("main").after(foot);
 }

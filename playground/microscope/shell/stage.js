@@ -91,6 +91,7 @@ function beginStage(root, below) {
     compare: () => choice.set({ beside: nextSample() }),
     link: linkTo,
     scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },
+    figures: () => visit.figures?.(),
     showMe: () => visit.tour(1),
     see: (lens) =>
       createSee(lens, {

@@ -46,7 +46,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
     link.textContent = isCopied ? "Copied" : "This browser does not let a page copy: take the address above";
   });
   box.append(...buttonsFor(["png", "svg"]), numbers, ...buttonsFor(["html"]));
-  if (share) box.append(makeButton("A loop of three seconds, or a still picture", share));
+  if (share) box.append(makeButton("A loop, or a still picture", share));
   box.append(link, status, statusLine(pdfSentence()));
 }
 

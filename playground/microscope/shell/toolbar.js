@@ -383,6 +383,10 @@ export function createToolbar(root, host) {
   draw();
 
   return {
+    openExport() {
+      const anchors = [exportOpener.button, shareButton, moreOpener.button];
+      exportOpener.open(anchors.find((button) => button.checkVisibility()));
+    },
     update(part) {
       if (part.page !== undefined && part.page !== hostNow.page) sheet.close();
       Object.assign(hostNow, part);

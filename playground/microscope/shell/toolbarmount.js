@@ -61,6 +61,7 @@ async function arriveOnPage(mount, data) {
   }
   mount.toolbar ??= createToolbar(mount.root, hostOf(mount));
   mount.toolbar.update(hostOf(mount));
+  visit.figures = mount.toolbar.openExport;
   const isNewRun = mount.run && mount.run !== data.run; // the server has restarted
   mount.run = data.run;
   if (isNewRun && data.page !== "microscope") mount.tellChoice(settings);

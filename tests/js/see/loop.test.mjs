@@ -2,16 +2,23 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ROLES } from "../../../playground/microscope/core/colours.js";
-import { drawLoop, gifOf, LOOP_SHAPES, linesOf, loopPictureSize } from "../../../playground/microscope/see/loop.js";
+import { drawLoop, gifOf, linesOf, loopShape } from "../../../playground/microscope/see/loop.js";
 import { pageOf } from "../../../playground/microscope/see/shared.js";
 import { aContext, callsOf } from "../canvas.mjs";
 
-test("a picture fits into both shapes, whatever its own", () => {
-  for (const shape of Object.values(LOOP_SHAPES))
-    for (const aspect of [0.4, 0.75, 1, 1.5, 3]) {
-      const [width, height] = loopPictureSize(shape, aspect);
-      assert.ok(width <= shape.picture[0] && height <= shape.picture[1] + 1, `${width} ${height}`);
-      assert.ok(Math.abs(width / height / aspect - 1) < 0.01);
+const ASPECTS = [0.25, 0.5, 0.75, 1, 1.5, 16 / 9, 2.5, 5];
+
+test("the photograph keeps its shape and has at least three quarters of the frame, upright and wide", () => {
+  for (const way of ["tall", "wide"])
+    for (const aspect of ASPECTS) {
+      const shape = loopShape(way, aspect);
+      const [width, height] = shape.picture;
+      assert.ok(width * height >= 0.75 * shape.width * shape.height, `${way} ${aspect}: ${JSON.stringify(shape)}`);
+      assert.ok(Math.abs(width / height / aspect - 1) < 0.02, `${way} ${aspect}: ${width} × ${height}`);
+      assert.ok(
+        [shape.width, shape.height].every((size) => size % 2 === 0 && size <= 1920),
+        "sizes that video has",
+      );
     }
 });
 
@@ -76,31 +83,65 @@ test("names from outside are text in a page that is shared, and it may ask nobod
   assert.ok(!/connect-src|https?:/.test(html));
 });
 
-test("a loop shows the photograph, then its light, a growing curve, then the words with their place marked", () => {
-  const moment = {
-    photo: { width: 100, height: 80 },
-    lit: "lit",
-    cell: { x: 10, y: 20, width: 5, height: 5 },
-    curve: { from: [0, 0], bend: [50, 0], to: [100, 40] },
-    sentence: [{ text: "Here" }, { text: "there", marked: true }],
-    credit: "by us",
+const MOMENT = {
+  photo: { width: 100, height: 80 },
+  film: { layers: [0, 1, 2, 3], draw: (context, place) => context.layerShown(place) },
+  lit: "lit",
+  cell: { x: 10, y: 20, width: 5, height: 5 },
+  curve: { from: [0, 0], bend: [50, 0], to: [100, 40] },
+  sentence: [{ text: "Here" }, { text: "there", marked: true }],
+  layerSays: (layer) => `layer ${layer}`,
+  source: "head 5",
+  maker: "by us · attention.example",
+};
+
+// What a loop shows at this time: the opacity of the moment's light, the end of its curve, the words, the layer.
+function loopAt(ms) {
+  const context = aContext();
+  drawLoop(context, loopShape("tall", 1.25), MOMENT, "x", ms);
+  const [, light] = callsOf(context, "drawImage");
+  const ends = callsOf(context, "lineTo").map(([, ...point]) => point.map(Math.round));
+  return {
+    light: light.style.globalAlpha,
+    end: ends.at(-1),
+    said: callsOf(context, "fillText").map(([, text]) => text.trim()),
+    layer: callsOf(context, "layerShown").map(([, place]) => Math.floor(place))[0],
+    context,
   };
-  const drawnAt = (ms) => {
-    const context = aContext();
-    drawLoop(context, LOOP_SHAPES.tall, moment, "x", ms);
-    const [, light] = callsOf(context, "drawImage");
-    const ends = callsOf(context, "lineTo").map(([, ...point]) => point.map(Math.round));
-    const [here] = callsOf(context, "fillText").filter(([, text]) => text === "Here");
-    const opacities = [light, here].map(({ style }) => style.globalAlpha);
-    return { opacities, end: ends.at(-1), framed: callsOf(context, "strokeRect").length > 0, context };
-  };
-  const { context, ...whole } = drawnAt(3000);
-  assert.deepEqual(whole, { opacities: [1, 1], end: [100, 40], framed: true });
-  assert.deepEqual(drawnAt(0).opacities, [0, 0]);
-  assert.deepEqual([drawnAt(0).end, drawnAt(0).framed], [undefined, false]);
-  assert.deepEqual(drawnAt(1000).end, [48, 9]); // half of the curve's time: t = .48
+}
+
+test("a loop shows the photograph, then each layer, then its light, a growing curve, and the words", () => {
+  const seen = [];
+  for (let ms = 25; ms <= 4500; ms += 50) {
+    const { light, end, said, layer } = loopAt(ms);
+    const words = said.filter((text) => /^(layer|[0-3]|Here|there)$/.test(text)).join(" ");
+    const shows = end ? (end.join() === "100,40" ? "curve" : "growing") : light > 0 ? "light" : (layer ?? "photograph");
+    const now = `${shows}${words && `: ${words}`}`;
+    if (seen.at(-1) !== now) seen.push(now);
+  }
+  const layers = [0, 1, 2, 3].map((layer) => `${layer}: layer ${layer}`);
+  assert.deepEqual(seen, ["photograph", ...layers, "light", "growing", "curve: Here there"]);
+});
+
+test("the words of a loop stand inside its frame, the place is marked, and the last line has the address", () => {
+  const { context, said } = loopAt(4500);
+  assert.match(said.join(" "), /^head 5 · by us · attention.example /);
   const [, marked] = callsOf(context, "fillRect");
   const [there] = callsOf(context, "fillText").filter(([, text]) => text === "there");
   assert.equal(callsOf(context, "fillRect").length, 2, "the paper, and one place");
   assert.ok(marked[1] < there[2] && marked[1] + marked[3] > there[2] + 7 * 5 && marked.style.fillStyle === ROLES.key);
+  const sentence = [
+    { text: "Its largest share goes to CLS, which has no place (42 %); in the picture 13 % goes here." },
+  ];
+  for (const way of ["tall", "wide"])
+    for (const aspect of ASPECTS.filter((ratio) => way === "tall" || ratio >= 1)) {
+      const shape = loopShape(way, aspect);
+      const drawn = aContext();
+      drawLoop(drawn, shape, { ...MOMENT, sentence, curve: null }, "x", 4500);
+      for (const [, text, x, y] of callsOf(drawn, "fillText"))
+        assert.ok(
+          x + 7 * text.length <= shape.width && y <= shape.height,
+          `${way} ${aspect}: ${text} at ${x}, ${y} of ${shape.width} × ${shape.height}`,
+        );
+    }
 });
