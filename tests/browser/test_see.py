@@ -42,7 +42,7 @@ READ_TEXTS = """() => {
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
       const inSight = box.width > 1 && box.bottom > 0 && box.top < innerHeight && box.left < innerWidth;
-      if (inSight && !element.closest("sub, .unseen, .live, [data-testid=stSkipToContent]:not(:focus)"))
+      if (inSight && !element.closest(".unseen, .live, [data-testid=stSkipToContent]:not(:focus)"))
         found.push([node.data.trim(), getComputedStyle(element).fontSize]);
     }
   };
@@ -87,11 +87,14 @@ def test_a_plain_link_opens_see_within_its_budget(see):
     assert len(stops) <= 12, json.dumps(stops, indent=1)
     small_stops = [stop for stop in stops if min(stop["width"], stop["height"]) < 24]
     assert not small_stops, small_stops
-    texts = person.page.evaluate(READ_TEXTS)
-    words = re.findall(r"[^\\W_]*[A-Za-zÀ-ÿ]{2,}[^\\W_]*", " ".join(text for text, _ in texts))
-    assert len(words) <= 60, words
-    font_sizes = {size for _, size in texts}
-    assert len(font_sizes) <= 4, texts
+    for _ in range(2):  # as it opens, and pointed at
+        texts = person.page.evaluate(READ_TEXTS)
+        words = re.findall(r"[^\W_]*[A-Za-z]{2,}[^\W_]*", " ".join(text for text, _ in texts))
+        assert len(words) <= 60, words
+        font_sizes = {size for _, size in texts}
+        assert len(font_sizes) <= 4, texts
+        person.point(0.75, 0.15)
+        person.until_says("its own surroundings")
 
 
 READ_FOCUS = """() => {

@@ -43,6 +43,7 @@ const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above
 const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
+const LONGEST_ABOVE_INVITATION = 68; // letters: a longer sentence needs the lines in which the invitation stands
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 
 const HEAD_MARKUP = `
@@ -51,7 +52,6 @@ const HEAD_MARKUP = `
   <button class="provenance" data-see="from"></button>`;
 const STAIRS_MARKUP = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
-const NINE_MARKUP = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
 // page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
@@ -67,7 +67,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   };
   const headBox = makePart("div", "see-head", HEAD_MARKUP, refs.below, "prepend");
   const stairsBox = makePart("div", "see-stairs", STAIRS_MARKUP, refs.scale, "after");
-  const nineBox = makePart("div", "see-nine", NINE_MARKUP, refs.two, "before");
+  const nineTitle = makePart("h3", "see-nine", "", refs.two, "before");
   const tabBar = makePart("div", "see-tabs", "", headBox, "after");
   const outsideLine = makePart("p", "see-outside", "", refs.two, "after");
   const divideLabel = makePart("span", "see-divide", "", refs.switch, "after");
@@ -134,8 +134,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     spokenLanguage = language();
     for (const button of doorButtons)
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
-    setText(partNamed(nineBox, "nineTitle"), words("convolution"));
-    setText(partNamed(nineBox, "hears"), words("hearsNine"));
+    setText(nineTitle, words("convolution"));
     setText(partNamed(stairsBox, "largest"), words("largest", { count: BAR_COUNT }));
     moments.writeWords();
     writeMarkupTexts(page);
@@ -308,7 +307,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start));
     writeSentence(sentence);
     const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
-    setText(invitation, isNew ? words(page.touch ? "touch" : "point") : "");
+    const isShort = Object.values(sentence).join("").length <= LONGEST_ABOVE_INVITATION;
+    setText(invitation, isNew && isShort ? words(page.touch ? "touch" : "point") : "");
     if (isReady && mark >= 0)
       setText(outsideLine, words("outside", { share: percent(outsideShare(answers.weights, start, pack, mark)) }));
     const isOff = choice.view.scale !== "on";
