@@ -10,7 +10,7 @@ import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
-import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
+import { photoOf, rampOf, refresh, setPictures, sizeCanvases, WIDER_FACTOR } from "../lens/layout.js";
 import { sceneOf } from "../lens/moment.js";
 import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
 import { isMean } from "../lens/state.js";
@@ -40,6 +40,7 @@ const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
 const LEAST_HEIGHT = 260; // px: least height of a picture above its column
 const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
+const ROW_BELOW_HEIGHT = 246; // px: height of the parts in a row below a panorama
 const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
@@ -248,10 +249,14 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.classList.toggle("tabbed", isLow || !isBeside);
     root.style.setProperty("--aspect", String(aspect));
     const column = isLow ? LOW_COLUMN : SEE_COLUMN;
-    const maxWidth = isBeside ? Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
+    const besideWidth = Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect);
+    const overWidth = Math.min(width, (height - MOMENTS_HEIGHT - ROW_BELOW_HEIGHT) * aspect);
+    const isOver = isBeside && !isLow && overWidth > WIDER_FACTOR * besideWidth; // a panorama
     const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
-    const pictureHeight = isBeside ? maxWidth / aspect : Math.min(maxWidth / aspect, maxHeight);
-    root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && height - pictureHeight >= ROOMY_HEIGHT);
+    const pictureHeight = isBeside ? (isOver ? overWidth : besideWidth) / aspect : Math.min(width / aspect, maxHeight);
+    const spareHeight = height - pictureHeight - (isOver ? ROW_BELOW_HEIGHT : 0);
+    root.classList.toggle("over", isOver);
+    root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && spareHeight >= ROOMY_HEIGHT);
     frame.tag.low = true; // the tag with the weight is drawn below the curve
     frame.seenWidth = 0;
     setPictures(frame, page, pictureHeight * aspect, aspect);
