@@ -94,7 +94,7 @@ def test_a_plain_link_opens_see_within_its_budget(see):
         font_sizes = {size for _, size in texts}
         assert len(font_sizes) <= 4, texts
         person.point(0.75, 0.15)
-        person.until_says("its own surroundings")
+        person.until_says(ROW)
 
 
 READ_FOCUS = """() => {

@@ -248,7 +248,7 @@ export const MARKUP = `
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
     <button data-share="picture">Picture</button> <button data-share="tall" hidden>Three seconds, upright</button>
     <button data-share="wide" hidden>Three seconds, wide</button> <button data-share="page" hidden>Living page</button>
-    <button data-share="link" hidden>Link</button> <button data-ref="sharePresent" hidden>Present</button>
+    <button data-share="link" hidden>Link</button>
   </div>
   <div data-ref="sharePreview"></div>
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>

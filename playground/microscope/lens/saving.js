@@ -197,10 +197,6 @@ export function bindShare(lens) {
     if (page.share.link) copyShared(page);
     else if (page.share.file) downloadFile(page.share.file);
   });
-  refs.sharePresent.addEventListener("click", () => {
-    setVisible(refs.sendingSheet, false);
-    togglePresenting(lens);
-  });
 }
 
 const NO_PHOTO = "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.";
@@ -213,7 +209,6 @@ export function beginShare(lens, format) {
     const { share } = button.dataset;
     setVisible(button, possible[share] ?? Boolean(see?.canShare(share)));
   }
-  setVisible(refs.sharePresent, Boolean(see?.on) && !lens.choice.presenting);
   see?.writeShared();
   chooseFormat(lens, format);
 }

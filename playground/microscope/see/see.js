@@ -36,6 +36,7 @@ const PHONE_BAR = 48;
 const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line of advice
 const SEE_COLUMN = 334; // px: the least width of the column beside the picture
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
+const PRESENTED_COLUMN = 300; // px: in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
 const LEAST_HEIGHT = 260; // px: least height of a picture above its column
@@ -45,6 +46,7 @@ const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const LONGEST_ABOVE_INVITATION = 68; // letters: a longer sentence needs the lines in which the invitation stands
+const PRESENTED_HEIGHT = 480; // px: on a higher picture in full screen, lines, numbers and labels grow with it
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 
 const HEAD_MARKUP = `
@@ -248,9 +250,10 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.classList.toggle("sideways", isLow);
     root.classList.toggle("tabbed", isLow || !isBeside);
     root.style.setProperty("--aspect", String(aspect));
-    const column = isLow ? LOW_COLUMN : SEE_COLUMN;
-    const besideWidth = Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect);
-    const overWidth = Math.min(width, (height - MOMENTS_HEIGHT - ROW_BELOW_HEIGHT) * aspect);
+    const column = isLow ? LOW_COLUMN : choice.presenting ? PRESENTED_COLUMN : SEE_COLUMN;
+    const momentsHeight = isLow || choice.presenting ? 0 : MOMENTS_HEIGHT; // a presenter's keys step through them
+    const besideWidth = Math.min(width - column, (height - momentsHeight) * aspect);
+    const overWidth = Math.min(width, (height - momentsHeight - ROW_BELOW_HEIGHT) * aspect);
     const isOver = isBeside && !isLow && overWidth > WIDER_FACTOR * besideWidth; // a panorama
     const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
     const pictureHeight = isBeside ? (isOver ? overWidth : besideWidth) / aspect : Math.min(width / aspect, maxHeight);
@@ -262,7 +265,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setPictures(frame, page, pictureHeight * aspect, aspect);
     root.style.setProperty("--sw", `${frame.pictureWidth}px`);
     frame.ratio = Math.min(3, window.devicePixelRatio || 1);
-    frame.unit = frame.ratio;
+    frame.unit = frame.ratio * (choice.presenting ? Math.max(1, frame.pictureHeight / PRESENTED_HEIGHT) : 1);
     sizeCanvases(frame, page);
     root.style.setProperty("--doors", `${doorBar.offsetHeight}px`);
     if (chart.clientWidth) fitCanvas(chart, chart.clientWidth, chart.clientHeight, frame.ratio);
@@ -453,8 +456,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       page: "sharePage",
       link: "shareLink",
     };
-    for (const button of refs.shareWays.children)
-      if (see.on) setText(button, words(wordKeys[button.dataset.share] ?? "sharePresent"));
+    for (const button of refs.shareWays.children) if (see.on) setText(button, words(wordKeys[button.dataset.share]));
     setText(refs.shareGo, wordsOfFace("share", "Share"));
   }
 

@@ -122,7 +122,6 @@ export const SEE_WORDS = {
     shareWide: "Three seconds, wide",
     sharePage: "Living page",
     shareLink: "Link",
-    sharePresent: "Present",
     shareCopy: "Copy link",
     shareCopied: "Link copied.",
     shareOwnLink: "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.",
@@ -138,6 +137,7 @@ export const SEE_WORDS = {
     labSays: "Lab: every way to look (key l)",
     see: "See",
     seeSays: "See: one picture, one sentence (key l)",
+    present: "Present",
     language: "Language",
   },
   de: {
@@ -252,7 +252,6 @@ export const SEE_WORDS = {
     shareWide: "Drei Sekunden, breit",
     sharePage: "Lebendige Seite",
     shareLink: "Link",
-    sharePresent: "Vorführen",
     shareCopy: "Link kopieren",
     shareCopied: "Link kopiert.",
     shareOwnLink:
@@ -269,6 +268,7 @@ export const SEE_WORDS = {
     labSays: "Labor: alle Arten hinzusehen (Taste l)",
     see: "Sehen",
     seeSays: "Sehen: ein Bild, ein Satz (Taste l)",
+    present: "Vorführen",
     language: "Sprache",
   },
 };

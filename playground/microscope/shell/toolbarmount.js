@@ -133,6 +133,7 @@ const hostOf = ({ data, more }) => ({
   go: (page, words) => {
     if (words.story) beginStory();
     else if (words.tour) visit.tour(Number(words.tour));
+    else if (words.present) visit.lens?.present();
     else visit.leave(page, words);
   },
   link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
