@@ -5,7 +5,7 @@
 
 import { startQuery } from "../core/view.js";
 import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
-import { catalogue, choice, firstSample, wordsOfTraces } from "./choice.js";
+import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { readPageData } from "./early.js";
 import { fillExport } from "./export.js";
@@ -185,11 +185,9 @@ const tourWay = {
 
   async go(words) {
     const round = ++tourWay.moveCount;
-    const nextWords = choice.words();
-    delete nextWords.with;
-    Object.assign(nextWords, await openingWords());
+    const ownChoice = choiceFrom({ sample: firstSample().name });
+    const nextWords = { ...choice.words(ownChoice), ...(await openingWords(ownChoice)), ...words };
     if (round !== tourWay.moveCount) return;
-    Object.assign(nextWords, words);
     if (pageNow().name === "microscope") visit.go(new URLSearchParams(nextWords).toString());
     else visit.leave("microscope", nextWords, { onlyWords: true });
   },
@@ -206,9 +204,9 @@ const tourWay = {
   },
 };
 
-// The layer, head and patch with which the chosen picture opens.
-async function openingWords() {
-  const trace = await source.open(wordsOfTraces(choice.now).main).catch(() => null);
+// The layer, head and patch with which a choice opens.
+async function openingWords(openedChoice) {
+  const trace = await source.open(wordsOfTraces(openedChoice).main).catch(() => null);
   if (!trace) return {}; // the stage reports the error
   const [rows, columns] = trace.grid;
   return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };

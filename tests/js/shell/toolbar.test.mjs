@@ -128,7 +128,7 @@ test("one sheet is open at a time, and what filled the former one is told that i
   assert.equal(part(".model").getAttribute("aria-expanded"), "false");
 });
 
-test("the menu has the story, every page with its number, the tour, Present and the version; its links keep the choice", () => {
+test("the menu has the story, each page with its number, the tour, Present, the version; links keep the choice", () => {
   const { host, part, sheet } = aToolbar();
   part(".pages").click();
   const links = [...sheet().querySelectorAll("a")];
