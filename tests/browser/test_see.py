@@ -124,6 +124,21 @@ def test_the_tab_key_reaches_the_picture_in_four_stops_and_the_bar_is_one_stop(s
     person.page.locator('.lens[data-face="lab"] .bar').wait_for()
 
 
+def test_patch_is_explained_on_the_word_by_the_mouse_and_by_the_tab_key(see):
+    person = see()
+    word = person.page.locator(".see-outside [data-explains]")
+    card = person.page.locator("p.explained")
+    word.hover()
+    card.get_by_text("one of the squares").wait_for()
+    person.page.mouse.move(5, 5)
+    card.wait_for(state="hidden")
+    for _ in range(12):
+        person.page.keyboard.press("Tab")
+        if word.evaluate("(element) => element.matches(':focus')"):
+            break
+    card.get_by_text("one of the squares").wait_for()
+
+
 PHOTOGRAPHS = [(1440, 900, 1.5, 0.61), (1280, 720, 0.75, 0.3), (1280, 720, 5, 0.34)]  # the last is a panorama
 
 

@@ -46,6 +46,7 @@ const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const LONGEST_ABOVE_INVITATION = 68; // letters: a longer sentence needs the lines in which the invitation stands
+const PATCH_WORD = /\b(patch(?:es)?|Felde?r?n?)\b/i; // a patch in each language
 const PRESENTED_HEIGHT = 480; // px: on a higher picture in full screen, lines, numbers and labels grow with it
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 
@@ -317,8 +318,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
     const isShort = Object.values(sentence).join("").length <= LONGEST_ABOVE_INVITATION;
     setText(invitation, isNew && isShort ? words(page.touch ? "touch" : "point") : "");
-    if (isReady && mark >= 0)
-      setText(outsideLine, words("outside", { share: percent(outsideShare(answers.weights, start, pack, mark)) }));
+    if (isReady && mark >= 0) writeOutside(percent(outsideShare(answers.weights, start, pack, mark)));
     const isOff = choice.view.scale !== "on";
     if (credit.textContent !== (main.picture.credit ?? "")) {
       setText(credit, main.picture.credit ?? "");
@@ -354,13 +354,29 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const sentenceText = before + place + after;
     if (sentenceElement.saidText === sentenceText) return;
     sentenceElement.saidText = sentenceText;
-    const parts = [before, place, after].map((text, i) => {
-      const part = document.createElement(i === 1 ? "b" : "span");
-      if (i === 1 && text) part.className = "key";
-      setMath(part, text);
+    const placeElement = document.createElement("b");
+    if (place) placeElement.className = "key";
+    placeElement.textContent = place;
+    sentenceElement.replaceChildren(...explainedParts(before), placeElement, ...explainedParts(after));
+  }
+
+  // A text as elements: the word "patch" in it explains itself.
+  const explainedParts = (text) =>
+    text.split(PATCH_WORD).map((piece, i) => {
+      const part = document.createElement("span");
+      setMath(part, piece);
+      if (i % 2) part.dataset.explains = words("patchMeans");
       return part;
     });
-    sentenceElement.replaceChildren(...parts);
+
+  function writeOutside(share) {
+    const text = words("outside", { share });
+    if (outsideLine.saidText === text) return;
+    outsideLine.saidText = text;
+    if (!outsideLine.firstChild || outsideLine.children[1].dataset.explains !== words("patchMeans")) {
+      outsideLine.replaceChildren(...explainedParts(text));
+      outsideLine.children[1].tabIndex = 0; // the other "patch" is in the sentence, and no stop of the Tab key
+    } else outsideLine.firstChild.textContent = text.split(PATCH_WORD)[0];
   }
 
   function toldNow() {
