@@ -6,8 +6,8 @@ import io
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont, ImageOps
-from plotly.colors import sample_colorscale, unlabel_rgb
 
+from playground.figures.drawing import light
 from playground.lessons.parts import KEY
 from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
@@ -111,8 +111,6 @@ def at_map_size(image: Image.Image) -> Image.Image:
 
 # Maps and tables -----------------------------------------------------------------------------------------------------
 
-MAGMA = np.array([unlabel_rgb(colour) for colour in sample_colorscale("magma", np.linspace(0, 1, 256).tolist())])
-
 
 def colour_scale_end(weights) -> float:
     """The end of the colour scale: the 99.9th percentile of the weights."""
@@ -121,9 +119,9 @@ def colour_scale_end(weights) -> float:
 
 def table_of(weights) -> bytes:
     """A table of weights as a PNG, one pixel a weight."""
-    shares = (weights / colour_scale_end(weights)).clamp(max=1).numpy()
+    shares = light.shares(weights.numpy(), colour_scale_end(weights))
     table = Image.fromarray((shares * 255).astype(np.uint8), "P")
-    table.putpalette(MAGMA.astype(np.uint8).tobytes())
+    table.putpalette(light.bare_heat().tobytes())
     return _image_bytes(table, "PNG")
 
 
@@ -154,16 +152,13 @@ def webp_url(jpeg: bytes) -> str:
 
 
 def lit_picture(picture: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
-    """The picture in grey under a row of weights, with the query's patch (`spot`) outlined in white. The colour scale
-    ends at `scale_end`, by default at the largest weight."""
+    """The picture under the heat of a row of weights, with the query's patch (`spot`) outlined in white. The colour
+    scale ends at `scale_end`, by default at the largest weight."""
     rows, columns = row.shape
-    shares = (row / (scale_end or row.max())).clamp(0, 1).numpy()
-    colours = MAGMA[(shares * 255).astype(int)]  # (rows, columns, 3)
+    shares = light.shares(row.numpy(), scale_end or float(row.max()) or 1)
     size = (picture.width * 2, picture.height * 2)
-    heat_image = Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
-    opacity_mask = Image.fromarray((40 + shares * 200).astype(np.uint8)).resize(size, Image.Resampling.NEAREST)
-    grey_image = picture.convert("L").convert("RGB").resize(size)
-    image = Image.composite(heat_image, grey_image, opacity_mask)
+    pixel_shares = Image.fromarray(shares.astype(np.float32)).resize(size, Image.Resampling.NEAREST)
+    image = Image.fromarray(light.heat(np.asarray(picture.convert("RGB").resize(size)), np.asarray(pixel_shares)))
     if spot is None:
         return as_jpeg(image)
     patch_height, patch_width = size[1] / rows, size[0] / columns

@@ -50,6 +50,8 @@ def test_the_browser_has_the_colours_of_figures():
         assert differences.max() <= 1, np.argwhere(differences > 1)
     opacities = np.array(run_javascript("return [...light.OPACITIES]")) / 256
     np.testing.assert_allclose(opacities, light.opacities(), atol=0.51 / 256)
+    bare_colours = np.array(run_javascript("return [...light.bareHeat()]")).reshape(256, 3)
+    assert np.abs(bare_colours - light.bare_heat().astype(int)).max() <= 1
     constants = run_javascript(
         "return [...light.BENEATH_TONES, light.BENEATH_SATURATION, ...light.DIM_TONES, light.DIM_SATURATION]"
     )

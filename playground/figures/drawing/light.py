@@ -21,6 +21,7 @@ COLOUR_KEPT = 0.7  # share of the photograph's colour that is left under the hea
 TONE_COUNT, STEP_COUNT = 64, 256  # numbers of rows and columns of `table`: the photograph's tones, the weights' steps
 TOP_LIGHTNESS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
 FAINTEST_LIGHTNESS = 0.4  # lightness of the faintest colour: from 0, the photograph's tone, to 1, the brightest colour
+BARE_TONE = int(0.6 * TONE_COUNT)  # the tone of the heat's colours where no photograph lies beneath
 HUES = (20, 55, 95)  # degrees, for the faintest, a middle and the strongest weight: red, orange, gold
 HUES_AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, sky; as light as HUES
 # Hatching of values below zero, for prints in grey: lines per patch, a line's share of the period, its share of colour
@@ -81,6 +82,11 @@ def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
     if (share < 0).any():
         colours = np.where((share < 0)[..., None], table(HUES_AGAINST)[tones(photo), steps], colours)
     return (faded_photo(photo, TONES_BENEATH, COLOUR_KEPT) * (1 - opacity) + colours * opacity + 0.5).astype(np.uint8)
+
+
+def bare_heat() -> np.ndarray:
+    """The heat where no photograph lies beneath, over black, for maps and tables: (steps, 3) bytes."""
+    return (table()[BARE_TONE] * opacities()[:, None] + 0.5).astype(np.uint8)
 
 
 def hatched_share(share: np.ndarray, cell: float) -> np.ndarray:

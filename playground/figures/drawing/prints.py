@@ -92,7 +92,7 @@ def paper_colour(spec: Spec) -> np.ndarray:
 def photo_with_heat(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
     """The heat over the photograph in its colours, over the photograph in grey, or over nothing."""
     if over == "none":
-        return magma(share)
+        return bare_heat(share)
     return light.heat(photo if over == "photo" else grey(photo), share)
 
 
@@ -114,10 +114,8 @@ def grey(photo: np.ndarray) -> np.ndarray:
     return np.repeat((photo @ light.LUMA_WEIGHTS + 0.5).astype(np.uint8)[..., None], 3, axis=-1)
 
 
-def magma(share: np.ndarray) -> np.ndarray:
-    import matplotlib  # imported late, because it is slow to import
-
-    return matplotlib.colormaps["magma"](share, bytes=True)[..., :3]
+def bare_heat(share: np.ndarray) -> np.ndarray:
+    return light.bare_heat()[(share * (light.STEP_COUNT - 1) + 0.5).astype(int)]
 
 
 # Several patches in one picture ---------------------------------------------------------------------------------------
@@ -184,9 +182,9 @@ def read_by_convolution(
 # Without a photograph -------------------------------------------------------------------------------------------------
 
 
-def magma_map(grid: np.ndarray, domain: Domain) -> Image.Image:
-    """The map in matplotlib's colours "magma", like the head atlas on the screen."""
-    return Image.fromarray(magma(np.clip(grid / domain.high, 0, 1)))
+def bare_map(grid: np.ndarray, domain: Domain) -> Image.Image:
+    """The map in the heat's colours over black, like the head atlas on the screen."""
+    return Image.fromarray(bare_heat(light.shares(grid, domain.high)))
 
 
 def bar(spec: Spec, domain: Domain) -> Image.Image:
@@ -198,7 +196,7 @@ def bar(spec: Spec, domain: Domain) -> Image.Image:
         )
     positions = np.linspace(0, 1, 256)[None]
     if domain.bare:
-        return magma_map(positions, Domain(0, 1, ""))
+        return bare_map(positions, Domain(0, 1, ""))
     share = positions if domain.log else light.shares(positions, 1)
     if is_lit(spec):
         gold = np.full((1, 256, 3), LIT_GOLD, np.uint8)

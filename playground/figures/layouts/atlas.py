@@ -74,7 +74,7 @@ def draw(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> Drawn
         average, margin, strip = drawn_maps[index].map, 0.05 * box.height, box.width - box.height
         axes.add_patch(Rectangle((box.x, box.y), box.width, box.height, color=average.habit.colour, linewidth=0))
         extent = (box.x + strip + margin, box.y + margin, box.x + box.width - margin, box.y + box.height - margin)
-        sheet.layer(axes, prints.magma_map(average.grid, domains[index]), extent)
+        sheet.layer(axes, prints.bare_map(average.grid, domains[index]), extent)
         middle = box.x + (strip + margin) / 2, box.y + box.height / 2  # the habit as a shape too, for the colour-blind
         sheet.shape(axes, *middle, average.habit.symbol, 72 * 0.7 * strip)
 

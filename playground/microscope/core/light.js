@@ -182,6 +182,26 @@ export function heatTable(isNegative = false) {
   return heatColours;
 }
 
+// The heat where no photograph lies beneath: over black, in the colours for a bright tone. STEP_COUNT colours of three
+// bytes, for every map, bar and matrix of weights.
+export const BARE_TONE = Math.floor(0.6 * TONE_COUNT);
+let bareColours = null;
+
+export function bareHeat() {
+  bareColours ??= Uint8Array.from({ length: 3 * STEP_COUNT }, (_, i) => {
+    const [step, channel] = [Math.floor(i / 3), i % 3];
+    return (((heatTable()[step * TONE_COUNT + BARE_TONE] >> (8 * channel)) & 255) * OPACITIES[step] + 128) >> 8;
+  });
+  return bareColours;
+}
+
+// The colour [red, green, blue] of a share of the largest weight, 0 … 1.
+export function heatAt(share) {
+  const start = 3 * stepOf(share, { low: 0, high: 1, log: false });
+  return bareHeat().subarray(start, start + 3);
+}
+export const heatCss = (share) => `rgb(${heatAt(share).join(" ")})`;
+
 const lightnessOf = (grey) => Math.cbrt(linear(grey)); // OKLab's L
 
 // Interpolates linearly between three values at t = 0, ½ and 1.

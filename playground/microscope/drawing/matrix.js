@@ -1,15 +1,13 @@
 // Draws a small attention matrix, with queries as rows, keys as columns, and numbers in the cells if there is room; and
 // makes a grid of layers and heads.
 
-import { MAGMA } from "../core/colours.js";
 import { patchAfterKey } from "../core/grid.js";
+import { heatAt, heatCss } from "../core/light.js";
 import { signedColour, signedCss } from "./stage.js";
 
 export const LETTERS = "ABCDEFGHI";
 const LETTER_EDGE = 18; // pixels at the top and left for the letters
 
-const magmaOf = (weight) => MAGMA.subarray(3 * Math.round(255 * Math.min(1, Math.max(0, weight)))).subarray(0, 3);
-export const magmaCss = (weight) => `rgb(${magmaOf(weight).join(" ")})`;
 const inkOn = ([r, g, b]) => (0.3 * r + 0.59 * g + 0.11 * b > 140 ? "#111" : "#fff");
 
 const cellSize = (size, count) => (size - LETTER_EDGE) / count;
@@ -69,10 +67,10 @@ function drawCell(context, x, y, cell, value, matrix, theme) {
     return;
   }
   const isWeight = matrix.reach === null;
-  context.fillStyle = isWeight ? magmaCss(value) : signedCss(value / matrix.reach, theme.dark);
+  context.fillStyle = isWeight ? heatCss(value) : signedCss(value / matrix.reach, theme.dark);
   context.fillRect(x, y, cell - 1, cell - 1);
   if (cell < 20) return;
-  context.fillStyle = isWeight ? inkOn(magmaOf(value)) : inkOn(signedColour(value / matrix.reach, theme.dark));
+  context.fillStyle = isWeight ? inkOn(heatAt(value)) : inkOn(signedColour(value / matrix.reach, theme.dark));
   context.globalAlpha = isWeight && value > 0 && value < 0.01 ? 0.55 : 1;
   context.fillText(isWeight ? percentText(value) : value.toFixed(1).replace("-", "−"), x + cell / 2, y + cell / 2);
   context.globalAlpha = 1;
@@ -99,11 +97,6 @@ export function hatch(context, x, y, w, h, colour) {
 
 // A grid of cells, with layers downwards and heads to the right, that can be used by pointer and arrow keys. The
 // lessons use the grid for the table of all heads and for the switches that turn heads off.
-
-export const magmaAt = (t) => {
-  const i = 3 * Math.round(255 * Math.min(1, Math.max(0, t || 0)));
-  return [MAGMA[i], MAGMA[i + 1], MAGMA[i + 2]];
-};
 
 // Calls onPoint(layer, head) for the cell under the cursor or with the focus, onClick(layer, head, event) for a clicked
 // cell, and onLayer(layer), if given, for a clicked layer number.
@@ -170,7 +163,7 @@ function textElement(tag, className, text) {
 
 // Colours a cell by t from 0 to 1, and writes a word on it, in black or white, whichever is legible.
 export function paintCell(cell, t, word) {
-  const [r, g, b] = magmaAt(t);
+  const [r, g, b] = heatAt(t);
   cell.style.background = `rgb(${r} ${g} ${b})`;
   cell.style.color = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
   if (cell.firstChild.textContent !== word) cell.firstChild.textContent = word;

@@ -4,7 +4,7 @@ import { answerCell, pictureDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
 import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
 import { isNearlySame, meanColours, nearnessInto, overlapWithFilter } from "../core/kinds.js";
-import { clippedPatches, TONE_COUNT } from "../core/light.js";
+import { BARE_TONE, clippedPatches } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
 import { nearnessSentence, placeName, summaryOf } from "../core/sentence.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
@@ -277,8 +277,6 @@ export function paintWall({ choice, data, frame, page: { refs, see } }) {
     frame.unit,
   );
 }
-
-const BARE_TONE = 0.6 * TONE_COUNT; // bright, and the heat keeps its colours
 
 // What lies under the heat instead of a photograph: black, with one pixel for each patch.
 const bareGround = ({ patches }) => ({

@@ -40,7 +40,7 @@ const LAYOUTS = {
   present: { column: 0, lowest: "scale" },
 };
 const COLUMN_GAP = 1.6; // em, between the picture and the column
-const WIDER_FACTOR = 1.06; // "over" is chosen if its picture is more than this many times as wide as in "one"
+export const WIDER_FACTOR = 1.06; // "over" is chosen if its picture is more than this many times as wide as in "one"
 const SHALLOW_HEIGHT = 480; // px: in a window lower than this, the picture comes before the texts
 const LEAST_SHALLOW_HEIGHT = 380;
 const LEAST_WORDS_WIDTH = 27; // em needed by the parts below a narrow picture

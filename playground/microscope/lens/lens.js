@@ -102,7 +102,7 @@ import { bindMatches, bindPatching, matchNow } from "./matches.js";
 import { bestView, bindMoment, endGhost, finerPatch, greet, lookForMoment, noteBest, noteOpening } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
-import { bindShare, exportFunctions, leavePresenting, pictureCanvas } from "./saving.js";
+import { bindShare, exportFunctions, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
 import { canAsk, createState, overlayNow, resolve } from "./state.js";
@@ -170,6 +170,7 @@ export function createLens(parent, options = {}) {
     picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
+    present: () => togglePresenting(lens),
     // For a person's first visit; `began` is called when the soft cursor appears.
     greet: (began) => greet(lens, began),
     focus: () => page.refs.picture.focus(),

@@ -49,7 +49,7 @@ export const MARKUP = `
     <span data-ref="ask2">listen to?</span></h2>
   <div class="says"><h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
     data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1></div>
-  <button class="show-me" data-ref="showMe" title="A guided tour on this picture; at its end all is as it is now"
+  <button class="show-me" data-ref="showMe" title="A guided tour on a sample; at its end all is as it is now"
       hidden>Show me <small>(2 min)</small></button>
   <button class="share-go" data-ref="sending" aria-expanded="false" aria-haspopup="dialog">Share</button>
 </div>
@@ -249,7 +249,7 @@ export const MARKUP = `
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
     <button data-share="picture">Picture</button> <button data-share="tall" hidden>Loop, upright</button>
     <button data-share="wide" hidden>Loop, wide</button> <button data-share="page" hidden>Living page</button>
-    <button data-share="link" hidden>Link</button> <button data-ref="sharePresent" hidden>Present</button>
+    <button data-share="link" hidden>Link</button>
   </div>
   <div data-ref="sharePreview"></div>
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>

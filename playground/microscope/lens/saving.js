@@ -204,18 +204,10 @@ export function bindShare(lens) {
     if (page.share.link) copyShared(page);
     else if (page.share.file) downloadFile(page.share.file);
   });
-  const leaveFor = (act) => () => {
+  refs.shareFigures.addEventListener("click", () => {
     setVisible(refs.sendingSheet, false);
-    act();
-  };
-  refs.sharePresent.addEventListener(
-    "click",
-    leaveFor(() => togglePresenting(lens)),
-  );
-  refs.shareFigures.addEventListener(
-    "click",
-    leaveFor(() => lens.data.host.figures()),
-  );
+    lens.data.host.figures();
+  });
 }
 
 const NO_PHOTO = "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.";
@@ -233,7 +225,6 @@ export function beginShare(lens, format) {
   );
   refs.shareWays.prepend(...buttons);
   setVisible(refs.shareFigures, Boolean(lens.data.host.figures));
-  setVisible(refs.sharePresent, Boolean(see?.on) && !lens.choice.presenting);
   see?.writeShared();
   chooseFormat(lens, format ?? buttons.find(({ hidden }) => !hidden).dataset.share);
 }

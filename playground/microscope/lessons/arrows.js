@@ -4,6 +4,7 @@
 // can't be moved yet}. The drawing sends and reports the setting "arrows".
 import { ROLES } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
+import { heatCss } from "../core/light.js";
 import {
   clampCoordinate,
   MOST_COORDINATE,
@@ -14,7 +15,7 @@ import {
   writeArrows,
 } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
-import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
+import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
 import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 // The place in `state.arrows` at which an arrow's two numbers begin.
@@ -111,7 +112,7 @@ function paintShare(context, x, y, cell, weight, theme) {
     barWidth = cell - 52;
   context.fillStyle = theme.line;
   context.fillRect(left, top, barWidth, 6);
-  context.fillStyle = theme.dark ? magmaCss(0.35 + 0.6 * weight) : magmaCss(0.1 + 0.6 * weight);
+  context.fillStyle = theme.dark ? heatCss(0.35 + 0.6 * weight) : heatCss(0.1 + 0.6 * weight);
   context.fillRect(left, top, Math.max(1, barWidth * weight), 6);
   context.fillStyle = theme.ink;
   context.font = `12px ${theme.font}`;

@@ -2,7 +2,7 @@
 // truth over it. Each function takes a chart (see playground/lessons/questions.py) and a state, {guess: a number or
 // null, truth, open: whether the truth is shown, high: the largest number, width, height}, and returns {svg: the
 // elements of the chart as text, valueAt(x, y): the number under the pointer, or null}.
-import { MAGMA } from "../core/colours.js";
+import { heatAt } from "../core/light.js";
 import { withSubscripts } from "../drawing/listing.js";
 
 const LETTER_WIDTH = 7; // estimated width in pixels of a letter in a name
@@ -342,9 +342,8 @@ const glow = (box, grid, row) => {
   const largest = Math.max(...row) || 1;
   return row
     .map((weight, patch) => {
-      const index = 3 * Math.round((255 * weight) / largest),
-        strength = 0.12 + 0.78 * (weight / largest);
-      const fill = `rgb(${MAGMA[index]} ${MAGMA[index + 1]} ${MAGMA[index + 2]} / ${strength.toFixed(3)})`;
+      const strength = 0.12 + 0.78 * (weight / largest);
+      const fill = `rgb(${heatAt(weight / largest).join(" ")} / ${strength.toFixed(3)})`;
       return patchRect(cellOf(box, grid, patch), "glow", `fill="${fill}"`);
     })
     .join("");

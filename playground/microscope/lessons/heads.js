@@ -8,7 +8,8 @@
 // loading the page again.
 
 import { reportNumbers } from "../core/guesses.js";
-import { createHeadGrid, magmaAt, paintCell } from "../drawing/matrix.js";
+import { heatAt, heatCss } from "../core/light.js";
+import { createHeadGrid, paintCell } from "../drawing/matrix.js";
 
 const CARD = `
   <p class="which"></p>
@@ -64,7 +65,7 @@ function buildAtlas(root, state) {
   root.querySelector(".open").addEventListener("click", (event) => openHead(...state.cardHead, event));
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
-    bar.fillStyle = `rgb(${magmaAt(i / 255).join(" ")})`;
+    bar.fillStyle = heatCss(i / 255);
     bar.fillRect(i, 0, 1, 1);
   }
 }
@@ -128,7 +129,7 @@ function drawOffsets(root, shares, radius) {
   const canvas = root.querySelector(".card canvas");
   const context = canvas.getContext("2d");
   shares.forEach((share, i) => {
-    context.fillStyle = i === centre ? "#0072b2" : `rgb(${magmaAt(share / largest).join(" ")})`;
+    context.fillStyle = i === centre ? "#0072b2" : heatCss(share / largest);
     context.fillRect(i % side, Math.floor(i / side), 1, 1);
   });
   root.querySelector(".card figcaption b").textContent = `${(100 * largest).toFixed(largest < 0.1 ? 1 : 0)} %`;
@@ -329,7 +330,7 @@ function paintFilm(root, state, data, anyOff) {
 function paintMap(canvas, bytes) {
   const context = canvas.getContext("2d"),
     image = context.createImageData(canvas.width, canvas.height);
-  bytes.forEach((byte, i) => image.data.set([...magmaAt(byte / 255), 165 + byte * 0.3], 4 * i));
+  bytes.forEach((byte, i) => image.data.set([...heatAt(byte / 255), 165 + byte * 0.3], 4 * i));
   context.putImageData(image, 0, 0);
 }
 

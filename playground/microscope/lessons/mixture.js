@@ -173,7 +173,7 @@ export function carried(component) {
 // and for the three scores and weights at the end of this file.
 
 const CHANNEL_COUNT = 8;
-export const WEIGHT_COLOUR = "#B63679"; // the middle of the colour map magma
+export const WEIGHT_COLOUR = "#B63679"; // of weights in charts
 
 // Draws the mixing desk into `place`. Returns [{name, weight, loud: ‖W_O v‖, heard: weight × loud}].
 export function drawDesk(place, weights, valueNorms, pack) {

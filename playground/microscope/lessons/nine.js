@@ -4,10 +4,11 @@
 
 import { ROLES } from "../core/colours.js";
 import { onReport, reportNumbers, reportsHere } from "../core/guesses.js";
+import { heatCss } from "../core/light.js";
 import { maskScores, readArrows, receivedOf, scoresOf, TOKEN_COUNT, weightsOf } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
 import { markedWords } from "../drawing/listing.js";
-import { cellUnder, drawMatrix, LETTERS, magmaCss } from "../drawing/matrix.js";
+import { cellUnder, drawMatrix, LETTERS } from "../drawing/matrix.js";
 import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
 
 const CHIPS = [...LETTERS]
@@ -183,7 +184,7 @@ function paintNeurons(canvas, arrows, { letters, values, received }, theme) {
     context.lineTo(right, y(query));
     context.globalAlpha = Math.min(1, 0.05 + 1.6 * weight);
     context.lineWidth = 0.5 + 8 * weight;
-    context.strokeStyle = magmaCss(0.5);
+    context.strokeStyle = heatCss(0.5);
     context.stroke();
   }
   context.globalAlpha = 1;

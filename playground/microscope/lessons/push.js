@@ -9,8 +9,8 @@ import { decodeHalves, openContainer } from "../core/core.js";
 import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
 import { decodeJpeg, outlineCell } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { magmaCss } from "../drawing/matrix.js";
 import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { WEIGHT_COLOUR } from "./mixture.js";
 
 // Computes the arrows, without the DOM. The token lies along the first axis, as in Stream.arrows of
 // playground/analysis/block.py.
@@ -106,7 +106,7 @@ function paintPush(state, theme) {
   if (state.bitmap) picture.context.drawImage(state.bitmap, 0, 0, picture.width, picture.height);
   const [cellWidth, cellHeight] = [picture.width / columns, picture.height / rows];
   outlineCell(picture.context, column * cellWidth, row * cellHeight, cellWidth, cellHeight, 1);
-  const colours = [theme.soft, magmaCss(0.5), ROLES.query];
+  const colours = [theme.soft, WEIGHT_COLOUR, ROLES.query];
   paintArrows(sheetOf(state.plane, Math.min(PLANE_HEIGHT, 0.7 * state.plane.clientWidth)), vectors, colours);
   const write = (name, html) => (state.stage.find(name).innerHTML = html);
   write("which", `Layer ${state.layer}, patch (${row}, ${column})`);

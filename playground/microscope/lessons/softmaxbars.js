@@ -4,8 +4,9 @@
 // changes, so that a rerun of the page never undoes a choice. The drawing sends the settings when the dials have rested
 // for a moment, and reports the largest weight.
 
-import { colourIndex, MAGMA, sharedCeiling } from "../core/colours.js";
+import { sharedCeiling } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
+import { heatCss } from "../core/light.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { collectRefs, setText } from "../drawing/dom.js";
@@ -120,14 +121,13 @@ function draw(bars) {
   const stats = softmaxRow(scores, scale);
   bars.shown = { dk, power, row: data.row, ...stats };
   reportNumbers("softmaxbars", { peak: stats.peak });
-  const domain = { low: 0, high: sharedCeiling(scores.length), log: false };
+  const brightest = sharedCeiling(scores.length);
   const ceiling = stats.peak <= 0.25 ? 0.25 : stats.peak <= 0.5 ? 0.5 : 1; // as in the microscope's sorted weights
   setText(refs.top, percent(ceiling));
   setText(refs.half, ceiling === 0.25 ? "12.5 %" : percent(ceiling / 2));
   [...refs.bars.children].forEach((bar, j) => {
-    const colourStart = 3 * colourIndex(stats.weights[j], domain);
     bar.style.height = `${Math.max(0.6, (100 * stats.weights[j]) / ceiling)}%`;
-    bar.style.background = `rgb(${MAGMA[colourStart]} ${MAGMA[colourStart + 1]} ${MAGMA[colourStart + 2]})`;
+    bar.style.background = heatCss(stats.weights[j] / brightest);
     bar.classList.toggle("pointed", j === bars.pointedBar);
   });
   setText(refs.width, String(dk));

@@ -7,8 +7,8 @@
 // random tokens, the fields that walknumbers.js and showSizes read.
 // The walk sends the chosen sizes. It sends the setting "walk" a moment after the last choice, but not while playing.
 
-import { MAGMA } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
+import { heatAt } from "../core/light.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
 import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
@@ -116,7 +116,7 @@ const isDark = (root) => {
   return rgb[0] + rgb[1] + rgb[2] < 384;
 };
 
-// Paints numbers. Weights have the colours of magma. Other numbers have the role's colour above zero, grey below zero,
+// Paints numbers. Weights have the heat's colours. Other numbers have the role's colour above zero, grey below zero,
 // the paper's colour at zero.
 function paint(canvas, values, offset, rows, columns, role, limit, isDarkTheme) {
   const context = canvas.getContext("2d");
@@ -130,9 +130,7 @@ function paint(canvas, values, offset, rows, columns, role, limit, isDarkTheme) 
     for (let c = 0; c < 3; c++) {
       const target = t < 0 ? negativeColour : positiveColour;
       image.data[4 * i + c] =
-        role === "weight"
-          ? MAGMA[3 * Math.round(255 * Math.max(0, t)) + c]
-          : zeroColour[c] + (target[c] - zeroColour[c]) * Math.abs(t);
+        role === "weight" ? heatAt(t)[c] : zeroColour[c] + (target[c] - zeroColour[c]) * Math.abs(t);
     }
     image.data[4 * i + 3] = 255;
   }

@@ -5,12 +5,11 @@
 // unchanged pass, runPass({scale, cut}): a promise of a changed pass}. A pass is {pack, features(): a promise of the
 // tokens after each layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
 
-import { MAGMA } from "../core/colours.js";
 import { toContainer } from "../core/container.js";
 import { FORMAT, rowInto } from "../core/core.js";
 import { colourDistancesOf, habitOf, habitWords, headMeasures } from "../core/habits.js";
 import { meanColours } from "../core/kinds.js";
-import { greyOf } from "../core/light.js";
+import { BENEATH_SATURATION, BENEATH_TONES, fadedPixels, toneOf } from "../core/light.js";
 import {
   agreeingHead,
   extremeHead,
@@ -25,6 +24,7 @@ import {
   wordsOf,
 } from "../core/measures.js";
 import { percent } from "../core/numbers.js";
+import { heatInto } from "../drawing/light.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
 const THUMB_SIDE = 200; // pixels of the picture on the board of switches
@@ -359,7 +359,7 @@ const FIELDS = {
     return [...options.slice(0, -1), [[maximum / 1.1, Number(maximum.toFixed(1))], words]];
   },
 
-  // The photograph in grey, its middle patch outlined, and that patch's row in colour over it. `lit` in
+  // The photograph under the heat of its middle patch's row, that patch outlined. `lit` in
   // playground/lessons/pictures.py draws the same.
   async lit({ row, ...options }, { pack, bitmap }) {
     const values = ROWS[row](pack, options);
@@ -367,32 +367,28 @@ const FIELDS = {
   },
 };
 
-// A canvas: the photograph in grey, each patch lit by its value. most: the brightest value; mark: the outlined patch.
+// A canvas: each patch of the photograph under the heat of its value. most: the brightest value; mark: a patch.
 function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), mark = null }) {
   const scale = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(scale * pixels)));
   const context = contextWith(bitmap, width, height);
   const image = context.getImageData(0, 0, width, height);
-  for (let index = 0; index < image.data.length; index += 4)
-    image.data.fill(greyOf(image.data[index], image.data[index + 1], image.data[index + 2]), index, index + 3);
-  context.putImageData(image, 0, 0);
-  const edges = (n, count, side) => [Math.round((n * side) / count), Math.round(((n + 1) * side) / count)];
-  const boxOf = (patch) => {
-    const [[top, bottom], [left, right]] = [
-      edges(Math.floor(patch / columns), rows, height),
-      edges(patch % columns, columns, width),
-    ];
-    return [left, top, right - left, bottom - top];
+  const { data } = image;
+  const ground = {
+    tones: Uint8Array.from({ length: width * height }, (_, p) => toneOf(data[4 * p], data[4 * p + 1], data[4 * p + 2])),
+    beneath: fadedPixels(data, BENEATH_TONES, BENEATH_SATURATION),
   };
-  for (const [patch, value] of values.entries()) {
-    const index = 3 * Math.floor((255 * value) / largest);
-    context.fillStyle = `rgb(${MAGMA.slice(index, index + 3).join(" ")} / ${(40 + (200 * value) / largest) / 255})`;
-    context.fillRect(...boxOf(patch));
-  }
+  const patchOf = (pixel) =>
+    Math.floor((Math.floor(pixel / width) * rows) / height) * columns + Math.floor(((pixel % width) * columns) / width);
+  const lit = Float32Array.from({ length: width * height }, (_, pixel) => values[patchOf(pixel)]);
+  const domain = { low: 0, high: largest, log: false };
+  heatInto(new Uint32Array(data.buffer), 0, width, lit, 0, height, width, ground, domain);
+  context.putImageData(image, 0, 0);
   if (mark !== null) {
+    const [left, top] = [(mark % columns) * (width / columns), Math.floor(mark / columns) * (height / rows)];
     context.strokeStyle = "white";
     context.lineWidth = 3;
-    context.strokeRect(...boxOf(mark));
+    context.strokeRect(left, top, width / columns, height / rows);
   }
   return context.canvas;
 }

@@ -10,7 +10,7 @@ import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
-import { photoOf, rampOf, refresh, setPictures, sizeCanvases } from "../lens/layout.js";
+import { photoOf, rampOf, refresh, setPictures, sizeCanvases, WIDER_FACTOR } from "../lens/layout.js";
 import { sceneOf } from "../lens/moment.js";
 import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
 import { isMean } from "../lens/state.js";
@@ -37,14 +37,19 @@ const PHONE_BAR = 48;
 const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line of advice
 const SEE_COLUMN = 334; // px: the least width of the column beside the picture
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
+const PRESENTED_COLUMN = 300; // px: in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
 const LEAST_HEIGHT = 260; // px: least height of a picture above its column
 const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
+const ROW_BELOW_HEIGHT = 246; // px: height of the parts in a row below a panorama
 const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
 // the classes that layout.js sets on the lens in Lab, depending on its room
 const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
+const LONGEST_ABOVE_INVITATION = 68; // letters: a longer sentence needs the lines in which the invitation stands
+const PATCH_WORD = /\b(patch(?:es)?|Felde?r?n?)\b/i; // a patch in each language
+const PRESENTED_HEIGHT = 480; // px: on a higher picture in full screen, lines, numbers and labels grow with it
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 
 const HEAD_MARKUP = `
@@ -55,7 +60,6 @@ const HEAD_MARKUP = `
   <button class="provenance" data-see="from"></button>`;
 const STAIRS_MARKUP = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
-const NINE_MARKUP = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
 // page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
@@ -71,7 +75,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   };
   const headBox = makePart("div", "see-head", HEAD_MARKUP, refs.below, "prepend");
   const stairsBox = makePart("div", "see-stairs", STAIRS_MARKUP, refs.scale, "after");
-  const nineBox = makePart("div", "see-nine", NINE_MARKUP, refs.two, "before");
+  const nineTitle = makePart("h3", "see-nine", "", refs.two, "before");
   const tabBar = makePart("div", "see-tabs", "", headBox, "after");
   const outsideLine = makePart("p", "see-outside", "", refs.two, "after");
   const divideLabel = makePart("span", "see-divide", "", refs.switch, "after");
@@ -140,8 +144,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     spokenLanguage = language();
     for (const button of doorButtons)
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
-    setText(partNamed(nineBox, "nineTitle"), words("convolution"));
-    setText(partNamed(nineBox, "hears"), words("hearsNine"));
+    setText(nineTitle, words("convolution"));
     setText(partNamed(stairsBox, "largest"), words("largest", { count: BAR_COUNT }));
     moments.writeWords();
     writeMarkupTexts(page);
@@ -268,17 +271,22 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.classList.toggle("sideways", isLow);
     root.classList.toggle("tabbed", isLow || !isBeside);
     root.style.setProperty("--aspect", String(aspect));
-    const column = isLow ? LOW_COLUMN : SEE_COLUMN;
-    const maxWidth = isBeside ? Math.min(width - column, (height - (isLow ? 0 : MOMENTS_HEIGHT)) * aspect) : width;
+    const column = isLow ? LOW_COLUMN : choice.presenting ? PRESENTED_COLUMN : SEE_COLUMN;
+    const momentsHeight = isLow || choice.presenting ? 0 : MOMENTS_HEIGHT; // a presenter's keys step through them
+    const besideWidth = Math.min(width - column, (height - momentsHeight) * aspect);
+    const overWidth = Math.min(width, (height - momentsHeight - ROW_BELOW_HEIGHT) * aspect);
+    const isOver = isBeside && !isLow && overWidth > WIDER_FACTOR * besideWidth; // a panorama
     const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
-    const pictureHeight = isBeside ? maxWidth / aspect : Math.min(maxWidth / aspect, maxHeight);
-    root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && height - pictureHeight >= ROOMY_HEIGHT);
+    const pictureHeight = isBeside ? (isOver ? overWidth : besideWidth) / aspect : Math.min(width / aspect, maxHeight);
+    const spareHeight = height - pictureHeight - (isOver ? ROW_BELOW_HEIGHT : 0);
+    root.classList.toggle("over", isOver);
+    root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && spareHeight >= ROOMY_HEIGHT);
     frame.tag.low = true; // the tag with the weight is drawn below the curve
     frame.seenWidth = 0;
     setPictures(frame, page, pictureHeight * aspect, aspect);
     root.style.setProperty("--sw", `${frame.pictureWidth}px`);
     frame.ratio = Math.min(3, window.devicePixelRatio || 1);
-    frame.unit = frame.ratio;
+    frame.unit = frame.ratio * (choice.presenting ? Math.max(1, frame.pictureHeight / PRESENTED_HEIGHT) : 1);
     sizeCanvases(frame, page);
     root.style.setProperty("--doors", `${doorBar.offsetHeight}px`);
     if (chart.clientWidth) fitCanvas(chart, chart.clientWidth, chart.clientHeight, frame.ratio);
@@ -331,9 +339,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start));
     writeSentence(sentence);
     const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
-    setText(invitation, isNew ? words(page.touch ? "touch" : "point") : "");
-    if (isReady && mark >= 0)
-      setText(outsideLine, words("outside", { share: percent(outsideShare(answers.weights, start, pack, mark)) }));
+    const isShort = Object.values(sentence).join("").length <= LONGEST_ABOVE_INVITATION;
+    setText(invitation, isNew && isShort ? words(page.touch ? "touch" : "point") : "");
+    if (isReady && mark >= 0) writeOutside(percent(outsideShare(answers.weights, start, pack, mark)));
     const isOff = choice.view.scale !== "on";
     if (credit.textContent !== (main.picture.credit ?? "")) {
       setText(credit, main.picture.credit ?? "");
@@ -375,13 +383,29 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (sentenceElement.saidText === sentenceText) return;
     sentenceElement.saidText = sentenceText;
     sentenceElement.classList.toggle("long", sentenceText.length > LONG_SENTENCE);
-    const parts = [before, place, after].map((text, i) => {
-      const part = document.createElement(i === 1 ? "b" : "span");
-      if (i === 1 && text) part.className = "key";
-      setMath(part, text);
+    const placeElement = document.createElement("b");
+    if (place) placeElement.className = "key";
+    setMath(placeElement, place);
+    sentenceElement.replaceChildren(...explainedParts(before), placeElement, ...explainedParts(after));
+  }
+
+  // A text as elements: the word "patch" in it explains itself.
+  const explainedParts = (text) =>
+    text.split(PATCH_WORD).map((piece, i) => {
+      const part = document.createElement("span");
+      setMath(part, piece);
+      if (i % 2) part.dataset.explains = words("patchMeans");
       return part;
     });
-    sentenceElement.replaceChildren(...parts);
+
+  function writeOutside(share) {
+    const text = words("outside", { share });
+    if (outsideLine.saidText === text) return;
+    outsideLine.saidText = text;
+    if (!outsideLine.firstChild || outsideLine.children[1].dataset.explains !== words("patchMeans")) {
+      outsideLine.replaceChildren(...explainedParts(text));
+      outsideLine.children[1].tabIndex = 0; // the other "patch" is in the sentence, and no stop of the Tab key
+    } else outsideLine.firstChild.textContent = text.split(PATCH_WORD)[0];
   }
 
   function toldNow() {
@@ -477,8 +501,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       page: "sharePage",
       link: "shareLink",
     };
-    for (const button of refs.shareWays.children)
-      if (see.on) setText(button, words(wordKeys[button.dataset.share] ?? "sharePresent"));
+    for (const button of refs.shareWays.children) if (see.on) setText(button, words(wordKeys[button.dataset.share]));
     setText(refs.shareGo, wordsOfFace("share", "Share"));
     setText(refs.shareFigures, wordsOfFace("shareFigures", "Figures for a paper"));
   }

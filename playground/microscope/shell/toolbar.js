@@ -59,6 +59,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
   addEntry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
+  if (page === pages[0].name) addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present"));
   menu.addEventListener("keydown", (event) => {
     const nextLink = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
     if (!nextLink) return;

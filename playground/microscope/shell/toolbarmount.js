@@ -5,7 +5,7 @@
 
 import { startQuery } from "../core/view.js";
 import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
-import { catalogue, choice, firstSample, wordsOfTraces } from "./choice.js";
+import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { readPageData } from "./early.js";
 import { fillExport } from "./export.js";
@@ -134,6 +134,7 @@ const hostOf = ({ data, more }) => ({
   go: (page, words) => {
     if (words.story) beginStory();
     else if (words.tour) visit.tour(Number(words.tour));
+    else if (words.present) visit.lens?.present();
     else visit.leave(page, words);
   },
   link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
@@ -185,11 +186,9 @@ const tourWay = {
 
   async go(words) {
     const round = ++tourWay.moveCount;
-    const nextWords = choice.words();
-    delete nextWords.with;
-    Object.assign(nextWords, await openingWords());
+    const ownChoice = choiceFrom({ sample: firstSample().name });
+    const nextWords = { ...choice.words(ownChoice), ...(await openingWords(ownChoice)), ...words };
     if (round !== tourWay.moveCount) return;
-    Object.assign(nextWords, words);
     if (pageNow().name === "microscope") visit.go(new URLSearchParams(nextWords).toString());
     else visit.leave("microscope", nextWords, { onlyWords: true });
   },
@@ -206,9 +205,9 @@ const tourWay = {
   },
 };
 
-// The layer, head and patch with which the chosen picture opens.
-async function openingWords() {
-  const trace = await source.open(wordsOfTraces(choice.now).main).catch(() => null);
+// The layer, head and patch with which a choice opens.
+async function openingWords(openedChoice) {
+  const trace = await source.open(wordsOfTraces(openedChoice).main).catch(() => null);
   if (!trace) return {}; // the stage reports the error
   const [rows, columns] = trace.grid;
   return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };

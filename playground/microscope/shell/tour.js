@@ -1,6 +1,6 @@
-// The guided tour: a card over See with five steps about the present picture, and an outline around the part that a
-// step is about. When the tour ends, the former view returns. `?tour=3` in the address resumes the tour. see/words.js
-// has the tour's words.
+// The guided tour: a card over See with four steps about a sample and its moment, of which the words are true, and an
+// outline around the part that a step is about. When the tour ends, the former picture and view return. `?tour=3` in
+// the address resumes the tour. see/words.js has the tour's words.
 
 import { setMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
@@ -13,8 +13,7 @@ export const TOUR_STEPS = [
   { name: "Ask", point: ".lens [data-ref=pictureBox]", words: {} },
   { name: "Nine", point: ".lens .two, .lens .see-tabs button:last-child", words: LOCKED_VIEW },
   { name: "Divide", point: ".lens .scale, .lens .see-tabs button", words: LOCKED_VIEW },
-  { name: "Heads", point: ".lens .provenance", words: LOCKED_VIEW },
-  { name: "Moments", point: ".lens .see-moments, .lens .see-doors", words: LOCKED_VIEW },
+  { name: "Heads", point: ".lens .see-moments, .lens .see-doors", words: LOCKED_VIEW },
 ];
 const UNCOVERED_PARTS = ".lens .see-says, .lens [data-ref=pictureBox]"; // parts that the card should not cover
 

@@ -213,7 +213,7 @@ test("the card's map has a pixel for each offset, the board's pictures one for e
     ["0 0", "1 0", "2 0", "0 1", "1 1", "2 1", "0 2", "1 2", "2 2"],
   );
   assert.equal(pixels[4].style.fillStyle, "#0072b2");
-  assert.equal(pixels[5].style.fillStyle, "rgb(252 253 191)", "the largest share beside the query's own");
+  assert.equal(pixels[5].style.fillStyle, "rgb(226 191 24)", "the largest share beside the query's own");
   const pictures = [...mountBoard({ ...BOARD, off: "0.1" }).parentElement.querySelectorAll("figure canvas")];
   const redOf = (canvas) => {
     const [, { data }] = callsOf(canvas.getContext("2d"), "putImageData").at(-1);

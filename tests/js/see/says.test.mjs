@@ -54,7 +54,7 @@ test("its own surroundings, a spread row, an even row and a sink have sentences 
 
 test("German has decimal commas in numbers, and leaves versions and names alone", () => {
   const said = (language, share) => seeWords(language, "outside", { share });
-  assert.equal(said("de", "4.3\u00a0%"), "4,3\u00a0% seiner Attention liegen außerhalb.");
+  assert.equal(said("de", "4.3\u00a0%"), "4,3\u00a0% der Attention liegen außerhalb dieser neun Felder.");
   assert.equal(said("de", "> 99.99 %").slice(0, 9), "> 99,99 %");
   assert.equal(said("de", "−5.7").slice(0, 4), "−5,7");
   assert.equal(said("en", "4.3 %").slice(0, 5), "4.3 %");

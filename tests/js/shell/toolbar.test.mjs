@@ -128,7 +128,7 @@ test("one sheet is open at a time, and what filled the former one is told that i
   assert.equal(part(".model").getAttribute("aria-expanded"), "false");
 });
 
-test("the menu has the story, every page with its number, the tour and the version; its links keep the choice", () => {
+test("the menu has the story, each page with its number, the tour, Present, the version; links keep the choice", () => {
   const { host, part, sheet } = aToolbar();
   part(".pages").click();
   const links = [...sheet().querySelectorAll("a")];
@@ -139,6 +139,7 @@ test("the menu has the story, every page with its number, the tour and the versi
     "1·By hand: attention without training",
     "·For the one who teaches",
     "·Guided tour",
+    "·Present",
   ]);
   const heading = sheet().querySelector(".more-about");
   assert.equal(heading.textContent, "More about …");
@@ -177,7 +178,7 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
     "1By hand: attention without training",
     "For the one who teaches",
     "1By hand: attention without training",
-    "Guided tour",
+    "Present",
   ]);
 });
 

@@ -33,8 +33,8 @@ beforeEach(() => {
 });
 afterEach(() => showStep(null)); // removes the card and stops the card's timer
 
-test("the tour has five steps, and no more than ninety words in each language", () => {
-  assert.equal(TOUR_STEPS.length, 5);
+test("the tour has four steps, and no more than ninety words in each language", () => {
+  assert.equal(TOUR_STEPS.length, 4);
   for (const language of Object.keys(LANGUAGES)) {
     const words = TOUR_STEPS.flatMap(({ name }) =>
       ["", "Says", "Do"].flatMap((part) => SEE_WORDS[language][`tour${name}${part}`].split(" ").filter(Boolean)),
@@ -46,11 +46,11 @@ test("the tour has five steps, and no more than ninety words in each language", 
 test("a step's card says where one is, what is seen, and the one thing to do", () => {
   showStep(4);
   assert.deepEqual([".tour-count", ".tour-title", ".tour-text span", ".tour-task", '[data-go="next"]'].map(textOf), [
-    "4 / 5",
+    "4 / 4",
     "Many heads",
-    "Each layer and head looks in its own way.",
-    "Press this line.",
-    "Next",
+    "Each layer and head looks in its own way. These open some that stand out.",
+    "Try one. Then open your own photo.",
+    "Finish",
   ]);
   assert.equal(card().dataset.step, "4");
   assert.equal(document.querySelectorAll(".tour-card").length, 1);
@@ -61,7 +61,7 @@ test("without a step there is no card, nor on another page", () => {
     [null, "microscope"],
     [1, "by_hand"],
     [0, "microscope"],
-    [6, "microscope"],
+    [5, "microscope"],
     ["x", "microscope"],
     ["-1", "microscope"],
   ]) {
@@ -75,7 +75,7 @@ test("without a step there is no card, nor on another page", () => {
 test("the first step has no way back, the last one is the end", () => {
   showStep(1);
   assert.deepEqual([button("back").disabled, button("end").hidden], [true, false]);
-  showStep(5);
+  showStep(4);
   assert.deepEqual([button("back").disabled, button("end").hidden], [false, true]);
   assert.equal(button("next").textContent, "Finish");
 });
@@ -144,7 +144,7 @@ test("a link that says nothing but a step goes to that step's view", () => {
 });
 
 test("the last step's button ends the tour", () => {
-  showStep(5);
+  showStep(4);
   button("next").click();
   assert.deepEqual(navigations, [["back", null, true]], "it was finished");
 });
@@ -184,7 +184,7 @@ test("what a step speaks of is outlined, in shadow roots too", () => {
   document.body.append(host);
   const lens = document.createElement("div");
   lens.className = "lens";
-  lens.innerHTML = '<b class="provenance"></b>';
+  lens.innerHTML = '<b class="see-moments"></b>';
   host.attachShadow({ mode: "open" }).append(lens);
   lens.firstChild.getBoundingClientRect = () => new page.DOMRect(10, 20, 30, 40);
   showStep(4);
