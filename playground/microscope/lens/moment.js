@@ -6,7 +6,7 @@ import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../co
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
 import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
-import { queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
+import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
 import { canAsk, entryToDraw, isMap, layersAtHand } from "./state.js";
@@ -95,12 +95,12 @@ export function keysForSearch(pack) {
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// Shows a person's own picture in its best moment, only if nothing was chosen before.
+// Shows a picture in its best moment, only if nothing was chosen before.
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
   const isPlainRow = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || opening.touched || opening.given || opening.moved || !isPlainRow) return;
+  if (!opensAtMoment(main.trace) || opening.touched || opening.given || opening.moved || !isPlainRow) return;
   const best = openingOf(scene);
   choice.view = { ...view, what: FIRST_WAY, ...bestView(best, scene.pack) };
   choice.hover = -1; // a resting cursor does not count as pointing
