@@ -13,6 +13,7 @@ import { canAsk, entryToDraw, isMap, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
+const OPENING_SLICE = 24; // ms, while a picture waits for its opening: after each slice browsers pause for 4 ms
 const NOTHING_STRIKING = "No patch stands out here: this is where the class token looks.";
 const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also RESTING_MOVE)
@@ -159,7 +160,7 @@ function neighboursOf(patch, { rows, columns }) {
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
-  let deadline = performance.now() + SEARCH_SLICE;
+  let deadline = performance.now() + OPENING_SLICE;
   for (let step = steps.next(); ; step = steps.next()) {
     if (signal.aborted) return null;
     if (step.done) {
@@ -168,7 +169,7 @@ export async function searchAll(data, entry, signal) {
     }
     if (performance.now() < deadline) continue;
     await new Promise((resolve) => setTimeout(resolve));
-    deadline = performance.now() + SEARCH_SLICE;
+    deadline = performance.now() + OPENING_SLICE;
   }
 }
 
