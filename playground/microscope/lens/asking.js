@@ -293,15 +293,16 @@ export async function bringBest(data, page, trace) {
   const { signal } = data.fetchController;
   const { source } = data.host;
   try {
-    const picturePromise = receivePicture(data, trace, signal).catch((error) =>
-      withoutPicture(page, trace, error, signal),
-    );
     const lateLayers = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
     const missingLateLayers = lateLayers.filter(
       (layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer),
     );
-    if (missingLateLayers.length) receive(data, trace, await source.layers(trace, missingLateLayers, { signal }));
-    const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await picturePromise });
+    const [picture, bytes] = await Promise.all([
+      receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal)),
+      missingLateLayers.length ? source.layers(trace, missingLateLayers, { signal }) : null,
+    ]);
+    if (bytes) receive(data, trace, bytes);
+    const entry = Object.assign(data.packs.get(trace.id), { trace, picture });
     const scene = signal.aborted ? null : await searchAll(data, entry, signal);
     return scene && { entry, scene };
   } catch (error) {
