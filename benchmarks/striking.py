@@ -101,7 +101,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
 import row_kinds  # noqa: E402
-from moments import BLUE  # noqa: E402
 from test_javascript import node  # noqa: E402
 
 import playground  # noqa: E402
@@ -111,6 +110,7 @@ from playground.serving import traces  # noqa: E402
 TABLE_FILE = ROOT / "benchmarks" / "striking.csv"
 OUT = ROOT / "build" / "striking"
 SIDE = 1024  # pixels of a photograph
+BLUE = (0, 114, 178)
 PANEL_WIDTH, PANEL_HEIGHT = 330, 262  # pixels of a panel
 PANELS_ACROSS, PANELS_DOWN = 4, 3  # panels of a sheet
 

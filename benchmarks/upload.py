@@ -1,8 +1,9 @@
-"""The time from dropping a photograph to a picture that answers the cursor, in the bundled model and in DINOv2 S,
-for the settings that were tried: python benchmarks/upload.py [--times 5]
+"""The cost of a photograph of somebody's own, dropped in See: python benchmarks/upload.py [FILE …] [--settings]
 
-Drops a photograph of 11 megapixels into a real Chromium with a real server. Also prints the server's CPU time, because
-the machine may have other work.
+Starts the app and drops each photograph into a fresh page in a real Chromium: the files, or the photographs among the
+samples, as large as a camera makes them. Prints the seconds from the drop to the photograph, to the first attention,
+which is the photograph's best moment, and to the finest grid; then the processor seconds of all of the server's
+processes and the requests until everything is quiet. `--settings` also measures other models and grids.
 """
 
 from __future__ import annotations
@@ -15,112 +16,154 @@ import statistics
 import sys
 import tempfile
 import time
+import urllib.request
+from contextlib import suppress
 from pathlib import Path
+from urllib.error import HTTPError
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.chromium import find, install  # noqa: E402
 from browser.own_picture import HAND_OVER  # noqa: E402
+from browser.seeing import SeeVisitor  # noqa: E402
 from browser.server import Server, serving  # noqa: E402
-from browser.visitor import LAUNCH, Visitor  # noqa: E402
+from browser.visitor import LAUNCH  # noqa: E402
 
 from playground.models import borrowed  # noqa: E402
-from playground.samples import named, samples  # noqa: E402
+from playground.samples import samples  # noqa: E402
 
-SIDES = (4032, 2688)
-NO_FIRST_LOOK_CODE = "traces.FIRST_LOOK_ABOVE = float('inf')"
-VARIANTS = (  # (title, model, code that changes the server, number of pictures that appear one after the other)
-    ("ours, 14 × 14", "bundled", "", 1),
-    ("ours, 28 × 28", "bundled",
-     f"from playground.serving import chosen\nchosen.detail = lambda *_: 2\n{NO_FIRST_LOOK_CODE}", 1),
-    ("DINOv2 S, 37 × 37 as in its training", "dinov2-small",
-     f"models.PATCH_AND_INPUT[models.PHOTOGRAPH_MODEL] = (14, (518, 518))\n{NO_FIRST_LOOK_CODE}", 1),
-    ("DINOv2 S, 28 × 28", "dinov2-small", NO_FIRST_LOOK_CODE, 1),
-    ("DINOv2 S, first 14 × 14, then 28 × 28", "dinov2-small", "traces.FIRST_LOOK_SIDE = 14", 2),
-    ("**DINOv2 S, first 20 × 20, then 28 × 28: the app**", "dinov2-small", "", 2),
-)  # fmt: skip
+PIXELS = 11e6  # of a sample's photograph, made as large as a camera makes it
+NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
+APP = ("**DINOv2 S: the app**", "dinov2-small", "")
+SETTINGS = (  # (title, model, code that changes the server)
+    ("ours, 14 × 14", "bundled", ""),
+    ("ours, 28 × 28", "bundled", "from playground.serving import chosen\nchosen.detail = lambda *_: 2"),
+    ("DINOv2 S, 28 × 28 at once", "dinov2-small", NO_FIRST_LOOK),
+    ("DINOv2 S, first 14 × 14", "dinov2-small", "traces.FIRST_LOOK_SIDE = 14"),
+    APP,
+)
+COLUMNS = ("photograph, s", "first attention, s", "finest grid, s", "processor, s", "requests", "of them Streamlit's")
 
-# Fills window.seen with the moments (ms after the drop) at which a picture with another grid was painted. Before
-# the drop, the page takes 150 ms to make a file out of this script's data. Each drop has its own list, so that an
-# observer left over from an earlier drop adds nothing to it.
-NOTE_PAINTS = """(pictures) => {
-  let began = performance.now();
+# Fills window.seen with the seconds from the drop to the photograph, to the first drawn row of it, and to each grid.
+# The page takes a while to make a file out of this script's data, so the clock begins with the event.
+RECORD = """() => {
+  let began = 0;
   addEventListener("drop", () => (began = performance.now()), { capture: true, once: true });
-  const grid = () => (theLens().read().painted ? theLens().read().grid.join("×") : "");
-  let last = grid();
-  const seen = (window.seen = []);
-  const look = () => {
-    const now = grid();
-    if (now && now !== last) seen.push(performance.now() - began);
-    last = now || last;
-    if (seen.length < pictures && seen === window.seen) requestAnimationFrame(look);
+  const seen = (window.seen = { grids: [] });
+  const former = theLens().read().picture;
+  const look = (now) => {
+    requestAnimationFrame(look);
+    const state = theLens()?.read();
+    const seconds = (performance.now() - began) / 1e3;
+    if (lensRoot.classList.contains("expects")) seen.photograph ??= seconds;
+    if (!state?.painted || state.picture === former || lensRoot.classList.contains("expects")) return;
+    seen.photograph ??= seconds;
+    if (!lensRoot.classList.contains("untouched")) seen.attention ??= seconds;
+    const grid = state.grid.join("×");
+    if (grid !== seen.grid) seen.grids.push(seconds);
+    seen.grid = grid;
   };
   look();
 }"""
 
 
-def photograph(number: int) -> bytes:
-    """A JPEG that differs for each number. Portrait and landscape alternate, so that the grid changes."""
-    photographs = [sample for sample in samples() if sample.kind == "photograph"]
-    image = Image.open((photographs[0] if photographs else named("meadow")).path).convert("RGB")
-    image = image.resize(SIDES if number % 2 else SIDES[::-1])
-    image.putpixel((0, 0), (number * 40 % 256, 0, 0))
-    image.paste((number * 40 % 256, 0, 0), (0, 0, 64, 64))
+def photographs(files: list[Path]) -> list[tuple[str, bytes]]:
+    if files:
+        return [(file.name, file.read_bytes()) for file in files]
+    found = [sample for sample in samples() if sample.kind == "photograph"]
+    return [(f"{sample.name}.jpg", enlarged(sample.path)) for sample in found]
+
+
+def enlarged(path: Path) -> bytes:
+    image = Image.open(path).convert("RGB")
+    factor = (PIXELS / (image.width * image.height)) ** 0.5
     buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=92)
+    image.resize((round(image.width * factor), round(image.height * factor))).save(buffer, "JPEG", quality=92)
     return buffer.getvalue()
 
 
-def cpu_seconds(server: Server) -> float:
-    user, system = Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+def processor_seconds(server: Server) -> float:
+    """Of the server's process and of all that it started, also of those that have ended."""
+    ids, ticks = [server.process.pid], 0
+    for process_id in ids:
+        with suppress(FileNotFoundError, ProcessLookupError):
+            times = Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[11:15]
+            ticks += sum(map(int, times))
+            for file in Path(f"/proc/{process_id}/task").glob("*/children"):
+                ids += map(int, file.read_text().split())
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def measure(chromium, model: str, change: str, pictures: int, times: int) -> list[list[float]]:
-    """For each photograph: seconds to the first picture, seconds to the last picture, CPU seconds of the server."""
+def wait_until_warm(server: Server) -> None:
+    while True:
+        try:
+            urllib.request.urlopen(f"{server.url}/readyz").close()
+            break
+        except HTTPError:
+            time.sleep(0.1)
+    before = -1.0
+    while (now := processor_seconds(server)) - before > 0.02:  # samples are prepared behind everybody
+        before = now
+        time.sleep(1)
+
+
+def drop(chromium: Browser, server: Server, model: str, name: str, data: bytes) -> list[float]:
+    """One number for each of COLUMNS."""
+    visitor = SeeVisitor(chromium, server.url)
+    try:
+        visitor.page.goto(f"{server.url}/" + f"?model={model}" * (model == "bundled"))
+        visitor.until("r => r.waits === ''")
+        visitor.page.wait_for_load_state("networkidle")
+        requests: list[str] = []
+        visitor.page.on("request", lambda request: requests.append(request.url))
+        seconds_before = processor_seconds(server)
+        visitor.page.evaluate(RECORD)
+        visitor.page.evaluate(HAND_OVER, ["drop", "image/jpeg", base64.b64encode(data).decode(), name])
+        visitor.page.wait_for_function("() => window.seen.attention")
+        visitor.until("r => r.waits === ''")
+        visitor.page.wait_for_load_state("networkidle")
+        seen = visitor.page.evaluate("window.seen")
+        streamlit_count = sum("/static/" in url or "/_stcore/" in url for url in requests)
+        assert visitor.read()["model"] == model, visitor.read()["model"]
+        times = [seen["photograph"], seen["attention"], seen["grids"][-1]]
+        return [*times, processor_seconds(server) - seconds_before, len(requests), streamlit_count]
+    finally:
+        visitor.close()
+
+
+def measure(chromium: Browser, model: str, change: str, dropped: list[tuple[str, bytes]]) -> list[list[float]]:
     with tempfile.TemporaryDirectory() as folder:
-        server_code = "from playground.serving import models, traces\n" + change
-        Path(folder, "sitecustomize.py").write_text(server_code if change else "")
+        code = f"from playground.serving import models, traces\n{change}" if change else ""
+        Path(folder, "sitecustomize.py").write_text(code)
         environment = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
         with serving(**environment) as server:
-            # Opens a sample with a model that is not its default, so that the model stays chosen for the photographs.
-            sample = samples()[0].name if model == "bundled" else "meadow"
-            visitor = Visitor(chromium, server.url).open(f"sample={sample}&model={model}")
-            timings = []
-            for number in range(times + 1):
-                data = base64.b64encode(photograph(number)).decode()
-                visitor.rest()
-                cpu_before = cpu_seconds(server)
-                visitor.page.evaluate(NOTE_PAINTS, pictures)
-                visitor.page.evaluate(HAND_OVER, ["drop", "image/jpeg", data, f"{number}.jpg"])
-                visitor.page.wait_for_function(f"() => window.seen.length >= {pictures}")
-                paint_times = visitor.page.evaluate("window.seen")
-                visitor.rest()
-                timings.append(
-                    [paint_times[0] / 1e3, paint_times[pictures - 1] / 1e3, cpu_seconds(server) - cpu_before]
-                )
-            visitor.close()
-    return timings[1:]  # without the first photograph, for which the server imports torch
+            wait_until_warm(server)
+            drop(chromium, server, model, *dropped[-1])  # the first is slower than all later ones
+            return [drop(chromium, server, model, *photograph) for photograph in dropped]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--settings", action="store_true")
     options = parser.parse_args()
+    dropped = photographs(options.files)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning, {time.strftime('%Y-%m-%d')}\n")
-    print("| way | drop → first picture, s | → final picture, s | server's CPU, s |\n|---|---|---|---|")
+    print(f"| | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}")
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
-        for name, model, server_code, pictures in VARIANTS:
-            results = measure(chromium, model, server_code, pictures, options.times)
-            medians = [statistics.median(column) for column in zip(*results, strict=True)]
-            print(f"| {name} | " + " | ".join(f"{median:.2f}" for median in medians) + " |", flush=True)
+        for title, model, change in SETTINGS if options.settings else (APP,):
+            rows = measure(chromium, model, change, dropped)
+            for (name, _), row in zip(dropped, rows, strict=True):
+                print(f"| {name} | {' | '.join(f'{number:.4g}' for number in row)} |")
+            medians = [statistics.median(column) for column in zip(*rows, strict=True)]
+            print(f"| {title}, median | {' | '.join(f'{median:.3g}' for median in medians)} |", flush=True)
         chromium.close()
-    print(f"\nmedians of {options.times}; load {os.getloadavg()[0]:.1f} at the end")
+    print(f"\nload {os.getloadavg()[0]:.1f} at the end")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-
-from playground.analysis.moments import (
+from best_moments import (
     ALIKE_COSINE,
     component,
     directions,
@@ -20,6 +19,7 @@ from playground.analysis.moments import (
     lattice_patches,
     neighbourhood_radius,
 )
+
 from playground.tracing import Trace, softmax_rows
 
 CROWD_SIZE = 48  # number of evenly spread patches whose rows are averaged

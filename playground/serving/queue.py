@@ -114,6 +114,11 @@ class Ticket:
     def is_long(self) -> bool:
         return self.seconds > LONG_SECONDS
 
+    @property
+    def holder(self) -> object:
+        """Who waits; people without open pages pay together with their network, and wait each for themselves."""
+        return self.visitor if self.visitor.person else self.person
+
 
 class Queue:
     """Serves up to `at_once` short tickets and one long ticket at a time, and at most `at_once + extra_long` of both.
@@ -207,9 +212,9 @@ class Queue:
                 other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long
             ]
             other_people = {
-                other.person
+                other.holder
                 for other in (*self._occupying(ticket.is_long), *earlier_tickets)
-                if other.person != ticket.person
+                if other.holder != ticket.holder
                 and (
                     other.visitor.person or not other.visitor.address or other.visitor.address != ticket.visitor.address
                 )

@@ -18,7 +18,6 @@ from typing import Protocol
 
 from PIL.Image import Image
 
-from playground.analysis.moments import best_moments
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
 from playground.lessons.lesson import Lesson, Step, Subject, TextSetting
@@ -159,12 +158,10 @@ def _pictures_in(place: Path) -> list[Path]:
 
 
 def _photograph_record(folder: Folder, file: Path, model: str, with_names: bool) -> dict:
-    """The record of an owner's photograph as a sample. It opens at the best moment that analysis/moments.py finds."""
+    """The record of an owner's photograph as a sample. It names no row: the browser looks for its best moment."""
     image = open_image(file)
     vit = models.load(model)
     photo_trace = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
-    best_moment = best_moments(photo_trace)[0]
-    row, column = divmod(best_moment.patches[0], photo_trace.grid[1])
     name = "mine-" + (re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or "picture")
     screen_image = image.copy()
     screen_image.thumbnail((pictures.SHOWN_SIDE, pictures.SHOWN_SIDE))
@@ -174,16 +171,15 @@ def _photograph_record(folder: Folder, file: Path, model: str, with_names: bool)
         "hint": "",
         "kind": "photograph",
         "credit": "",
-        "start": [(row + 0.5) / photo_trace.grid[0], (column + 0.5) / photo_trace.grid[1]],
         "thumb": pictures.thumbnail(image),
-        "opens": {"model": model, "detail": 1, "layer": best_moment.layer, "head": best_moment.head},
+        "opens": {"model": model, "detail": 1},
         **_picture_record(folder, name, jpegs.as_jpeg(screen_image), image.size),
         "prepared": {
             f"{model} 1": _write_layers(
                 folder,
                 name,
                 photo_trace.to_bytes(),
-                (best_moment.layer, best_moment.head),
+                None,
                 _names_of_heads(photo_trace) if with_names else None,
             )
         },

@@ -19,7 +19,7 @@ from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
 
 FIRST_LOOK_SIDE = 20  # patches along each side of a square picture in the coarse trace that is shown first
-FIRST_LOOK_ABOVE = 8e9  # a coarse first trace saves no time if the whole pass has fewer multiplications than this
+FIRST_LOOK_ABOVE = 20e9  # multiplications of a pass, above which a coarse trace comes first; DINOv2 S has 17e9
 MOST_PACKED_BYTES = 32 * MB  # most bytes of one answer with several layers
 MOST_OWN_BYTES = 400 * MB  # most bytes of one person's traces; the settings limit the traces of all people together
 

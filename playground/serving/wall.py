@@ -1,5 +1,5 @@
 """Serves the wall of moments: pictures that each show one row of attention weights in a sample. A click on a picture
-opens that row. analysis/moments.py found the rows, and the best were chosen by eye. The numbers that stand beside the
+opens that row. A search for telling rows found them, and the best were chosen by eye. The numbers that stand beside the
 pictures are measured here."""
 
 from __future__ import annotations

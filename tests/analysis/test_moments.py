@@ -1,10 +1,9 @@
 """The browser and Python find the same best moments of a picture; Python finds a planted moment."""
 
+import best_moments as moments
 import numpy as np
 import pytest
 from twins import MAKE_PACK, in_javascript, invented_pass, softmax
-
-from playground.analysis import moments
 
 CASES = [(0, (9, 13), ("cls",)), (1, (14, 8), ("cls", "reg0", "reg1")), (2, (7, 7), ()), (3, (20, 21), ("reg0",))]
 

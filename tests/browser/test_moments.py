@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from best_moments import STRIKING_SCORE, best_moments
 from twins import overlap_with_filter
 from waiting import until
 
@@ -12,7 +13,6 @@ from browser.own_picture import hand_over, picture, picture_without_a_pair
 from browser.truth import model, python_trace
 from playground import open_image, trace
 from playground.analysis.colour_nearness import mean_colours, row_of
-from playground.analysis.moments import STRIKING_SCORE, best_moments
 from playground.samples import named
 
 QUERY = (10, 9)

@@ -4,12 +4,12 @@ import json
 import re
 
 import pytest
+from best_moments import best_moments
 
 from browser.own_picture import hand_over, picture
 from browser.seeing import STANDS_STILL, SeeVisitor
 from browser.truth import model
 from playground import open_image, trace
-from playground.analysis.moments import best_moments
 
 READ_STOPS = """() => {
   const found = [];

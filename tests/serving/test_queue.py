@@ -160,6 +160,11 @@ def test_a_person_with_ten_questions_keeps_a_stranger_waiting_for_one(line):
     assert [visitor.person for visitor in service_order(line)] == ["me", "stranger", *["me"] * 9]
 
 
+def test_people_of_one_network_who_pay_together_count_each_among_those_who_come_first(line):
+    join(line, Visitor("anna", "a school"))
+    assert line.ahead(join(line, Visitor("bert", "a school"))) == (2, 2)
+
+
 def test_a_stranger_s_long_work_does_not_count_among_those_who_come_first(no_seats):
     queue = Queue(extra_long=1, costs=Ledger(lambda: 0.0))
     join(queue, Visitor("me"))

@@ -1,6 +1,11 @@
 """What a server does once, when it starts: it checks its settings, and warms up until it is ready."""
 
+import os
+import re
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +13,8 @@ from playground.errors import PlaygroundError
 from playground.serving import cache, models, prepared, settings, starting
 from playground.serving.settings import Settings
 from serving.visits import client
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -75,3 +82,15 @@ def test_a_model_that_cannot_be_loaded_keeps_no_server_from_being_ready(is_ready
     starting.warm_up()
     assert is_ready()
     assert "bundled is damaged" in caplog.text
+
+
+def test_torch_s_threads_sleep_while_they_wait_for_each_other():
+    """Their library reads the wish once, when torch is imported, so the app has to make it earlier."""
+    code = "import sys, app; assert 'torch' not in sys.modules; import torch"
+    environment = {name: word for name, word in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment | {"OMP_DISPLAY_ENV": "verbose"},
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    spins = re.findall(r"(?:GOMP_SPINCOUNT|KMP_BLOCKTIME) ?= ?'(\d+)", ran.stderr)
+    assert spins == ["0"] or "OMP_WAIT_POLICY" not in ran.stderr, ran.stderr

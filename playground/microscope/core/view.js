@@ -64,6 +64,9 @@ export function queryOf(token, pack) {
   return patchText(token - pack.prefixCount, pack.columns);
 }
 
+// Whether a picture opens at its best moment: a person's own, and a prepared one for which nobody chose a start.
+export const opensAtMoment = ({ private: isPrivate, prepared, picture }) => isPrivate || (prepared && !picture?.start);
+
 // The first query as text: the patch at a point [y, x], in shares of height and width.
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
   return patchText(patchAt(x, y, pack.rows, pack.columns), pack.columns);

@@ -4,7 +4,7 @@
 import { createAnswers } from "../core/answers.js";
 import { decodeHalves, holdsAll, holdsHead, mergePack, unpack } from "../core/core.js";
 import { isLate } from "../core/moments.js";
-import { sameLayer } from "../core/view.js";
+import { opensAtMoment, sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
 import { missingMatrix, storeMatrix } from "./features.js";
@@ -182,9 +182,10 @@ function wantedLayer({ choice, data, frame, page }) {
   if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? entryToDraw(entry) : entry).pack, layer);
-  const inSee = Boolean(page.see?.on) && view.beside !== "wall"; // the moments of See come from the later layers
-  const optionalLayers = missingLayers(choice, data, frame, inSee && sparing && !navigator.connection?.saveData)
-    .filter((layer) => !inSee || choice.filmLooked || !(mayRound || sparing) || isLate(layer, main.pack))
+  const inSee = Boolean(page.see?.on) && view.beside !== "wall";
+  const isSearched = inSee || (sparing && opensAtMoment(main.trace)); // moments come from the later layers
+  const optionalLayers = missingLayers(choice, data, frame, isSearched && sparing && !navigator.connection?.saveData)
+    .filter((layer) => !isSearched || choice.filmLooked || !(mayRound || sparing) || isLate(layer, main.pack))
     .map((layer) => [sentenceEntry, layer, mayRound]);
   return layers.find(isMissing) ?? optionalLayers[0] ?? null;
 }
@@ -292,15 +293,16 @@ export async function bringBest(data, page, trace) {
   const { signal } = data.fetchController;
   const { source } = data.host;
   try {
-    const picturePromise = receivePicture(data, trace, signal).catch((error) =>
-      withoutPicture(page, trace, error, signal),
-    );
     const lateLayers = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
     const missingLateLayers = lateLayers.filter(
       (layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer),
     );
-    if (missingLateLayers.length) receive(data, trace, await source.layers(trace, missingLateLayers, { signal }));
-    const entry = Object.assign(data.packs.get(trace.id), { trace, picture: await picturePromise });
+    const [picture, bytes] = await Promise.all([
+      receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal)),
+      missingLateLayers.length ? source.layers(trace, missingLateLayers, { signal }) : null,
+    ]);
+    if (bytes) receive(data, trace, bytes);
+    const entry = Object.assign(data.packs.get(trace.id), { trace, picture });
     const scene = signal.aborted ? null : await searchAll(data, entry, signal);
     return scene && { entry, scene };
   } catch (error) {

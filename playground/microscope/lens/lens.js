@@ -77,7 +77,7 @@
 
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { openingOf } from "../core/moments.js";
-import { DEFAULT_VIEW, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
+import { DEFAULT_VIEW, opensAtMoment, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { collectRefs, explainWords, setText } from "../drawing/dom.js";
 import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
@@ -257,6 +257,8 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
     return true;
   }
   update(lens, { view: shownView, place, ui });
+  // the photograph stays alone until its best moment has been found
+  if (!main.private && opensAtMoment(main) && !choice.opening.given && !choice.opening.moved) page.see?.hold(false);
   requestAnimationFrame(() => refresh(lens)); // the texts now have their heights
   return true;
 }

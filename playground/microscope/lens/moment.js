@@ -6,13 +6,14 @@ import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../co
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
 import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
-import { queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
+import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
 import { canAsk, entryToDraw, isMap, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
+const OPENING_SLICE = 24; // ms, while a picture waits for its opening: after each slice browsers pause for 4 ms
 const NOTHING_STRIKING = "No patch stands out here: this is where the class token looks.";
 const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also RESTING_MOVE)
@@ -95,12 +96,12 @@ export function keysForSearch(pack) {
 
 export const sceneOf = ({ search, main }) => (search?.id === main.id ? search.scene : null);
 
-// Shows a person's own picture in its best moment, only if nothing was chosen before.
+// Shows a picture in its best moment, only if nothing was chosen before.
 function moveToBest(choice, data, page, scene) {
   const { main } = data;
   const { opening, view } = choice;
   const isPlainRow = view.direction === "row" && wayOf(view).rows && !view.locked;
-  if (!main.trace.private || opening.touched || opening.given || opening.moved || !isPlainRow) return;
+  if (!opensAtMoment(main.trace) || opening.touched || opening.given || opening.moved || !isPlainRow) return;
   const best = openingOf(scene);
   choice.view = { ...view, what: FIRST_WAY, ...bestView(best, scene.pack) };
   choice.hover = -1; // a resting cursor does not count as pointing
@@ -159,7 +160,7 @@ function neighboursOf(patch, { rows, columns }) {
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
-  let deadline = performance.now() + SEARCH_SLICE;
+  let deadline = performance.now() + OPENING_SLICE;
   for (let step = steps.next(); ; step = steps.next()) {
     if (signal.aborted) return null;
     if (step.done) {
@@ -168,7 +169,7 @@ export async function searchAll(data, entry, signal) {
     }
     if (performance.now() < deadline) continue;
     await new Promise((resolve) => setTimeout(resolve));
-    deadline = performance.now() + SEARCH_SLICE;
+    deadline = performance.now() + OPENING_SLICE;
   }
 }
 

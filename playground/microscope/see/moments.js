@@ -7,6 +7,7 @@ import { patchText } from "../core/grid.js";
 import { carriedBy } from "../core/kinds.js";
 import { surprisesOf } from "../core/moments.js";
 import { partAt, toldOf } from "../core/places.js";
+import { opensAtMoment } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
@@ -32,7 +33,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
     const { kind } = choice.opening;
     const key = [main.picture.id, main.trace.model, main.pack.rows, main.pack.columns, kind].join(" ");
     if (openingMoment?.key !== key) {
-      const isMoment = view.what === FIRST_WAY && (!main.trace.private || ["far", "thing"].includes(kind));
+      const isMoment = view.what === FIRST_WAY && (!opensAtMoment(main.trace) || ["far", "thing"].includes(kind));
       const patch = isMoment ? frame.shown.mark : -1;
       openingMoment = { key, layer: view.layer, head: view.head, patch };
       Object.assign(moments, { scene: null, list: [], buttons: [] });

@@ -2,7 +2,7 @@
 // so that the address, the row of pictures, the toolbar and the stage cannot disagree. No DOM.
 // {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer the grid is than
 // usual, beside: null | {sample} | {mine} | {model}, chose: whether the person, not the app, chose the model}
-import { DEFAULT_VIEW } from "../core/view.js";
+import { DEFAULT_VIEW, opensAtMoment } from "../core/view.js";
 import { ask } from "./http.js";
 
 // The server's samples and the models that open them; the same for everybody, fetched once.
@@ -178,7 +178,7 @@ export function viewFor(trace, formerTrace, view) {
   const isSamePictureModel = formerTrace?.model === trace.model;
   if (!isNewPicture && isSamePictureModel) return null;
   const nextView = { ...view };
-  const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (isNewPicture && trace.private);
+  const opensByItself = Object.keys(trace.opens ?? {}).length > 0 || (isNewPicture && opensAtMoment(trace));
   if (opensByItself || !isSamePictureModel) for (const key of ["layer", "head"]) delete nextView[key];
   if (isNewPicture) for (const key of ["locked", "query", "cut"]) delete nextView[key];
   return nextView;

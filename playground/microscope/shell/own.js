@@ -41,7 +41,7 @@ export const ownPictures = {
     try {
       const picture = await sendPicture(file, file.name || "pasted picture", { onWait: sayWaiting, ...options });
       keepInAlbum({ ...picture, src: picture.thumb, blob: file, when: Date.now() });
-      choice.set({ mine: picture.id });
+      if (ownPictures.lastFile === file) choice.set({ mine: picture.id }); // else a newer one has been opened
     } finally {
       changeSendingCount(-1);
     }

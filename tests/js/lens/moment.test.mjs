@@ -85,6 +85,15 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
   assert.equal(lens.choice.view.head, 0, "it does not move again");
 });
 
+test("of prepared pictures, one without a start that somebody chose moves to its best moment", async () => {
+  for (const [start, moveCount] of [[undefined, 1], [[0.5, 0.5], 0]]) {
+    const trace = aTrace("prepared", { prepared: {}, model: "small", picture: { id: "photograph", start } });
+    const { lens, moves } = openedLens({ trace });
+    await finishSearch(lens);
+    assert.equal(moves.length, moveCount, `start ${start}`);
+  }
+});
+
 test("where nothing stands out, the class token's row opens and a message says so until somebody points", async () => {
   const { lens, choices, moves } = openedLens({ pack: PLAIN });
   assert.equal(openingRow(PLAIN).kind, "nothing");

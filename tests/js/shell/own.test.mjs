@@ -89,6 +89,19 @@ test("a photograph is shown though the browser's disk is slow", async () => {
   assert.deepEqual([choice.now.mine, album.sendingCount, numbersOf(album.list)], [idOf(1), 0, [1]]);
 });
 
+test("of two photographs on their way the last one is shown, though its answer comes first", async () => {
+  const answers = [];
+  aServer(() => new Promise((answer) => answers.push(answer)));
+  const album = await aVisit();
+  const opened = [album.open(photograph("first.jpg")), album.open(photograph("last.jpg"))];
+  while (answers.length < 2) await new Promise((resolve) => setTimeout(resolve));
+  for (const n of [1, 0]) {
+    answers[n](json({ id: idOf(n), title: "", thumb: "" }));
+    await opened[n];
+    assert.equal(choice.now.mine, idOf(1));
+  }
+});
+
 test("eight photographs are kept; the oldest goes, and one that comes again is the latest", async () => {
   photographServer();
   const album = await aVisit();

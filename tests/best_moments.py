@@ -1,4 +1,5 @@
-"""Searches for a picture's best moment: the head and the three patches with the most telling rows.
+"""Searches for a picture's best moment, the head and the three patches with the most telling rows. The browser has the
+same arithmetic in microscope/core/moments.js; tests/analysis/test_moments.py compares the two.
 
 A row is telling if four conditions hold. Its brightest patches lie together, far from the query, and resemble the query
 without being in one region with it. The query lies in a small region, such as an eye, a wheel or a window, not on an
@@ -10,8 +11,6 @@ striking.
 The row of the filter by colour and nearness (analysis/colour_nearness.py) is not subtracted, because this filter gives
 little to far patches. On 34 photographs the subtraction made as many choices worse as better.
 
-For a person's own photograph the browser computes the same in microscope/core/moments.js;
-tests/analysis/test_moments.py compares the two. `benchmarks/moments.py` draws the moments on a sheet;
 `benchmarks/striking.py` counts how many moments people found striking.
 """
 
