@@ -1,10 +1,14 @@
-// The microscope as a component of Streamlit (playground/workbench/lens.py): it shows a trace, and gives the patch that was
-// pressed back to Python as `patch`, "row,column".
+// The microscope as a component of Streamlit (playground/workbench/lens.py): it shows a trace, and gives the patch that
+// was pressed back to Python as `patch`, "row,column".
 import { createLens } from "../lens/lens.js";
 
 export default function lensOfStreamlit({ data, parentElement, setStateValue }) {
   const { id, title, numbers, picture, view, height } = data;
-  const mounted = (parentElement.__attention ??= begin(parentElement.querySelector("[data-lens]"), height, setStateValue));
+  const mounted = (parentElement.__attention ??= begin(
+    parentElement.querySelector("[data-lens]"),
+    height,
+    setStateValue,
+  ));
   mounted.tell = setStateValue;
   if (mounted.id === id) mounted.lens.update({ view });
   else mounted.show({ id, title, numbers, picture, view });

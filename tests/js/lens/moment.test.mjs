@@ -86,7 +86,10 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
 });
 
 test("of prepared pictures, one without a start that somebody chose moves to its best moment", async () => {
-  for (const [start, moveCount] of [[undefined, 1], [[0.5, 0.5], 0]]) {
+  for (const [start, moveCount] of [
+    [undefined, 1],
+    [[0.5, 0.5], 0],
+  ]) {
     const trace = aTrace("prepared", { prepared: {}, model: "small", picture: { id: "photograph", start } });
     const { lens, moves } = openedLens({ trace });
     await finishSearch(lens);
