@@ -254,7 +254,6 @@ export const MARKUP = `
   <div data-ref="sharePreview"></div>
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>
   <p class="soft" data-ref="shareStatus" role="status"></p>
-  <button class="figures" data-ref="shareFigures" hidden>Figures for a paper</button>
 </div>
 
 <div class="sheet" data-ref="scenesSheet" role="dialog" aria-label="Scenes" hidden>

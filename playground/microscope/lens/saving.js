@@ -3,7 +3,7 @@
 import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar, ticksOfBar } from "../drawing/charts.js";
-import { makeCanvas, setText, setVisible } from "../drawing/dom.js";
+import { setText, setVisible } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, printParts } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
@@ -172,24 +172,18 @@ export function leavePresenting(lens) {
 // interactive page.
 
 const PICTURE_SCALE = 2;
-// make() shows a preview of the format. It returns a promise of the file as a blob, or of null if that failed or is no
-// longer wanted. end() returns the extension of the file's name.
-// use: what the format is for, its key among See's words and in English.
-const SHARE_FORMATS = {
-  picture: { make: sharedPicture, end: () => "png", use: ["usePicture", "A still, for a message or a slide."] },
-  tall: { make: sharedLoop, end: kindOfFilm, use: ["useTall", "It moves: for a message on a phone."] },
-  wide: { make: sharedLoop, end: kindOfFilm, use: ["useWide", "It moves: for a slide or a screen."] },
-  page: { make: sharedPage, end: () => "html", use: ["usePage", "One file, no network: whoever opens it can point."] },
+// A format: make(lens, isCurrent) shows a preview and returns a promise of the file as a blob, or of null if that
+// failed or is no longer wanted; end(blob) returns the extension of the file's name; use: what the format is for, its
+// key among See's words and in English. See adds formats.
+const PICTURE_FORMAT = {
+  make: sharedPicture,
+  end: () => "png",
+  use: ["usePicture", "A still, for a message or a slide."],
 };
-const DESKTOP_ORDER = ["picture", "wide", "tall", "page", "link"];
-const PHONE_ORDER = ["tall", "picture", "page", "link", "wide"];
-
-function kindOfFilm({ type }) {
-  return type.split(/[/;]/)[1];
-}
+const formatNamed = ({ see }, name) => see?.shareFormats[name] ?? PICTURE_FORMAT;
 
 // The sentence that See or Lab shows.
-const sentenceNow = ({ see, refs }) => (see?.on ? see.sentenceText() : refs.sentence.textContent);
+export const sentenceNow = ({ see, refs }) => (see?.on ? see.sentenceText() : refs.sentence.textContent);
 
 export function bindShare(lens) {
   const { page } = lens;
@@ -204,29 +198,20 @@ export function bindShare(lens) {
     if (page.share.link) copyShared(page);
     else if (page.share.file) downloadFile(page.share.file);
   });
-  refs.shareFigures.addEventListener("click", () => {
-    setVisible(refs.sendingSheet, false);
-    lens.data.host.figures();
-  });
 }
 
 const NO_PHOTO = "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.";
 
 // Called when the sheet has been opened. Without `format`, the sheet begins with what this device sends.
 export function beginShare(lens, format) {
-  const { see, refs, touch } = lens.page;
+  const { see, refs } = lens.page;
   const possible = { picture: true, link: Boolean(lens.data.host.link) };
   for (const button of refs.shareWays.querySelectorAll("[data-share]")) {
     const { share } = button.dataset;
     setVisible(button, possible[share] ?? Boolean(see?.canShare(share)));
   }
-  const buttons = (touch ? PHONE_ORDER : DESKTOP_ORDER).map((way) =>
-    refs.shareWays.querySelector(`[data-share="${way}"]`),
-  );
-  refs.shareWays.prepend(...buttons);
-  setVisible(refs.shareFigures, Boolean(lens.data.host.figures));
   see?.writeShared();
-  chooseFormat(lens, format ?? buttons.find(({ hidden }) => !hidden).dataset.share);
+  chooseFormat(lens, format ?? refs.shareWays.querySelector("[data-share]:not([hidden])").dataset.share);
 }
 
 // Shows the link, and which parts of the view it contains, before the person copies it.
@@ -262,10 +247,10 @@ async function chooseFormat(lens, format) {
   setText(refs.shareSave, wordsInFace(page, "shareSave", "Save"));
   if (format === "link") return showLink(lens);
   if (lens.frame.shown.rough) return setText(refs.shareStatus, wordsInFace(page, "shareComes", NUMBERS_MISSING));
-  const { make, end: extension, use } = SHARE_FORMATS[format];
+  const { make, end: extension, use } = formatNamed(page, format);
   const say = (...words) => setText(refs.shareStatus, `${wordsInFace(page, ...use)} ${wordsInFace(page, ...words)}`);
   say("shareMaking", "Making it …");
-  const blob = await make(lens, format, isCurrent).catch(() => null);
+  const blob = await make(lens, isCurrent).catch(() => null);
   if (!isCurrent()) return;
   if (!blob)
     return setText(refs.shareStatus, wordsInFace(page, "shareFailed", "It could not be made: share the picture."));
@@ -297,30 +282,17 @@ async function openShareMenu(page) {
   }
 }
 
-function putPreview(page, canvas, words) {
+export function putPreview(page, canvas, words) {
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", words);
   page.refs.sharePreview.replaceChildren(canvas);
 }
 
-async function sharedPicture(lens) {
+export async function sharedPicture(lens) {
   const { page } = lens;
   const canvas = page.see?.on ? page.see.sharedStill() : pictureCanvas(lens, PICTURE_SCALE, false);
   putPreview(page, canvas, `The picture: ${sentenceNow(page)}`);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-}
-
-// The loop plays on the sheet while it is recorded.
-function sharedLoop({ page }, shape, isCurrent) {
-  const canvas = makeCanvas(1, 1);
-  putPreview(page, canvas, `The loop: ${sentenceNow(page)}`);
-  return page.see.sharedLoop(canvas, shape, isCurrent);
-}
-
-// One HTML file that works without a network. The preview shows the first picture of the page.
-async function sharedPage(lens) {
-  await sharedPicture(lens);
-  return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
 }
 
 // Below: the present view as an SVG with real text, and as numbers. Both contain the values on the screen.

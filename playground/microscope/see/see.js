@@ -52,6 +52,9 @@ const PATCH_WORD = /\b(patch(?:es)?|Felde?r?n?)\b/i; // a patch in each language
 const PRESENTED_HEIGHT = 480; // px: on a higher picture in full screen, lines, numbers and labels grow with it
 const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 
+const DESKTOP_ORDER = ["picture", "wide", "tall", "page", "link"];
+const PHONE_ORDER = ["tall", "picture", "page", "link", "wide"];
+
 const HEAD_MARKUP = `
   <p class="see-says" data-see="says"></p>
   <p class="see-invites" data-see="invites"></p>
@@ -120,6 +123,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return button;
   });
   oneTabStop(doorBar, () => doorButtons);
+  const figuresButton = makePart("button", "figures", "", refs.sendingSheet, "append");
+  figuresButton.addEventListener("click", () => {
+    setVisible(refs.sendingSheet, false);
+    data.host.figures();
+  });
   const credit = makePart("span", "see-credit", "", doorBar, "append");
 
   // ---- on a phone: two switches, and the panel of the last pressed one
@@ -491,7 +499,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return see.otherRow[largestIndex(see.otherRow, 0, pack.tokens)];
   }
 
-  // Writes the sheet behind the Share button in the language of See.
+  // Writes the sheet behind the Share button in the language of See. What this device sends comes first.
   function writeShared() {
     const wordsOfFace = (key, englishText) => (see.on ? words(key) : englishText);
     const wordKeys = {
@@ -501,9 +509,12 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       page: "sharePage",
       link: "shareLink",
     };
+    const order = page.touch ? PHONE_ORDER : DESKTOP_ORDER;
+    refs.shareWays.prepend(...order.map((way) => refs.shareWays.querySelector(`[data-share="${way}"]`)));
     for (const button of refs.shareWays.children) if (see.on) setText(button, words(wordKeys[button.dataset.share]));
     setText(refs.shareGo, wordsOfFace("share", "Share"));
-    setText(refs.shareFigures, wordsOfFace("shareFigures", "Figures for a paper"));
+    setText(figuresButton, wordsOfFace("shareFigures", "Figures for a paper"));
+    setVisible(figuresButton, Boolean(data.host.figures));
   }
 
   writeWords();

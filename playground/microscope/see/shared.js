@@ -5,7 +5,7 @@ import { layerOf } from "../core/core.js";
 import { makeCanvas } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto } from "../drawing/light.js";
-import { printMap } from "../lens/saving.js";
+import { printMap, putPreview, sentenceNow, sharedPicture } from "../lens/saving.js";
 import { drawLoop, loopShape, makeLoop, OUTLINE_UNIT } from "./loop.js";
 import { createLayerFilm } from "./play.js";
 
@@ -57,6 +57,28 @@ export function createShared(lens, see) {
     wide: () => aspectNow() >= 1, // beside an upright picture, words would stand in a thin column
   };
 
+  async function sharedLoop(canvas, way, isWanted) {
+    await new Promise((resolve) => see.withLayers(resolve));
+    if (!isWanted()) return null;
+    const shape = loopShape(way, aspectNow());
+    return makeLoop(canvas, shape, momentIn(shape, true), frame.colours.font, isWanted);
+  }
+
+  // The loop plays on the sheet while it is recorded.
+  const loopFormat =
+    (way) =>
+    ({ page }, isCurrent) => {
+      const canvas = makeCanvas(1, 1);
+      putPreview(page, canvas, `The loop: ${sentenceNow(page)}`);
+      return sharedLoop(canvas, way, isCurrent);
+    };
+
+  // One HTML file that works without a network. The preview shows the first picture of the page.
+  async function pageFormat() {
+    await sharedPicture(lens);
+    return new Blob([await lens.page.see.sharedPage()], { type: "text/html" });
+  }
+
   return {
     canShare: (way) => isOfAPatch() && Boolean(canMake[way]?.()),
     sharedStill() {
@@ -65,11 +87,15 @@ export function createShared(lens, see) {
       drawLoop(canvas.getContext("2d"), shape, momentIn(shape, false), frame.colours.font, AT_REST_MS);
       return canvas;
     },
-    async sharedLoop(canvas, way, isWanted) {
-      await new Promise((resolve) => see.withLayers(resolve));
-      if (!isWanted()) return null;
-      const shape = loopShape(way, aspectNow());
-      return makeLoop(canvas, shape, momentIn(shape, true), frame.colours.font, isWanted);
+    sharedLoop,
+    shareFormats: {
+      tall: { make: loopFormat("tall"), end: kindOfFilm, use: ["useTall", "It moves: for a message on a phone."] },
+      wide: { make: loopFormat("wide"), end: kindOfFilm, use: ["useWide", "It moves: for a slide or a screen."] },
+      page: {
+        make: pageFormat,
+        end: () => "html",
+        use: ["usePage", "One file, no network: whoever opens it can point."],
+      },
     },
     async sharedPage() {
       const { before, place, after } = see.sentence();
@@ -79,6 +105,8 @@ export function createShared(lens, see) {
     },
   };
 }
+
+const kindOfFilm = ({ type }) => type.split(/[/;]/)[1];
 
 // Below: writes a moment as one HTML file that works without a network: the queries and keys of this head in eight
 // bits, the photograph, and the lens. The reader's browser makes the file. Names from outside are set as text, and the

@@ -23,15 +23,3 @@ test("without See there is the picture alone; an own photograph is said to be in
       "Your photograph is in it.",
   );
 });
-
-test("without touch the sheet begins with the picture; it leads to figures where the page has them", async () => {
-  let opened = 0;
-  const figures = () => opened++;
-  const microscope = await mountLens({ pack: { grid: [6, 7] }, view: { layer: 1 }, host: { figures } });
-  microscope.click(microscope.part("sending"));
-  const [first] = microscope.part("shareWays").children;
-  assert.deepEqual([first.dataset.share, first.getAttribute("aria-pressed")], ["picture", "true"]);
-  assert.equal(microscope.part("shareFigures").hidden, false);
-  microscope.click(microscope.part("shareFigures"));
-  assert.deepEqual([opened, microscope.part("sendingSheet").hidden], [1, true]);
-});

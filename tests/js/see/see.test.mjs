@@ -85,3 +85,15 @@ test("the arrow keys aim at a place of the story's picture, and Enter guesses it
   assert.deepEqual([aims().length, microscope.find(".story-guess").textContent], [0, ""]);
   assert.notEqual(microscope.find(".story-after").textContent, "");
 });
+
+test("without touch the sheet begins with the picture; it leads to figures where the page has them", async () => {
+  let opened = 0;
+  const figures = () => opened++;
+  const microscope = await mountSee({ host: { see, figures } });
+  microscope.click(microscope.part("sending"));
+  const [first] = microscope.part("shareWays").children;
+  assert.deepEqual([first.dataset.share, first.getAttribute("aria-pressed")], ["picture", "true"]);
+  assert.equal(microscope.find(".figures").hidden, false);
+  microscope.click(microscope.find(".figures"));
+  assert.deepEqual([opened, microscope.part("sendingSheet").hidden], [1, true]);
+});
