@@ -115,26 +115,24 @@ class Newcomer(Visitor):
     remembers_lab = False
 
 
-@pytest.mark.parametrize(
-    "needs",
-    ["lab", pytest.param("a page", marks=pytest.mark.slow), pytest.param("a photograph", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("needs", ["lab", pytest.param("a page", marks=pytest.mark.slow)])
 def test_in_see_streamlit_begins_when_something_needs_it(arrive, server, needs):
-    """Streamlit's page opens a session on the server, which a visitor does not need for looking at pictures."""
+    """Streamlit's page opens a session on the server, which a visitor does not need for looking at pictures, also at
+    photographs of their own."""
     visitor = arrive(Newcomer, server.url).open("sample=flock&model=bundled")
     visitor.until("r => r.waits === ''")
     visitor.unfold("pictures").locator('[data-sample="portrait"]').click()
     visitor.until("r => r.picture === 'portrait' && r.waits === ''")
     visitor.page.locator(".see-moments button").nth(1).click()
+    hand_over(visitor, "drop", picture(320, 240))
+    visitor.until("r => r.picture.length === 16 && r.waits === ''")
     visitor.page.wait_for_load_state("networkidle")
     assert session_count(visitor) == 0
     if needs == "lab":
         visitor.page.keyboard.press("l")
-    elif needs == "a page":
+    else:
         visitor.unfold("pages").get_by_role("link", name="By hand").click()
         visitor.page.wait_for_url("**/by_hand?**")
-    else:
-        hand_over(visitor, "drop", picture(320, 240))
     visitor.page.locator("[data-test-connection-state=CONNECTED]").wait_for()
     visitor.check()
 

@@ -3,7 +3,7 @@
 
 import { wantedHead } from "../lens/asking.js";
 import { openFace, readAddress, shownTrace, visit } from "./address.js";
-import { choice, choiceFrom, loadCatalogue, wordsOfTraces } from "./choice.js";
+import { choiceFrom, loadCatalogue, wordsOfTraces } from "./choice.js";
 import { markConnected, watchDialog, watchFirstConnection } from "./connection.js";
 import { endEarly, isEarly, mountEarly, moveToStreamlit, readPageData, storeMessage } from "./early.js";
 import { addressOf } from "./http.js";
@@ -59,13 +59,13 @@ function beginAfterPicture(streamlitScripts) {
     timer = setTimeout(begin, openFace().now === "see" ? LONGEST_WAIT_IN_SEE : 0);
   }, LONGEST_WAIT);
   let isShown = false;
-  const beginIfNeeded = () => isShown && needsServerSide() && begin();
-  const stoppers = [openFace().follow(beginIfNeeded), choice.follow(beginIfNeeded)];
+  const beginIfNeeded = () => isShown && openFace().now !== "see" && begin();
+  const stopFollowing = openFace().follow(beginIfNeeded);
   function begin() {
     clearTimeout(timer);
     shownTrace.listeners.delete(onShown);
     shownTrace.onComplete = null;
-    for (const stopListening of stoppers.splice(0)) stopListening();
+    stopFollowing();
     if (!streamlitScripts.isConnected) return;
     watchFirstConnection();
     streamlitScripts.replaceWith(streamlitScripts.content);
@@ -85,10 +85,6 @@ function beginAfterPicture(streamlitScripts) {
   shownTrace.listeners.add(onShown);
   return begin;
 }
-
-// Lab and own photographs use the server's time, so they need Streamlit's session, by which the server identifies the
-// person.
-const needsServerSide = () => openFace().now !== "see" || Boolean(choice.now.mine);
 
 const MOUNTS = {
   toolbar: mountToolbar,
