@@ -65,7 +65,6 @@ function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
-// Writes numbers into cells above the exposure, if the cells are large enough.
 const numberWidths = new Map(); // of numbers written in cells: measuring one takes longer than writing it
 
 function numberWidth(context, text, unit) {
@@ -74,6 +73,7 @@ function numberWidth(context, text, unit) {
   return numberWidths.get(key);
 }
 
+// Writes numbers into cells above the exposure, if the cells are large enough.
 function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   const cw = w / columns,
     ch = h / rows;
