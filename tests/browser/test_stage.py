@@ -128,12 +128,12 @@ def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_it
     sentence = page.locator(".lens .see-says")
     assert float(sentence.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")) >= 40
     assert page.locator(".lens").evaluate("e => e.scrollHeight <= innerHeight")
-    page.locator(".see-moments button").first.wait_for()
+    page.locator(".see-moments button").first.wait_for(state="attached")
     for n in (2, 3):
         page.keyboard.press("PageDown")
-        page.locator(f".see-moments button:nth-child({n})[aria-pressed=true]").wait_for()
+        page.locator(f".see-moments button:nth-child({n})[aria-pressed=true]").wait_for(state="attached")
     page.keyboard.press("ArrowLeft")
-    page.locator(".see-moments button:nth-child(2)[aria-pressed=true]").wait_for()
+    page.locator(".see-moments button:nth-child(2)[aria-pressed=true]").wait_for(state="attached")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])

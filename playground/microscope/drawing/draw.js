@@ -65,6 +65,14 @@ function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
   context.fillText(text, left + 5 * unit, top + height / 2 + unit * 0.5);
 }
 
+const numberWidths = new Map(); // of numbers written in cells: measuring one takes longer than writing it
+
+function numberWidth(context, text, unit) {
+  const key = `${unit} ${text}`;
+  if (!numberWidths.has(key)) numberWidths.set(key, context.measureText(text).width);
+  return numberWidths.get(key);
+}
+
 // Writes numbers into cells above the exposure, if the cells are large enough.
 function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   const cw = w / columns,
@@ -77,7 +85,7 @@ function numberCells(context, w, h, { rows, columns, clipped }, unit) {
   context.lineWidth = 2.5 * unit;
   context.lineJoin = "round";
   for (const { patch, text } of clipped) {
-    if (ch < 1.2 * NUMBER_SIZE * unit || cw < context.measureText(text).width + 2 * unit) continue;
+    if (ch < 1.2 * NUMBER_SIZE * unit || cw < numberWidth(context, text, unit) + 2 * unit) continue;
     const centre = [((patch % columns) + 0.5) * cw, (Math.floor(patch / columns) + 0.5) * ch];
     context.strokeText(text, ...centre);
     context.fillText(text, ...centre);

@@ -8,7 +8,7 @@ import { signedColour, signedCss } from "./stage.js";
 export const LETTERS = "ABCDEFGHI";
 const LETTER_EDGE = 18; // pixels at the top and left for the letters
 
-const inkOn = ([r, g, b]) => (0.3 * r + 0.59 * g + 0.11 * b > 140 ? "#111" : "#fff");
+const inkOn = ([r, g, b]) => (0.3 * r + 0.59 * g + 0.11 * b > 118 ? "#111" : "#fff");
 
 const cellSize = (size, count) => (size - LETTER_EDGE) / count;
 
@@ -165,6 +165,6 @@ function textElement(tag, className, text) {
 export function paintCell(cell, t, word) {
   const [r, g, b] = heatAt(t);
   cell.style.background = `rgb(${r} ${g} ${b})`;
-  cell.style.color = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#111" : "#fff";
+  cell.style.color = 0.299 * r + 0.587 * g + 0.114 * b > 118 ? "#111" : "#fff";
   if (cell.firstChild.textContent !== word) cell.firstChild.textContent = word;
 }

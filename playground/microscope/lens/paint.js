@@ -191,9 +191,10 @@ function setTag({ view }, frame, { see }, isHidden) {
   picture.tag = null;
   if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
-  const brightestIndex = largestIndex(answers.values, firstPatch, start + pack.tokens);
   const place = see?.placeShown();
-  const taggedIndex = place ? firstPatch + place.brightest : brightestIndex;
+  const taggedIndex = place
+    ? firstPatch + place.brightest
+    : largestIndex(answers.values, firstPatch, start + pack.tokens);
   // An even row has no patch worth naming.
   if (WAYS[what].rows && answers.weights[taggedIndex] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
