@@ -4,18 +4,17 @@ import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/cor
 import { PART_COUNT } from "../core/features.js";
 import { isEven } from "../core/light.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
-import { placeName } from "../core/sentence.js";
+import { placeName, prefixName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { findCollapse } from "./film.js";
 import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
+import { rowInWords } from "./told.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
-
-export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
 // The text in See's language if See is shown; in Lab the English one.
 export const wordsInFace = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
@@ -387,7 +386,7 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, other
 
 const MOST_NAMED_TOKENS = 3; // tokens that the sentence names
 
-// A sentence such as "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
+// Such as "row 7, column 5 in layer 8, head 3: 68 % of its attention goes to the place around row 2, column 9."
 export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   const { shown } = frame;
   const { pack, answers, token } = shown;
@@ -406,7 +405,10 @@ export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   const kindText = page.kindline.kind.textContent; // maps have no kind
   const place = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${scaleNote}${cutWords}`;
   const verb = view.direction === "row" ? "gives" : "receives";
-  const sentence = `${tokenName(token, pack)} ${place} ${verb} ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
+  const told = rowInWords(shown);
+  const sentence = told
+    ? `${tokenName(token, pack)} ${place}: ${told}`
+    : `${tokenName(token, pack)} ${place} ${verb} ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
   const filterText = view.beside === "filter" ? page.refs.filterWords.textContent : "";
   return [sentence, kindText, page.matches.words.textContent, filterText].filter(Boolean).join(" ");
 }
@@ -442,5 +444,6 @@ export function captionOf(choice, data, frame) {
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
+  captionParts.push(rowInWords(shown).replace(/\.$/, ""));
   return [...captionParts, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
 }

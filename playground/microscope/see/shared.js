@@ -11,8 +11,8 @@ import { drawLoop, LOOP_SHAPES, loopPictureSize, makeLoop } from "./loop.js";
 const WIDE_PICTURE = 620; // px: numbers and lines are sized for a picture of this width
 const AT_REST_MS = 3000;
 
-// see: {words, language, isPlain, sentence: () => {before, place, after}, credit: () => the line below the sentence,
-// curve(w, h), shared, tryAt}, see see.js.
+// see: {words, language, isPlain, sentence: () => {before, place, after}, inWords: () => the sentence for people who do
+// not see the picture, credit: () => the line below the sentence, curve(w, h), shared, tryAt}, see see.js.
 export function createShared(lens, see) {
   const { choice, data, frame } = lens;
 
@@ -56,9 +56,8 @@ export function createShared(lens, see) {
       return makeLoop(canvas, shape, momentIn(shape), frame.colours.font, isWanted);
     },
     async sharedPage() {
-      const { before, place, after } = see.sentence();
       const title = `Attention: ${data.main.picture.title}`;
-      const words = { title, tryYours: see.words("tryYours"), still: before + place + after };
+      const words = { title, tryYours: see.words("tryYours"), still: see.inWords() };
       return makeSharedPage(lens, await see.shared(), { tryAt: see.tryAt(), words, language: see.language() });
     },
   };

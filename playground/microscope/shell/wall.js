@@ -1,8 +1,8 @@
 // The wall of moments: each tile shows one row of attention, and a press on a tile opens its picture, layer, head and
 // patch.
-import { percent } from "../core/numbers.js";
-import { sayRow, shownPlace } from "../see/says.js";
-import { localNumber, seeWords } from "../see/words.js";
+import { localNumber, percent } from "../core/numbers.js";
+import { sayRow, shownPlace } from "../core/says.js";
+import { seeWords } from "../see/words.js";
 import { openFace } from "./address.js";
 import { addressOf, ask, wordsOfTrouble } from "./http.js";
 

@@ -3,9 +3,9 @@
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
+import { filledIn } from "../core/numbers.js";
 import { isInPart, partAt, shareOfPart } from "../core/places.js";
-import { nameOfPart, outsideShare, unbrokenPercent } from "../see/says.js";
-import { filledIn } from "../see/words.js";
+import { nameOfPart, outsideShare, unbrokenPercent } from "../core/says.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 12;

@@ -1,6 +1,6 @@
 // The story's words, one table for each language. {name} in a sentence is filled with a number or word about the
 // picture. No DOM.
-import { filledIn } from "../see/words.js";
+import { filledIn } from "../core/numbers.js";
 
 export const STORY_WORDS = {
   en: {
