@@ -47,11 +47,10 @@ def told(row: np.ndarray, mark: int, parts: Sequence[Part] = ()) -> dict:
         own = mark in place["patches"]
         near_share = float(row.flat[[patch for patch in place["patches"] if patch in near]].sum())
         place |= {"own": own, "near": own and 2 * near_share >= place["share"], "part": None}
-        for part in () if own else others:
-            inside = [patch for patch in place["patches"] if part.holds(patch, row.shape)]
-            if 2 * row.flat[inside].sum() >= place["share"]:
-                box = [patch for patch in range(row.size) if part.holds(patch, row.shape)]
-                place |= {"part": {"kind": part.kind, "box": part.box}, "share": float(row.flat[box].sum())}
+        for part in () if own else (part for part in others if part.holds(place["brightest"], row.shape)):
+            box_share = float(row.flat[[patch for patch in range(row.size) if part.holds(patch, row.shape)]].sum())
+            if box_share >= place["share"]:
+                place |= {"part": {"kind": part.kind, "box": part.box}, "share": box_share}
                 break
     lit = sum(len(place["patches"]) for place in found)
     found.sort(key=lambda place: -place["share"])  # a named place has the sum over its box

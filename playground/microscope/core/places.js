@@ -40,8 +40,8 @@ function litPatches(weights, from, count) {
 
 // The places of a row with names, the largest first: [{patches, share, brightest, own, near, part}]. own: whether the
 // asking patch `mark` lies in it; near: whether half of an own place's share is near `mark`. parts: the sample's,
-// [{kind, box: [top, left, bottom, right] in shares}]. A place that lies in one of them bears its name, `part`, once,
-// and the sum over its box.
+// [{kind, box: [top, left, bottom, right] in shares}]. A place whose brightest patch
+// lies in one of them, which has no less than the place, bears its name, `part`, once, and the sum over its box.
 export function namedPlaces(weights, from, grid, mark, parts = []) {
   const others = parts.filter((part) => !isInPart(part, mark, grid));
   const places = placesOf(weights, from, grid).map((place) => {
@@ -83,10 +83,9 @@ function shareNear({ patches }, weights, from, { rows, columns }, mark) {
 }
 
 function named(place, weights, from, grid, parts) {
-  const sumOf = (patches) => patches.reduce((sum, patch) => sum + weights[from + patch], 0);
-  for (const part of parts) {
-    const inPlace = place.patches.filter((patch) => isInPart(part, patch, grid));
-    if (2 * sumOf(inPlace) >= place.share) return { part, share: shareOfPart(part, weights, from, grid) };
+  for (const part of parts.filter((part) => isInPart(part, place.brightest, grid))) {
+    const share = shareOfPart(part, weights, from, grid);
+    if (share >= place.share) return { part, share };
   }
   return { part: null };
 }

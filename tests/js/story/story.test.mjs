@@ -9,7 +9,6 @@ import {
   distanceOf,
   factsOfStory,
   heardAfter,
-  partnerOf,
   rowOfPatch,
   SCENE_COUNT,
   sceneAt,
