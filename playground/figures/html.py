@@ -55,7 +55,7 @@ PAGE_TEMPLATE = """<!doctype html>
 <main><attention-lens id="lens" numbers="pack" picture="picture"></attention-lens></main>
 <img id="picture" alt="{name}" src="data:image/jpeg;base64,{jpeg}" hidden>
 <img id="still" alt="{seen}" src="data:image/jpeg;base64,{still}">
-<noscript>With JavaScript this picture shows whom each patch listens to.</noscript>
+<noscript>With JavaScript this picture shows what each patch looks at.</noscript>
 <footer id="foot"{foot}><span>{words}</span>{command}</footer>
 <script type="application/json" id="start">{start}</script>
 <script type="text/plain" id="pack">{pack}</script>

@@ -161,8 +161,8 @@ ENGLISH = {
     "special.sentence": ".",
     "special.sentence.one": "; {names} gets {taken}.",
     "special.sentence.several": "; {names} get {taken}.",
-    "heard.sentence": "{opening}{who} is heard {share} as much as the average token, the most from {place}.",
-    "heard.sentence.gives": "{opening}{who} is heard {share} as much as the average token, the most from {place}, "
+    "heard.sentence": "{opening}{who} is looked at {share} as much as the average token, the most from {place}.",
+    "heard.sentence.gives": "{opening}{who} is looked at {share} as much as the average token, the most from {place}, "
     "which gives it {amount} of its own.",
     "times.sentence": "{times} times",
     "arrives.sentence": "{opening}counting how long the values are, {share} of what {who} mixes comes from outside "

@@ -42,13 +42,13 @@ export function gradesOf(places, patches, holds) {
 
 // The verdict on a guessed patch, {right, words}. A patch beside a place counts for it.
 export function gradeOf({ ranks, shares }, patch, columns, language) {
-  const rank = rankAt(ranks, patch, columns);
+  const rank = rankOfGuess(ranks, patch, columns);
   const key = { [NONE]: "none", [OWN]: "own", [LARGEST]: "largest", 2: "second" }[rank] ?? "later";
   const values = { rank, share: percent(shares[rank] ?? 0), most: percent(shares[LARGEST]) };
   return { right: rank === LARGEST, words: filledIn(language, GRADE_WORDS[language][key], values) };
 }
 
-function rankAt(ranks, patch, columns) {
+function rankOfGuess(ranks, patch, columns) {
   if (ranks[patch] !== ".") return Number.parseInt(ranks[patch], 36);
   const near = [-1, 0, 1].flatMap((down) =>
     [-1, 0, 1]

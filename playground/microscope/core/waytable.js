@@ -132,9 +132,9 @@ sentence:{
 "special":".",
 "special.one":"; {names} gets {taken}.",
 "special.several":"; {names} get {taken}.",
-"heard":"{opening}{who} is heard {share} as much as the average token, the most from {place}.",
-"heard.gives":"{opening}{who} is heard {share} as much as the average token, the most from {place}, which gives it " +
-"{amount} of its own.",
+"heard":"{opening}{who} is looked at {share} as much as the average token, the most from {place}.",
+"heard.gives":"{opening}{who} is looked at {share} as much as the average token, the most from {place}, which gives" +
+" it {amount} of its own.",
 "times":"{times} times",
 "arrives":"{opening}counting how long the values are, {share} of what {who} mixes comes from outside its " +
 "{k}×{k} neighbourhood, the most from {place} ({amount}).",

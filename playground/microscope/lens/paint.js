@@ -34,7 +34,7 @@ import { paintScissors } from "./scissors.js";
 import { habitOf, isMap, overlayNow, putMeanRow, resolve } from "./state.js";
 import { rowOnView } from "./told.js";
 
-const COUNT_WORDS = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
+const COUNT_WORDS = { row: "tokens it looks at:", column: "what this patch gets, on average 1:" };
 const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
 
 export function paintFrame(lens) {

@@ -256,10 +256,10 @@ export function writeNumbers({ choice, data, frame, page }) {
   page.root.classList.toggle("altered", !isDivided);
   if (page.see?.on && page.see.drawer !== "numbers") return; // other numbers are not on view
   const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
-  const listensWords = wordsInFace(page, "listensToAbout", `${headWords} listens to about`, {
+  const countedWords = wordsInFace(page, "looksAtAbout", `${headWords} looks at about`, {
     head: pack.headNumbers[view.head],
   });
-  setText(refs.bigLabel, isRow ? listensWords : `is heard by ${headWords} for a total of`);
+  setText(refs.bigLabel, isRow ? countedWords : `gets from all, in ${headWords}, a total of`);
   setText(refs.big, !isReady ? "…" : toThreeDigits(isRow ? effectiveNumber(bits) : answers.totals[view.head]));
   refs.bigWhole.title = isRow
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
@@ -314,7 +314,7 @@ export function writeNumbers({ choice, data, frame, page }) {
 // Says what is written under the heads' thumbnails.
 function headsNote(direction, habit, withCounts) {
   const countsWords =
-    direction === "row" ? "how many tokens each listens to" : "what this patch gets in each (average 1)";
+    direction === "row" ? "how many tokens each looks at" : "what this patch gets in each (average 1)";
   if (!habit) return `heads, and ${countsWords}`;
   return `heads, by what each does on average over this picture${withCounts ? `, and ${countsWords}` : ""}`;
 }
@@ -372,7 +372,7 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, other
     let largest = 0;
     for (let j = 0; j < pack.tokens; j++) if (otherHead.row[j] > largest) largest = otherHead.row[j];
     parts.push(
-      `listens to about ${toThreeDigits(effectiveNumber(otherHead.bits))} of ${pack.tokens}`,
+      `looks at about ${toThreeDigits(effectiveNumber(otherHead.bits))} of ${pack.tokens}`,
       `largest weight ${percent(largest)}`,
     );
     if (pack.prefixCount)
@@ -437,7 +437,7 @@ export function captionOf(choice, data, frame) {
     captionParts.push(`${side} up to ${signedWords(value, unitOf(view))} at ${place}`);
   if (shown.altered)
     captionParts.push(`${scaleWords(data, frame)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
-  if (view.direction === "column") captionParts.push("who listens to it");
+  if (view.direction === "column") captionParts.push("who looks at it");
   if (view.cut && shown.wholeArrived) captionParts.push(`cut: ${view.cut}`);
   for (let i = 0; i < shown.pack.prefixCount && !shown.rough && !overlayNow(choice, data, frame); i++) {
     captionParts.push(

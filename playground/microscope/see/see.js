@@ -48,7 +48,7 @@ const HEAD_MARKUP = `
   <button class="provenance" data-see="from"></button>`;
 const STAIRS_MARKUP = `
   <p data-see="largest"></p><canvas data-see="stairs" aria-hidden="true"></canvas><p data-see="dashed"></p>`;
-const NINE_MARKUP = `<h3 data-see="nineTitle"></h3><p data-see="hears"></p>`;
+const NINE_MARKUP = `<h3 data-see="nineTitle"></h3><p data-see="reads"></p>`;
 
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
 // page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
@@ -131,7 +131,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     for (const button of doorButtons)
       setText(button, words(button.dataset.door === "moments" ? "wall" : button.dataset.door));
     setText(partNamed(nineBox, "nineTitle"), words("convolution"));
-    setText(partNamed(nineBox, "hears"), words("hearsNine"));
+    setText(partNamed(nineBox, "reads"), words("readsNine"));
     setText(partNamed(stairsBox, "largest"), words("largest", { count: BAR_COUNT }));
     moments.writeWords();
     writeMarkupTexts(page);

@@ -27,7 +27,7 @@ export function sceneAt(n, facts, language, parts = []) {
   };
   const besideWords = storyWords(language, facts.besidePatch < patch ? "besideLeft" : "besideRight");
   const named = namedPlaces(row, pack.prefixCount, pack, patch, parts);
-  const place = named.find((place) => holds(place, partner, pack));
+  const place = named.find((place) => countsFor(place, partner, pack));
   const values = {
     ...textValuesOf(facts),
     ...earlierWords,
@@ -49,7 +49,7 @@ export function sceneAt(n, facts, language, parts = []) {
 }
 
 // Whether a press on this patch counts for the place.
-const holds = ({ part, patches }, patch, pack) =>
+const countsFor = ({ part, patches }, patch, pack) =>
   patches.includes(patch) || Boolean(part && isInPart(part, patch, pack));
 
 function textValuesOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
@@ -73,7 +73,7 @@ const SCENE_RECORDS = {
   1: ({ partner, pack }, say, { named }) => ({
     guess: {
       ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
-      grades: gradesOf(named, pack.patches, (place, patch) => holds(place, patch, pack)),
+      grades: gradesOf(named, pack.patches, (place, patch) => countsFor(place, patch, pack)),
     },
     marks: { partner: true },
     lesson: "by_hand",

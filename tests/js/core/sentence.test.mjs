@@ -122,7 +122,7 @@ test("every other view has a sentence of its own", () => {
       "CLS, without 1/√64 in any layer: 60 % of its attention goes here. " +
       "41 % of its attention lies on the picture's patches.",
     column:
-      "This patch is heard 1.7 times as much as the average token, the most from here, which gives it 9.0 % of " +
+      "This patch is looked at 1.7 times as much as the average token, the most from here, which gives it 9.0 % of " +
       "its own.",
     value:
       "Counting how long the values are, 50 % of what this patch mixes comes from outside its 3×3 neighbourhood, " +
