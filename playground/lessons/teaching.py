@@ -61,8 +61,8 @@ SCENES = {
     ),
     "3": _story(
         3, 4, "Nine, or everybody",
-        "Stack layers with the slider, count 9, 25, 49 aloud. Guess. Then the button: one layer, all patches. To be able "
-        "to look at all is not yet to look: that depends on what the patches hold.",
+        "Stack layers with the slider, count 9, 25, 49 aloud. Guess. Then the button: one layer, all patches. To be "
+        "able to look at all is not yet to look: that depends on what the patches hold.",
     ),
     "4": _story(
         4, 3, "Tokens and places",
