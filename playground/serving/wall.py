@@ -128,7 +128,7 @@ def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, in
 
 
 def facts(moment: Moment) -> dict:
-    """The facts about one row, from which see/says.js makes a sentence."""
+    """The facts about one row, from which core/says.js makes a sentence."""
     weights, prefix, (rows, columns) = _weights(moment)
     row, parts = weights[len(prefix) :].reshape(rows, columns), moment.shown_sample.parts
     mark, strongest = moment.patch[0] * columns + moment.patch[1], int(weights.argmax())

@@ -35,7 +35,9 @@ export function placesOf(weights, from, { rows, columns }) {
 
 function litPatches(weights, from, count) {
   const least = LIT_SHARE * exposure(weights, from, from + count);
-  return Uint8Array.from({ length: count }, (_, j) => weights[from + j] >= least);
+  const isLit = new Uint8Array(count);
+  for (let j = 0; j < count; j++) isLit[j] = weights[from + j] >= least ? 1 : 0;
+  return isLit;
 }
 
 // The places of a row with names, the largest first: [{patches, share, brightest, own, near, part}]. own: whether the

@@ -35,7 +35,7 @@ function writeWall(root, moments, language, way) {
   root.querySelector(".wall").replaceChildren(...moments.map((moment) => tileOf(moment, language, way)));
 }
 
-// A list item for a moment, {words: address parameters, row: as in see/says.js, title, model, picture: the picture's
+// A list item for a moment, {words: address parameters, row: as in core/says.js, title, model, picture: the picture's
 // address, size}.
 function tileOf({ words, row, title, model, picture, size: [width, height] }, language, { link, go }) {
   const tile = document.createElement("li");
