@@ -112,7 +112,7 @@ PHOTOGRAPHS = (  # about 28 × 28 patches, three times as fast as DINOv2's usual
     ),
     _photograph(
         "coffee.png", "A cup of coffee", (14, 20), (23, 34), 9, 4,
-        "Point at the spoon: it listens to the cup.",
+        "Point at the spoon: it looks at the cup.",
         ("espresso", "cup", "coffee mug"),
         (
             Part("spoon", (0.58, 0.53, 0.84, 0.69)), Part("coffee", (0.24, 0.33, 0.5, 0.63)),
@@ -166,7 +166,7 @@ SAMPLES = (  # the drawings, which are always there
     ),
     Sample(
         "portrait", "Portrait", (0.49, 0.44),
-        "An eye can listen to the other eye, which no small convolution window reaches.",
+        "An eye can look at the other eye, which no small convolution window reaches.",
         ("animal or face", "textured"),
     ),
     Sample(
@@ -181,7 +181,7 @@ SAMPLES = (  # the drawings, which are always there
     ),
     Sample(
         "odd-tile", "One odd tile", (0.58, 0.42),
-        "Every tile has many equals but one: hover it, and see whom it can listen to.",
+        "Every tile has many equals but one: hover it, and see what it can look at.",
         ("plain shape", "thing of natural texture", "empty"),
     ),
     Sample(

@@ -8,6 +8,7 @@ one line, and an export stands at the start of a line.
 import base64
 import json
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from posixpath import dirname, normpath
@@ -33,11 +34,19 @@ _NEEDED_BREAK = re.compile(r"[;}][^}\]).,;:?&|=]")  # keeps the lines of a bundl
 _STYLE_COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
 _STYLE_SPACE = re.compile(r"\s*([{};,])\s*|(?<=:)[ ]+")
 _DECLARATION = re.compile(r"^(?:export )?(?:async )?(?:function\*?|const|let|class) ([\w$]+)", re.MULTILINE)
+# A function or constant at the top of a module: its first line, and the lines that are indented or close a bracket.
+# What then ends with a comment, or has lines of another kind, is not matched.
+_TOP_LEVEL = re.compile(
+    r"^(?:export )?(?:async )?(?:function\*?|const) ([\w$]+).*(?:\n(?:[ \t}\])`].*|(?=\n)))*(?<=[;}])"
+    r"(?=\s*(?:\n[^\s}\])`{]|\Z))",
+    re.MULTILINE,
+)
 
 
 @cache
 def bundle(entry: str) -> str:
-    """The entry module and all modules that it imports, as one ES module. Only `export default` stays an export.
+    """The entry module and what it uses of all modules that it imports, as one ES module. Only `export default` stays
+    an export.
 
     `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.
     """
@@ -54,15 +63,36 @@ def bundle(entry: str) -> str:
 
     visit(entry, ())
     owners: dict[str, str] = {}
-    modules = []
-    for name in module_names:
-        source = _source(name)
+    sources = {name: _source(name) for name in module_names}
+    for name, source in sources.items():
         for declared_name in _DECLARATION.findall(source):
             if declared_name in owners:
                 raise ValueError(f"{name} and {owners[declared_name]} both declare {declared_name}: they would collide")
             owners[declared_name] = name
-        modules.append(f"// ---- {name}\n{shortened(source)}\n")
+    modules = (f"// ---- {name}\n{shortened(source)}\n" for name, source in _without_unused(sources, entry).items())
     return "\n".join(modules).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
+
+
+def _without_unused(sources: dict[str, str], entry: str) -> dict[str, str]:
+    """The modules without the functions and constants that nothing else names. All of the entry stays."""
+    mentions = Counter(word for source in sources.values() for word in _words(source))
+    used = dict(sources)
+    while True:
+        unused = [
+            (name, top_level[0])
+            for name in used.keys() - {entry}
+            for top_level in _TOP_LEVEL.finditer(used[name])
+            if mentions[top_level[1]] == 1
+        ]
+        if not unused:
+            return used
+        for name, code in unused:
+            used[name] = used[name].replace(code, "", 1)
+            mentions.subtract(_words(code))
+
+
+def _words(source: str) -> list[str]:
+    return re.findall(r"[\w$]+", shortened(source))
 
 
 @cache

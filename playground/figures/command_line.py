@@ -99,7 +99,7 @@ HELP = {
     "bar": "the colour bar (default: yes)",
     "marker": "the outline of the query (default: yes)",
     "prefix": "what the class token and registers take (default: said)",
-    "words": "of the caption: plain says listens to, paper says attends to",
+    "words": "of the caption: plain says looks at, paper says attends to",
     "footer": "a line that says where the figure comes from",
     "anonymous": "for a double-blind review: no file's name, digest or command in the figure or its file",
     "dpi": "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)",

@@ -28,7 +28,7 @@ from playground.figures.drawing.option_words import OptionError, option_field
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words
 from playground.figures.drawing.view import FIGURE_CHOICES
-from playground.figures.files import pixels, write_file
+from playground.figures.files import caption_words, pixels, write_file
 from playground.pictures import images
 from playground.tracing import Trace
 from playground.version import __version__
@@ -55,7 +55,7 @@ PAGE_TEMPLATE = """<!doctype html>
 <main><attention-lens id="lens" numbers="pack" picture="picture"></attention-lens></main>
 <img id="picture" alt="{name}" src="data:image/jpeg;base64,{jpeg}" hidden>
 <img id="still" alt="{seen}" src="data:image/jpeg;base64,{still}">
-<noscript>With JavaScript this picture shows whom each patch listens to.</noscript>
+<noscript>With JavaScript this picture shows what each patch looks at.</noscript>
 <footer id="foot"{foot}><span>{words}</span>{command}</footer>
 <script type="application/json" id="start">{start}</script>
 <script type="text/plain" id="pack">{pack}</script>
@@ -228,7 +228,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         name=html.escape(name),
         jpeg=_base64(_jpeg(picture)),
         still=_base64(_jpeg(pixels(still_figure(public_spec, trace, picture)).convert("RGB"), STILL_QUALITY)),
-        seen=html.escape(f"Attention in {name}: layer {spec.layer}, head {spec.head}"),
+        seen=html.escape(f"Attention in {name}: {caption_words(public_spec, trace, picture)}"),
         words=html.escape(" · ".join(filter(None, [name, model(trace), patches, rounding_words]))),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element

@@ -52,17 +52,17 @@ SCENES = {
     "1": _story(
         1, 4, "Where does it look?",
         "Say nothing at first. Let the room press the place, or point. Only then name layer and head, and promise that "
-        "every number of the next scenes is of this square.",
+        "every number of the next scenes is of this patch.",
     ),
     "2": _story(
-        2, 2, "Squares",
-        "Let them compute how many numbers a square has before you read it. What does a square know of its neighbour? "
+        2, 2, "Patches",
+        "Let them compute how many numbers a patch has before you read it. What does a patch know of its neighbour? "
         "Nothing yet.",
     ),
     "3": _story(
         3, 4, "Nine, or everybody",
-        "Stack layers with the slider, count 9, 25, 49 aloud. Guess. Then the megaphone: one layer, all squares. Who "
-        "hears all is not yet who listens to whom: that depends on what they hold.",
+        "Stack layers with the slider, count 9, 25, 49 aloud. Guess. Then the button: one layer, all patches. To be "
+        "able to look at all is not yet to look: that depends on what the patches hold.",
     ),
     "4": _story(
         4, 3, "Tokens and places",
@@ -87,7 +87,7 @@ SCENES = {
     "9": _story(9, 3, "The mixture", "Share times value. Find the token whose upper bar is long, its lower one short."),
     "10": _story(
         10, 5, "Heads",
-        "Guess in how many heads the square looks there. Then read the small pictures: who agrees, who elsewhere? W_O "
+        "Guess in how many heads the patch looks there. Then read the small pictures: who agrees, who elsewhere? W_O "
         "joins them.",
     ),
     "11": _story(
@@ -273,7 +273,7 @@ def quiz() -> tuple[QuizQuestion, ...]:
             ("sets its scores to 0", "adds −∞ to all scores with its key", "sets its value to 0", "deletes its "
             "query"), 1,
             "e to the power of −∞ is 0, and each row still sums to 1. A score of 0 gives e⁰ = 1 before the division; a "
-            "value of 0 still takes its share of the weight; and its query only says whom the token itself hears.",
+            "value of 0 still takes its share of the weight; and its query only says what the token itself looks at.",
         ),
         QuizQuestion(
             "The brightest patch in a map of weights is the patch that",
@@ -297,7 +297,7 @@ def quiz() -> tuple[QuizQuestion, ...]:
             "Where do the class token’s numbers come from, before the first layer?",
             ("the mean of all patches", "the patch in the middle", "they were learned, the same for every picture",
              "the label of the picture"), 2,
-            "It hears of this picture in the layers, from the patches, as every token does.",
+            "It takes in this picture in the layers, from the patches, as every token does.",
         ),
     )  # fmt: skip
 

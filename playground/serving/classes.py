@@ -14,7 +14,7 @@ import secrets
 from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from string import hexdigits
+from string import ascii_lowercase, digits, hexdigits
 
 from playground.serving import ledger
 from playground.serving.answering import Refused
@@ -30,6 +30,7 @@ MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # phones in one class, in all class
 MOST_QUESTIONS, MOST_ROUNDS = 12, 2
 MOST_SCREENS = 4  # pages of one lecturer that wait for news at the same time
 MOST_SQUARES = 10_000
+MOST_RANKS = 36  # number of places that guesses are graded by
 MOST_HEAT_SQUARES = 4096  # number of squares up to which the weights are sent to the phones
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
 QUESTION_KINDS = ("place", "number", "choice")
@@ -90,6 +91,7 @@ class Question:
     hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # for each round: guess -> number of raised hands
     truth: int | str | None = None
     after_words: object = None  # the words on the phones below the truth
+    grades: Mapping[str, object] | None = None  # for a place: the rank of each square's place, and their shares
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
 
     def counts(self) -> list[dict[str, int]]:
@@ -98,6 +100,11 @@ class Question:
             dict(Counter(map(str, guesses.values())) + Counter(hands))
             for guesses, hands in zip(self.rounds, self.hands, strict=True)
         ]
+
+    def has_letters(self, text: object, allowed: str) -> bool:
+        """Whether the text has one of these letters for each patch of the picture."""
+        patches = self.high + 1 if self.kind == "place" else 0
+        return isinstance(text, str) and len(text) == patches <= MOST_HEAT_SQUARES and set(text) <= set(allowed)
 
     def guess(self, value: object) -> int | str:
         """The guess as it is stored: a number, or a choice's text. Raises Refused if the guess is not valid."""
@@ -114,6 +121,15 @@ class Question:
                 raise refusal("offPicture")
             raise refusal("notBetween", low=self.low, high=self.high)
         return value
+
+
+def _checked_grades(question: Question, grades: object) -> dict[str, object] | None:
+    """The grades of guessed places as microscope/core/grades.js reads them; None if they are not of this form."""
+    ranks, shares = (grades.get(key) for key in ("ranks", "shares")) if isinstance(grades, dict) else (None, None)
+    is_whole = question.has_letters(ranks, f".{digits}{ascii_lowercase}") and isinstance(shares, list)
+    if not is_whole or not all(type(share) in (int, float) and 0 <= share <= 1 for share in shares[:MOST_RANKS]):
+        return None
+    return {"ranks": ranks, "shares": shares[:MOST_RANKS]}
 
 
 class Class:
@@ -245,14 +261,11 @@ class Class:
             question.phase = SHOWS
             self.tell()
 
-    def say_truth(self, truth: object, after_words: object, heat: object = "") -> None:
+    def say_truth(self, truth: object, after_words: object, heat: object = "", grades: object = None) -> None:
         question = self.required_question()
         question.truth, question.after_words, question.phase = question.guess(truth), after_words, TELLS
-        squares = question.high + 1 if question.kind == "place" else 0
-        is_valid_heat = (
-            isinstance(heat, str) and len(heat) == squares <= MOST_HEAT_SQUARES and set(heat) <= set(hexdigits)
-        )
-        question.heat = str(heat) if is_valid_heat else ""
+        question.heat = str(heat) if question.has_letters(heat, hexdigits) else ""
+        question.grades = _checked_grades(question, grades)
         self.tell()
 
     def count_hands(self, hand_counts: Mapping[str, object]) -> None:

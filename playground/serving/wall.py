@@ -128,13 +128,11 @@ def _weights(moment: Moment) -> tuple[np.ndarray, tuple[str, ...], tuple[int, in
 
 
 def facts(moment: Moment) -> dict:
-    """The facts about one row, from which see/says.js makes a sentence."""
+    """The facts about one row, from which core/says.js makes a sentence."""
     weights, prefix, (rows, columns) = _weights(moment)
-    from playground.figures.drawing.light import exposure
-
     row, parts = weights[len(prefix) :].reshape(rows, columns), moment.shown_sample.parts
     mark, strongest = moment.patch[0] * columns + moment.patch[1], int(weights.argmax())
-    told = places.told(row, mark, exposure(row), parts)
+    told = places.told(row, mark, parts)
     told["places"] = [place | {"share": round(place["share"], 5)} for place in told["places"]]
     from_part = next((part for part in parts if part.holds(mark, (rows, columns))), None)
     return {

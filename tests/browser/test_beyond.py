@@ -130,7 +130,7 @@ def test_painted_patches_are_cut_from_the_locked_patch_s_row(go):
     for place in ((3, 11), (4, 11)):
         mouse.move(*place_on_page(visitor, *place))
     mouse.up()
-    part(visitor, ".cuts p").filter(has_text="3 patches shall not be heard by the locked patch").wait_for()
+    part(visitor, ".cuts p").filter(has_text="The locked patch shall not look at 3 patches").wait_for()
     assert visitor.read()["query"] == "7,5", "a patch that is painted is not locked"
     visitor.page.get_by_role("button", name="cut these").click()
     state = visitor.until("r => r.pass === 'whole'")

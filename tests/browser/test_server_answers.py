@@ -115,7 +115,7 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     visitor.part("twinBadge").filter(has_text="flock").wait_for()
     state = visitor.hover((5, 6))
     other_row = python_trace("flock").row(state["layer"], state["head"], (5, 6))
-    match = re.search(r"listens to about ([\d.]+) of", visitor.part("otherFoot").inner_text())
+    match = re.search(r"looks at about ([\d.]+) of", visitor.part("otherFoot").inner_text())
     assert abs(float(match[1]) - 2 ** entropy(other_row)) < 0.2
     assert "meadow" in visitor.part("badge").inner_text()
     assert state["query"] == "5,6"
@@ -141,7 +141,7 @@ def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
         visitor.choose_layer(layer)
         state = visitor.hover((20, 20))
         assert_close(state["row"], truth.row(layer, state["head"], (20, 20)))
-        visitor.part("otherFoot").filter(has_text="listens to about").wait_for()
+        visitor.part("otherFoot").filter(has_text="looks at about").wait_for()
 
 
 def test_unequal_pictures_get_unequal_rows():

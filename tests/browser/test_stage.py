@@ -1,5 +1,7 @@
 """The stage: a sentence that describes the view, and pictures as large as the window allows."""
 
+import re
+
 import pytest
 from waiting import until
 
@@ -7,16 +9,12 @@ from browser.test_page import OVERFLOWS
 
 
 def far_share(state: dict, patch: tuple[int, int]) -> float:
-    """The share that a row gives to patches outside the 3 × 3 block around its own."""
+    """The share that a row gives to tokens outside the 3 × 3 block around its own patch."""
     rows, columns = state["grid"]
     weights = state["row"][-rows * columns :]
-    return sum(
-        weight for j, weight in enumerate(weights) if max(abs(j // columns - patch[0]), abs(j % columns - patch[1])) > 1
+    return 1 - sum(
+        weight for j, weight in enumerate(weights) if max(abs(j // columns - patch[0]), abs(j % columns - patch[1])) < 2
     )
-
-
-def printed_share(text: str) -> float:
-    return float(text.replace("%", "").strip("< ")) / 100
 
 
 def test_the_sentence_is_the_page_s_title_and_says_the_numbers_of_the_row_under_the_cursor(visitor):
@@ -24,9 +22,10 @@ def test_the_sentence_is_the_page_s_title_and_says_the_numbers_of_the_row_under_
     sentences = []
     for patch in ((3, 3), (10, 9), (7, 5)):
         state = visitor.hover(patch)
-        assert abs(printed_share(visitor.part("share").inner_text()) - far_share(state, patch)) < 0.006
         sentences.append(title.inner_text())
-        assert sentences[-1].startswith("This patch gives ")
+        printed = re.search(r"([\d.]+) % of its attention lies outside its 3×3", sentences[-1])
+        assert printed, sentences
+        assert abs(float(printed[1]) / 100 - far_share(state, patch)) < 0.006, sentences
     assert len(set(sentences)) == 3, sentences
 
 

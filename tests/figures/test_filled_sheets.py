@@ -78,7 +78,7 @@ def test_the_atlas_counts_what_is_brighter_than_can_be_shown(deep_trace, picture
 
 def test_a_grid_says_how_its_patch_is_counted(small_trace, picture):
     spec = replace(ROW, layout="grid", rows="heads:0,1", columns="layers:0")
-    assert "patch 3, 4 (row, column, from 0) listens to" in caption_text(spec, small_trace, picture)
+    assert "what patch 3, 4 (row, column, from 0) looks at" in caption_text(spec, small_trace, picture)
 
 
 def test_a_line_that_just_fits_loses_no_letter():

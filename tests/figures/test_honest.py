@@ -156,20 +156,20 @@ def test_a_caption_says_how_tokens_and_patches_are_counted(small_trace, picture)
     assert "(row, column, from 0)" in caption
     assert re.search(r"about \d+ of 67 tokens \(2\^entropy\)", caption)
     assert "attends to" in caption_text(replace(ROW, words="paper"), small_trace, picture)
-    assert "listens to" not in caption_text(replace(ROW, words="paper"), small_trace, picture)
+    assert "looks at" not in caption_text(replace(ROW, words="paper"), small_trace, picture)
 
 
 def test_without_a_caption_no_words_stand_under_a_figure(small_trace, picture):
     for spec in (replace(ROW, caption=False), replace(ROW, purpose="neurips"), replace(ROW, purpose="cvpr")):
         words = " ".join(text.get_text() for text in figures.draw(spec, small_trace, picture).texts)
-        assert "listens" not in words
+        assert "looks at" not in words
         assert "Not in the picture" not in words
-    assert "listens" in " ".join(text.get_text() for text in figures.draw(ROW, small_trace, picture).texts)
+    assert "looks at" in " ".join(text.get_text() for text in figures.draw(ROW, small_trace, picture).texts)
 
 
 def test_the_latex_of_a_venue_has_the_caption(disc_folder):
     assert main(["figure", "disc.png", "--model", "untrained", "--for", "neurips", "-o", "a.tex"]) == 0
-    assert "listens to" in (disc_folder / "a.tex").read_text()
+    assert "looks at" in (disc_folder / "a.tex").read_text()
 
 
 def test_latex_sets_the_power_as_a_power():

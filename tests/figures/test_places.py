@@ -5,7 +5,6 @@ import pytest
 from twins import in_javascript
 
 from playground.figures.drawing import places
-from playground.figures.drawing.light import exposure
 from playground.samples import Part
 
 PARTS = (Part("eye", (0.1, 0.1, 0.4, 0.4)), Part("eye", (0.5, 0.5, 0.9, 1.0)))
@@ -25,15 +24,15 @@ def rows_of_all_kinds() -> list[np.ndarray]:
 @pytest.fixture(scope="module")
 def told_rows():
     rows = rows_of_all_kinds()
-    return [(row, mark, places.told(row, mark, exposure(row), PARTS)) for row in rows for mark in (0, row.size // 2)]
+    return [(row, mark, places.told(row, mark, PARTS)) for row in rows for mark in (0, row.size // 2)]
 
 
 def test_python_and_the_browser_tell_the_same(told_rows):
-    given = [{"row": row.ravel(), "rows": row.shape[0], "columns": row.shape[1], "mark": mark, "high": exposure(row)}
+    given = [{"row": row.ravel(), "rows": row.shape[0], "columns": row.shape[1], "mark": mark}
              for row, mark, _ in told_rows]  # fmt: skip
     parts = [{"kind": part.kind, "box": part.box} for part in PARTS]
-    body = """return given.rows.map(({ row, rows, columns, mark, high }) =>
-      places.toldOf(Float32Array.from(row), 0, { rows, columns }, mark, high, given.parts));"""
+    body = """return given.rows.map(({ row, rows, columns, mark }) =>
+      places.toldOf(Float32Array.from(row), 0, { rows, columns }, mark, given.parts));"""
     from_browser = in_javascript(["places"], body, {"rows": given, "parts": parts})
     assert {told["kind"] for _, _, told in told_rows} == {"one", "own", "several", "spread"}
     for (_, _, told), theirs in zip(told_rows, from_browser, strict=True):
@@ -41,8 +40,20 @@ def test_python_and_the_browser_tell_the_same(told_rows):
         for place, other in zip(told["places"], theirs["places"], strict=True):
             assert sorted(place["patches"]) == sorted(other["patches"])
             assert place["share"] == pytest.approx(other["share"], abs=1e-5)
-            assert (place["own"], place["brightest"]) == (other["own"], other["brightest"])
+            assert [place[key] for key in ("own", "near", "brightest")] == [
+                other[key] for key in ("own", "near", "brightest")
+            ]
             assert (place["part"] and list(place["part"]["box"])) == (other["part"] and other["part"]["box"])
+
+
+def test_captions_say_the_sentence_of_the_browser(told_rows):
+    unnamed = [(row, mark, places.told(row, mark)) for row, mark, _ in told_rows]
+    given = [(told, row.shape[1], float(row.max()), token) for row, _, told in unnamed for token in ("", "CLS")]
+    body = """return given.map(([told, columns, most, token]) =>
+      says.writeRow("en", { told, most, token, even: false }, columns).replaceAll("\\u00a0", " "));"""
+    from_browser = in_javascript(["says"], body, given)
+    assert [places.told_sentence(*facts) for facts in given] == from_browser
+    assert len({text.split()[0] for text in from_browser}) > 2, from_browser
 
 
 def test_what_is_told_sums_to_what_it_says(told_rows):

@@ -22,11 +22,22 @@ const kept = (key, value) => {
 };
 const textOf = (tree) => JSON.stringify(tree, kept);
 
+// A declaration whose name is nowhere in the bundle.
+const isUnused = ({ id, declarations }, code) => {
+  const { name } = id ?? declarations?.[0].id ?? {};
+  return Boolean(name) && !code.includes(`"name":"${name}"`);
+};
+
 const differing = Object.entries(bundles).flatMap(([entry, source]) => {
   const names = [...source.matchAll(/^\/\/ ---- (\S+\.js)$/gm)].map(([, name]) => name);
-  const [ours, theirs] = [textOf(treeOf(source)), textOf(names.flatMap((name) => trees[name]))];
-  if (ours === theirs) return [];
-  const place = [...theirs].findIndex((letter, i) => letter !== ours[i]);
-  return [[entry, theirs.slice(Math.max(0, place - 80), place + 80), ours.slice(Math.max(0, place - 80), place + 80)]];
+  const ours = treeOf(source).map(textOf);
+  const [theirs, code] = [names.flatMap((name) => trees[name]), ours.join()];
+  let at = 0;
+  for (const statement of theirs) {
+    const text = textOf(statement);
+    if (text === ours[at]) at++;
+    else if (!isUnused(statement, code)) return [[entry, text.slice(0, 160), String(ours[at]).slice(0, 160)]];
+  }
+  return at === ours.length ? [] : [[entry, "", ours[at].slice(0, 160)]];
 });
 process.stdout.write(JSON.stringify(differing));

@@ -367,6 +367,15 @@ def test_every_refusal_of_a_class_has_the_same_placeholders_in_every_language():
             assert re.findall(r"{(\w+)}", sentence) == re.findall(r"{(\w+)}", classes.REFUSALS[key]), (language, key)
 
 
+@pytest.mark.parametrize("wrong", [{}, {"ranks": "0.1"}, {"ranks": "0.1A"}, {"shares": [2]}, {"shares": ["1"]}, None])
+def test_the_grades_of_places_are_kept_if_they_have_a_rank_for_each_patch_and_shares(group, wrong):
+    whole = {"ranks": "0.1z", "shares": [0.2, 0.7]}
+    grades = None if wrong is None else whole | wrong
+    question = new_question(group, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
+    group.say_truth(2, {"en": "there"}, "0f9a", grades)
+    assert question.grades == (whole if wrong == {} else None)
+
+
 @pytest.mark.parametrize(
     ("heat", "stored_heat"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")]
 )

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING
 
 from playground.figures.drawing import naming
 from playground.figures.drawing.light import share_within
-from playground.figures.drawing.maps import Domain, Map, clipped_patches, is_even, least_move, moved_by_nothing
+from playground.figures.drawing.maps import (
+    Domain,
+    Map,
+    clipped_patches,
+    is_even,
+    least_move,
+    moved_by_nothing,
+    patch_of,
+)
 from playground.figures.drawing.one_map import ShownMap
+from playground.figures.drawing.places import told, told_sentence
 from playground.figures.drawing.prints import PART_COLOURS, has_outline, outline
 from playground.figures.drawing.spec import METHODS, Spec
 from playground.figures.drawing.way_words import words
@@ -174,8 +183,24 @@ def sentences(spec: Spec, panels: list[ShownMap], domain: Domain, model_and_plac
         text += say("listened", even_case, count=_count(maps[0].breadth), tokens=trace.tokens)
     text += variance_note(maps)
     text += peak_note(maps, domain) + blocks_note(maps) + both_sides_note(spec, maps) + unmoved_note(spec, maps)
-    notes = [*_brightness_notes(spec, domain), *taught_notes(panels), *alteration_notes(spec, panels)]
+    notes = [
+        *told_notes(panels),
+        *_brightness_notes(spec, domain),
+        *taught_notes(panels),
+        *alteration_notes(spec, panels),
+    ]
     return " ".join([f"{capital(text)}.", *notes, *outline_notes(spec, maps)])
+
+
+def told_notes(panels: list[ShownMap]) -> list[str]:
+    """The sentence about a single row of weights. An even row has no places."""
+    panel, map_ = panels[0], panels[0].map
+    if len(panels) > 1 or map_.breadth is None or is_even(map_, panel.seen.tokens):
+        return []
+    row, column = patch_of(panel.seen, panel.spec.query) or (0, -1)
+    name, largest = max([("", float(map_.grid.max())), *map_.prefix], key=lambda token: token[1])
+    columns = panel.seen.grid[1]
+    return [told_sentence(told(map_.grid, row * columns + column), columns, largest, name and _token(name))]
 
 
 def _brightness_notes(spec: Spec, domain: Domain) -> list[str]:

@@ -7,17 +7,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from playground.figures.drawing.light import exposure
+from playground.figures.drawing.way_words import words
+from playground.numbers import percent
 from playground.samples import Part
 
 LIT_SHARE = 0.2  # a patch is lit from this share of the exposure on, so that a place is what is seen
 MOST_TOLD = 3  # a sentence tells at most this many places
 MOSTLY = 0.5  # the told places hold at least this share together
 LARGE_PLACE = 0.5  # share of the picture: what is larger is no place
+NEIGHBOUR_SHARE = 0.07  # radius of what is near the asking patch, as a share of the longer side
 
 
-def places(row: np.ndarray, high: float) -> list[dict]:
-    """The places of a row (rows, columns), the largest share first. high: the exposure of the picture."""
-    unvisited, found = row >= LIT_SHARE * high, []
+def places(row: np.ndarray) -> list[dict]:
+    """The places of a row (rows, columns), the largest share first."""
+    unvisited, found = row >= LIT_SHARE * exposure(row), []
     for start in np.flatnonzero(unvisited):
         if not unvisited.flat[start]:
             continue
@@ -34,18 +38,21 @@ def places(row: np.ndarray, high: float) -> list[dict]:
     return sorted(found, key=lambda place: -place["share"])
 
 
-def told(row: np.ndarray, mark: int, high: float, parts: Sequence[Part] = ()) -> dict:
-    """What is told of a row; see core/places.js."""
-    found = places(row, high)
+def told(row: np.ndarray, mark: int, parts: Sequence[Part] = ()) -> dict:
+    """What is told of a row; see core/places.js. mark: the asking patch, or -1."""
+    found = places(row)
+    near = near_patches(mark, row.shape)
     others = [part for part in parts if not part.holds(mark, row.shape)]
     for place in found:
-        place |= {"own": mark in place["patches"], "part": None}
-        for part in () if place["own"] else others:
-            inside = [patch for patch in place["patches"] if part.holds(patch, row.shape)]
-            if 2 * row.flat[inside].sum() >= place["share"]:
-                box = [patch for patch in range(row.size) if part.holds(patch, row.shape)]
-                place |= {"part": {"kind": part.kind, "box": part.box}, "share": float(row.flat[box].sum())}
+        own = mark in place["patches"]
+        near_share = float(row.flat[[patch for patch in place["patches"] if patch in near]].sum())
+        place |= {"own": own, "near": own and 2 * near_share >= place["share"], "part": None}
+        for part in () if own else (part for part in others if part.holds(place["brightest"], row.shape)):
+            box_share = float(row.flat[[patch for patch in range(row.size) if part.holds(patch, row.shape)]].sum())
+            if box_share >= place["share"]:
+                place |= {"part": {"kind": part.kind, "box": part.box}, "share": box_share}
                 break
+    lit = sum(len(place["patches"]) for place in found)
     found.sort(key=lambda place: -place["share"])  # a named place has the sum over its box
     distinct: list[dict] = []
     for place in found:
@@ -59,4 +66,32 @@ def told(row: np.ndarray, mark: int, high: float, parts: Sequence[Part] = ()) ->
         if sum(one["share"] for one in shown) >= MOSTLY:
             kind = "several" if len(shown) > 1 else "own" if place["own"] else "one"
             return {"kind": kind, "places": shown}
-    return {"kind": "spread", "places": found[:1], "lit": sum(len(place["patches"]) for place in found)}
+    return {"kind": "spread", "places": found[:1], "lit": lit}
+
+
+def near_patches(mark: int, shape: tuple[int, ...]) -> set[int]:
+    """The patches near `mark`, as neighbourRadius in core/kinds.js has it."""
+    if mark < 0:
+        return set()
+    (row, column), radius = divmod(mark, shape[1]), max(1, round(NEIGHBOUR_SHARE * max(shape)))
+    top, left = max(0, row - radius), max(0, column - radius)
+    numbers = np.arange(shape[0] * shape[1]).reshape(shape)
+    return set(numbers[top : row + radius + 1, left : column + radius + 1].flat)
+
+
+def told_sentence(told: dict, columns: int, largest: float, token: str = "") -> str:
+    """The sentence about a row, as sayRow in core/says.js, with places by row and column. largest: the largest share of
+    all tokens; token: the name of the special token that has it, or ""."""
+    shown = next((place for place in told["places"] if not place["own"]), told["places"][0])
+    kind = "placeless" if token and largest > told["places"][0]["share"] else told["kind"]
+    shares = [f"{_whither(place, columns)} ({percent(place['share'])})" for place in told["places"]]
+    return words("told", "figure", f"{kind}.near" if shown["near"] else kind, kind).format(
+        here=_whither(shown, columns), share=percent(shown["share"]), most=percent(largest), token=token,
+        list=words("and", "figure").join(filter(None, [", ".join(shares[:-1]), shares[-1]])), lit=told.get("lit"),
+    )  # fmt: skip
+
+
+def _whither(place: dict, columns: int) -> str:
+    row, column = divmod(place["brightest"], columns)
+    case = "near" if place["near"] else "area" if place["own"] else ""
+    return words("place", "figure", case).format(row=row, column=column)

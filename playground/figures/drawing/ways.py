@@ -69,7 +69,7 @@ class Way:
 WAYS = {
     way.name: way
     for way in (  # in the order of the menu
-        Way("weight", "scores", "brightest", "share", whole=True, uses=("ceiling",), sentence="listens", extra=False),
+        Way("weight", "scores", "brightest", "share", whole=True, uses=("ceiling",), sentence="looks", extra=False),
         Way(
             "value", "scores", "brightest", "length",
             uses=("ceiling",), sentence="arrives", extra=False, pack="value_norms",

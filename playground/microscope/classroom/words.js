@@ -18,8 +18,6 @@ export const CLASS_WORDS = {
     you: "you",
     truth: "The answer: {truth}",
     truthPlace: "The answer is framed; bright is what the head gives.",
-    hit: "You found it.",
-    off: "You were {count} squares off.",
     unreachable: "Phones can't reach this app, it is open to this machine alone. Start it by {command}",
     ended: "This class has ended.",
     lost: "No connection to the class; it is tried again.",
@@ -76,8 +74,6 @@ export const CLASS_WORDS = {
     you: "Sie",
     truth: "Die Antwort: {truth}",
     truthPlace: "Die Antwort ist umrahmt; hell ist, was der Kopf gibt.",
-    hit: "Sie haben es gefunden.",
-    off: "Sie lagen {count} Felder daneben.",
     unreachable:
       "Handys erreichen diese App nicht, sie ist nur für diesen Rechner offen. Man startet sie mit {command}",
     ended: "Diese Klasse ist zu Ende.",

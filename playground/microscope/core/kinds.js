@@ -237,7 +237,7 @@ const KIND_SENTENCES = {
   far: "This row looks at a far part that is like this one",
   near: "This row looks at what is near",
   place: "This row looks at a place, whatever the picture shows there",
-  noise: "An early layer: this row is mostly noise",
+  noise: "An early layer: this row looks like noise",
   even: "This row looks at everything alike",
 };
 

@@ -41,3 +41,12 @@ export function toldApart(smaller, larger, format) {
     texts = [smaller, larger].map((x) => `${(factor * x).toPrecision(digits)}${unit}`);
   return texts;
 }
+
+// Fills the {name}s of a sentence; numbers among the values are written as the language writes them.
+export const filledIn = (language, sentence, values = {}) =>
+  sentence.replace(/\{(\w+)\}/g, (match, name) => localNumber(language, values[name] ?? match));
+
+const DECIMAL_NUMBER = /^[^\w]*\d+\.\d+(e.\d+)?[\s%]*$/; // a number as text, no version and no name
+
+export const localNumber = (language, text) =>
+  language === "de" && DECIMAL_NUMBER.test(text) ? String(text).replace(".", ",") : text;

@@ -1,6 +1,7 @@
 // The places of a row: connected groups of lit patches, each with the share of the row that it sums to. No DOM.
 
-import { outlines } from "./light.js";
+import { neighbourRadius } from "./kinds.js";
+import { exposure, outlines } from "./light.js";
 
 export const LIT_SHARE = 0.2; // a patch is lit from this share of the exposure on, so that a place is what is seen
 const MOST_TOLD = 3; // a sentence tells at most this many places
@@ -8,9 +9,9 @@ const MOSTLY = 0.5; // the told places hold at least this share together
 const LARGE_PLACE = 0.5; // share of the picture: what is larger is no place
 
 // Returns [{patches, share, brightest}], the largest share first. Patches that touch, at corners too, are one place.
-// from: the index of the first patch's weight; high: the exposure of the picture.
-export function placesOf(weights, from, { rows, columns }, high) {
-  const isLit = Uint8Array.from({ length: rows * columns }, (_, j) => weights[from + j] >= LIT_SHARE * high);
+// from: the index of the first patch's weight.
+export function placesOf(weights, from, { rows, columns }) {
+  const isLit = litPatches(weights, from, rows * columns);
   const places = [];
   for (let start = 0; start < isLit.length; start++) {
     if (!isLit[start]) continue;
@@ -32,34 +33,61 @@ export function placesOf(weights, from, { rows, columns }, high) {
   return places.sort((a, b) => b.share - a.share);
 }
 
-// What is told of a row: {kind, places: [{patches, share, brightest, own, part}]}. "one": a place holds at least half;
-// "own": the asking patch's own place does; "several": two or three places do together; "spread": it takes more.
-// parts: the sample's, [{kind, box: [top, left, bottom, right] in shares}]. A place that lies in one of them bears its
-// name, `part`, and the sum over its box.
-export function toldOf(weights, from, grid, mark, high, parts = []) {
-  const places = placesOf(weights, from, grid, high).map((place) => ({ ...place, own: place.patches.includes(mark) }));
+function litPatches(weights, from, count) {
+  const least = LIT_SHARE * exposure(weights, from, from + count);
+  const isLit = new Uint8Array(count);
+  for (let j = 0; j < count; j++) isLit[j] = weights[from + j] >= least ? 1 : 0;
+  return isLit;
+}
+
+// The places of a row with names, the largest first: [{patches, share, brightest, own, near, part}]. own: whether the
+// asking patch `mark` lies in it; near: whether half of an own place's share is near `mark`. parts: the sample's,
+// [{kind, box: [top, left, bottom, right] in shares}]. A place whose brightest patch
+// lies in one of them, which has no less than the place, bears its name, `part`, once, and the sum over its box.
+export function namedPlaces(weights, from, grid, mark, parts = []) {
   const others = parts.filter((part) => !isInPart(part, mark, grid));
-  for (const place of places)
-    Object.assign(place, place.own ? { part: null } : named(place, weights, from, grid, others));
+  const places = placesOf(weights, from, grid).map((place) => {
+    const isOwn = place.patches.includes(mark);
+    const isNear = isOwn && 2 * shareNear(place, weights, from, grid, mark) >= place.share;
+    return {
+      ...place,
+      own: isOwn,
+      near: isNear,
+      ...(isOwn ? { part: null } : named(place, weights, from, grid, others)),
+    };
+  });
   places.sort((a, b) => b.share - a.share); // a named place has the sum over its box
-  const isFirst = ({ part }, i) => !part || places.findIndex((place) => place.part === part) === i;
+  return places.filter(({ part }, i) => !part || places.findIndex((place) => place.part === part) === i);
+}
+
+// What is told of a row: {kind, places}. "one": a place holds at least half; "own": the asking patch's own place does;
+// "several": two or three places do together; "spread": it takes more.
+export function toldOf(weights, from, grid, mark, parts = []) {
+  const places = namedPlaces(weights, from, grid, mark, parts);
   const told = [];
   let total = 0;
-  for (const place of places.filter(isFirst).slice(0, MOST_TOLD)) {
+  for (const place of places.slice(0, MOST_TOLD)) {
     if (place.patches.length > LARGE_PLACE * grid.rows * grid.columns) break;
     told.push(place);
     total += place.share;
     if (total >= MOSTLY) return { kind: told.length > 1 ? "several" : place.own ? "own" : "one", places: told };
   }
-  const lit = places.reduce((sum, { patches }) => sum + patches.length, 0);
+  const lit = litPatches(weights, from, grid.rows * grid.columns).reduce((sum, isLit) => sum + isLit, 0);
   return { kind: "spread", places: places.slice(0, 1), lit };
 }
 
+function shareNear({ patches }, weights, from, { rows, columns }, mark) {
+  const radius = neighbourRadius(rows, columns);
+  const isNear = (patch) =>
+    Math.abs(Math.floor(patch / columns) - Math.floor(mark / columns)) <= radius &&
+    Math.abs((patch % columns) - (mark % columns)) <= radius;
+  return patches.reduce((sum, patch) => sum + (isNear(patch) ? weights[from + patch] : 0), 0);
+}
+
 function named(place, weights, from, grid, parts) {
-  const sumOf = (patches) => patches.reduce((sum, patch) => sum + weights[from + patch], 0);
-  for (const part of parts) {
-    const inPlace = place.patches.filter((patch) => isInPart(part, patch, grid));
-    if (2 * sumOf(inPlace) >= place.share) return { part, share: shareOfPart(part, weights, from, grid) };
+  for (const part of parts.filter((part) => isInPart(part, place.brightest, grid))) {
+    const share = shareOfPart(part, weights, from, grid);
+    if (share >= place.share) return { part, share };
   }
   return { part: null };
 }

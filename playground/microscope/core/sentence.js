@@ -5,6 +5,7 @@
 
 import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
+import { isPlaceless, sayRow } from "./says.js";
 import { sizeWords, tableWords, wayOf } from "./ways.js";
 
 const LEAST_TOLD_SHARE = 0.1; // the sentence names the special tokens if together they get at least this share
@@ -29,6 +30,9 @@ function inParts(text, share = "", place = "") {
 }
 
 export const wholeSentence = ({ before, share, between, place, after }) => before + share + between + place + after;
+
+// The name of a special token, such as "CLS".
+export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
 export const placeName = (patch, columns) =>
   words("place", { row: Math.floor(patch / columns), column: patch % columns });
@@ -75,9 +79,10 @@ export function summaryOf(values, from, rows, columns, mark, k, skipMark = false
 //   name: "" for a patch, else the special token's name; k: the width of the neighbourhood,
 //   summary: the result of `spread`, or null until the numbers have arrived,
 //   place: the name of the patch with the largest value; "here" if the picture shows the value beside this patch,
-//   special: {names: "CLS and registers", share: the sum of their shares, most: the largest of these shares},
-//   most: the largest weight of all tokens, scale: "" or "Without 1/√64 in this layer", even: whether the row is even
-//         (isEven in light.js), tokens: the number of tokens,
+//   special: {names: "CLS and registers", share: the sum of their shares},
+//   row: the record of a row of weights, see sayRow in says.js; columns: of the grid, or null where the picture marks
+//        the told place; outside: the row's share outside the neighbourhood, or for a special token on all patches,
+//   scale: "" or "Without 1/√64 in this layer",
 //   ends: for a label {most: {value, place}, least: {value, place}, written: formats a value}; null while the numbers
 //         are on their way,
 //   unmoved: for an occlusion that moves nothing, the bound of all changes, in words; else "",
@@ -110,21 +115,17 @@ const placeOf = (facts) => (isItself(facts) ? words("itself") : facts.place);
 const whereCase = (facts) => (isItself(facts) ? "itself" : facts.place === "here" && "here");
 const tokenCase = ({ name }) => name && "token";
 
+// What See says of the row, and the share that a convolution does not read.
 function aboutAttention(facts) {
-  if (facts.even) return aboutEven(facts);
-  const { fillings, summary } = facts;
-  const largestClause = mostClause(facts, percent(summary.value));
-  return inParts(
-    words("listens", { ...fillings, most: largestClause }, tokenCase(facts)),
-    percent(summary.far),
-    placeOf(facts),
+  const { fillings, name, outside, row, scale } = facts;
+  const opening = [name, scale].filter(Boolean).join(", ");
+  const said = sayRow("en", { ...row, opening: opening && `${opening}: ` }, facts.columns);
+  const outsideWords = words(
+    "looks",
+    { ...fillings, outside: percent(outside), special: specialClause(facts) },
+    tokenCase(facts),
   );
-}
-
-function aboutEven({ fillings, tokens, most }) {
-  const mean = percent(1 / tokens);
-  const largest = percent(most ?? 1 / tokens);
-  return inParts(words("even", { ...fillings, tokens, largest }, largest === mean && "exactly"), mean);
+  return { ...said, before: capital(said.before), share: "", between: "", after: `${said.after} ${outsideWords}` };
 }
 
 // The sentence about the filter by colour and nearness (core/kinds.js).
@@ -133,15 +134,10 @@ export function nearnessSentence({ k, summary, place }) {
   return words("filter", values, summary.where === "near" && "near");
 }
 
-// The end of a sentence, such as ", most of all [here] (9 %)." or ", and the most to [itself] (31 %)."
-function mostClause({ summary, special }, amount) {
-  const isBeaten = special?.most > summary.value; // a special token gets more than any patch
-  const isNamed = special?.share >= LEAST_TOLD_SHARE || isBeaten;
-  const isPlural = isNamed && / and |registers/.test(special.names);
-  const specialValues = isNamed && { names: special.names, taken: percent(special.share) };
-  const prefixClause = words("special", specialValues || {}, isPlural ? "several" : isNamed && "one");
-  const caseName = summary.where === "far" ? isBeaten && "beaten" : summary.where;
-  return words("mostly", { amount, special: prefixClause }, caseName);
+function specialClause({ row, special }) {
+  if (special.share < LEAST_TOLD_SHARE || isPlaceless(row)) return words("special");
+  const values = { names: special.names, taken: percent(special.share) };
+  return words("special", values, / and |registers/.test(special.names) ? "several" : "one");
 }
 
 function aboutColumn(facts) {
@@ -208,7 +204,7 @@ function aboutTheMost({ fillings, way, summary, place }) {
 
 // The function for each form of sentence. The field `sentence` in playground/figures/drawing/ways.py names a form.
 const FORMS = {
-  listens: aboutAttention,
+  looks: aboutAttention,
   arrives: aboutShares("arrives"),
   best: aboutScores,
   resembles: aboutSimilarity,

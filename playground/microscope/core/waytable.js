@@ -6,7 +6,7 @@ export const WAY_USUAL =
 "pack":"","ofHeads":false,"coloured":false,"spread":false,"rows":false,"offer":"features"};
 
 export const WAY_RECORDS = [
-{"name":"weight","needs":"scores","exposed":"brightest","uses":["ceiling"],"sentence":"listens","extra":false,
+{"name":"weight","needs":"scores","exposed":"brightest","uses":["ceiling"],"sentence":"looks","extra":false,
 "ofHeads":true,"rows":true,"offer":""},
 {"name":"value","needs":"scores","exposed":"brightest","unit":"length","uses":["ceiling"],"sentence":"arrives",
 "extra":false,"pack":"value_norms","ofHeads":true,"offer":""},
@@ -74,12 +74,12 @@ hint:{
 "label":"how likely a label is, if the classifier read each patch after this layer (logit lens)",
 },
 question:{
-"weight":"Whom does",
-"weight.column":"Who listens to",
-"value":"Whom does",
-"value.column":"Who listens to",
-"score":"Whom does",
-"score.column":"Who listens to",
+"weight":"What does",
+"weight.column":"Who looks at",
+"value":"What does",
+"value.column":"Who looks at",
+"score":"What does",
+"score.column":"Who looks at",
 "similarity":"What resembles",
 "rollout":"Rollout: what weights alone bring to",
 "relevance":"What moves",
@@ -93,11 +93,11 @@ question:{
 "norm":"Length of the features, at",
 },
 end:{
-"weight":"listen to?",
+"weight":"look at?",
 "weight.column":"?",
-"value":"listen to?",
+"value":"look at?",
 "value.column":"?",
-"score":"listen to?",
+"score":"look at?",
 "score.column":"?",
 "similarity":"?",
 "rollout":"?",
@@ -127,20 +127,14 @@ note:{
 "label":"logit lens: the last norm and the classifier read each patch after this layer",
 },
 sentence:{
-"listens":"{opening}{who} gives {share} of its attention to places outside its {k}×{k} neighbourhood{most}",
-"listens.token":"{opening}{who} gives {share} of its attention to the picture's patches{most}",
-"even":"{opening}{who} listens to all {tokens} tokens nearly alike: {share} on average, {largest} at most.",
-"even.exactly":"{opening}{who} listens to all {tokens} tokens alike: {share} to each.",
-"mostly":", most of all {place} ({amount}){special}",
-"mostly.itself":", and the most to {place} ({amount}){special}",
-"mostly.near":"; the strongest is a neighbour, {place} ({amount}){special}",
-"mostly.beaten":", of the patches most to the one {place} ({amount}){special}",
+"looks":"{outside} of its attention lies outside its {k}×{k} neighbourhood{special}",
+"looks.token":"{outside} of its attention lies on the picture's patches{special}",
 "special":".",
 "special.one":"; {names} gets {taken}.",
 "special.several":"; {names} get {taken}.",
-"heard":"{opening}{who} is heard {share} as much as the average token, the most from {place}.",
-"heard.gives":"{opening}{who} is heard {share} as much as the average token, the most from {place}, which gives it " +
-"{amount} of its own.",
+"heard":"{opening}{who} is looked at {share} as much as the average token, the most from {place}.",
+"heard.gives":"{opening}{who} is looked at {share} as much as the average token, the most from {place}, which gives" +
+" it {amount} of its own.",
 "times":"{times} times",
 "arrives":"{opening}counting how long the values are, {share} of what {who} mixes comes from outside its " +
 "{k}×{k} neighbourhood, the most from {place} ({amount}).",

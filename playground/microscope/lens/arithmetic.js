@@ -5,10 +5,11 @@ import { pairOf, rankOf, scoreOf } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { holdsHead, largestIndex } from "../core/core.js";
 import { percent, shortNumber } from "../core/numbers.js";
+import { prefixName } from "../core/sentence.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { rankAt } from "../drawing/charts.js";
 import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
-import { divisorOf, placeHere, prefixName, scaleText, wordsInFace } from "./readouts.js";
+import { divisorOf, placeHere, scaleText, wordsInFace } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
 // The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not

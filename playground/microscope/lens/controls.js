@@ -1,6 +1,7 @@
 // Pointer, keys and buttons. They change the view only by page.choose({…}).
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
+import { prefixName } from "../core/sentence.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
 import { canBeLit } from "../core/ways.js";
 import { cutTo, makeCanvas, setText, setVisible } from "../drawing/dom.js";
@@ -9,7 +10,7 @@ import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
 import { refresh } from "./layout.js";
 import { surprise } from "./moment.js";
-import { layerRange, prefixName, wordsInFace } from "./readouts.js";
+import { layerRange, wordsInFace } from "./readouts.js";
 import { beginShare, copyLink, savePicture, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";

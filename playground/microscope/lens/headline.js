@@ -1,7 +1,7 @@
 // The words above and below the pictures. The sentence above changes with every move and is the page's heading; its
 // words come from core/sentence.js.
 
-import { holdsHead, largestIndex, sumOf } from "../core/core.js";
+import { holdsHead, sumOf } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import {
   isEarlyLayer,
@@ -13,16 +13,16 @@ import {
   meanRowOf,
   rowFacts,
 } from "../core/kinds.js";
-import { isEven } from "../core/light.js";
 import { headsFor, STRIKING_SCORE, tellingLayers } from "../core/moments.js";
-import { placeName, sentenceOf, summaryOf, wholeSentence } from "../core/sentence.js";
+import { outsideShare } from "../core/says.js";
+import { placeName, prefixName, sentenceOf, summaryOf, wholeSentence } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { nearnessOverlap } from "./beside.js";
 import { missingSentence } from "./explained.js";
 import { MOST_FLOWS } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
-import { asksFromOther, divisorOf, prefixName, scaleText, titleOf, whatToDo } from "./readouts.js";
+import { asksFromOther, divisorOf, scaleText, titleOf, whatToDo } from "./readouts.js";
 import { sceneWords } from "./scenes.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
@@ -34,7 +34,7 @@ export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
   for (const [name, text] of Object.entries(parts)) setText(refs[name], text);
   refs.after.classList.toggle("unbroken", parts.after.length < LONGEST_UNBROKEN);
   const role = choice.view.direction === "row" ? "key" : "query";
-  refs.place.className = parts.place === "here" ? `here ${role}` : "";
+  refs.place.className = parts.place === "here" || frame.shown.row ? `here ${role}` : "";
   setText(
     refs.named,
     `${sceneWords(choice, data)}${titleOf(data.main)} · layer ${choice.view.layer}, ${headName(choice, frame)}`,
@@ -84,12 +84,11 @@ export function factsOf(choice, data, frame) {
     special: {
       names: specialNames(pack),
       share: isReady && !isMapShown ? sumOf(answers.weights, start, start + pack.prefixCount) : 0,
-      most: isReady && !isMapShown ? largestIn(answers.weights, start, start + pack.prefixCount) : 0,
     },
-    most: isReady && !isMapShown ? largestIn(answers.weights, start, start + pack.tokens) : 0,
+    row: shown.row,
+    columns: picture.tag && !isBehind(picture, picture.tag.patch) ? null : pack.columns,
+    outside: shown.row && (mark < 0 ? summary.total : outsideShare(answers.weights, start, pack, mark, view.k)),
     scale: scaleOpening(data, frame),
-    even: isReady && !isMapShown && view.direction === "row" && isEven(answers.entropies[view.head], pack.tokens),
-    tokens: pack.tokens,
     ends: endsWords(choice, data, frame),
     unmoved: overlay?.unmoved ?? "",
     part: overlay?.parts ? partOf(overlay, mark) : null,
@@ -119,8 +118,6 @@ function partOf({ parts, there }, mark) {
   return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
 }
 
-const largestIn = (values, from, to) => (to > from ? values[largestIndex(values, from, to)] : 0);
-
 // Whether the patch lies left of the curtain, where the number beside a patch is hidden.
 const isBehind = ({ behind, columns }, patch) => behind && ((patch % columns) + 0.5) / columns < behind.to;
 
@@ -136,8 +133,8 @@ function specialNames({ prefix }) {
 function scaleOpening({ main }, { shown }) {
   if (!shown.altered) return "";
   const layersWords = shown.wholeArrived ? "in all layers" : "in this layer";
-  if (Math.abs(shown.scale - 1) < 1e-9) return `Without dividing by ${divisorOf(main.pack)} ${layersWords}`;
-  return `With scores times ${scaleText(shown.scale)} ${layersWords}`;
+  if (Math.abs(shown.scale - 1) < 1e-9) return `without dividing by ${divisorOf(main.pack)} ${layersWords}`;
+  return `with scores times ${scaleText(shown.scale)} ${layersWords}`;
 }
 
 // The line under the picture: the kind of this row, and another head that shows more for this patch. Updated at most

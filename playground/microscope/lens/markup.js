@@ -23,9 +23,9 @@ export const MARKUP = `
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
       data-ref="directionTabs">
-    <button data-value="row" title="A row of the attention matrix: whom this patch listens to">row: listens to</button>
+    <button data-value="row" title="A row of the attention matrix: what this patch looks at">row: looks at</button>
     <button data-value="column"
-        title="A column of the attention matrix: who listens to this patch">column: is heard by</button>
+        title="A column of the attention matrix: who looks at this patch">column: is looked at by</button>
   </div>
   <div class="tabs" role="group" aria-label="How weights are drawn" data-choice="draw" data-ref="drawn">
     <button data-value="heat" title="Colours above the picture (key d)">heat</button>
@@ -46,7 +46,7 @@ export const MARKUP = `
 
 <div class="title">
   <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
-    <span data-ref="ask2">listen to?</span></h2>
+    <span data-ref="ask2">look at?</span></h2>
   <div class="says"><h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
     data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1></div>
   <button class="show-me" data-ref="showMe" title="A guided tour on a sample; at its end all is as it is now"
@@ -171,7 +171,7 @@ export const MARKUP = `
 
   <div class="counts">
   <div class="numbers">
-    <p class="label" data-ref="bigLabel">listens to about</p>
+    <p class="label" data-ref="bigLabel">looks at about</p>
     <p class="big" data-ref="bigWhole"><span data-ref="big">5.2</span>
       <small data-ref="bigOf">of 196 patches</small></p>
     <dl>

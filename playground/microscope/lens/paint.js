@@ -13,6 +13,8 @@ import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/
 import { withoutOutliers } from "../core/features.js";
 import { clippedPatches, domainAround } from "../core/light.js";
 import { bareShare, shortNumber } from "../core/numbers.js";
+import { outlineOf } from "../core/places.js";
+import { shownPlace } from "../core/says.js";
 import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
 import { asks, explainsLabel, FIRST_WAY, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
@@ -30,8 +32,9 @@ import { paintMatch, paintPatching } from "./matches.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
 import { paintScissors } from "./scissors.js";
 import { habitOf, isMap, overlayNow, putMeanRow, resolve } from "./state.js";
+import { rowOnView } from "./told.js";
 
-const COUNT_WORDS = { row: "tokens it listens to:", column: "what this patch gets, on average 1:" };
+const COUNT_WORDS = { row: "tokens it looks at:", column: "what this patch gets, on average 1:" };
 const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
 
 export function paintFrame(lens) {
@@ -145,7 +148,7 @@ function paintMain(lens) {
   }
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
-  setTag(choice, frame, lens.page, Boolean(waitingWords || overlay));
+  setTag(choice, data, frame, Boolean(waitingWords || overlay));
   const { rows, columns } = pack;
   const behindCanvas = waitingWords || (overlay && !way.resembles) ? null : printBehind(lens);
   const isColumn = view.direction === "column" && !overlay;
@@ -183,24 +186,26 @@ function domainNow(choice, data, frame, start) {
   return comparedDomain([mainValues, patchRange(other, otherValues)], what, view.ceiling, view.log);
 }
 
-// Sets picture.tag, the number beside the patch with the largest weight; in See, the share of a place, outlined.
-function setTag({ view }, frame, { see }, isHidden) {
+// Sets picture.tag: of a row of weights the share of a place, outlined; else the number beside the brightest patch.
+function setTag(choice, data, frame, isHidden) {
+  const { view } = choice;
   const { shown, picture } = frame;
   const { pack, answers, what } = shown;
   const start = view.head * pack.tokens;
   picture.tag = null;
+  shown.row = isHidden ? null : rowOnView(choice, data, frame);
   if (isHidden || shown.rough || (!answers.ready[view.head] && !WAYS[what].raw)) return;
   const firstPatch = start + pack.prefixCount;
-  const place = see?.placeShown();
+  const place = shown.row && shownPlace(shown.row.told);
   const taggedIndex = place
     ? firstPatch + place.brightest
     : largestIndex(answers.values, firstPatch, start + pack.tokens);
-  // An even row has no patch worth naming.
-  if (WAYS[what].rows && answers.weights[taggedIndex] < 1.5 / pack.tokens) return;
+  // An even row has no place worth naming.
+  if (shown.row ? shown.row.even : WAYS[what].rows && answers.weights[taggedIndex] < 1.5 / pack.tokens) return;
   const tag = frame.tag;
   tag.patch = taggedIndex - firstPatch;
   tag.text = sizeWords(place?.share ?? answers.values[taggedIndex], WAYS[what].unit);
-  tag.outline = place?.outline ?? null;
+  tag.outline = place ? outlineOf(place.patches, pack) : null;
   tag.own = place?.own ?? false;
   tag.colour = view.direction === "row" ? ROLES.key : ROLES.query;
   picture.tag = tag;

@@ -4,18 +4,17 @@ import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/cor
 import { PART_COUNT } from "../core/features.js";
 import { isEven } from "../core/light.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
-import { placeName } from "../core/sentence.js";
+import { placeName, prefixName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { findCollapse } from "./film.js";
 import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
+import { rowInWords } from "./told.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
-
-export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 
 // The text in See's language if See is shown; in Lab the English one.
 export const wordsInFace = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
@@ -257,10 +256,10 @@ export function writeNumbers({ choice, data, frame, page }) {
   page.root.classList.toggle("altered", !isDivided);
   if (page.see?.on && page.see.drawer !== "numbers") return; // other numbers are not on view
   const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
-  const listensWords = wordsInFace(page, "listensToAbout", `${headWords} listens to about`, {
+  const countedWords = wordsInFace(page, "looksAtAbout", `${headWords} looks at about`, {
     head: pack.headNumbers[view.head],
   });
-  setText(refs.bigLabel, isRow ? listensWords : `is heard by ${headWords} for a total of`);
+  setText(refs.bigLabel, isRow ? countedWords : `gets from all, in ${headWords}, a total of`);
   setText(refs.big, !isReady ? "…" : toThreeDigits(isRow ? effectiveNumber(bits) : answers.totals[view.head]));
   refs.bigWhole.title = isRow
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
@@ -315,7 +314,7 @@ export function writeNumbers({ choice, data, frame, page }) {
 // Says what is written under the heads' thumbnails.
 function headsNote(direction, habit, withCounts) {
   const countsWords =
-    direction === "row" ? "how many tokens each listens to" : "what this patch gets in each (average 1)";
+    direction === "row" ? "how many tokens each looks at" : "what this patch gets in each (average 1)";
   if (!habit) return `heads, and ${countsWords}`;
   return `heads, by what each does on average over this picture${withCounts ? `, and ${countsWords}` : ""}`;
 }
@@ -373,7 +372,7 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, other
     let largest = 0;
     for (let j = 0; j < pack.tokens; j++) if (otherHead.row[j] > largest) largest = otherHead.row[j];
     parts.push(
-      `listens to about ${toThreeDigits(effectiveNumber(otherHead.bits))} of ${pack.tokens}`,
+      `looks at about ${toThreeDigits(effectiveNumber(otherHead.bits))} of ${pack.tokens}`,
       `largest weight ${percent(largest)}`,
     );
     if (pack.prefixCount)
@@ -387,7 +386,7 @@ export function writeOther({ choice, data, frame, page: { refs } }, entry, other
 
 const MOST_NAMED_TOKENS = 3; // tokens that the sentence names
 
-// A sentence such as "row 7, column 5 in layer 8, head 3 gives 31 % to row 2, column 9, 12 % to CLS and 8 % to itself."
+// Such as "row 7, column 5 in layer 8, head 3: 68 % of its attention goes to the place around row 2, column 9."
 export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   const { shown } = frame;
   const { pack, answers, token } = shown;
@@ -406,7 +405,10 @@ export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   const kindText = page.kindline.kind.textContent; // maps have no kind
   const place = `in layer ${view.layer}, head ${pack.headNumbers[view.head]}${scaleNote}${cutWords}`;
   const verb = view.direction === "row" ? "gives" : "receives";
-  const sentence = `${tokenName(token, pack)} ${place} ${verb} ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
+  const told = rowInWords(shown);
+  const sentence = told
+    ? `${tokenName(token, pack)} ${place}: ${told}`
+    : `${tokenName(token, pack)} ${place} ${verb} ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
   const filterText = view.beside === "filter" ? page.refs.filterWords.textContent : "";
   return [sentence, kindText, page.matches.words.textContent, filterText].filter(Boolean).join(" ");
 }
@@ -435,12 +437,13 @@ export function captionOf(choice, data, frame) {
     captionParts.push(`${side} up to ${signedWords(value, unitOf(view))} at ${place}`);
   if (shown.altered)
     captionParts.push(`${scaleWords(data, frame)}, ${shown.wholeArrived ? "whole forward pass" : "this layer only"}`);
-  if (view.direction === "column") captionParts.push("who listens to it");
+  if (view.direction === "column") captionParts.push("who looks at it");
   if (view.cut && shown.wholeArrived) captionParts.push(`cut: ${view.cut}`);
   for (let i = 0; i < shown.pack.prefixCount && !shown.rough && !overlayNow(choice, data, frame); i++) {
     captionParts.push(
       `${prefixName(shown.pack.prefix[i])} ${percent(shown.answers.weights[view.head * shown.pack.tokens + i])}`,
     );
   }
+  captionParts.push(rowInWords(shown).replace(/\.$/, ""));
   return [...captionParts, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
 }

@@ -17,12 +17,12 @@ const INVITATION_TO_CUT = "Lock a patch, point at another and press x; or choose
 const CUTS_HTML = `
   <ol></ol>
   <p class="ways">
-    <button class="quiet" data-way="paint" title="Drag over patches that shall not be heard">paint patches</button>
+    <button class="quiet" data-way="paint" title="Drag over patches that nobody may look at">paint patches</button>
     <button class="quiet" data-way="made">cut these</button>
-    <button class="quiet" data-way="head" title="In this head everybody hears themselves alone">cut this head</button>
+    <button class="quiet" data-way="head" title="In this head every token looks at itself alone">cut this head</button>
     <button class="quiet" data-way="zero" title="This head gives nothing to anybody">this head off</button>
     <button class="quiet" data-way="neighbours"
-        title="Every patch hears its eight neighbours alone: attention as a convolution">cut all but 3×3</button>
+        title="Every patch looks at its eight neighbours alone: attention as a convolution">cut all but 3×3</button>
   </p>
   <p role="status"></p>
   <p data-labels></p>`;
@@ -310,7 +310,8 @@ export function cutPainted(choice, data, page, cut, showMessage) {
   const names = [...painting.patches].sort((a, b) => a - b).map((patch) => patchText(patch, main.pack.columns));
   if (!names.length) return showMessage("Paint some patches first: drag over them.");
   const text = `${view.locked ? view.query : "*"}>${names.join("+")}`;
-  if (view.locked && names.length === 1 && names[0] === view.query) return showMessage("A patch always hears itself.");
+  if (view.locked && names.length === 1 && names[0] === view.query)
+    return showMessage("A patch always looks at itself.");
   if (text.length + view.cut.length + 1 > LONGEST_CUTS)
     return showMessage(`These ${names.length} patches are too many for an address: paint fewer.`);
   endPainting(choice, data, page);
@@ -320,11 +321,11 @@ export function cutPainted(choice, data, page, cut, showMessage) {
 export function paintingWords({ painting, view }) {
   if (!painting.on) return "";
   const count = painting.patches.size;
-  const hearers = view.locked ? "by the locked patch" : "by anybody";
+  const asker = view.locked ? "The locked patch" : "Every patch";
   const patches = count === 1 ? "1 patch" : `${count} patches`;
   return count
-    ? `${patches} shall not be heard ${hearers}.`
-    : `Drag over the patches that shall not be heard ${hearers}.`;
+    ? `${asker} shall not look at ${patches}.`
+    : `Drag over the patches that ${asker.toLowerCase()} shall not look at.`;
 }
 
 function paintPainting({ painting }, { main }, { refs, sheet }) {

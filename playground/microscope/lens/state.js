@@ -97,6 +97,7 @@ const newFrame = () =>
       peak: null, //                        the token with the largest weight
       outliers: null, //                    the outliers on a map of lengths, see core/features.js
       mark: -1, //                          the patch of `token`; −1: a prefix token
+      row: null, //                         the record of the row, see told.js
     }),
     live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map of features.js
     match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js

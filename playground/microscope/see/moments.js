@@ -7,14 +7,14 @@ import { patchText } from "../core/grid.js";
 import { carriedBy } from "../core/kinds.js";
 import { surprisesOf } from "../core/moments.js";
 import { partAt, toldOf } from "../core/places.js";
+import { PART_NAMES, shownPlace, unbrokenPercent } from "../core/says.js";
 import { opensAtMoment } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
-import { shownPlace, unbrokenPercent } from "./says.js";
-import { PART_NAMES, seeWords } from "./words.js";
+import { seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
 
@@ -180,8 +180,7 @@ function weightRow(pack, layer, head, patch) {
 
 function momentAt(pack, { layer, head, patch }, parts) {
   const row = weightRow(pack, layer, head, patch);
-  const { high } = pictureDomain(row, 0, pack, FIRST_WAY, "auto", false);
-  const told = toldOf(row, pack.prefixCount, pack, patch, high, parts);
+  const told = toldOf(row, pack.prefixCount, pack, patch, parts);
   const others = told.places.filter((place) => !place.own);
   const total = others.reduce((sum, place) => sum + place.share, 0);
   const own = told.places.find((place) => place.own && place.share > total);

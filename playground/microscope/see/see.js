@@ -1,19 +1,17 @@
 // The face See shows the lens with one picture, one sentence and two switches; the other face is Lab. Both share state
 // and drawing code. Only See has this layout, this sentence about the row, and the parts below.
 import { entropyBits, holdsHead, largestIndex, rowInto } from "../core/core.js";
-import { ALIKE_COSINE, likenessOf } from "../core/kinds.js";
-import { isEven } from "../core/light.js";
-import { percent } from "../core/numbers.js";
-import { outlineOf, partAt, toldOf } from "../core/places.js";
+import { localNumber, percent } from "../core/numbers.js";
+import { outsideShare, sayRow, unbrokenPercent } from "../core/says.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh, setPictures, sizeCanvases, WIDER_FACTOR } from "../lens/layout.js";
-import { sceneOf } from "../lens/moment.js";
-import { prefixName, writeMarkupTexts } from "../lens/readouts.js";
+import { writeMarkupTexts } from "../lens/readouts.js";
 import { isMean } from "../lens/state.js";
+import { rowInWords, rowRecord } from "../lens/told.js";
 import {
   BAR_COUNT,
   barsAt,
@@ -27,10 +25,9 @@ import {
 } from "./curve.js";
 import { createMoments } from "./moments.js";
 import { createPlay } from "./play.js";
-import { outsideShare, sayRow, shownPlace, unbrokenPercent } from "./says.js";
 import { createShared } from "./shared.js";
 import { createHeadsWall } from "./wall.js";
-import { habitIn, localNumber, seeWords } from "./words.js";
+import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
 const PHONE_BAR = 48;
@@ -95,7 +92,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     lockedForWhy: false,
     stairs: createStaircase(),
     otherRow: new Float32Array(0), // the row at the other setting of the √d_k switch
-    told: null, //       what is told of the row on view, see core/places.js
     spaceAbove: 0, //    px of the page above the lens at the last layout
     story: null,
     get on() {
@@ -341,10 +337,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     else if (!isReady) sentence.before = words("comes");
     else if (choice.opening.kind === "nothing" && !choice.opening.touched)
       sentence.before = words(mark < 0 ? "unstriking" : "unstrikingPatch");
-    else if (!see.untouched && (!isPlainRow() || mark < 0)) {
+    else if (!see.untouched && shown.row) sentence = sayRow(spokenLanguage, shown.row);
+    else if (!see.untouched) {
       const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // the sentence of Lab
       sentence = { before: before + share + between, place, after };
-    } else if (!see.untouched) sentence = sayRow(spokenLanguage, rowNow(start));
+    }
     writeSentence(sentence);
     const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
     const isShort = Object.values(sentence).join("").length <= LONGEST_ABOVE_INVITATION;
@@ -383,8 +380,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     );
   }
 
-  const partsNow = () => data.main.picture.parts ?? [];
-
   // Replaces the elements instead of their text: browsers count no layout shift of new elements.
   function writeSentence({ before, place, after }) {
     const sentenceText = before + place + after;
@@ -416,63 +411,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     } else outsideLine.firstChild.textContent = text.split(PATCH_WORD)[0];
   }
 
-  function toldNow() {
-    const { pack, answers, mark, mainDomain } = frame.shown;
-    const first = choice.view.head * pack.tokens + pack.prefixCount;
-    return toldOf(answers.weights, first, pack, mark, mainDomain.high, partsNow());
-  }
-
-  // The record for sayRow of the row on view.
-  function rowNow(start) {
-    const { shown } = frame;
-    const { answers } = shown;
-    const told = see.told ?? toldNow(); // what is shared from Lab is told too
-    return {
-      ...recordOf(answers.weights, start, told, answers.entropies[choice.view.head]),
-      off: Math.abs(shown.scale - 1) < 1e-9 && shown.altered,
-      alike: told.kind === "spread" ? alikeShare(start) : null,
-    };
-  }
-
-  // The record for sayRow of any row of the asking patch. start: the index of its first weight
-  function recordOf(values, start, told, entropy) {
-    const { pack, mark } = frame.shown;
-    const largest = largestIndex(values, start, start + pack.tokens) - start;
-    return {
-      told,
-      fromPart: partAt(partsNow(), mark, pack),
-      most: values[start + largest],
-      even: isEven(entropy, pack.tokens),
-      token: largest < pack.prefixCount ? prefixName(pack.prefix[largest]) : "",
-    };
-  }
-
-  function tellCell(values, high) {
-    const { pack, mark } = frame.shown;
-    const told = toldOf(values, pack.prefixCount, pack, mark, high, partsNow());
-    return sayRow(spokenLanguage, recordOf(values, 0, told, entropyBits(values, 0, pack.tokens)));
-  }
-
-  // The share of the row on patches that look like the asking patch; null while the late keys are on their way.
-  function alikeShare(start) {
-    const { pack, answers, mark } = frame.shown;
-    const scene = sceneOf(data);
-    if (!scene || scene.pack.rows !== pack.rows || scene.pack.columns !== pack.columns) return null;
-    const first = start + pack.prefixCount;
-    return likenessOf(scene.directions, mark).reduce(
-      (sum, cosine, patch) => sum + (cosine >= ALIKE_COSINE ? answers.weights[first + patch] : 0),
-      0,
-    );
-  }
-
-  // The place that the picture outlines and labels with its share; null where See tells no row.
-  function placeShown() {
-    const { pack, answers } = frame.shown;
-    see.told = null;
-    if (!see.on || !isPlainRow() || !answers.ready[choice.view.head]) return null;
-    see.told = toldNow();
-    const place = shownPlace(see.told);
-    return { ...place, outline: outlineOf(place.patches, pack) };
+  function tellCell(values) {
+    const entropy = entropyBits(values, 0, frame.shown.pack.tokens);
+    return sayRow(spokenLanguage, rowRecord(values, 0, entropy, data, frame.shown));
   }
 
   // ---- ÷ √d_k
@@ -535,15 +476,20 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    placeShown,
     habit: (label) => habitIn(language(), label),
     sentenceText: () => sentenceElement.textContent,
-    spokenText: () => [sentenceElement.textContent, sourceElement.textContent].join(" "), // for screen readers
+    // for screen readers
+    spokenText: () =>
+      [
+        (!see.untouched && rowInWords(frame.shown, spokenLanguage)) || sentenceElement.textContent,
+        sourceElement.textContent,
+      ].join(" "),
     words,
     writeShared,
     ...createShared(lens, {
       ...{ words, language, shared, tryAt, isPlain: isPlainRow },
-      sentence: () => sayRow(language(), rowNow(choice.view.head * frame.shown.pack.tokens)),
+      sentence: () => sayRow(language(), frame.shown.row),
+      inWords: () => rowInWords(frame.shown, language()),
       source: () => sourceElement.textContent,
       withLayers: play.withLayers,
       curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),

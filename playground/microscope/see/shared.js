@@ -12,8 +12,8 @@ import { createLayerFilm } from "./play.js";
 const WIDE_PICTURE = 620; // px: numbers and lines are sized for a picture of this width
 const AT_REST_MS = 4000; // of a loop
 
-// see: {words, language, isPlain, sentence: () => {before, place, after}, source: () => the line below the sentence,
-// curve(w, h), withLayers, shared, tryAt}, see see.js.
+// see: {words, language, isPlain, sentence: () => {before, place, after}, inWords: () => the sentence for people who do
+// not see the picture, source: () => the line below the sentence, curve(w, h), withLayers, shared, tryAt}, see see.js.
 export function createShared(lens, see) {
   const { choice, data, frame } = lens;
 
@@ -98,9 +98,8 @@ export function createShared(lens, see) {
       },
     },
     async sharedPage() {
-      const { before, place, after } = see.sentence();
       const title = `${data.main.picture.title} · Attention Playground`;
-      const words = { title, tryYours: see.words("tryYours"), still: before + place + after };
+      const words = { title, tryYours: see.words("tryYours"), still: see.inWords() };
       return makeSharedPage(lens, await see.shared(), { tryAt: see.tryAt(), words, language: see.language() });
     },
   };

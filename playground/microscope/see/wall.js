@@ -1,14 +1,14 @@
 // The wall of heads lies over all of See: each layer and head is a bare map of the row that one patch has there.
 // Pointing at a place of a map asks from that place, in all maps at once; a press takes the head.
 
-import { answerCell, pictureDomain } from "../core/answers.js";
+import { answerCell } from "../core/answers.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
 
 const WALL_HEAD = `<h2></h2><p></p><button type="button" class="close">×</button>`;
 
-// tell(values, high, layer, head): what See says of a row; close(): closes the wall
+// tell(values): what See says of a row; close(): closes the wall
 export function createHeadsWall({ choice, frame, page }, { words, tell, close }) {
   const { refs } = page;
   const { wall } = refs;
@@ -49,8 +49,7 @@ export function createHeadsWall({ choice, frame, page }, { words, tell, close })
     const values = answerCell(answers, layer, number, token, scale, FIRST_WAY, "row");
     const place = { layer, head: pack.headNumbers[number] };
     if (!values || token < pack.prefixCount) return setText(line, words("wallDo"));
-    const { high } = pictureDomain(values, 0, pack, FIRST_WAY, "auto", false);
-    const { before, place: where, after } = tell(values, high, layer, number);
+    const { before, place: where, after } = tell(values);
     setText(line, `${words("wallHead", place)}: ${before}${where}${after} ${words("wallDo")}`);
   }
 

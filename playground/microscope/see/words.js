@@ -1,5 +1,6 @@
 // All of See's words in whole sentences, one table for each language. {here} becomes the marked place in the picture.
 // No DOM.
+import { filledIn } from "../core/numbers.js";
 
 export const LANGUAGES = { en: "English", de: "Deutsch" };
 
@@ -9,20 +10,8 @@ export const SEE_WORDS = {
     point: "Point at any place: where does it look?",
     touch: "Touch any place: where does it look?",
     comes: "Reading…",
-    without: "Without ÷ √d_k: ",
-    one: "{share} of its attention goes {here}.",
-    own: "It keeps to {here} ({share}).",
-    several: "Its attention goes {list}.",
-    spread: "Its attention is spread over {lit} patches; no place gets more than {share}.",
-    spreadAlike: "Its attention is spread over {lit} patches; {share} of it is on what looks like this patch.",
-    even: "This patch looks everywhere alike: at no place more than {share}.",
-    placeless: "Its largest share goes to {token}, which has no place ({most}); in the picture {share} goes {here}.",
-    surroundings: "its own surroundings",
-    toSurroundings: "to its own surroundings",
-    to: "to ",
     unstriking: "No patch stands out. Lit: where the class token looks, which stands for the whole picture.",
     unstrikingPatch: "No patch stands out. Point at any place: where does it look?",
-    here: "here",
     // ---- the line under the sentence
     from: "layer {layer}, head {head} · 1 of {count} · brightest from {brightest} · {model}",
     fromNothing: "layer {layer}, head {head} · 1 of {count} · {model}",
@@ -50,7 +39,7 @@ export const SEE_WORDS = {
     placeHere: "row {row}, column {column}",
     itselfHere: "itself",
     toPlace: "to {place}",
-    listensToAbout: "head {head} listens to about",
+    looksAtAbout: "head {head} looks at about",
     ofTokens: "of {count} tokens",
     entropy: "entropy",
     ofAtMost: "of at most {bound}",
@@ -104,7 +93,7 @@ export const SEE_WORDS = {
     tourAskSays: "The framed patch looks at what lights up.",
     tourAskDo: "Move over the picture.",
     tourNine: "A convolution reads nine",
-    tourNineSays: "A 3×3 filter hears only these nine patches. Attention can hear every patch.",
+    tourNineSays: "A 3×3 filter reads only these nine patches. Attention can look at every patch.",
     tourNineDo: "",
     tourDivide: "Divide by √d_k",
     tourDivideSays: "Without it the largest share grows. Often one patch takes nearly all.",
@@ -149,20 +138,8 @@ export const SEE_WORDS = {
     point: "Zeigen Sie auf eine Stelle: Wohin schaut sie?",
     touch: "Tippen Sie auf eine Stelle: Wohin schaut sie?",
     comes: "Wird gelesen…",
-    without: "Ohne ÷ √d_k: ",
-    one: "{share} seiner Attention gehen {here}.",
-    own: "Es bleibt in {here} ({share}).",
-    several: "Seine Attention geht {list}.",
-    spread: "Seine Attention verteilt sich auf {lit} Felder; kein Ort bekommt mehr als {share}.",
-    spreadAlike: "Seine Attention verteilt sich auf {lit} Felder; {share} der Attention liegen auf ähnlichen Feldern.",
-    even: "Dieses Feld schaut überallhin gleich: nirgends mehr als {share}.",
-    placeless: "Der größte Anteil geht an {token}, ein Token ohne Ort ({most}); im Bild gehen {share} {here}.",
-    surroundings: "seiner eigenen Umgebung",
-    toSurroundings: "in seine eigene Umgebung",
-    to: "auf ",
     unstriking: "Kein Feld sticht heraus. Hell: wohin das Klassen-Token schaut, das für das ganze Bild steht.",
     unstrikingPatch: "Kein Feld sticht heraus. Zeigen Sie auf eine Stelle: Wohin schaut sie?",
-    here: "hierhin",
     from: "Schicht {layer}, Kopf {head} · 1 von {count} · am hellsten ab {brightest} · {model}",
     fromNothing: "Schicht {layer}, Kopf {head} · 1 von {count} · {model}",
     fromFeatures: "nach den Merkmalen hinter Schicht {layer} · {model}",
@@ -188,7 +165,7 @@ export const SEE_WORDS = {
     placeHere: "Zeile {row}, Spalte {column}",
     itselfHere: "sich selbst",
     toPlace: "an {place}",
-    listensToAbout: "Kopf {head} hört auf etwa",
+    looksAtAbout: "Kopf {head} schaut auf etwa",
     ofTokens: "von {count} Tokens",
     entropy: "Entropie",
     ofAtMost: "von höchstens {bound}",
@@ -240,7 +217,7 @@ export const SEE_WORDS = {
     tourAskSays: "Das umrahmte Feld schaut auf das, was leuchtet.",
     tourAskDo: "Fahren Sie über das Bild.",
     tourNine: "Eine Faltung liest neun",
-    tourNineSays: "Ein 3×3-Filter hört nur diese neun Felder. Attention kann jedes Feld hören.",
+    tourNineSays: "Ein 3×3-Filter liest nur diese neun Felder. Attention kann auf jedes Feld schauen.",
     tourNineDo: "",
     tourDivide: "Durch √d_k teilen",
     tourDivideSays: "Ohne das wächst der größte Anteil. Oft nimmt ein Feld fast alles.",
@@ -283,43 +260,6 @@ export const SEE_WORDS = {
   },
 };
 
-// Names of the samples' parts (playground/samples.py): {one: the name, other: the name of a second such part, short: a
-// short name}
-export const PART_NAMES = {
-  en: {
-    eye: { one: "the eye", other: "the other eye", short: "eye" },
-    nose: { one: "the nose", other: "the nose", short: "nose" },
-    cup: { one: "the cup", other: "the cup", short: "cup" },
-    coffee: { one: "the coffee", other: "the coffee", short: "coffee" },
-    spoon: { one: "the spoon", other: "the spoon", short: "spoon" },
-    badge: { one: "a badge", other: "the other badge", short: "badge" },
-    face: { one: "the face", other: "the face", short: "face" },
-    helmet: { one: "the helmet", other: "the helmet", short: "helmet" },
-    shuttle: { one: "the shuttle", other: "the shuttle", short: "shuttle" },
-    tower: { one: "a tower", other: "the other tower", short: "tower" },
-    rocket: { one: "the rocket", other: "the rocket", short: "rocket" },
-    leg: { one: "a leg of the tripod", other: "another leg", short: "leg" },
-    head: { one: "the man’s head", other: "the man’s head", short: "head" },
-    camera: { one: "the camera", other: "the camera", short: "camera" },
-  },
-  de: {
-    eye: { one: "das Auge", other: "das andere Auge", short: "Auge" },
-    nose: { one: "die Nase", other: "die Nase", short: "Nase" },
-    cup: { one: "die Tasse", other: "die Tasse", short: "Tasse" },
-    coffee: { one: "den Kaffee", other: "den Kaffee", short: "Kaffee" },
-    spoon: { one: "den Löffel", other: "den Löffel", short: "Löffel" },
-    badge: { one: "ein Abzeichen", other: "das andere Abzeichen", short: "Abzeichen" },
-    face: { one: "das Gesicht", other: "das Gesicht", short: "Gesicht" },
-    helmet: { one: "den Helm", other: "den Helm", short: "Helm" },
-    shuttle: { one: "die Raumfähre", other: "die Raumfähre", short: "Raumfähre" },
-    tower: { one: "einen Turm", other: "den anderen Turm", short: "Turm" },
-    rocket: { one: "die Rakete", other: "die Rakete", short: "Rakete" },
-    leg: { one: "ein Stativbein", other: "ein anderes Bein", short: "Bein" },
-    head: { one: "den Kopf des Mannes", other: "den Kopf des Mannes", short: "Kopf" },
-    camera: { one: "die Kamera", other: "die Kamera", short: "Kamera" },
-  },
-};
-
 // The habits of heads (playground/analysis/heads.py) in each language. habitIn appends the direction to the name of
 // "fixed offset".
 export const HABIT_NAMES = {
@@ -345,14 +285,5 @@ export function habitIn(language, label) {
 // The browser's first language that has a table; else English.
 export const languageOf = (tags) =>
   tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(SEE_WORDS, name)) ?? "en";
-
-// Fills the {name}s of a sentence; numbers among the values are written as the language writes them.
-export const filledIn = (language, sentence, values = {}) =>
-  sentence.replace(/\{(\w+)\}/g, (match, name) => localNumber(language, values[name] ?? match));
-
-const DECIMAL_NUMBER = /^[^\w]*\d+\.\d+(e.\d+)?[\s%]*$/; // a number as text, no version and no name
-
-export const localNumber = (language, text) =>
-  language === "de" && DECIMAL_NUMBER.test(text) ? String(text).replace(".", ",") : text;
 
 export const seeWords = (language, key, values = {}) => filledIn(language, SEE_WORDS[language][key], values);

@@ -11,6 +11,7 @@ import {
   languageOfPhone,
   refusedWords,
 } from "../classroom/words.js";
+import { gradeOf } from "../core/grades.js";
 import { patchAfterKey } from "../core/grid.js";
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
@@ -189,20 +190,12 @@ function createPhone(root, host) {
     drawGuesses(box, question, { language, mine: phone.state.mine, picture: pictureOf });
     const [guessLine, truthLine] = [appendElement(root, "p", "phone-yours"), appendElement(root, "p", "phone-truth")];
     guessLine.textContent = guess === null ? words("missed") : `${words("you")}: ${wordsOf(question, guess)}`;
-    if (guess !== null && question.kind === "place") guessLine.textContent = distanceWords(question, guess);
+    if (guess !== null && question.kind === "place")
+      guessLine.textContent = question.grades ? gradeOf(question.grades, guess, question.columns, language).words : "";
     if (question.phase !== "tells") return;
     const text = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
     truthLine.textContent = question.kind === "place" ? text : words("truth", { truth: text });
     appendElement(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
-  }
-
-  // Returns the distance from the guessed place to the true one in words, once the truth is shown. A neighbouring
-  // square counts as right.
-  function distanceWords({ truth = null, columns }, guess) {
-    if (truth === null) return "";
-    const rowDistance = Math.abs(Math.floor(guess / columns) - Math.floor(truth / columns));
-    const count = Math.max(rowDistance, Math.abs((guess % columns) - (truth % columns)));
-    return count <= 1 ? words("hit") : words("off", { count });
   }
 
   function wordsOf({ kind, options, unit = "" }, guess) {

@@ -19,7 +19,7 @@ const TAKE_AWAY_KINDS = {
   html: { words: "A page that stays alive (.html)", type: "text/html" },
 };
 const NO_NUMBERS = "What is on view is no number of each patch.";
-const NOT_ALIVE = "A page that stays alive shows whom a patch listens to: look at a patch's weights first.";
+const NOT_ALIVE = "A page that stays alive shows what a patch looks at: look at a patch's weights first.";
 
 export function fillTakeAway(box, { done: onDone, share }) {
   const status = statusLine("");

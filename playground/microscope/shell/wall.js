@@ -1,8 +1,8 @@
 // The wall of moments: each tile shows one row of attention, and a press on a tile opens its picture, layer, head and
 // patch.
-import { percent } from "../core/numbers.js";
-import { sayRow, shownPlace } from "../see/says.js";
-import { localNumber, seeWords } from "../see/words.js";
+import { localNumber, percent } from "../core/numbers.js";
+import { sayRow, shownPlace } from "../core/says.js";
+import { seeWords } from "../see/words.js";
 import { openFace } from "./address.js";
 import { addressOf, ask, wordsOfTrouble } from "./http.js";
 
@@ -35,7 +35,7 @@ function writeWall(root, moments, language, way) {
   root.querySelector(".wall").replaceChildren(...moments.map((moment) => tileOf(moment, language, way)));
 }
 
-// A list item for a moment, {words: address parameters, row: as in see/says.js, title, model, picture: the picture's
+// A list item for a moment, {words: address parameters, row: as in core/says.js, title, model, picture: the picture's
 // address, size}.
 function tileOf({ words, row, title, model, picture, size: [width, height] }, language, { link, go }) {
   const tile = document.createElement("li");

@@ -2,12 +2,11 @@
 // of `box`.
 import { pictureDomain } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
-import { bareShare, percent } from "../core/numbers.js";
+import { bareShare, filledIn, localNumber, percent } from "../core/numbers.js";
 import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, setMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
-import { filledIn, localNumber } from "../see/words.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
 const ENLARGED_SIDE = 168; // px: side of the enlarged patch

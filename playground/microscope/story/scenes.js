@@ -2,10 +2,10 @@
 
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto } from "../core/core.js";
+import { gradeOf, gradesOf } from "../core/grades.js";
 import { patchText } from "../core/grid.js";
-import { isInPart, partAt, shareOfPart } from "../core/places.js";
-import { nameOfPart, outsideShare, unbrokenPercent } from "../see/says.js";
-import { filledIn } from "../see/words.js";
+import { isInPart, namedPlaces, partAt, placesOf, shareOfPart } from "../core/places.js";
+import { nameOfPart, outsideShare, unbrokenPercent } from "../core/says.js";
 import { STORY_WORDS, storyWords } from "./words.js";
 
 export const SCENE_COUNT = 12;
@@ -15,7 +15,7 @@ const numberText = (x, digits) => x.toFixed(digits).replace("-", "−");
 
 // The record of scene n. parts: named parts of a sample picture; facts: see factsOfStory below.
 export function sceneAt(n, facts, language, parts = []) {
-  const { pack, patch, partner } = facts;
+  const { pack, patch, partner, row } = facts;
   const [fromPart, toPart] = [partAt(parts, patch, pack), partAt(parts, partner, pack)];
   const part = toPart === fromPart ? null : toPart;
   const isThere = (other) =>
@@ -26,15 +26,17 @@ export function sceneAt(n, facts, language, parts = []) {
     heard: storyWords(language, isFirstLayer ? "heardNothing" : "heard"),
   };
   const besideWords = storyWords(language, facts.besidePatch < patch ? "besideLeft" : "besideRight");
+  const named = namedPlaces(row, pack.prefixCount, pack, patch, parts);
+  const place = named.find((place) => countsFor(place, partner, pack));
   const values = {
     ...textValuesOf(facts),
     ...earlierWords,
     beside: besideWords,
     place: part ? nameOfPart(language, part, fromPart) : storyWords(language, "there"),
-    given: unbrokenPercent(part ? shareOfPart(part, facts.row, pack.prefixCount, pack) : facts.share),
+    given: unbrokenPercent(part ? shareOfPart(part, row, pack.prefixCount, pack) : (place?.share ?? facts.share)),
   };
   const say = (key, extraValues = {}) => storyWords(language, key, { ...values, ...extraValues });
-  const scene = SCENE_RECORDS[n](facts, say, part && patchesOfPart(pack, part), isThere);
+  const scene = SCENE_RECORDS[n](facts, say, { named, isNamed: Boolean(part), isThere });
   return {
     title: say(`title${n}`),
     text: say(`text${n}`),
@@ -46,9 +48,9 @@ export function sceneAt(n, facts, language, parts = []) {
   };
 }
 
-// The patches in a part of the picture. A guess of any of these patches counts as right.
-const patchesOfPart = (pack, part) =>
-  Array.from({ length: pack.patches }, (_, patch) => patch).filter((patch) => isInPart(part, patch, pack));
+// Whether a press on this patch counts for the place.
+const countsFor = ({ part, patches }, patch, pack) =>
+  patches.includes(patch) || Boolean(part && isInPart(part, patch, pack));
 
 function textValuesOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
   const { rows, columns, patches, tokens, heads, layers, dim } = pack;
@@ -68,10 +70,10 @@ function textValuesOf({ pack, layer, head, share, distance, outside, pair, besid
 }
 
 const SCENE_RECORDS = {
-  1: ({ partner }, say, samePatches) => ({
+  1: ({ partner, pack }, say, { named }) => ({
     guess: {
-      ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say(samePatches ? "after1Named" : "after1") },
-      ...(samePatches ? { same: samePatches, found: say("hitPart", { count: "{count}" }) } : {}),
+      ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
+      grades: gradesOf(named, pack.patches, (place, patch) => countsFor(place, patch, pack)),
     },
     marks: { partner: true },
     lesson: "by_hand",
@@ -160,14 +162,14 @@ const SCENE_RECORDS = {
     lesson: "weight",
   }),
 
-  10: ({ heads, pack }, say, samePatches, isThere) => {
+  10: ({ heads, pack }, say, { isNamed, isThere }) => {
     const agreeing = heads.filter(({ best }) => isThere(best)).map(({ head }) => pack.headNumbers[head]);
     const truth = agreeing.length;
     const afterWords = say("after10", { agreeing: agreeing.join(", ") || say("none") });
     return {
       guess: {
         kind: "number",
-        asks: say(samePatches ? "ask10Named" : "ask10"),
+        asks: say(isNamed ? "ask10Named" : "ask10"),
         low: 0,
         high: pack.heads,
         truth,
@@ -255,11 +257,7 @@ export function verdictOn(guess, answer, pack, language) {
       return { right: true, words: say("close", { truth: truthWords }) };
     return verdict(!distanceToTruth, truthWords, say);
   }
-  const rowDistance = Math.abs(Math.floor(answer / pack.columns) - Math.floor(guess.truth / pack.columns));
-  const distance = Math.max(rowDistance, Math.abs((answer % pack.columns) - (guess.truth % pack.columns)));
-  if (distance <= 1) return { right: true, words: say("hit") };
-  if (guess.same?.includes(answer)) return { right: true, words: filledIn(language, guess.found, { count: distance }) };
-  return { right: false, words: say("off", { count: distance }) };
+  return gradeOf(guess.grades, answer, pack.columns, language);
 }
 
 // The right answer in words, without a verdict on a guess: a class has many guesses.
@@ -323,7 +321,7 @@ export function recordForClass(n, count, facts, parts, picture) {
   const answerRecord = {
     truth,
     after: inLanguages(({ guess }) => guess.after),
-    ...(isPlace ? { heat: heatOfRow(facts) } : {}),
+    ...(isPlace ? { heat: heatOfRow(facts), grades: guess.grades } : {}),
   };
   return { scene, question, told: answerRecord };
 }
@@ -349,8 +347,13 @@ export function distanceOf(patch, other, { columns }) {
   return Math.max(rowDistance, Math.abs((patch % columns) - (other % columns)));
 }
 
-// The patch with the largest weight beyond the 3×3 neighbourhood. The story asks why its weight is large.
+// The brightest patch of the largest place beyond the asking patch's own; without such a place the patch with the
+// largest weight beyond the 3×3 neighbourhood. The story asks why its weight is large.
 export function partnerOf(row, patch, pack) {
+  const isBeyond = ({ patches, brightest }) =>
+    !patches.includes(patch) && distanceOf(patch, brightest, pack) > NEAR_RADIUS;
+  const place = placesOf(row, pack.prefixCount, pack).find(isBeyond);
+  if (place) return place.brightest;
   let farPatch = -1;
   for (let other = 0; other < pack.patches; other++) {
     if (distanceOf(patch, other, pack) <= NEAR_RADIUS) continue;

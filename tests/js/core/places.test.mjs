@@ -8,11 +8,11 @@ const weightsOf = (shares) => {
   for (const [patch, share] of Object.entries(shares)) weights[1 + Number(patch)] = share;
   return weights;
 };
-const told = (shares, mark, parts) => toldOf(weightsOf(shares), 1, GRID, mark, 0.4, parts);
+const told = (shares, mark, parts) => toldOf(weightsOf(shares), 1, GRID, mark, parts);
 const rounded = (places) => places.map(({ share }) => Math.round(100 * share));
 
 test("patches that touch are one place, at corners too, but not around the end of a row", () => {
-  const places = placesOf(weightsOf({ 0: 0.2, 7: 0.3, 5: 0.1, 6: 0.1, 17: 0.2, 18: 0.07 }), 1, GRID, 0.4);
+  const places = placesOf(weightsOf({ 0: 0.2, 7: 0.3, 5: 0.1, 6: 0.1, 17: 0.2, 18: 0.05 }), 1, GRID);
   assert.deepEqual(
     places.map(({ patches }) => [...patches].sort((a, b) => a - b)),
     [[0, 6, 7], [17], [5]],
@@ -43,6 +43,13 @@ test("a named place sums over the sample's box, once, and the asker's own part g
   assert.deepEqual(rounded(row.places), [60]);
   assert.equal(row.places[0].part, parts[0]);
   assert.equal(told({ 0: 0.6, 2: 0.3 }, 8, parts).places[0].part, null);
+});
+
+test("an own place is near where half of its share is; a large thing is not one's surroundings", () => {
+  const near = (shares, mark) => told(shares, mark).places[0].near;
+  assert.equal(near({ 7: 0.4, 8: 0.3, 1: 0.1, 9: 0.1 }, 8), true);
+  assert.equal(near({ 7: 0.1, 8: 0.1, 9: 0.1, 10: 0.3, 11: 0.3 }, 7), false);
+  assert.equal(near({ 0: 0.3, 1: 0.25 }, 17), false, "another place");
 });
 
 test("an outline encloses all patches of a place and nothing else", () => {

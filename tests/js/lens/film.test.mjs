@@ -57,7 +57,7 @@ test("the mean of heads is what the picture and its numbers show; the head keeps
   };
   microscope.click(microscope.find('[data-film="mean"]'));
   assert.match(microscope.words("badge"), /the mean of all heads/);
-  assert.match(microscope.words("bigLabel"), /^the mean of all heads listens to about/);
+  assert.match(microscope.words("bigLabel"), /^the mean of all heads looks at about/);
   const meanBig = microscope.words("big"); // of head 1, which other heads follow in memory
   assert.notEqual(meanBig, headReadout.big);
   const mean = new Float64Array(43);

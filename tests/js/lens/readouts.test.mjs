@@ -76,8 +76,5 @@ test("a screen reader hears the row in a sentence, once the cursor rests", async
   microscope.point("pointermove", microscope.part("picture"), 0.1, 0.1);
   assert.equal(microscope.words("live"), "");
   await passTime(600);
-  assert.match(
-    microscope.words("live"),
-    /^row 3, column 3 in layer 1, head 2 gives \S+ % to .*, \S+ % to .* and \S+ % to /,
-  );
+  assert.match(microscope.words("live"), /^row 3, column 3 in layer 1, head 2: (Its attention|\S+ % of its|It) /);
 });

@@ -38,7 +38,7 @@ test("the caption of a saved picture says all that is needed to make it again", 
     .getContext("2d")
     .drawn.filter(([name]) => name === "fillText");
   const caption = writtenText.map(([, text]) => text).join(" ");
-  for (const part of ["layer 1, head 2", "row 3, column 3", "without 1/√4, this layer only", "who listens to it"])
+  for (const part of ["layer 1, head 2", "row 3, column 3", "without 1/√4, this layer only", "who looks at it"])
     assert.ok(caption.includes(part), `${part}: ${caption}`);
 });
 

@@ -74,12 +74,12 @@ test("a drag paints the patches that shall not be heard, and locks none of them"
   const microscope = await openScissors();
   const picture = microscope.part("picture");
   microscope.click(wayButton(microscope, "paint"));
-  assert.equal(statusOf(microscope), "Drag over the patches that shall not be heard by the locked patch.");
+  assert.equal(statusOf(microscope), "Drag over the patches that the locked patch shall not look at.");
   microscope.point("pointerdown", picture, ...middleOf(1, 1));
   for (const place of [middleOf(1, 2), middleOf(2, 2)]) microscope.point("pointermove", picture, ...place);
   microscope.point("pointerup", picture, ...middleOf(2, 2));
   microscope.point("click", picture, ...middleOf(2, 2));
-  assert.equal(statusOf(microscope), "3 patches shall not be heard by the locked patch.");
+  assert.equal(statusOf(microscope), "The locked patch shall not look at 3 patches.");
   assert.equal(microscope.lens.view.query, "3,3");
   assert.equal(microscope.root.querySelectorAll(".painted .taken").length, 3);
   microscope.click(wayButton(microscope, "made"));

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { habitIn, LANGUAGES, languageOf, PART_NAMES, SEE_WORDS } from "../../../playground/microscope/see/words.js";
+import { PART_NAMES } from "../../../playground/microscope/core/says.js";
+import { habitIn, LANGUAGES, languageOf, SEE_WORDS } from "../../../playground/microscope/see/words.js";
 
 const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);
 const holes = (sentence) => [...sentence.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();

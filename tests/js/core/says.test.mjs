@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { outsideShare, sayRow } from "../../../playground/microscope/see/says.js";
+import { outsideShare, ROW_WORDS, sayRow, writeRow } from "../../../playground/microscope/core/says.js";
 import { seeWords } from "../../../playground/microscope/see/words.js";
 
 const EYE = { kind: "eye", box: [0, 0, 0.1, 0.1] };
 const place = (share, change) => ({ share, patches: [0], brightest: 0, own: false, part: null, ...change });
-const own = (share) => place(share, { own: true });
+const own = (share, near = true) => place(share, { own: true, near });
 const told = (kind, ...places) => ({ kind, places, lit: 180 });
 const said = (change, language = "en") => {
   const row = { fromPart: null, most: 0.13, token: "", even: false, off: false, alike: null, ...change };
@@ -35,6 +35,11 @@ test("several places are said each with its share, and the one that is shown is 
 test("its own surroundings, a spread row, an even row and a sink have sentences of their own", () => {
   assert.equal(said({ told: told("own", own(0.71)) }), "It keeps to [its own surroundings] (71 %).");
   assert.equal(said({ told: told("own", own(0.71)) }, "de"), "Es bleibt in [seiner eigenen Umgebung] (71 %).");
+  assert.equal(said({ told: told("own", own(0.71, false)) }), "It keeps to [the area it lies in] (71 %).");
+  assert.equal(
+    said({ told: told("own", own(0.71, false)) }, "de"),
+    "Es bleibt in [der Fläche, in der es liegt] (71 %).",
+  );
   const spread = { told: told("spread", place(0.043)) };
   assert.equal(said(spread), "Its attention is spread over 180 patches; no place gets more than 4.3 %.[]");
   assert.equal(said({ ...spread, alike: 0.4 }), said(spread));
@@ -42,7 +47,7 @@ test("its own surroundings, a spread row, an even row and a sink have sentences 
     said({ ...spread, alike: 0.52 }),
     "Its attention is spread over 180 patches; 52 % of it is on what looks like this patch.[]",
   );
-  assert.equal(said({ even: true, most: 0.003 }), "This patch looks everywhere alike: at no place more than 0.30 %.[]");
+  assert.equal(said({ even: true, most: 0.003 }), "It looks everywhere alike: at no place more than 0.30 %.[]");
   assert.equal(
     said({ told: told("spread", place(0.03)), token: "CLS", most: 0.4 }),
     "Its largest share goes to CLS, which has no place (40 %); in the picture 3.0 % goes [here].",
@@ -50,6 +55,23 @@ test("its own surroundings, a spread row, an even row and a sink have sentences 
   const place69 = told("one", place(0.69));
   assert.equal(said({ told: place69, token: "CLS", most: 0.06 }), said({ told: place69 }), "a place has more");
   assert.match(said(spread, "de"), /4,3 %/);
+});
+
+test("where no picture marks the place it is named by row and column, unless the sample has a name for it", () => {
+  const written = (language, ...places) =>
+    writeRow(language, { told: told(places.length > 1 ? "several" : "one", ...places), most: 0.2, token: "" }, 10);
+  const far = place(0.41, { brightest: 37 });
+  const text = written("en", far, place(0.22, { part: EYE })).replaceAll("\u00a0", " ");
+  assert.equal(text, "Its attention goes to the place around row 3, column 7 (41 %) and to the eye (22 %).");
+  assert.equal(
+    written("de", place(0.68, { brightest: 37 })).replaceAll("\u00a0", " "),
+    "68 % seiner Attention gehen an den Ort um Zeile 3, Spalte 7.",
+  );
+});
+
+test("every language has every sentence about a row, with the same holes", () => {
+  const holes = (table) => Object.entries(table).map(([key, text]) => [key, (text.match(/\{\w+\}/g) ?? []).sort()]);
+  for (const table of Object.values(ROW_WORDS)) assert.deepEqual(holes(table), holes(ROW_WORDS.en));
 });
 
 test("German has decimal commas in numbers, and leaves versions and names alone", () => {

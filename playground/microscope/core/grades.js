@@ -1,0 +1,61 @@
+// Grades a guessed place by its share of the row and its rank among the places (core/places.js). The story and the
+// phones of a class both grade so. No DOM.
+
+import { filledIn, percent } from "./numbers.js";
+
+const MOST_RANKS = 35; // ranks are single letters
+const LARGEST = 1;
+const OWN = 0;
+const NONE = -1;
+
+export const GRADE_WORDS = {
+  en: {
+    largest: "You found it: the largest place, {share}.",
+    second: "The second largest: {share}. The largest, {most}, is framed.",
+    later: "Number {rank} by size: {share}. The largest, {most}, is framed.",
+    own: "That is its own surroundings: {share}. The largest other place, {most}, is framed.",
+    none: "It hardly looks there. The largest place, {most}, is framed.",
+  },
+  de: {
+    largest: "Sie haben ihn gefunden: den größten Ort, {share}.",
+    second: "Der zweitgrößte: {share}. Der größte, {most}, ist umrahmt.",
+    later: "Der Größe nach Nummer {rank}: {share}. Der größte, {most}, ist umrahmt.",
+    own: "Das ist seine eigene Umgebung: {share}. Der größte andere Ort, {most}, ist umrahmt.",
+    none: "Dorthin schaut es kaum. Der größte Ort, {most}, ist umrahmt.",
+  },
+};
+
+// Grades as plain data for a message: {ranks: a letter for each patch: "." outside all places, "0" in the asking
+// patch's own place, else the rank of the place to base 36; shares: of the places, by rank}. places: see namedPlaces;
+// holds(place, patch): whether a press there counts for the place.
+export function gradesOf(places, patches, holds) {
+  const own = places.find((place) => place.own);
+  const others = places.filter((place) => !place.own).slice(0, MOST_RANKS);
+  const ranked = others.length ? [own, ...others] : [undefined, own]; // else its own is the answer
+  const rankOf = (patch) => ranked.findIndex((place) => place && holds(place, patch));
+  const letters = Array.from({ length: patches }, (_, patch) => {
+    const rank = rankOf(patch);
+    return rank < 0 ? "." : rank.toString(36);
+  });
+  return { ranks: letters.join(""), shares: ranked.map((place) => place?.share ?? 0) };
+}
+
+// The verdict on a guessed patch, {right, words}. A patch beside a place counts for it.
+export function gradeOf({ ranks, shares }, patch, columns, language) {
+  const rank = rankOfGuess(ranks, patch, columns);
+  const key = { [NONE]: "none", [OWN]: "own", [LARGEST]: "largest", 2: "second" }[rank] ?? "later";
+  const values = { rank, share: percent(shares[rank] ?? 0), most: percent(shares[LARGEST]) };
+  return { right: rank === LARGEST, words: filledIn(language, GRADE_WORDS[language][key], values) };
+}
+
+function rankOfGuess(ranks, patch, columns) {
+  if (ranks[patch] !== ".") return Number.parseInt(ranks[patch], 36);
+  const near = [-1, 0, 1].flatMap((down) =>
+    [-1, 0, 1]
+      .filter((right) => (patch % columns) + right >= 0 && (patch % columns) + right < columns)
+      .map((right) => ranks[patch + down * columns + right] ?? "."),
+  );
+  const found = near.filter((letter) => letter !== ".").map((letter) => Number.parseInt(letter, 36));
+  const others = found.filter((rank) => rank > OWN);
+  return others.length ? Math.min(...others) : found.length ? OWN : NONE;
+}

@@ -1,0 +1,47 @@
+// The record of the row on view, from which core/says.js makes a sentence, and the place that the picture outlines.
+
+import { largestIndex } from "../core/core.js";
+import { ALIKE_COSINE, likenessOf } from "../core/kinds.js";
+import { isEven } from "../core/light.js";
+import { partAt, toldOf } from "../core/places.js";
+import { writeRow } from "../core/says.js";
+import { prefixName } from "../core/sentence.js";
+import { FIRST_WAY } from "../core/ways.js";
+import { sceneOf } from "./moment.js";
+
+// The record of the row of weights on view, or null where none is: maps, columns, other ways to look.
+export function rowOnView({ view }, data, { shown }) {
+  if (view.what !== FIRST_WAY || view.direction !== "row" || shown.rough || !shown.answers.ready[view.head])
+    return null;
+  const { answers, pack } = shown;
+  const row = rowRecord(answers.weights, view.head * pack.tokens, answers.entropies[view.head], data, shown);
+  const isOff = Math.abs(shown.scale - 1) < 1e-9 && shown.altered;
+  return { ...row, off: isOff, alike: row.told.kind === "spread" ? alikeShare(view, data, shown) : null };
+}
+
+// The record of any row of the asking patch. start: the index of its first weight.
+export function rowRecord(weights, start, entropy, data, { pack, mark }) {
+  const parts = data.main.picture.parts ?? [];
+  const largest = largestIndex(weights, start, start + pack.tokens) - start;
+  return {
+    told: toldOf(weights, start + pack.prefixCount, pack, mark, parts),
+    fromPart: mark < 0 ? null : partAt(parts, mark, pack),
+    most: weights[start + largest],
+    even: isEven(entropy, pack.tokens),
+    token: largest < pack.prefixCount ? prefixName(pack.prefix[largest]) : "",
+  };
+}
+
+// The share of the row on patches that look like the asking patch; null while the late keys are on their way.
+function alikeShare(view, data, { pack, answers, mark }) {
+  const scene = sceneOf(data);
+  if (mark < 0 || !scene || scene.pack.rows !== pack.rows || scene.pack.columns !== pack.columns) return null;
+  const first = view.head * pack.tokens + pack.prefixCount;
+  return likenessOf(scene.directions, mark).reduce(
+    (sum, cosine, patch) => sum + (cosine >= ALIKE_COSINE ? answers.weights[first + patch] : 0),
+    0,
+  );
+}
+
+// The sentence for people who do not see the picture; "" where none is told.
+export const rowInWords = ({ row, pack }, language = "en") => (row ? writeRow(language, row, pack.columns) : "");
