@@ -154,16 +154,17 @@ function neighboursOf(patch, { rows, columns }) {
   return patches;
 }
 
-// Finishes the search without waiting for idle frames, for a picture that opens in its best moment. null if the picture
-// is no longer wanted.
+// Searches without waiting for idle frames until the row is known at which the picture opens; things are then looked for
+// in idle frames. null if the picture is no longer wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
   let deadline = performance.now() + SEARCH_SLICE;
   for (let step = steps.next(); ; step = steps.next()) {
     if (signal.aborted) return null;
-    if (step.done) {
-      data.search = { id, pack, steps: null, scene: step.value, layers: tellingLayers(pack).length, moved: true };
+    if (step.value) {
+      const scene = step.done ? step.value : null;
+      data.search = { id, pack, steps, scene, layers: tellingLayers(pack).length, moved: true };
       return step.value;
     }
     if (performance.now() < deadline) continue;
