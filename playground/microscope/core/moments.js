@@ -31,6 +31,7 @@ const FRAME_SHARE = 0.08; // share of a side: patches nearer than this to an edg
 const LEAST_DISTANCE = 0.1; // least distance between two of a moment's three patches
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
 export const STRIKING_SCORE = 0.044; // moments and things with a smaller score are not called striking
+const OUTSTANDING_SCORE = 0.1; // least score of a row at which a coarse grid opens; else the finer one is waited for
 const CLEAR_SCORE = 0.08; // a moment with a smaller score gives way to a thing
 const LARGEST_PARTNER = 0.015; // share of the picture: a partner that takes more is no sight of its own
 
@@ -40,8 +41,9 @@ export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
 // Searches all heads of `layers`. It is a generator that yields after each head, so that the page stays responsive; it
-// yields the scene when a clear moment is known, before it looks for things. Returns a scene for headsFor. The scene's `moments`, the best first, are {layer, head, patches: the three queries,
-// tells: the scores of their rows}; its `things` are those of things.js. features: of all tokens, from makeFeatures.
+// yields the scene when a clear moment is known, before things are. Returns a scene for headsFor. The scene's `moments`,
+// the best first, are {layer, head, patches: the three queries, tells: the scores of their rows}; its `things` are those
+// of things.js. features: of all tokens, from makeFeatures.
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
@@ -76,11 +78,12 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
 
 // The row at which a picture opens: {kind, layer, head, token}. "far": a patch looks at a far one like it; "thing": a
 // thing keeps to itself; "nothing": neither stands out, so the row is the class token's, null without one.
-export function openingOf(scene) {
+// isCoarse: whether a finer grid will follow.
+export function openingOf(scene, isCoarse = false) {
   const [{ layer, head, patches, tells }] = scene.moments;
   const [thing] = scene.things;
   const first = scene.pack.prefixCount;
-  const isStriking = (score) => score >= STRIKING_SCORE;
+  const isStriking = (score) => score >= (isCoarse ? OUTSTANDING_SCORE : STRIKING_SCORE);
   if (isStriking(thing?.score) && !isClear(scene))
     return { kind: "thing", layer: thing.layer, head: thing.head, token: first + thing.patch };
   if (isStriking(tells[0])) return { kind: "far", layer, head, token: first + patches[0] };

@@ -1,5 +1,5 @@
-// Finds things that keep to themselves: compact parts of a picture, such as an animal, and for each the row of one of its
-// typical patches whose light fills the part best. No DOM.
+// Finds things that keep to themselves: compact parts of a picture, such as an animal, and for each a patch whose row
+// lights the part best. No DOM.
 
 import { rowsInto } from "./core.js";
 import { cutInSteps, withNeighbours } from "./features.js";

@@ -121,10 +121,18 @@ export function noteBest({ opening }, page, { kind, token }) {
   opening.greeted = true;
 }
 
+// The query's token on another grid; -1 for none.
+export function tokenOnGrid(choice, pack, formerPack) {
+  const formerToken = tokenOf(choice.view.query, formerPack);
+  if (formerToken < 0) return -1;
+  const patch = finerPatch(choice, pack, formerPack);
+  return patch === null ? sameToken(formerToken, formerPack, pack) : pack.prefixCount + patch;
+}
+
 // The query after a change to a finer grid, where several patches lie in the place of one. Of the patches at and around
 // the former query, returns the patch that gives the largest weight to the brightest place of the former row. null if
 // no moment is known.
-export function finerPatch({ opening, view }, pack, formerPack) {
+function finerPatch({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
   const hasHead = holdsHead(formerPack, layer, head) && holdsHead(pack, layer, head);
@@ -154,8 +162,8 @@ function neighboursOf(patch, { rows, columns }) {
   return patches;
 }
 
-// Searches without waiting for idle frames until the row is known at which the picture opens; things are then looked for
-// in idle frames. null if the picture is no longer wanted.
+// Searches, without waiting for idle frames, until the row is known at which the picture opens; idle frames look for
+// what is missing then. null if the picture is no longer wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
