@@ -40,10 +40,10 @@ export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 // The layers in the upper half that the pack holds whole, lowest first.
 export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
-// Searches all heads of `layers`. It is a generator that yields after each head, so that the page stays responsive; it
-// yields the scene when a clear moment is known, before things are. Returns a scene for headsFor. The scene's `moments`,
-// the best first, are {layer, head, patches: the three queries, tells: the scores of their rows}; its `things` are those
-// of things.js. features: of all tokens, from makeFeatures.
+// Searches all heads of `layers`. It is a generator that yields after each head, so that the page stays responsive. It
+// yields the scene when a clear moment is known, before things are. Returns a scene for headsFor. The scene's
+// `moments`, the best first, are {layer, head, patches: the three queries, tells: the scores of their rows}; its
+// `things` are those of things.js. features: of all tokens, from makeFeatures.
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
