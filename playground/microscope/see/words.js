@@ -20,8 +20,7 @@ export const SEE_WORDS = {
     surroundings: "its own surroundings",
     toSurroundings: "to its own surroundings",
     to: "to ",
-    unstriking:
-      "No patch stands out here. What lights up is where the class token looks, which stands for the whole picture.",
+    unstriking: "No patch stands out here: this is where the class token looks.",
     unstrikingPatch: "No patch stands out here. Point at any place: where does it look?",
     here: "here",
     // ---- the line under the sentence
@@ -157,7 +156,7 @@ export const SEE_WORDS = {
     surroundings: "seiner eigenen Umgebung",
     toSurroundings: "in seine eigene Umgebung",
     to: "auf ",
-    unstriking: "Kein Feld sticht hier heraus. Hell ist, wohin das Klassen-Token schaut, das für das ganze Bild steht.",
+    unstriking: "Kein Feld sticht hier heraus: hierhin schaut das Klassen-Token.",
     unstrikingPatch: "Kein Feld sticht hier heraus. Zeigen Sie auf eine Stelle: Wohin schaut sie?",
     here: "hierhin",
     from: "Schicht {layer}, Kopf {head} · einer von {count} · am hellsten ab {brightest} · {model}",
