@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from benchmarks import striking
+from browser.own_picture import hand_over
 from browser.server import serving
+from browser.truth import model
 from browser.visitor import Visitor
+from playground import open_image
 from playground.models import borrowed
 from playground.samples import named
 from playground.serving.prepared import prepare
@@ -88,3 +92,18 @@ def test_a_link_to_a_missing_model_opens_at_once_in_a_model_that_is_there(arrive
     visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", sentence)
     assert visitor.read()["grid"] == [23, 34]
     visitor.page.wait_for_url("**model=dinov2-small**")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sample", ["rocket", "coffee"])
+def test_an_own_photograph_opens_at_the_row_that_the_benchmark_of_openings_chooses(first_visitor, sample):
+    data = named(sample).path.read_bytes()
+    ((trace, chosen),) = striking.openings(model("dinov2-small"), "dinov2-small", [open_image(data)])
+    hand_over(first_visitor, "drop", data, "image/jpeg" if sample == "rocket" else "image/png")
+    first_visitor.page.locator(".strip .own").filter(has_text="yours: dropped").wait_for(state="attached")
+    row, column = divmod(chosen["patch"], trace.grid[1])
+    print(f"{sample}: layer {chosen['layer']}, head {chosen['head']}, patch {row},{column} of {trace.grid}")
+    first_visitor.until(
+        f"r => r.layer === {chosen['layer']} && r.head === {chosen['head']} && r.query === '{row},{column}'"
+        f" && r.grid.join() === '{trace.grid[0]},{trace.grid[1]}'"
+    )

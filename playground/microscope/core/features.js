@@ -269,11 +269,11 @@ export function partsOf(pictures, k) {
 }
 
 // Returns the number of each point's part, 0 for the largest. It is a generator that yields after each round.
-export function* cutInSteps(points, width, k) {
+export function* cutInSteps(points, width, k, mostSteps = MOST_KMEANS_STEPS) {
   const centres = firstCentres(points, width, Math.min(k, points.length / width));
   yield;
   let parts = nearestCentres(points, centres, width).of;
-  for (let round = 0; round < MOST_KMEANS_STEPS; round++) {
+  for (let round = 0; round < mostSteps; round++) {
     yield;
     moveCentres(centres, points, parts, width);
     const nextParts = nearestCentres(points, centres, width).of;

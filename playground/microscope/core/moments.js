@@ -12,6 +12,8 @@ import {
   regionAround,
   spreadPatches,
 } from "./kinds.js";
+import { exposure } from "./light.js";
+import { toldOf } from "./places.js";
 import { thingsOf } from "./things.js";
 
 // A patch's partner is a distant patch that resembles it. Distances are shares of the picture's longer side.
@@ -28,18 +30,20 @@ const CROWD_PATCHES = 8; // patches, evenly spread, whose mean row stands for al
 const FRAME_SHARE = 0.08; // share of a side: patches nearer than this to an edge count half
 const LEAST_DISTANCE = 0.1; // least distance between two of a moment's three patches
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
-export const STRIKING_SCORE = 0.044; // moments with a smaller score are not called striking
+export const STRIKING_SCORE = 0.044; // moments and things with a smaller score are not called striking
+const OUTSTANDING_SCORE = 0.1; // least score of a row at which a coarse grid opens; else the finer one is waited for
 const CLEAR_SCORE = 0.08; // a moment with a smaller score gives way to a thing
-const LEAST_THING = 0.1; // a thing with a smaller score opens no picture
+const LARGEST_PARTNER = 0.015; // share of the picture: a partner that takes more is no sight of its own
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 
 // The layers in the upper half that the pack holds whole, lowest first.
 export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
-// Searches all heads of `layers`. It is a generator that yields after each head, so that the page stays responsive.
-// Returns a scene for headsFor. The scene's `moments`, the best first, are {layer, head, patches: the three queries,
-// tells: the scores of their rows}; its `things` are those of things.js. features: of all tokens, from makeFeatures.
+// Searches all heads of `layers`. It is a generator that yields after each head, so that the page stays responsive. It
+// yields the scene when a clear moment is known, before things are. Returns a scene for headsFor. The scene's
+// `moments`, the best first, are {layer, head, patches: the three queries, tells: the scores of their rows}; its
+// `things` are those of things.js. features: of all tokens, from makeFeatures.
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
@@ -67,20 +71,33 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
     }
   }
   scene.moments.sort((a, b) => b.tells[0] - a.tells[0]);
+  if (isClear(scene)) yield scene;
   scene.things = yield* thingsOf(scene, features, layers);
   return scene;
 }
 
 // The row at which a picture opens: {kind, layer, head, token}. "far": a patch looks at a far one like it; "thing": a
 // thing keeps to itself; "nothing": neither stands out, so the row is the class token's, null without one.
-export function openingOf(scene) {
+// isCoarse: whether a finer grid will follow.
+export function openingOf(scene, isCoarse = false) {
   const [{ layer, head, patches, tells }] = scene.moments;
-  const thing = scene.things[0];
+  const [thing] = scene.things;
   const first = scene.pack.prefixCount;
-  const isThing = thing?.score >= LEAST_THING && tells[0] < CLEAR_SCORE;
-  if (isThing) return { kind: "thing", layer: thing.layer, head: thing.head, token: first + thing.patch };
-  if (tells[0] >= STRIKING_SCORE) return { kind: "far", layer, head, token: first + patches[0] };
+  const isStriking = (score) => score >= (isCoarse ? OUTSTANDING_SCORE : STRIKING_SCORE);
+  if (isStriking(thing?.score) && !isClear(scene))
+    return { kind: "thing", layer: thing.layer, head: thing.head, token: first + thing.patch };
+  if (isStriking(tells[0])) return { kind: "far", layer, head, token: first + patches[0] };
   return { kind: "nothing", ...classRowOf(scene) };
+}
+
+// Whether the best moment's row lies in small places elsewhere, so that no thing is needed.
+function isClear({ pack, moments: [{ layer, head, patches, tells }] }) {
+  if (tells[0] < CLEAR_SCORE) return false;
+  const row = new Float32Array(pack.tokens);
+  rowInto(row, 0, pack, layer, head, pack.prefixCount + patches[0], pack.scale);
+  const high = exposure(row, pack.prefixCount, pack.tokens);
+  const { kind, places } = toldOf(row, pack.prefixCount, pack, patches[0], high);
+  return kind !== "own" && places[0].patches.length <= LARGEST_PARTNER * pack.patches;
 }
 
 // The class token's row that is most like its mean row of all searched heads.
@@ -123,9 +140,9 @@ export function headsFor(scene, patch) {
 // The most telling rows and the things as {layer, head, patch}: one of each head, and all at different places.
 export function surprisesOf({ moments, things, pack }, maximum = 8) {
   const rows = moments.flatMap(({ layer, head, patches, tells }) =>
-    patches.map((patch, i) => ({ layer, head, patch, tells: tells[i] / CLEAR_SCORE })),
+    patches.map((patch, i) => ({ layer, head, patch, tells: tells[i] })),
   );
-  rows.push(...things.map((thing) => ({ ...thing, tells: thing.score / LEAST_THING / 2 })));
+  rows.push(...things.map((thing) => ({ ...thing, tells: thing.score })));
   const minimumDistance = LEAST_DISTANCE * Math.max(pack.rows, pack.columns);
   const chosenRows = [];
   for (const row of rows.sort((a, b) => b.tells - a.tells)) {

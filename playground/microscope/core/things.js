@@ -1,14 +1,16 @@
-// Finds things that keep to themselves: compact parts of a picture, such as an animal, and for each the row of its most
-// typical patch that lies most in the part. No DOM.
+// Finds things that keep to themselves: compact parts of a picture, such as an animal, and for each a patch whose row
+// lights the part best. No DOM.
 
-import { rowInto } from "./core.js";
+import { rowsInto } from "./core.js";
 import { cutInSteps, withNeighbours } from "./features.js";
+import { exposure } from "./light.js";
 
 const CUTS = [3, 5, 7]; // numbers of parts into which the picture is cut
 const [LEAST_AREA, LARGEST_AREA] = [0.015, 0.4]; // shares of the picture that a thing takes
 const MOST_EDGE = 0.2; // most of the picture's border that a thing takes
 const MOST_SPREAD = 0.75; // most distance of a thing's patches from its middle, as a share of the root of their number
-const MOST_EVEN = 0.6; // evenness that is enough, of 1 for a row that is the same on all of the thing
+const CUT_STEPS = 8; // k-means steps of a cut: later ones move few patches
+const ASKERS = 4; // patches of a part whose rows are compared
 
 // Returns [{layer, head, patch, patches: of the thing, share: of the row in it, score}], the best first, one for each
 // thing. features: of all tokens, from makeFeatures. It is a generator that yields often.
@@ -16,7 +18,7 @@ export function* thingsOf({ pack, directions, subject }, features, layers) {
   const parts = [];
   const points = withNeighbours(features);
   for (const count of CUTS) {
-    const numbers = yield* cutInSteps(points, features.width, count);
+    const numbers = yield* cutInSteps(points, features.width, count, CUT_STEPS);
     for (let number = 0; number < count; number++) {
       const patches = Array.from(numbers.keys()).filter((patch) => numbers[patch] === number);
       if (isThing(patches, pack)) parts.push(patches);
@@ -25,14 +27,13 @@ export function* thingsOf({ pack, directions, subject }, features, layers) {
   }
   const things = [];
   for (const patches of parts) {
-    const patch = typicalOf(patches, directions);
+    const askers = typicalOf(patches, directions);
     const worth = patches.reduce((sum, other) => sum + subject[other], 0) / patches.length;
     let best = null;
     for (const layer of layers) {
-      for (let head = 0; head < pack.heads; head++) {
-        const { share, score } = keepingOf(pack, layer, head, patch, patches);
-        if (worth * score > (best?.score ?? 0)) best = { layer, head, patch, share, score: worth * score, patches };
-      }
+      for (let head = 0; head < pack.heads; head++)
+        for (const row of rowsIn(pack, layer, head, askers, patches))
+          if (worth * row.fill > (best?.score ?? 0)) best = { layer, head, ...row, score: worth * row.fill, patches };
       yield;
     }
     if (best) things.push(best);
@@ -52,38 +53,33 @@ function isThing(patches, { rows, columns }) {
   return Math.sqrt(square) / places.length <= MOST_SPREAD;
 }
 
-// The patch of a part that is most like all of it.
+// The patches of a part that are most like all of it, evenly taken from the upper half.
 function typicalOf(patches, { values, width }) {
   const sum = new Float64Array(width);
   for (const patch of patches) for (let x = 0; x < width; x++) sum[x] += values[patch * width + x];
-  const alikeness = (patch) => sum.reduce((dot, value, x) => dot + value * values[patch * width + x], 0);
-  return patches.reduce(
-    ([best, most], patch) => {
-      const alike = alikeness(patch);
-      return alike > most ? [patch, alike] : [best, most];
-    },
-    [-1, -Infinity],
-  )[0];
+  const likeness = new Map(
+    patches.map((patch) => [patch, sum.reduce((dot, value, x) => dot + value * values[patch * width + x], 0)]),
+  );
+  const ordered = [...patches].sort((a, b) => likeness.get(b) - likeness.get(a));
+  return Array.from({ length: ASKERS }, (_, i) => ordered[Math.floor((i * patches.length) / (2 * ASKERS))]);
 }
 
-// How much a row lies in a part: beyond the asking patch's neighbours, evenly, and more than the part's area would get.
-function keepingOf(pack, layer, head, patch, patches) {
-  const { prefixCount, columns, tokens } = pack;
-  const row = new Float32Array(tokens);
-  rowInto(row, 0, pack, layer, head, prefixCount + patch, pack.scale);
-  const isBeside = (other) =>
-    Math.abs(Math.floor(other / columns) - Math.floor(patch / columns)) <= 1 &&
-    Math.abs((other % columns) - (patch % columns)) <= 1;
-  let [share, beyond, entropy] = [0, 0, 0];
-  for (const other of patches) {
-    const weight = row[prefixCount + other];
-    share += weight;
-    if (!isBeside(other)) beyond += weight;
-  }
-  for (const other of patches) {
-    const inside = row[prefixCount + other] / Math.max(share, 1e-9);
-    if (inside > 0) entropy -= inside * Math.log(inside);
-  }
-  const even = Math.exp(entropy) / patches.length;
-  return { share, score: beyond * Math.min(even, MOST_EVEN) * (share - patches.length / pack.patches) };
+// For each asking patch {patch, share: of its row in the part, fill: how well the part is filled by the row's light, by
+// nothing else, by most of the weight and in a large part}.
+function rowsIn(pack, layer, head, askers, patches) {
+  const { prefixCount, tokens } = pack;
+  const rows = new Float32Array(askers.length * tokens);
+  const queries = askers.map((patch) => prefixCount + patch);
+  rowsInto(rows, pack, layer, head, queries, pack.scale);
+  return askers.map((patch, i) => {
+    const from = i * tokens + prefixCount;
+    const row = rows.subarray(from, (i + 1) * tokens);
+    const high = exposure(rows, from, from + row.length);
+    const lightOf = (weight) => Math.min(1, weight / high);
+    const light = row.reduce((sum, weight) => sum + lightOf(weight), 0);
+    const inside = patches.reduce((sum, other) => sum + lightOf(row[other]), 0);
+    const share = patches.reduce((sum, other) => sum + row[other], 0);
+    const overlap = (2 * inside) / (light + patches.length);
+    return { patch, share, fill: overlap ** 2 * Math.cbrt((share * patches.length) / pack.patches) };
+  });
 }

@@ -77,7 +77,7 @@
 
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { openingOf } from "../core/moments.js";
-import { DEFAULT_VIEW, opensAtMoment, queryOf, sameToken, tidyView, tokenOf, upperLayer } from "../core/view.js";
+import { DEFAULT_VIEW, opensAtMoment, queryOf, sameToken, tidyView, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { collectRefs, explainWords, setText } from "../drawing/dom.js";
 import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
@@ -99,7 +99,7 @@ import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
-import { bestView, bindMoment, endGhost, finerPatch, greet, lookForMoment, noteBest, noteOpening } from "./moment.js";
+import { bestView, bindMoment, endGhost, greet, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
 import { bindShare, exportFunctions, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
@@ -274,8 +274,9 @@ async function showBest(lens, { main, view, place }) {
   const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
   const isPlainRow = baseView.direction === "row" && wayOf(baseView).rows;
   // where nothing stands out on a coarse grid, the photograph stays alone until the finer one has been searched
-  const best = openingOf(scene);
-  const isFound = isPlainRow && !(main.words?.first && best.kind === "nothing");
+  const isCoarse = Boolean(main.words?.first);
+  const best = openingOf(scene, isCoarse);
+  const isFound = isPlainRow && !(isCoarse && best.kind === "nothing");
   update(lens, { view: { ...baseView, ...(isFound && bestView(best, scene.pack)) }, place });
   if (isFound) noteBest(choice, page, best);
   else if (isPlainRow) page.see?.hold(false);
@@ -346,11 +347,8 @@ function update(lens, { place, view, ui, overlay }) {
 function keepPlace(choice, data, page, formerPack) {
   const { pack } = data.main;
   if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
-  const token = tokenOf(choice.view.query, formerPack);
-  const bestPatch = finerPatch(choice, pack, formerPack);
+  const newToken = tokenOnGrid(choice, pack, formerPack);
   choice.view = { ...choice.view, cut: "" }; // a cut names patches of the former grid
-  const translatedToken = token >= 0 ? sameToken(token, formerPack, pack) : -1;
-  const newToken = bestPatch === null ? translatedToken : pack.prefixCount + bestPatch;
   if (newToken >= 0) choice.view = { ...choice.view, query: queryOf(newToken, pack) };
   if (choice.hover >= 0) choice.hover = sameToken(choice.hover, formerPack, pack);
   if (choice.view.locked) reportView(choice, data, page); // the address names the patch

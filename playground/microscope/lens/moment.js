@@ -122,10 +122,18 @@ export function noteBest({ opening }, page, { kind, token }) {
   opening.greeted = true;
 }
 
+// The query's token on another grid; -1 for none.
+export function tokenOnGrid(choice, pack, formerPack) {
+  const formerToken = tokenOf(choice.view.query, formerPack);
+  if (formerToken < 0) return -1;
+  const patch = finerPatch(choice, pack, formerPack);
+  return patch === null ? sameToken(formerToken, formerPack, pack) : pack.prefixCount + patch;
+}
+
 // The query after a change to a finer grid, where several patches lie in the place of one. Of the patches at and around
 // the former query, returns the patch that gives the largest weight to the brightest place of the former row. null if
 // no moment is known.
-export function finerPatch({ opening, view }, pack, formerPack) {
+function finerPatch({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
   const hasHead = holdsHead(formerPack, layer, head) && holdsHead(pack, layer, head);
@@ -155,16 +163,17 @@ function neighboursOf(patch, { rows, columns }) {
   return patches;
 }
 
-// Finishes the search without waiting for idle frames, for a picture that opens in its best moment. null if the picture
-// is no longer wanted.
+// Searches, without waiting for idle frames, until the row is known at which the picture opens; idle frames look for
+// what is missing then. null if the picture is no longer wanted.
 export async function searchAll(data, entry, signal) {
   const { id, pack } = entry;
   const steps = searchMoments(pack, keysForSearch(pack));
   let deadline = performance.now() + OPENING_SLICE;
   for (let step = steps.next(); ; step = steps.next()) {
     if (signal.aborted) return null;
-    if (step.done) {
-      data.search = { id, pack, steps: null, scene: step.value, layers: tellingLayers(pack).length, moved: true };
+    if (step.value) {
+      const scene = step.done ? step.value : null;
+      data.search = { id, pack, steps, scene, layers: tellingLayers(pack).length, moved: true };
       return step.value;
     }
     if (performance.now() < deadline) continue;

@@ -10,7 +10,7 @@ export const SEE_WORDS = {
     point: "Point at any place: where does it look?",
     touch: "Touch any place: where does it look?",
     comes: "Reading…",
-    unstriking: "No patch stands out. Lit: where the class token looks, which stands for the whole picture.",
+    unstriking: "No patch stands out: this is where the class token looks.",
     unstrikingPatch: "No patch stands out. Point at any place: where does it look?",
     // ---- the line under the sentence
     from: "layer {layer}, head {head} · 1 of {count} · brightest from {brightest} · {model}",
@@ -138,7 +138,7 @@ export const SEE_WORDS = {
     point: "Zeigen Sie auf eine Stelle: Wohin schaut sie?",
     touch: "Tippen Sie auf eine Stelle: Wohin schaut sie?",
     comes: "Wird gelesen…",
-    unstriking: "Kein Feld sticht heraus. Hell: wohin das Klassen-Token schaut, das für das ganze Bild steht.",
+    unstriking: "Kein Feld sticht heraus: hierhin schaut das Klassen-Token.",
     unstrikingPatch: "Kein Feld sticht heraus. Zeigen Sie auf eine Stelle: Wohin schaut sie?",
     from: "Schicht {layer}, Kopf {head} · 1 von {count} · am hellsten ab {brightest} · {model}",
     fromNothing: "Schicht {layer}, Kopf {head} · 1 von {count} · {model}",

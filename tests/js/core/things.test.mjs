@@ -45,23 +45,40 @@ test("what lies along the border, or takes half of the picture, is no thing", ()
     assert.equal(sceneWith(isPart).things.filter(isIn(isPart)).length, 0);
 });
 
+// A pack in which patch 40 of head 0 in layer 3 attends to this many patches at the other end of the picture.
+function packWithPartner(size) {
+  const partners = [...Array(size).keys()].map((i) => 120 + COLUMNS * (i % 3) + Math.floor(i / 3));
+  const numbers = (source, layer, head, i) => {
+    const patch = Math.floor(i / 4) - 1;
+    if (layer !== 3 || head !== 0 || i % 4) return 0;
+    return (source === 0 && patch === 40) || (source === 1 && partners.includes(patch)) ? 6 : 0;
+  };
+  return unpack(packOf({ held: [2, 3], layers: 4, grid: [ROWS, COLUMNS], numbers }));
+}
+
 test("a picture opens with a clear far partner, else a thing, else a far partner, else the class token", () => {
-  const pack = unpack(packOf({ held: [2, 3], layers: 4, grid: [ROWS, COLUMNS] }));
-  const openingWith = (tells, score) =>
-    openingOf({
+  const openingWith = (tells, score, size = 2) => {
+    const pack = packWithPartner(size);
+    const { kind, layer, head, token } = openingOf({
       pack,
       moments: [
-        { layer: 3, head: 0, patches: [5, 6, 7], tells: [tells, 0, 0] },
+        { layer: 3, head: 0, patches: [40, 6, 7], tells: [tells, 0, 0] },
         { layer: 2, head: 1, patches: [8, 9, 10], tells: [0, 0, 0] },
       ],
-      things: score ? [{ layer: 2, head: 0, patch: 40, score }] : [],
+      things: score ? [{ layer: 2, head: 0, patch: 90, score }] : [],
     });
-  const first = pack.prefixCount;
-  assert.deepEqual(openingWith(0.2, 0.3), { kind: "far", layer: 3, head: 0, token: first + 5 });
-  assert.deepEqual(openingWith(0.06, 0.3), { kind: "thing", layer: 2, head: 0, token: first + 40 });
-  assert.deepEqual(openingWith(0.06, 0.05), { kind: "far", layer: 3, head: 0, token: first + 5 });
-  const nothing = openingWith(0.01, 0);
-  assert.deepEqual([nothing.kind, nothing.token, pack.prefix[0]], ["nothing", 0, "cls"]);
+    return [kind, layer, head, token - pack.prefixCount];
+  };
+  const [far, thing] = [
+    ["far", 3, 0, 40],
+    ["thing", 2, 0, 90],
+  ];
+  assert.deepEqual(openingWith(0.2, 0.3), far);
+  assert.deepEqual(openingWith(0.2, 0.3, 12), thing, "a partner that is large");
+  assert.deepEqual(openingWith(0.06, 0.3), thing);
+  assert.deepEqual(openingWith(0.06, 0.02), far);
+  const [kind, , , patch] = openingWith(0.01, 0);
+  assert.deepEqual([kind, patch], ["nothing", -1], "the class token");
 });
 
 test("of the surprises no two are of one head or of one place", () => {
