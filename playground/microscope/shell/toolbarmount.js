@@ -4,7 +4,7 @@
 // number of pages opened, answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}
 
 import { startQuery } from "../core/view.js";
-import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
+import { openFace, pageNow, setPage, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { readPageData } from "./early.js";
@@ -104,12 +104,14 @@ function beginToolbar(root) {
   const onTour = () => followTour(root.parentNode, tourWay);
   const unfollowVisit = visit.follow(onTour);
   const unfollowFace = openFace().follow(onTour);
+  const unfollowPicture = choice.follow(onTour); // the tour brings its own
   mount.stop = () => {
     mount.stopWatching?.();
     clearTimeout(mount.timer);
     unfollow();
     unfollowVisit();
     unfollowFace();
+    unfollowPicture();
     endLine();
     shownTrace.listeners.delete(redraw);
   };
@@ -199,6 +201,7 @@ const tourWay = {
       ? { page: "microscope", words: choice.words() }
       : { page: pageNow().name, words: wordsWithoutTour() };
     const { page, words, face } = formerPlace ?? fallbackPlace;
+    setPage({ tour: null }); // before the face turns, at which the card of a tour that goes on would come again
     if (face) openFace().set(face);
     if (page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
     else visit.leave(page, words, { onlyWords: true });
