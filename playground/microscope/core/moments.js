@@ -1,6 +1,5 @@
 // Finds a picture's best moments: for each head the three patches with the most telling rows, and things that keep to
-// themselves (things.js). playground/analysis/moments.py defines "telling" and has the same arithmetic;
-// tests/analysis/test_moments.py compares the two. No DOM.
+// themselves (things.js). tests/best_moments.py defines "telling" and has the same arithmetic. No DOM.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import {
@@ -12,7 +11,6 @@ import {
   regionAround,
   spreadPatches,
 } from "./kinds.js";
-import { exposure } from "./light.js";
 import { toldOf } from "./places.js";
 import { thingsOf } from "./things.js";
 
@@ -95,8 +93,7 @@ function isClear({ pack, moments: [{ layer, head, patches, tells }] }) {
   if (tells[0] < CLEAR_SCORE) return false;
   const row = new Float32Array(pack.tokens);
   rowInto(row, 0, pack, layer, head, pack.prefixCount + patches[0], pack.scale);
-  const high = exposure(row, pack.prefixCount, pack.tokens);
-  const { kind, places } = toldOf(row, pack.prefixCount, pack, patches[0], high);
+  const { kind, places } = toldOf(row, pack.prefixCount, pack, patches[0]);
   return kind !== "own" && places[0].patches.length <= LARGEST_PARTNER * pack.patches;
 }
 

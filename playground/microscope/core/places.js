@@ -44,9 +44,12 @@ function litPatches(weights, from, count) {
 // asking patch `mark` lies in it; near: whether half of an own place's share is near `mark`. parts: the sample's,
 // [{kind, box: [top, left, bottom, right] in shares}]. A place whose brightest patch
 // lies in one of them, which has no less than the place, bears its name, `part`, once, and the sum over its box.
-export function namedPlaces(weights, from, grid, mark, parts = []) {
+export const namedPlaces = (weights, from, grid, mark, parts) =>
+  withNames(placesOf(weights, from, grid), weights, from, grid, mark, parts);
+
+function withNames(found, weights, from, grid, mark, parts = []) {
   const others = parts.filter((part) => !isInPart(part, mark, grid));
-  const places = placesOf(weights, from, grid).map((place) => {
+  const places = found.map((place) => {
     const isOwn = place.patches.includes(mark);
     const isNear = isOwn && 2 * shareNear(place, weights, from, grid, mark) >= place.share;
     return {
@@ -63,7 +66,8 @@ export function namedPlaces(weights, from, grid, mark, parts = []) {
 // What is told of a row: {kind, places}. "one": a place holds at least half; "own": the asking patch's own place does;
 // "several": two or three places do together; "spread": it takes more.
 export function toldOf(weights, from, grid, mark, parts = []) {
-  const places = namedPlaces(weights, from, grid, mark, parts);
+  const found = placesOf(weights, from, grid);
+  const places = withNames(found, weights, from, grid, mark, parts);
   const told = [];
   let total = 0;
   for (const place of places.slice(0, MOST_TOLD)) {
@@ -72,7 +76,7 @@ export function toldOf(weights, from, grid, mark, parts = []) {
     total += place.share;
     if (total >= MOSTLY) return { kind: told.length > 1 ? "several" : place.own ? "own" : "one", places: told };
   }
-  const lit = litPatches(weights, from, grid.rows * grid.columns).reduce((sum, isLit) => sum + isLit, 0);
+  const lit = found.reduce((sum, { patches }) => sum + patches.length, 0);
   return { kind: "spread", places: places.slice(0, 1), lit };
 }
 
