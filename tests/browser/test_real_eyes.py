@@ -95,7 +95,7 @@ def test_a_link_to_a_missing_model_opens_at_once_in_a_model_that_is_there(arrive
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sample", ["rocket", "coffee"])
+@pytest.mark.parametrize("sample", ["rocket", "chelsea"])
 def test_an_own_photograph_opens_at_the_row_that_the_benchmark_of_openings_chooses(first_visitor, sample):
     data = named(sample).path.read_bytes()
     ((trace, chosen),) = striking.openings(model("dinov2-small"), "dinov2-small", [open_image(data)])
