@@ -16,7 +16,7 @@ had no part in the work, batches 2 to 4 by the one who had tuned the choice:
 
 | photographs | | yes | mild | no |
 |---|---|---|---|---|
-| batch 8: 40, unseen, in the app; one look, by the one who tuned the choice | present | 26 | 12 | 2 |
+| batch 8: 40, unseen, in the app, three fresh looks | present | 19, 19, 20 | 18, 17, 17 | 3, 4, 3 |
 | batch 7: 40, unseen, three fresh looks | before things | 17, 20, 18 | 21, 18, 20 | 2, 2, 2 |
 | | then | 26, 23, 25 | 13, 14, 12 | 1, 3, 3 |
 | batch 6: 36, unseen, three looks | former | 9, 10, 9 | 15, 13, 16 | 12, 13, 11 |
