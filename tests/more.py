@@ -48,7 +48,6 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "layouts": ["heads"],
     "many": ["--count", "8"],
     "microscope": ["--few"],
-    "moments": ["--model", "bundled"],
     "opened": ["AugReg"],
     "readability": [],
     "relevances": ["meadow", "--model", "bundled"],

@@ -114,6 +114,10 @@ def check(sentence: str, row: np.ndarray, mark: int, prefix, grid, parts, names)
         told_share = max([largest, *(share for share in box_shares if is_share(told[2], share))])
         assert is_share(told[2], told_share)
         return "spread"
+    if told := re.fullmatch(r"Its attention is spread over (\d+) patches\.", sentence):
+        assert int(told[1]) == (numbers > 0).sum()
+        assert any(2 * (numbers == number).sum() > numbers.size and shares[number] >= 0.5 - 1e-6 for number in shares)
+        return "wide"
     if told := re.fullmatch(r"Its largest share goes to (\w+), .+ \((.+)\); in the picture (.+) goes (.+)\.", sentence):
         assert is_share(told[2], row[prefix.index(told[1])])
         assert row[prefix.index(told[1])] >= largest - 1e-6

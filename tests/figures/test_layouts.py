@@ -356,7 +356,8 @@ def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(
     trace = playground.trace(small, picture, scale=pass_scale)
     spec = playground.figure(trace, 1, 2, (3, 4), given_scale, purpose="column").spec
     caption = layouts.content(spec, Subject(trace, picture, ""), None).caption
-    assert caption.endswith(sentence or "tokens (2^entropy)."), caption
+    assert caption.endswith(sentence), caption
+    assert ("√" in caption) == bool(sentence), caption
     map_ = map_of(trace, spec, 1, 2, None if spec.whole else spec.scale)
     np.testing.assert_allclose(map_.grid.ravel(), trace.row(1, 2, (3, 4), drawn_scale)[3:], rtol=1e-5)
 

@@ -84,6 +84,8 @@ def told_sentence(told: dict, columns: int, largest: float, token: str = "") -> 
     all tokens; token: the name of the special token that has it, or ""."""
     shown = next((place for place in told["places"] if not place["own"]), told["places"][0])
     kind = "placeless" if token and largest > told["places"][0]["share"] else told["kind"]
+    if kind == "spread" and shown["share"] >= MOSTLY:  # its place is too large to be one
+        kind = "wide"
     shares = [f"{_whither(place, columns)} ({percent(place['share'])})" for place in told["places"]]
     return words("told", "figure", f"{kind}.near" if shown["near"] else kind, kind).format(
         here=_whither(shown, columns), share=percent(shown["share"]), most=percent(largest), token=token,

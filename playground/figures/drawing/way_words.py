@@ -253,6 +253,7 @@ ENGLISH = {
     "told.figure.own.near": "It keeps to its own surroundings ({share}).",
     "told.figure.several": "Its attention goes {list}.",
     "told.figure.spread": "Its attention is spread over {lit} patches; no place gets more than {share}.",
+    "told.figure.wide": "Its attention is spread over {lit} patches.",
     "told.figure.placeless": "Its largest share goes to {token}, which has no place ({most}); in the picture {share} "
     "goes {here}.",
     "place.figure": "to the place around row {row}, column {column}",

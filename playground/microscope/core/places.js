@@ -5,7 +5,7 @@ import { exposure, outlines } from "./light.js";
 
 export const LIT_SHARE = 0.2; // a patch is lit from this share of the exposure on, so that a place is what is seen
 const MOST_TOLD = 3; // a sentence tells at most this many places
-const MOSTLY = 0.5; // the told places hold at least this share together
+export const MOSTLY = 0.5; // the told places hold at least this share together
 const LARGE_PLACE = 0.5; // share of the picture: what is larger is no place
 
 // Returns [{patches, share, brightest}], the largest share first. Patches that touch, at corners too, are one place.

@@ -3,6 +3,7 @@
 // marked place in the picture. No DOM.
 import { neighbourhood } from "./core.js";
 import { filledIn, localNumber, percent } from "./numbers.js";
+import { MOSTLY } from "./places.js";
 
 const ALIKE_SHARE = 0.5; // least share on patches that look like the asking patch, for which a spread row says so
 
@@ -12,6 +13,7 @@ export const ROW_WORDS = {
     own: "It keeps to {here} ({share}).",
     several: "Its attention goes {list}.",
     spread: "Its attention is spread over {lit} patches; no place gets more than {share}.",
+    wide: "Its attention is spread over {lit} patches.",
     spreadAlike: "Its attention is spread over {lit} patches; {share} of it is on what looks like this patch.",
     even: "It looks everywhere alike: at no place more than {share}.",
     placeless: "Its largest share goes to {token}, which has no place ({most}); in the picture {share} goes {here}.",
@@ -29,6 +31,7 @@ export const ROW_WORDS = {
     own: "Es bleibt in {here} ({share}).",
     several: "Seine Attention geht {list}.",
     spread: "Seine Attention verteilt sich auf {lit} Felder; kein Ort bekommt mehr als {share}.",
+    wide: "Seine Attention verteilt sich auf {lit} Felder.",
     spreadAlike: "Seine Attention verteilt sich auf {lit} Felder; {share} der Attention liegen auf ähnlichen Feldern.",
     even: "Es schaut überallhin gleich: nirgends mehr als {share}.",
     placeless: "Der größte Anteil geht an {token}, ein Token ohne Ort ({most}); im Bild gehen {share} {here}.",
@@ -102,6 +105,7 @@ export function sayRow(language, row, columns = null) {
   const shown = shownPlace(told);
   const key = isPlaceless(row) ? "placeless" : told.kind;
   const isAlike = key === "spread" && row.alike >= ALIKE_SHARE;
+  const isWide = key === "spread" && shown.share >= MOSTLY; // its place is too large to be one
   const values = {
     token,
     most,
@@ -111,7 +115,7 @@ export function sayRow(language, row, columns = null) {
   };
   const [to, name] =
     key === "own" ? ["", rowWords(language, shown.near ? "near" : "area")] : whither(shown, row, columns, language);
-  const [before, after = null] = rowWords(language, isAlike ? "spreadAlike" : key, values).split("{here}");
+  const [before, after = null] = rowWords(language, isAlike ? "spreadAlike" : isWide ? "wide" : key, values).split("{here}");
   if (after === null) return { before: opening + before, place: "", after: "" };
   return { before: opening + before + to, place: name, after };
 }
