@@ -106,6 +106,7 @@ export function sayRow(language, row, columns = null) {
   const key = isPlaceless(row) ? "placeless" : told.kind;
   const isAlike = key === "spread" && row.alike >= ALIKE_SHARE;
   const isWide = key === "spread" && shown.share >= MOSTLY; // its place is too large to be one
+  const form = isAlike ? "spreadAlike" : isWide ? "wide" : key;
   const values = {
     token,
     most,
@@ -115,7 +116,7 @@ export function sayRow(language, row, columns = null) {
   };
   const [to, name] =
     key === "own" ? ["", rowWords(language, shown.near ? "near" : "area")] : whither(shown, row, columns, language);
-  const [before, after = null] = rowWords(language, isAlike ? "spreadAlike" : isWide ? "wide" : key, values).split("{here}");
+  const [before, after = null] = rowWords(language, form, values).split("{here}");
   if (after === null) return { before: opening + before, place: "", after: "" };
   return { before: opening + before + to, place: name, after };
 }
