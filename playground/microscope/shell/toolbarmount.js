@@ -4,7 +4,7 @@
 // number of pages opened, answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}
 
 import { startQuery } from "../core/view.js";
-import { openFace, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
+import { openFace, pageAddress, pageNow, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, firstSample, wordsOfTraces } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { readPageData } from "./early.js";
@@ -135,7 +135,7 @@ const hostOf = ({ data, more }) => ({
     else if (words.tour) visit.tour(Number(words.tour));
     else visit.leave(page, words);
   },
-  link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
+  link: pageAddress,
   tour: () => visit.tour(1),
   share: () => visit.share?.(),
   sheets: { models: fillModels, export: fillExport },
