@@ -3,6 +3,7 @@ settings. microscope/shell/lessonpage.js shows them."""
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -17,8 +18,6 @@ from playground.serving.here import Here
 if TYPE_CHECKING:
     from playground.lessons.lesson import Lesson
 
-HEADERS = {"Cache-Control": "no-cache"}
-
 
 async def lesson(request: Request) -> Response:
     def work() -> Response:
@@ -28,7 +27,7 @@ async def lesson(request: Request) -> Response:
         record = site_files.lesson_record(lesson, lambda step: f"api/lessons/{name}/{step}")
         for step_record, step in zip(record["steps"], lesson.steps.values(), strict=True):
             step_record["asks"] = sorted({setting for group in step.ahead for setting in group})
-        return JSONResponse(record, headers=HEADERS)
+        return _unless_known(request, JSONResponse(record))
 
     return await answer(request, work)
 
@@ -43,7 +42,7 @@ async def step(request: Request) -> Response:
         here = Here(*chosen.read_address(request.query_params), people.key_of(request))
         settings = {name: setting.value_in(name, request.query_params) for name, setting in lesson.choices.items()}
         parts = site_files.played(lesson, step, here, lambda data: data_url(data, "octet-stream"), **settings)
-        return JSONResponse(parts, headers=HEADERS)
+        return _unless_known(request, JSONResponse(parts))
 
     return await answer(request, work)
 
@@ -55,6 +54,16 @@ def _lesson_of(request: Request) -> tuple[str, Lesson]:
     if name not in LESSONS:
         raise Refused("There is no such lesson.", 404)
     return name, LESSONS[name]
+
+
+def _unless_known(request: Request, response: Response) -> Response:
+    """The response, or a short one if the browser has kept it."""
+    tag = f'"{sha256(response.body).hexdigest()[:16]}"'
+    headers = {"Cache-Control": "private, no-cache", "ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    response.headers.update(headers)
+    return response
 
 
 ROUTES = [Route("/api/lessons/{lesson}", lesson), Route("/api/lessons/{lesson}/{step}", step)]

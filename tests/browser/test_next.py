@@ -89,11 +89,11 @@ def test_a_setting_of_a_lesson_is_asked_for_and_stands_in_the_address(visitor):
     waiting.until(lambda: words.inner_text() == words_after, "a reload does not bring the setting again")
 
 
-@pytest.mark.parametrize("page", ["", "scale"])
-def test_a_reload_is_small(visitor, page):
+@pytest.mark.parametrize("lesson", [None, ("weight", "carries")])
+def test_a_reload_is_small(visitor, lesson):
     visitor.arrive("?sample=meadow&model=bundled")
-    if page:
-        opens_lesson(visitor, page, "answer")
+    if lesson:
+        opens_lesson(visitor, *lesson)
     visitor.page.wait_for_load_state("networkidle")
     visitor.page.reload()
     visitor.page.wait_for_load_state("networkidle")

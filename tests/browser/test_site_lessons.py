@@ -282,7 +282,7 @@ def test_heads_are_switched_off_without_streamlit_and_each_leads_into_the_micros
     page.goto(lesson_at("heads", "step=off"))
     page.reload()
     page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
-    page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
+    page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
     without_head = ablation_effect(python_trace(), {(layer, head)})
     changes = without_head.change[:, len(python_trace().prefix) :].mean(1).tolist()  # (layers,)
     for caption, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
