@@ -281,13 +281,16 @@ def test_heads_are_switched_off_without_streamlit_and_each_leads_into_the_micros
     page, layer, head = visitor.page, 3, 2
     page.goto(lesson_at("heads", "step=off"))
     page.reload()
-    page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
+    switch = page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]')
+    switch.click()
     page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
     without_head = ablation_effect(python_trace(), {(layer, head)})
     changes = without_head.change[:, len(python_trace().prefix) :].mean(1).tolist()  # (layers,)
     for caption, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
         assert abs(float(caption.split(":")[1].split("%")[0]) - 100 * change) < 0.6
     page.locator(".exercise[data-id=heads_strongest][data-done=true]").wait_for()
+    switch.click()
+    page.locator('.board[data-off=""]').wait_for()
     page.locator(".board button.side").nth(4).click()
     page.locator('.board[data-off="4.0 4.1 4.2 4.3 4.4 4.5"]').wait_for()
     finish_exercise(page, "heads_layer_off")
