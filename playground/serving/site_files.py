@@ -257,7 +257,10 @@ def lesson_record(lesson: Lesson, place_of: Callable[[str], str]) -> dict:
     return {
         "settings": settings_of(lesson),
         "steps": [
-            {"name": name, "title": step.title, "beyond": step.beyond, "own": step.own, "file": place_of(name)}
+            {
+                **{"name": name, "title": step.title, "beyond": step.beyond, "own": step.own},
+                **{"settings": step.settings, "file": place_of(name)},
+            }
             for name, step in lesson.steps.items()
         ],
     }

@@ -87,6 +87,9 @@ def test_a_setting_of_a_lesson_is_asked_for_and_stands_in_the_address(visitor):
     waiting.until(lambda: "instead=" in visitor.page.url, "the address does not name the setting")
     visitor.page.reload()
     waiting.until(lambda: words.inner_text() == words_after, "a reload does not bring the setting again")
+    visitor.page.goto(f"{visitor.url}/scale?sample=meadow&model=bundled&start=0.05")  # as before steps had names
+    visitor.page.locator('.lesson-steps [data-step="model"][aria-current="step"]').wait_for()
+    visitor.page.locator('.lesson-choice [aria-pressed="true"]', has_text="0.05").wait_for()
 
 
 @pytest.mark.parametrize("lesson", [None, ("weight", "carries")])

@@ -1,7 +1,7 @@
 // A lesson's page: its steps, one at a time. A lesson's record, as playground/serving/site_files.py makes it:
-// {settings: {name: {default, options, pattern}}, steps: [{name, title, beyond, own, file: where the step's parts are,
-// asks: names of the settings after which the parts are asked for again}]}. lessons/lesson.py explains `beyond` and
-// `own`.
+// {settings: {name: {default, options, pattern}}, steps: [{name, title, beyond, own, settings: their names, file: where
+// the step's parts are, asks: names of the settings after which the parts are asked for again}]}. lessons/lesson.py
+// explains `beyond` and `own`.
 import { unpack } from "../core/core.js";
 import { gridFor } from "../core/grid.js";
 import { setMath } from "../drawing/dom.js";
@@ -164,7 +164,14 @@ function beginLesson(
   if (steps.length > 1) place.replaceChildren(tabs, body);
   else place.replaceChildren(body);
   signal.addEventListener("abort", () => shownPlayer?.end());
-  goToStep(steps.find(({ name }) => name === words.step) ?? steps[0]).catch(failed);
+  goToStep(stepOfAddress(steps, words)).catch(failed);
+}
+
+// The step that an address names. An old address names none: it opens the step to which most of its settings belong.
+function stepOfAddress(steps, words) {
+  const countOf = ({ settings }) => settings.filter((name) => name in words).length;
+  const fittingStep = steps.reduce((best, step) => (countOf(step) > countOf(best) ? step : best));
+  return steps.find(({ name }) => name === words.step) ?? fittingStep;
 }
 
 // Returns {settings, defaults, options} by name. A setting has the value in the address if that is one of the options,
