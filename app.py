@@ -32,11 +32,12 @@ else:  # the server imports this file once and runs its `app`
     from playground.ui.door import Door
     from playground.ui.headers import Headers, KnownHosts
     from playground.ui.lifespan import LeftPages, lifespan
+    from playground.ui.site import served
     from playground.ui.toolbar import EarlyScript
 
     streamlit_private.use_our_pages()
     base = hosts.base_path(st.get_option("server.baseUrlPath"))
     inner_middleware = (Headers, Door, EarlyScript, LeftPages)
     middleware = [Middleware(KnownHosts), Middleware(hosts.BasePath, base=base), *map(Middleware, inner_middleware)]
-    routes = hosts.below_base(base, [*ROUTES, *REDIRECTS])
+    routes = hosts.below_base(base, [*ROUTES, *REDIRECTS, *served.ROUTES])
     app = st.App(__file__, middleware=middleware, routes=routes, lifespan=lifespan)

@@ -21,7 +21,8 @@ FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("figures",),
     ("serving",),
     ("ui",),
-    ("ui/site", "pages", "app"),
+    ("ui/site", "pages"),
+    ("app",),
     ("playground", "__main__"),  # what Python's users import, and the command line
     ("workbench",),  # one of Python's users
 )

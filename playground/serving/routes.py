@@ -25,6 +25,7 @@ from playground.serving import (
     routes_beyond,
     routes_classes,
     routes_figures,
+    routes_lessons,
     routes_models,
     routes_pictures,
     routes_samples,
@@ -142,6 +143,7 @@ ROUTES: list[Route] = [
     *scripts.ENGINE_ROUTES,
     *routes_figures.ROUTES,
     *routes_classes.ROUTES,
+    *routes_lessons.ROUTES,
     *HEALTH_ROUTES,
 ]
 
@@ -207,6 +209,11 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /api/classes/{code}/lecturer": ("after",),
     "POST /api/classes/{code}/lecturer": (),
     "GET /api/classes/{code}/lecturer/counts.csv": ("language",),
+    "GET /api/lessons/{lesson}": (),
+    "GET /api/lessons/{lesson}/{step}": (
+        *chosen.PAGE_PATTERNS,
+        *figure_words.VIEW_CHOICES,
+    ),  # and the lesson's settings
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /metrics": (),

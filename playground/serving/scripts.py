@@ -7,6 +7,7 @@ never mixes old scripts with new ones.
 
 from __future__ import annotations
 
+import mimetypes
 from functools import cache
 from hashlib import sha256
 from threading import Lock
@@ -76,16 +77,24 @@ _engine_lock = Lock()
 
 
 class Shelf:
-    """Files in memory, with the interface of site_files.Folder. Weights in eight bits take 27 MB."""
+    """Files in memory below an address, with the interface of site_files.Folder. Weights in eight bits take 27 MB."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
+        self.address = address
         self.files: dict[str, bytes] = {}
 
     def put(self, name: str, data: bytes) -> str:
         stem, _, kind = name.rpartition("/")[2].rpartition(".")
         file = f"{stem}-{sha256(data).hexdigest()[:12]}.{kind}"
         self.files[file] = data
-        return f"{ENGINE_FOLDER}/{file}"
+        return f"{self.address}/{file}"
+
+
+def from_shelf(files: dict[str, bytes], name: str) -> Response:
+    if name not in files:
+        raise Refused("There is no such file: reload the page.", 404)
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return Response(files[name], media_type=kind, headers=FOREVER)
 
 
 def computed_by_browsers() -> list[str]:
@@ -106,7 +115,7 @@ def _index_and_files() -> tuple[dict, dict[str, bytes]]:
 def _made_index_and_files() -> tuple[dict, dict[str, bytes]]:
     from playground.serving import site_files  # imports torch, which the first script must not wait for
 
-    names, shelf = computed_by_browsers(), Shelf()
+    names, shelf = computed_by_browsers(), Shelf(ENGINE_FOLDER)
     index = {
         "worker": address("engine/worker.js"),
         "opener": address("weights/worker.js"),
@@ -128,11 +137,7 @@ async def send_engine_index(request: Request) -> Response:
 
 async def send_engine(request: Request) -> Response:
     def work() -> Response:
-        files = _index_and_files()[1] if computed_by_browsers() else {}
-        if (name := request.path_params["file"]) not in files:
-            raise Refused("There is no such file: reload the page.", 404)
-        kind = "application/wasm" if name.endswith(".wasm") else "application/octet-stream"
-        return Response(files[name], media_type=kind, headers=FOREVER)
+        return from_shelf(_index_and_files()[1] if computed_by_browsers() else {}, request.path_params["file"])
 
     return await answer(request, work)
 

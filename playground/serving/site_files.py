@@ -247,14 +247,15 @@ def _opening_head(sample: Sample, sample_pack: SamplePack) -> tuple[int, int] | 
 EMBEDDED_PICTURE = re.compile(r'"data:image/(\w+);base64,([^"]{2000,})"')
 
 
-def write_lesson(folder: Folder, lesson: Lesson, subject: Subject) -> dict:
-    """Writes a file for each step. Returns the content of the lesson's own file: its settings, and the steps' files."""
+def lesson_record(lesson: Lesson, place_of: Callable[[str], str]) -> dict:
+    """The lesson's settings and steps, as shell/lessonpage.js reads them. `place_of` gives the place of a step's
+    parts."""
     return {
         "settings": settings_of(lesson),
         "steps": [
             {
                 **{"name": name, "title": step.title, "beyond": step.beyond, "own": step.own},
-                "file": _write_step(folder, lesson, name, subject),
+                **{"settings": step.settings, "file": place_of(name)},
             }
             for name, step in lesson.steps.items()
         ],
@@ -272,7 +273,7 @@ def settings_of(lesson: Lesson) -> dict[str, dict]:
     }
 
 
-def _write_step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
+def write_step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> str:
     def keep(data: bytes) -> str:
         return folder.put(f"lessons/{lesson.name}-{name}.bin", data)
 
@@ -283,12 +284,19 @@ def _write_step(folder: Folder, lesson: Lesson, name: str, subject: Subject) -> 
     return folder.put_packed(f"lessons/{lesson.name}-{name}", EMBEDDED_PICTURE.sub(address, parts).encode())
 
 
+def played(
+    lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object], **state: object
+) -> list[dict]:
+    """The step's parts as data, with these settings. `keep` stores a drawing's bytes and returns their place."""
+    return plain_parts(step.parts(subject, lesson.defaults(**state)), keep)
+
+
 def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object]) -> list[dict]:
     """The step's parts as data. A part that depends on a group of settings becomes {kind: "each", by: the settings'
     names, of: {values: part}}; data that are equal for all values stand in `same`."""
 
     def play(**state: object) -> list[dict]:
-        return _with_played_options(lesson, step, plain_parts(step.parts(subject, lesson.defaults(**state)), keep))
+        return _with_played_options(lesson, step, played(lesson, step, subject, keep, **state))
 
     parts = play()
     changing_parts: dict[int, dict] = {}

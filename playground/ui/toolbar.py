@@ -118,7 +118,7 @@ class EarlyScript:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Addresses that are not Streamlit's pages; on /c/ a lecture's audience answers by phone
         other_prefixes = ("/api/", "/static/", "/c/")
-        if scope["type"] != "http":
+        if scope["type"] != "http" or f"{path_of(scope)}/".startswith("/next/"):  # which compresses its pages itself
             return await self.app(scope, receive, send)
         # Without accept-encoding, so that Streamlit does not compress numbers, which hardly become smaller
         plain_scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0] != b"accept-encoding"]}

@@ -55,6 +55,16 @@ def host(folder):
         yield f"{url}/playground"
 
 
+@pytest.fixture(params=["folder", "served"])
+def lesson_at(request):
+    """lesson_at("scale", "step=row") gives the address of a lesson in the folder, and at /next on the server."""
+    if request.param == "folder":
+        host = request.getfixturevalue("host")
+        return lambda name, words="": f"{host}/#page={name}&{words}"
+    server = request.getfixturevalue("server")
+    return lambda name, words="": f"{server.url}/next/{name}?sample=meadow&model=bundled&{words}"
+
+
 def is_drawn(page) -> bool:
     """Whether every visible drawing and chart of the step has been drawn."""
     return all(page.evaluate(READ_DRAWINGS))
@@ -67,15 +77,15 @@ def test_the_files_of_all_lessons_are_small(folder):
     assert sum(sizes_without_plotly.values()) <= 8e6, sorted(sizes_without_plotly.items(), key=lambda one: -one[1])[:9]
 
 
-def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, host):
+def test_lessons_have_their_words_guesses_and_drawings_without_streamlit(arrive, lesson_at):
     """For a visitor without earlier guesses, a lesson hides all that comes after a question."""
-    visitor = arrive(SiteVisitor, host)
+    visitor = arrive(SiteVisitor, lesson_at(""))
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
     visitor.context.add_init_script(WATCH_VIOLATIONS)
     page = visitor.page
     for name, lesson in LESSONS.items():
         step_count, drawing_count = len(lesson.steps), 0
-        page.goto(f"{visitor.url}/#page={name}")
+        page.goto(lesson_at(name))
         page.reload()
         page.locator("#lesson .guess .lock").wait_for()
         step_buttons = page.locator(".lesson-steps button:enabled")
@@ -266,18 +276,21 @@ def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
     assert page.evaluate("violations") == []
 
 
-def test_heads_are_switched_off_without_a_server_and_each_leads_into_the_microscope(arrive, host):
-    visitor = arrive(SiteVisitor, host)
+def test_heads_are_switched_off_without_streamlit_and_each_leads_into_the_microscope(arrive, lesson_at):
+    visitor = arrive(SiteVisitor, lesson_at(""))
     page, layer, head = visitor.page, 3, 2
-    page.goto(f"{visitor.url}/#page=heads&step=off")
+    page.goto(lesson_at("heads", "step=off"))
     page.reload()
-    page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
-    page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
+    switch = page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]')
+    switch.click()
+    page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
     without_head = ablation_effect(python_trace(), {(layer, head)})
     changes = without_head.change[:, len(python_trace().prefix) :].mean(1).tolist()  # (layers,)
     for caption, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
         assert abs(float(caption.split(":")[1].split("%")[0]) - 100 * change) < 0.6
     page.locator(".exercise[data-id=heads_strongest][data-done=true]").wait_for()
+    switch.click()
+    page.locator('.board[data-off=""]').wait_for()
     page.locator(".board button.side").nth(4).click()
     page.locator('.board[data-off="4.0 4.1 4.2 4.3 4.4 4.5"]').wait_for()
     finish_exercise(page, "heads_layer_off")

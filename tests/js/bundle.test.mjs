@@ -106,6 +106,7 @@ test("every module is in a bundle", () => {
     "shell/attentionlens.js",
     "shell/begin.js",
     "shell/lecture.js",
+    "shell/served.js",
     "shell/site.js",
     "shell/lost.js",
     "shell/phone.js",

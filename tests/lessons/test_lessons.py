@@ -8,6 +8,7 @@ import re
 
 import pytest
 import torch
+from serving.visits import client
 from test_javascript import ROOT
 
 from lessons.playing import (
@@ -27,6 +28,7 @@ from playground.lessons import by_hand, parts, scale
 from playground.lessons.lesson import Setting, TextSetting
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Row, Run, Wait, plain_parts
 from playground.lessons.registry import LESSONS
+from playground.pictures.jpegs import data_url
 from playground.serving.site_files import played_ahead
 from playground.ui.components import SCRIPTS
 
@@ -51,11 +53,13 @@ def test_a_step_has_the_question_the_exercises_and_the_settings_of_its_record(na
 
 
 @each_step
-def test_app_and_folder_get_the_same_parts(name, step):
+def test_server_and_folder_get_the_same_parts(name, step):
     lesson = LESSONS[name]
-    app_parts = plain_parts(parts_of(name, step), stand_in_for_file)
-    folder_parts = played_ahead(lesson, lesson.steps[step], meadow(), stand_in_for_file)
-    for app_part, folder_part in zip(app_parts, folder_parts, strict=True):
+    with client() as http:
+        answer = http.get(f"/api/lessons/{name}/{step}", params=meadow().words())
+    assert answer.status_code == 200, answer.text
+    folder_parts = played_ahead(lesson, lesson.steps[step], meadow(), lambda data: data_url(data, "octet-stream"))
+    for app_part, folder_part in zip(answer.json(), json.loads(json.dumps(folder_parts)), strict=True):
         if folder_part["kind"] == "each":
             key = " | ".join(str(lesson.choices[setting].default) for setting in folder_part["by"])
             version = folder_part["of"][key]

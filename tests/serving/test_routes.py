@@ -24,6 +24,9 @@ SCRIPTS = {
 ADDRESS_IN_SCRIPT = re.compile(r"""[`"'](/?(?:api/|figure\.|healthz|readyz)[^`"'\s]*)""")
 FIGURE_ROUTES = [route for route in WORDS_OF_ROUTE if "figure" in route or "exports" in route]
 
+A_STEP = {"lesson": "by_hand", "step": "colours"}
+LESSON_ROUTE = "GET /api/lessons/{lesson}/{step}"  # reads the settings of its lesson, too
+
 
 def test_the_table_has_every_route_and_no_other():
     routes = {f"{method} {route.path}" for route in ROUTES for method in route.methods - {"HEAD"}}
@@ -127,7 +130,7 @@ def words_read(monkeypatch):
 
 
 @pytest.mark.usefixtures("nothing_fetched")
-@pytest.mark.parametrize("route", [route for route in WORDS_OF_ROUTE if route not in FIGURE_ROUTES])
+@pytest.mark.parametrize("route", [route for route in WORDS_OF_ROUTE if route not in (*FIGURE_ROUTES, LESSON_ROUTE)])
 def test_a_route_reads_its_words_and_no_others(route, words_read):
     """The route is asked for a sample and for a person's own picture."""
     method, path = route.split(" ")
@@ -194,7 +197,7 @@ HOSTILE_VALUES = ("\x00", "../../etc/passwd", "<script>" + "é" * 300, "NaN", "1
 def test_no_hostile_value_of_any_word_brings_out_more_than_a_sentence(route):
     method, path = route.split(" ")
     digest = chosen.digest(pictures.sample("flock"), Setup("bundled"))
-    path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16, code="ACDEF")
+    path = path.format(digest=digest, kind="csv", id="0" * 16, name="flock", edition="0" * 16, code="ACDEF", **A_STEP)
     with client() as http:
         for word, hostile in product(WORDS_OF_ROUTE[route], HOSTILE_VALUES):
             base_words = {"sample": "flock", "model": "bundled", "layer": "0", "layers": "0", "query": "1,1"}

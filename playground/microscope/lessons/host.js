@@ -1,9 +1,10 @@
 // Shows the parts of a lesson's step in the browser, without Python. playground/lessons/parts.py describes the parts;
 // playground/serving/site_files.py writes how they depend on the settings.
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
-// {script, styles, box, look, mount: the script if it is loaded already}}, read(file) and fileAt(file), plotly() → a
-// promise, set(changes), subject: the visitor's own photograph for this step (see subject.js), or null, stays: a
-// sentence which says that a part keeps the sample's numbers}.
+// {script, box, look, mount: the script if it is loaded already, then with styles: their file}}, read(file) and
+// fileAt(file), link(page, words): a page's address, plotly() → a promise, set(changes), subject: the visitor's own
+// photograph for this step (see subject.js), or null, stays: a sentence which says that a part keeps the sample's
+// numbers}.
 // PLAYERS has a function for each kind of part. The function's arguments are the part's element, `currentPart()`, which
 // returns the part for the present settings, the lesson, and a signal that is aborted when the reader leaves the step.
 // The function returns {draw(), end()}.
@@ -24,9 +25,10 @@ export function playParts(box, parts, lesson, signal) {
     return place;
   });
   box.replaceChildren(...places);
+  let partsNow = parts;
   const playedParts = parts.map((part, n) => {
     const place = part.stays && lesson.subject ? belowLine(places[n], lesson.stays) : places[n];
-    return playPart(place, part, lesson, signal);
+    return playPart(place, () => partsNow[n], lesson, signal);
   });
   const draw = () => {
     for (const [n, part] of playedParts.entries()) drawPart(part, places[n], signal);
@@ -43,11 +45,24 @@ export function playParts(box, parts, lesson, signal) {
   addEventListener("guess-locked", lesson.reveal, { signal: signal });
   return {
     draw,
+    // Shows the same parts with the data of other settings. False if these are other parts, which `draw` can't show.
+    renew(newParts) {
+      if (JSON.stringify(newParts.map(frameOf)) !== JSON.stringify(partsNow.map(frameOf))) return false;
+      partsNow = newParts;
+      draw();
+      return true;
+    },
     end() {
       for (const part of playedParts) part.end?.();
     },
   };
 }
+
+// What `draw` does not change in a part.
+const frameOf = ({ kind, name, id, title, label, options, question, parts }) => [
+  ...[kind, name, id, title, label, options, question?.id],
+  ...(parts ?? []).map(frameOf),
+];
 
 // Draws a part. If its numbers can't be fetched, its place says why.
 const drawPart = (part, place, signal) =>
@@ -55,8 +70,8 @@ const drawPart = (part, place, signal) =>
     if (!signal.aborted) (place.shadowRoot ?? place).textContent = error.says ?? "The numbers did not come: try again.";
   });
 
-function playPart(place, part, lesson, signal) {
-  const currentPart = part.kind === "each" ? () => variantFor(part, lesson) : () => part;
+function playPart(place, partNow, lesson, signal) {
+  const currentPart = () => (partNow().kind === "each" ? variantFor(partNow(), lesson) : partNow());
   const { kind } = currentPart();
   place.className = `lesson-${kind}`;
   return PLAYERS[kind](place, currentPart, lesson, signal);
@@ -102,11 +117,12 @@ function chosenOption({ setting, options }, { settings, defaults }) {
   return indexNow();
 }
 
-// Rewrites links of the app, which have settings after a ?, so that they lead to the same page of the static site.
-const withSiteLinks = (html) =>
+// Turns links to the app's pages, [text](./page?settings), into links to the pages of this site.
+const withPageLinks = (html, link) =>
   html.replace(/\[([^\]]+)\]\(\.\/(\w*)\?([^)\s]*)\)/g, (_, text, page, words) => {
-    const address = page ? `page=${page}&amp;${words}` : words;
-    return `<a href="#${address}">${text}</a>`;
+    const settings = new URLSearchParams(words.replaceAll("&amp;", "&"));
+    const address = link(page || "microscope", Object.fromEntries(settings));
+    return `<a href="${address.replaceAll("&", "&amp;")}">${text}</a>`;
   });
 
 // The part about the sample or, if the visitor has a photograph, a promise of the part about the photograph.
@@ -130,7 +146,7 @@ const PLAYERS = {
   words: (place, currentPart, lesson, signal) =>
     showLatest(currentPart, lesson, signal, (words) => {
       place.classList.toggle("small", Boolean(words.small));
-      place.innerHTML = withSiteLinks(markedBlocks(wordsOf(words, lesson.subject?.pack)));
+      place.innerHTML = withPageLinks(markedBlocks(wordsOf(words, lesson.subject?.pack)), lesson.link);
     }),
 
   run: (place, currentPart) => ({
@@ -158,16 +174,17 @@ const PLAYERS = {
     const buttons = options.map(([value, words]) => {
       const button = Object.assign(document.createElement("button"), { type: "button" });
       button.innerHTML = markedWords(words);
-      button.addEventListener("click", () => lesson.set({ [setting]: value }));
+      button.addEventListener("click", () => [lesson.set({ [setting]: value }), control.draw()]);
       return button;
     });
     place.append(labelElement, ...buttons);
-    return {
+    const control = {
       draw() {
         const chosenIndex = chosenOption(currentPart(), lesson);
         for (const [n, button] of buttons.entries()) button.setAttribute("aria-pressed", String(n === chosenIndex));
       },
     };
+    return control;
   },
 
   slider(place, currentPart, lesson) {
@@ -178,15 +195,16 @@ const PLAYERS = {
     const dial = Object.assign(document.createElement("input"), { type: "range", min: 0, max: options.length - 1 });
     legend.innerHTML = markedWords(label);
     labelLine.append(legend, dial, output);
-    dial.addEventListener("input", () => lesson.set({ [setting]: options[Number(dial.value)][0] }));
+    dial.addEventListener("input", () => [lesson.set({ [setting]: options[Number(dial.value)][0] }), control.draw()]);
     place.append(labelLine);
-    return {
+    const control = {
       draw() {
         const chosenIndex = chosenOption(currentPart(), lesson);
         dial.value = String(chosenIndex);
         output.textContent = options[chosenIndex]?.[1] ?? "";
       },
     };
+    return control;
   },
 
   pick(place, currentPart, lesson) {
@@ -227,7 +245,7 @@ const PLAYERS = {
       const values = settingValues(lesson);
       const hostData = {
         ...Object.fromEntries(settings.map((setting) => [setting, values[setting]])),
-        ...{ view_id: "here", microscope: "#", played },
+        ...{ view_id: "here", microscope: lesson.link("microscope", {}), played },
       };
       if (ownMeasures && lesson.subject)
         return dataOf(ownMeasures, lesson.subject, data).then((ownData) => withHostData(ownData, hostData));
@@ -332,9 +350,9 @@ function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {
   const loading = Promise.all([
     builtIn ? { default: builtIn } : import(lesson.fileAt(script)),
     styles && lesson.read(styles),
-  ]).then(([{ default: mount }, text]) => {
+  ]).then(([{ default: mount, styles: rules }, bytes]) => {
     const styleSheet = new CSSStyleSheet();
-    if (text) styleSheet.replaceSync(new TextDecoder().decode(text));
+    styleSheet.replaceSync(rules ?? new TextDecoder().decode(bytes));
     shadow.adoptedStyleSheets = [styleSheet];
     return mount;
   });

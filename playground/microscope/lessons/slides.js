@@ -42,6 +42,7 @@ function playLesson(box, { settings, parts }, { files, scripts }) {
       Object.entries(scripts).map(([name, script]) => [name, { ...script, mount: globalThis.mounts[name] }]),
     ),
     read: async (file) => Uint8Array.from(atob(files[file]), (letter) => letter.charCodeAt(0)),
+    link: () => "#",
     set(changes) {
       Object.assign(lesson.settings, changes);
       player.draw();

@@ -5,6 +5,7 @@ import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
 import { languageOf } from "../see/words.js";
 import { choice, droppedWords, loadCatalogue } from "./choice.js";
+import { addressOf } from "./http.js";
 import { ownPictures } from "./own.js";
 
 // The shown page: its name and path, the number of pages opened so far, the server's run, a lesson's settings, the
@@ -19,10 +20,19 @@ let view = {};
 
 // Whether the address's parameters follow a #, as on static hosts, or a ?. Browsers do not send the part behind a #.
 let isHashUsed = false;
+let pagesFolder = ""; // where the pages' addresses lie, below the address of the app
 export const isBehindHash = () => isHashUsed;
-export function writeBehindHash() {
-  isHashUsed = true;
+export function placePages({ behindHash = false, folder = "" }) {
+  [isHashUsed, pagesFolder] = [behindHash, folder];
 }
+
+// The address of a page with these parameters.
+export function pageAddress(page, words) {
+  if (!isHashUsed) return addressOf(`${pagesFolder}${page === "microscope" ? "" : page}?${new URLSearchParams(words)}`);
+  return addressOf(`#${new URLSearchParams({ ...pageWord(page), ...words })}`);
+}
+
+const pageWord = (page) => (isHashUsed && page !== "microscope" ? { page } : {});
 export const addressWords = () => (isHashUsed ? location.hash : location.search).slice(1);
 function putWords(url, text) {
   if (isHashUsed) url.hash = text;
@@ -76,9 +86,8 @@ export function wordsWithoutTour() {
 // `step`: whether to add an entry to the history, so that Back returns to the former address.
 export function writeAddress({ step = false } = {}) {
   if (location.pathname !== (page.path ?? location.pathname)) return; // the settings belong to a page at another path
-  if (isHashUsed && page.name !== "microscope") return;
   const url = new URL(location.href);
-  const text = new URLSearchParams(wordsNow()).toString();
+  const text = new URLSearchParams({ ...pageWord(page.name), ...wordsNow() }).toString();
   if (addressWords() === text) return;
   putWords(url, text);
   history[step ? "pushState" : "replaceState"](history.state, "", url);
@@ -94,7 +103,7 @@ export function readAddress(text = addressWords()) {
   for (const key of CHOICE_KEYS) if (words[key]) choiceWords[key] = words[key];
   const wordsWhere = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
   const ownKeys = ["tour", "story"];
-  const settings = wordsWhere((key) => !CHOICE_KEYS.includes(key) && !ownKeys.includes(key));
+  const settings = wordsWhere((key) => !CHOICE_KEYS.includes(key) && !ownKeys.includes(key) && key !== "page");
   const otherWords = wordsWhere((key) => !(key in choiceWords) && !ownKeys.includes(key) && !(key in DEFAULT_VIEW));
   const { tour = null, story = null } = words;
   return { choice: choiceWords, view: viewFromQuery(text), rest: otherWords, settings, tour, story };

@@ -1,16 +1,12 @@
 // Mounts the parts of the app that share one choice: the toolbar of every page, the microscope, and the reports of
 // lessons about their settings. One script contains all parts, so that their shared state exists once.
 
-import { wantedHead } from "../lens/asking.js";
-import { openFace, readAddress, shownTrace, visit } from "./address.js";
-import { choiceFrom, loadCatalogue, wordsOfTraces } from "./choice.js";
+import { openFace, pageAddress, shownTrace, visit } from "./address.js";
+import { loadCatalogue } from "./choice.js";
 import { markConnected, watchDialog, watchFirstConnection } from "./connection.js";
 import { endEarly, isEarly, mountEarly, moveToStreamlit, readPageData, storeMessage } from "./early.js";
-import { addressOf } from "./http.js";
-import { source } from "./httpsource.js";
-import { ownPictures } from "./own.js";
 import { computeOwnHere } from "./siteanswers.js";
-import { mountStage } from "./stage.js";
+import { askAhead, mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
 
@@ -31,11 +27,9 @@ async function mountBeforeStreamlit(mounts) {
   const streamlitScripts = document.querySelector(LATER_SCRIPTS_SELECTOR); // not on a lesson's page
   if (!streamlitScripts) watchFirstConnection();
   const begin = streamlitScripts && beginAfterPicture(streamlitScripts);
-  if (pageData) await Promise.all([loadCatalogue(pageData.samples), ownPictures.read()]);
-  if (!pageData || !streamlitScripts) return;
-  const parsed = readAddress();
-  const { main } = wordsOfTraces(choiceFrom(parsed.choice));
-  source.beginWith(main, (trace) => wantedHead({ ...trace.opens, ...parsed.view })).catch(() => {});
+  if (!pageData) return;
+  await (streamlitScripts ? askAhead() : loadCatalogue(pageData.samples));
+  if (!streamlitScripts) return;
   const { styles } = await import(import.meta.url);
   const places = mountEarly(styles);
   if (!places) return;
@@ -96,7 +90,7 @@ const MOUNTS = {
 function mountWallOnce(root) {
   root.className = "wall-room";
   root.__wall ??= mountWall(root, {
-    link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
+    link: pageAddress,
     go: (page, words) => visit.leave(page, words, { onlyWords: true }),
   });
   return () => {

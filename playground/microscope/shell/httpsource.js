@@ -122,6 +122,11 @@ export function createHttpSource({ bringAgain, onWait }) {
     async ran(trace, question, options) {
       return (await request(partAddress(trace, "ran", question), options)).json();
     },
+    // The bytes at an address of the server or at a data: address.
+    bytes: async (address, options) =>
+      address.startsWith("data:")
+        ? Uint8Array.from(atob(address.split(",")[1]), (letter) => letter.charCodeAt(0))
+        : bytesOf(await request(address, options)),
     addressOf,
   };
   return source;

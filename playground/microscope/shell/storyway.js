@@ -4,7 +4,17 @@
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
 import { classWords, refusedWords } from "../classroom/words.js";
 import { downloadFile } from "../lens/saving.js";
-import { isBehindHash, openFace, pageNow, setPage, setView, viewNow, visit, writeAddress } from "./address.js";
+import {
+  isBehindHash,
+  openFace,
+  pageAddress,
+  pageNow,
+  setPage,
+  setView,
+  viewNow,
+  visit,
+  writeAddress,
+} from "./address.js";
 import { choice, firstSample } from "./choice.js";
 import { readPageData } from "./early.js";
 import { addressOf, ask, mayPass, SERVER_RETRY_MS } from "./http.js";
@@ -22,9 +32,7 @@ export const storyWay = ({ page }) => ({
 
   lesson(name) {
     const { title } = readPageData().pages.find((page) => page.name === name);
-    const words = new URLSearchParams(choice.words());
-    const href = isBehindHash() ? `#page=${name}&${words}` : addressOf(`${name}?${words}`);
-    return { title, href, go: () => visit.leave(name) };
+    return { title, href: pageAddress(name, choice.words()), go: () => visit.leave(name) };
   },
 
   place: () => choice.words(),

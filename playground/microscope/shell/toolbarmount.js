@@ -4,7 +4,7 @@
 // number of pages opened, answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}
 
 import { startQuery } from "../core/view.js";
-import { openFace, pageNow, setPage, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
+import { openFace, pageAddress, pageNow, setPage, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
 import { watchConnection } from "./connection.js";
 import { readPageData } from "./early.js";
@@ -139,7 +139,7 @@ const hostOf = ({ data, more }) => ({
     else if (words.present) visit.lens?.present();
     else visit.leave(page, words);
   },
-  link: (page, words) => addressOf(`${page}?${new URLSearchParams(words)}`),
+  link: pageAddress,
   tour: () => visit.tour(1),
   share: () => visit.share?.(),
   sheets: { models: fillModels, export: fillExport },

@@ -11,57 +11,26 @@ import base64
 import json
 import re
 from collections.abc import Collection, Sequence
+from functools import partial
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 
-import streamlit as st
-from plotly.offline import get_plotlyjs
-
 from playground.errors import PlaygroundError
-from playground.figures.bundle import LENS_STYLES, MICROSCOPE, bundle, drawing_module, embedded_module, stylesheet
+from playground.figures.bundle import MICROSCOPE, bundle, embedded_module, stylesheet
 from playground.lessons.registry import LESSONS as ALL_LESSONS
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
 from playground.serving.site_files import Folder
-from playground.ui import toolbar
-from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES, SHELL_STYLES
-from playground.ui.pages import LESSONS, PAGES
+from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES
+from playground.ui.pages import PAGES
+from playground.ui.site.page import DESCRIPTION, ICON, STYLES, lesson_kit, page_html, put_font, toolbar_data
 from playground.version import __version__, cite, repository
 
-STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css")
 DIGEST_NAME = re.compile(r".+-[0-9a-f]{12}\.\w+")  # a file name with a digest, as Folder.put writes it
-POLICY = (
-    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; worker-src 'self'; "
-    "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
-    "style-src-attr 'unsafe-inline'; "  # of charts
-    "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
-)
 APP_COMMAND = {"command": "make run", "where": "in a copy of its repository"}
-DESCRIPTION = (
-    "Put the cursor on a patch of a picture and see whom it listens to, in every head and layer of a real Vision "
-    "Transformer. Your own photograph is looked at in your browser, and sent to nobody."
-)
-PAGE_HTML = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">
-<meta name="description" content="{description}">
-<title>Attention Playground</title>
-{preview}
-<link rel="icon" href="{icon}"><link rel="manifest" href="manifest.webmanifest">
-<link rel="stylesheet" href="{styles}">
-{ahead}
-<script type="module" src="{script}" data-begin="{begin}" data-toolbar="{told}" data-site="{site}"></script>
-</head><body>
-<div id="toolbar"><div class="toolbar" data-toolbar></div></div>
-<main id="stage"><div class="stage" data-stage><p class="comes">{description} If no picture comes: this page needs
-JavaScript, in a browser from 2023 or later.</p></div></main>
-<main id="lesson" hidden></main>
-<footer id="foot">{foot} <button type="button" hidden></button></footer>
-</body></html>
-"""
+STAYS_HERE = "Your own photograph is looked at in your browser, and sent to nobody."
+MANIFEST = '<link rel="manifest" href="manifest.webmanifest">'
 FOOT = "Attention Playground: whom each patch of a picture listens to, in a real Vision Transformer."
 EMBED_EXAMPLE = """<script type="module" src="{base}embed/attention-lens.js"></script>
 <attention-lens model="{base}{model}" picture="YOUR-PICTURE.jpg"></attention-lens>"""
@@ -102,10 +71,6 @@ LOST_HTML = """<!doctype html>
 </head><body><p>There is no such page: <a href="{base}">go to the playground</a>.</p>
 <footer>{foot}</footer></body></html>
 """
-ICON = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#131318"/>'
-    '<path d="M4 12h8v8H4zM20 12h8v8h-8z" fill="#f7d13d"/><path d="M12 4h8v8h-8zM12 20h8v8h-8z" fill="#5db3e6"/></svg>'
-)
 
 
 def write(
@@ -135,7 +100,7 @@ def write(
         "styles": folder.put_packed("styles", stylesheet(*STYLES).encode()),
         "script": folder.put_packed("app", code),
     }
-    begin["font"] = _write_font(folder)
+    begin["font"] = put_font(folder)
     script = folder.put("begin.js", bundle("shell/begin.js").encode())
     styles = folder.put("page.css", stylesheet("shell/site.css").encode())
     icon = folder.put("icon.svg", ICON.encode())
@@ -152,17 +117,21 @@ def write(
     views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
     site["offline"] = site_files.write_offline_list(folder, [name for view in views for name in view])
     picture, opening_file = views[0]
-    page = PAGE_HTML.format(
-        policy=escape(POLICY.format(script=_digest(code), models_from="".join(f" {host}" for host in from_origins))),
-        preview=_write_preview(folder, base),
-        description=escape(DESCRIPTION), icon=icon, styles=styles, script=script,
-        ahead=_preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
-        site=_attribute(site), begin=_attribute(begin), foot=_foot(),
-        told=_attribute(_same_for_all(samples_file) | {"shared": shared_script}),
+    page = page_html(
+        script=script, styles=styles, icon=icon, digest=_digest(code), models_from=from_origins,
+        description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
+        foot=f'{_foot()} <button type="button" hidden></button>',
+        head=f"{_write_preview(folder, base)}{MANIFEST}\n"
+        + _preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
+        data={
+            "begin": begin,
+            "toolbar": toolbar_data(samples=samples_file, labelled=None, app=APP_COMMAND, shared=shared_script),
+            "site": site,
+        },
     )  # fmt: skip
     folder.put_plain("index.html", page.encode())
     about = ABOUT_HTML.format(
-        icon=icon, styles=styles, description=escape(DESCRIPTION), cite=escape(cite()), foot=_foot(),
+        icon=icon, styles=styles, description=escape(f"{DESCRIPTION} {STAYS_HERE}"), cite=escape(cite()), foot=_foot(),
         embedded=escape(EMBED_EXAMPLE.format(base=base, model=next((w["file"] for w in weights.values()), "…"))),
     )  # fmt: skip
     folder.put_plain("about.html", about.encode())
@@ -199,14 +168,6 @@ def origins(hosts: Sequence[str]) -> list[str]:
     return origins
 
 
-def _same_for_all(samples_file: str) -> dict:
-    """The toolbar's data, as in the app, but with the pages and samples of this site."""
-    shared = toolbar.same_for_all()
-    introductions = {lesson.name: {"about": _introduction(lesson.name)} for lesson in LESSONS}
-    pages = [page | introductions.get(page["name"], {}) for page in shared["pages"] if page["name"] != "teach"]
-    return shared | {"samples": samples_file, "labelled": None, "pages": pages, "app": APP_COMMAND}
-
-
 def _write_shared_script(folder: Folder) -> str:
     """Writes the script of the pages that people share."""
     entry, *styles = SHARED_PAGE_FILES
@@ -226,15 +187,6 @@ def _write_wall(folder: Folder) -> str:
         lambda address: folder.put(f"moments/{wall.MOMENTS.index(address)}.jpg", wall.picture(address))
     )
     return folder.put("moments.json", json.dumps(moments, ensure_ascii=False).encode())
-
-
-def _introduction(lesson: str) -> str:
-    """A lesson's introduction as plain text, without Markdown."""
-    return re.sub(r"\*\*|`", "", ALL_LESSONS[lesson].idea).strip()
-
-
-def _attribute(record: dict) -> str:
-    return escape(json.dumps(record, ensure_ascii=False))
 
 
 def _preload_tags(*files: str) -> str:
@@ -275,12 +227,6 @@ def _write_embed_package(folder: Folder) -> None:
 def _lost_page(base: str, script: str) -> str:
     pages = " ".join((*PAGES, "story"))
     return LOST_HTML.format(base=escape(base), script=script, pages=pages, foot=_foot(escape(base)))
-
-
-def _write_font(folder: Folder) -> str:
-    """Writes the app's typeface, from Streamlit's package. "" without one: then the system's typeface is used."""
-    fonts = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
-    return folder.put("source-sans.woff2", fonts[0].read_bytes()) if fonts else ""
 
 
 def _manifest(icon: str) -> dict:
@@ -329,28 +275,19 @@ def _drop_old(folder: Folder) -> None:
 LESSON_CHOICE = {"sample": "meadow", "model": "bundled"}  # the picture and the model of all lessons
 
 
-def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dict[str, str]:
-    """{page: the file of its lesson as JSON, which shell/site.js shows}"""
+def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dict:
+    """{files: {page: the file of its lesson}, model, and what all lessons share}"""
     here = Here(LESSON_CHOICE)
-    script_records = {
-        name: {
-            "script": folder.put(f"lessons/{name}.js", drawing_module(script.file, script.mounts).encode()),
-            "styles": folder.put(f"lessons/{name}.css", stylesheet(script.styles).encode()),
-            "box": script.box,
-            "look": script.look,
-        }
+    scripts_of_lessons = {
+        name: folder.put(f"lessons/{name}.js", scripts.script(script.file, (script.styles,), script.mounts).encode())
         for name, script in SCRIPTS.items()
-        if name != "overview"
     }
-    plotly_script = get_plotlyjs()
-    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_script)]
-    plotly = {"file": folder.put("lessons/plotly.js", plotly_script.encode()), "styles": styles}
     host_script = folder.put("lessons/host.js", bundle("lessons/host.js").encode())
     lesson_files = {}
     for name, lesson in ALL_LESSONS.items():
         if lessons is not None and name not in lessons:
             continue
-        record = site_files.write_lesson(folder, lesson, here) | {"model": here.model_name}
-        record |= {"scripts": script_records, "plotly": plotly, "host": host_script}
+        record = site_files.lesson_record(lesson, partial(site_files.write_step, folder, lesson, subject=here))
         lesson_files[name] = folder.put(f"lessons/{name}.json", json.dumps(record, ensure_ascii=False).encode())
-    return lesson_files
+    shared = lesson_kit(folder, scripts_of_lessons, host_script)
+    return {"files": lesson_files, "kit": shared | {"model": here.model_name}}

@@ -19,6 +19,7 @@ const { sourceRead } = await import("../../../playground/microscope/drawing/list
 // A step of a lesson as on the site without a server; `drawing.settings` holds the settings that controls change.
 function playStep(parts, settings, options = {}, overrides = {}) {
   const state = { settings, defaults: { ...settings }, options, scripts: {}, read: async () => null, fileAt: String };
+  state.link = (page, words) => `#${new URLSearchParams({ page, ...words })}`;
   Object.assign(state, overrides);
   const controller = new AbortController();
   let step = null;
@@ -94,7 +95,7 @@ test("what comes after a question is hidden until it is guessed", () => {
   document.documentElement.dataset.guessed = "";
 });
 
-test("a link of the app leads to the same page of the folder", () => {
+test("a link of the app leads to the same page here", () => {
   const drawing = playStep([{ kind: "words", text: "see [the scale](./scale?step=rows)" }], {});
   assert.match(drawing.find("a").getAttribute("href"), /^#page=scale&step=rows$/);
 });

@@ -1,0 +1,105 @@
+// The learner's page: toolbar, microscope, moments and lessons in one document, without Streamlit. It has two entries:
+// site.js, for a folder of plain files, and served.js, for a server.
+
+import {
+  addressWords,
+  isBehindHash,
+  pageAddress,
+  pageNow,
+  readAddress,
+  ready,
+  setPage,
+  visit,
+  writeAddress,
+} from "./address.js";
+import { choice } from "./choice.js";
+import { readPageData } from "./early.js";
+import { showLesson } from "./lessonpage.js";
+import { askAhead, mountStage } from "./stage.js";
+import { mountToolbar } from "./toolbarmount.js";
+import { mountWall } from "./wall.js";
+
+const FOOT_GAP = 3; // pixels between the microscope and the footer
+
+const partOfPage = (name) => document.getElementById(name);
+let leaveRoom = () => {}; // ends what is shown there
+let pagesOpened = 0;
+
+// host: {toolbar: fields of the toolbar's host, lessonOf(page): see lessonpage.js, follows: whether lessons show the
+// chosen picture and model}
+export function beginPage(host) {
+  openStoryPage();
+  mountStage({ parentElement: partOfPage("stage"), below: partOfPage("foot").offsetHeight + FOOT_GAP });
+  if (wantedPage() === "microscope") askAhead().catch(() => {}); // the toolbar asks again, and says what is wrong
+  showPage(wantedPage(), host);
+  window.addEventListener("popstate", () => {
+    if (wantedPage() === pageNow().name) return;
+    pagesOpened++;
+    showPage(wantedPage(), host);
+  });
+  ready().then(() => choice.follow((_, options) => onChoice(host, options))); // after address.js has written it
+}
+
+const lastOfPath = () => location.pathname.split("/").at(-1);
+
+function wantedPage() {
+  const page = isBehindHash() ? readAddress().rest.page : lastOfPath();
+  return readPageData().pages.some(({ name }) => name === page) ? page : "microscope";
+}
+
+// The story is no page of its own, but has an address like one.
+function openStoryPage() {
+  const { page, ...words } = Object.fromEntries(new URLSearchParams(addressWords()));
+  if ((isBehindHash() ? page : lastOfPath()) === "story")
+    history.replaceState(null, "", pageAddress("microscope", { story: "1", ...words }));
+}
+
+function showPage(page, host) {
+  const isRoom = page !== "microscope";
+  document.body.classList.toggle("on-lesson", isRoom && !host.follows);
+  const room = partOfPage("lesson"); // of moments and lessons
+  partOfPage("stage").hidden = isRoom;
+  room.hidden = !isRoom;
+  if (isRoom) visit.live?.stop();
+  mountToolbar({
+    data: { page, arrived: pagesOpened, answer: null, run: null },
+    parentElement: partOfPage("toolbar"),
+    setStateValue() {},
+    setTriggerValue: (_, { page: nextPage, words }) => leadTo(nextPage, words, host),
+    more: host.toolbar,
+  });
+  leaveRoom();
+  leaveRoom = () => {};
+  room.classList.toggle("wall-room", page === "moments");
+  if (isRoom) leaveRoom = showRoom(page, host);
+}
+
+function showRoom(page, host) {
+  const room = partOfPage("lesson");
+  const go = (nextPage, words) => leadTo(nextPage, words, host);
+  if (page === "moments") return mountWall(room, { link: pageAddress, go });
+  const record = readPageData().pages.find(({ name }) => name === page);
+  return showLesson(room, record, host.lessonOf(page), {
+    words: Object.fromEntries(new URLSearchParams(addressWords())),
+    go,
+    link: pageAddress,
+    onChoice(settings) {
+      setPage({ settings });
+      writeAddress();
+    },
+  });
+}
+
+function leadTo(page, words, host) {
+  pagesOpened++;
+  history.pushState(null, "", pageAddress(page, words ?? (page === "microscope" ? {} : choice.words())));
+  showPage(page, host);
+}
+
+function onChoice(host, options) {
+  const { name } = pageNow();
+  if (name === "microscope") return;
+  if (!host.follows || name === "moments") return options.quietly || leadTo("microscope", choice.words(), host);
+  leaveRoom();
+  leaveRoom = showRoom(name, host);
+}

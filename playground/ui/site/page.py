@@ -1,0 +1,114 @@
+"""The HTML of the learner's page (microscope/shell/page.js), for a folder of plain files and for the server."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from playground.figures.bundle import LENS_STYLES
+from playground.ui import toolbar
+from playground.ui.components import SCRIPTS, SHELL_STYLES
+from playground.ui.pages import LESSONS
+
+if TYPE_CHECKING:
+    from playground.serving.site_files import FileStore
+
+STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css")
+POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{script}; worker-src 'self'; "
+    "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
+    "style-src-attr 'unsafe-inline'; "  # of charts
+    "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+)
+DESCRIPTION = (
+    "Put the cursor on a patch of a picture and see whom it listens to, in every head and layer of a real Vision "
+    "Transformer."
+)
+PAGE_HTML = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><meta name="referrer" content="{referrer}">
+<meta name="description" content="{description}">
+<title>Attention Playground</title>
+{head}
+<link rel="icon" href="{icon}"><link rel="stylesheet" href="{styles}">
+<script type="module" src="{script}" {data}></script>
+</head><body>
+<div id="toolbar"><div class="toolbar" data-toolbar></div></div>
+<main id="stage"><div class="stage" data-stage><p class="comes">{description} If no picture comes: this page needs
+JavaScript, in a browser from 2023 or later.</p></div></main>
+<main id="lesson" hidden></main>
+<footer id="foot">{foot}</footer>
+</body></html>
+"""
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="6" fill="#131318"/>'
+    '<path d="M4 12h8v8H4zM20 12h8v8h-8z" fill="#f7d13d"/><path d="M12 4h8v8h-8zM12 20h8v8h-8z" fill="#5db3e6"/></svg>'
+)
+
+
+def page_html(
+    *,
+    script: str,
+    styles: str,
+    icon: str,
+    data: Mapping[str, object],
+    head: str,
+    foot: str = "",
+    description: str = DESCRIPTION,
+    referrer: str = "same-origin",
+    digest: str = "",
+    models_from: Sequence[str] = (),
+) -> str:
+    """`data`: the records for the script, by the names of their data attributes; `digest`: allows the script that is
+    put into the page as text; `models_from`: origins from which the page may fetch models."""
+    policy = POLICY.format(script=digest and f" {digest}", models_from="".join(f" {origin}" for origin in models_from))
+    attributes = " ".join(
+        f'data-{name}="{escape(json.dumps(record, ensure_ascii=False))}"' for name, record in data.items()
+    )
+    return PAGE_HTML.format(
+        policy=escape(policy), referrer=referrer, description=escape(description), head=head, icon=icon, styles=styles,
+        script=script, data=attributes, foot=foot,
+    )  # fmt: skip
+
+
+def toolbar_data(**changes: object) -> dict:
+    """The toolbar's data as in the app, with the pages that need no Streamlit."""
+    shared = toolbar.same_for_all()
+    introductions = {lesson.name: {"about": _introduction(lesson.name)} for lesson in LESSONS}
+    pages = [page | introductions.get(page["name"], {}) for page in shared["pages"] if page["name"] != "teach"]
+    return shared | {"pages": pages} | changes
+
+
+def _introduction(lesson: str) -> str:
+    """A lesson's introduction as plain text, without Markdown."""
+    from playground.lessons.registry import LESSONS as ALL_LESSONS
+
+    return re.sub(r"\*\*|`", "", ALL_LESSONS[lesson].idea).strip()
+
+
+def put_font(files: FileStore) -> str:
+    """Stores the app's typeface, from Streamlit's package. "" without one: then the system's typeface is used."""
+    fonts = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
+    return files.put("source-sans.woff2", fonts[0].read_bytes()) if fonts else ""
+
+
+def lesson_kit(files: FileStore, addresses: Mapping[str, str], host: str) -> dict:
+    """What the browser needs to play lessons. `addresses`: of each script in SCRIPTS; `host`: of lessons/host.js."""
+    from plotly.offline import get_plotlyjs
+
+    plotly_script = get_plotlyjs()
+    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_script)]
+    records = {
+        name: {"script": address, "box": SCRIPTS[name].box, "look": SCRIPTS[name].look}
+        for name, address in addresses.items()
+    }
+    plotly = {"file": files.put("plotly.js", plotly_script.encode()), "styles": styles}
+    return {"scripts": records, "plotly": plotly, "host": host}

@@ -1,0 +1,72 @@
+"""The learner's page on the server, at /next, without Streamlit: the page of the folder, with HTTP as its source."""
+
+from __future__ import annotations
+
+import gzip
+from functools import cache
+from urllib.parse import urljoin
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from playground.figures.bundle import stylesheet
+from playground.serving import routes_figures, scripts
+from playground.serving.answering import answer
+from playground.ui.components import SCRIPTS
+from playground.ui.pages import PAGES
+from playground.ui.site.page import ICON, STYLES, lesson_kit, page_html, put_font, toolbar_data
+
+SCRIPT = "shell/served.js"
+FONT_FACE = '@font-face{{font-family:"Source Sans";src:url({file});font-weight:200 900;font-display:swap}}\n'
+LESSON_HOST = "lessons/host.js"
+scripts.offer(SCRIPT)
+scripts.offer(LESSON_HOST)
+
+
+@cache
+def _files() -> tuple[scripts.Shelf, dict[str, str], dict]:
+    """The files of the page, the addresses of those of its look, and what it needs to play lessons."""
+    shelf = scripts.Shelf("api/page")
+    font = put_font(shelf)
+    face = FONT_FACE.format(file=font.rpartition("/")[2]) if font else ""
+    addresses = {
+        "font": font,
+        "styles": shelf.put("page.css", (face + stylesheet(*STYLES)).encode()),
+        "icon": shelf.put("icon.svg", ICON.encode()),
+    }
+    script_addresses = {
+        name: scripts.address(script.file, script.styles, mounts=script.mounts) for name, script in SCRIPTS.items()
+    }
+    return shelf, addresses, lesson_kit(shelf, script_addresses, scripts.address(LESSON_HOST))
+
+
+def page(request: Request) -> Response:
+    name = request.path_params.get("name", "")
+    if name and name not in {*PAGES, "story"} - {"teach"}:
+        return PlainTextResponse("There is no such page.", 404)
+    root = "../" if request.url.path.endswith(f"/next/{name}") else "./"
+    _, addresses, kit = _files()
+    files = {kind: f"{root}{address}" for kind, address in addresses.items()}
+    preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), root))
+    html = page_html(
+        script=f"{root}{scripts.address(SCRIPT)}", styles=files["styles"], icon=files["icon"],
+        head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">',
+        data={"toolbar": toolbar_data(), "site": {"lessons": {"kit": kit}}},
+    ).encode()  # fmt: skip
+    headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        html, headers["Content-Encoding"] = gzip.compress(html, mtime=0), "gzip"
+    return HTMLResponse(html, headers=headers)
+
+
+async def send_file(request: Request) -> Response:
+    return await answer(request, lambda: scripts.from_shelf(_files()[0].files, request.path_params["file"]))
+
+
+ROUTES = [
+    Route("/next", page),
+    Route("/next/", page),
+    Route("/next/{name}", page),
+    Route("/api/page/{file}", send_file),
+]

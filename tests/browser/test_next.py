@@ -1,0 +1,104 @@
+"""The learner's page on the server, at /next, under the base path of a host that several apps share: the page of the
+folder without a server, with HTTP as its source. Tests of the folder that hold here too have a parameter for it."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import waiting
+
+from browser.on_the_site import SiteVisitor
+from browser.policy import WATCH_VIOLATIONS
+from browser.server import serving
+from browser.truth import assert_close, rounded_trace
+from playground.samples import named
+
+BASE_PATH = "/attention"
+MOST_BYTES_OF_A_RELOAD = 20_000
+READ_TRANSFERRED = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .map(({ name, transferSize }) => [name, transferSize])"""
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serving(STREAMLIT_SERVER_BASE_URL_PATH=BASE_PATH.strip("/")) as running_server:
+        yield running_server
+
+
+@pytest.fixture
+def visitor(arrive, server):
+    """A visitor whose browser must meet nothing of Streamlit, no socket, and nothing that the page's policy forbids."""
+    guest = arrive(SiteVisitor, f"{server.url}/next")
+    guest.context.add_init_script(WATCH_VIOLATIONS)
+    sockets: list[str] = []
+    guest.page.on("websocket", lambda socket: sockets.append(socket.url))
+    yield guest
+    ours = tuple(f"{BASE_PATH}/{part}" for part in ("next", "api/", "figure."))
+    assert [path for path in guest.requested_paths if not path.startswith(ours)] == []
+    assert sockets == []
+    assert guest.page.evaluate("violations") == []
+
+
+def opens_lesson(visitor: SiteVisitor, lesson: str, step: str) -> None:
+    """Opens a step from whatever page is on view."""
+    visitor.page.goto(f"{visitor.url}/{lesson}?sample=meadow&model=bundled&step={step}")
+    visitor.page.locator("#lesson .guess").first.wait_for()
+
+
+def test_microscope_story_moments_and_lessons_open_without_streamlit(visitor):
+    visitor.arrive("?sample=meadow&model=bundled")
+    truth = rounded_trace()
+    state = visitor.hover((7, 5))
+    assert_close(state["row"], truth.row(state["layer"], state["head"], (7, 5)))
+    visitor.page.goto(f"{visitor.url}/story?sample=meadow&model=bundled")
+    visitor.page.locator(".story").first.wait_for()
+    assert urlsplit(visitor.page.url).path == f"{BASE_PATH}/next/"
+    visitor.page.goto(f"{visitor.url}/moments")
+    visitor.page.locator(".wall img").first.wait_for()
+    for lesson, step in (("scale", "answer"), ("heads", "row")):
+        opens_lesson(visitor, lesson, step)
+    visitor.page.get_by_role("button", name="Back to the microscope").click()
+    visitor.until("r => r.picture === 'meadow'")
+
+
+def test_a_photograph_goes_to_the_server_s_model_and_a_lesson_follows_it(visitor):
+    visitor.arrive("?sample=meadow&model=bundled")
+    state = visitor.bring_photograph(named("twins").path)
+    assert visitor.uploaded == [named("twins").path.name]
+    waiting.until(lambda: "mine=" in visitor.page.url, "the address does not name the photograph")
+    picture_id = parse_qs(urlsplit(visitor.page.url).query)["mine"][0]
+    assert state["picture"] == picture_id
+    visitor.unfold("pages").get_by_role("link", name="What a weight is not").click()
+    visitor.page.locator("#lesson .guess").first.wait_for()
+    assert f"mine={picture_id}" in visitor.page.url
+    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.page.wait_for_url("**/next/weight?*sample=flock*")
+    visitor.page.go_back()
+    visitor.page.locator(f'.strip [data-sample="mine:{picture_id}"][aria-pressed="true"]').wait_for()
+
+
+def test_a_setting_of_a_lesson_is_asked_for_and_stands_in_the_address(visitor):
+    visitor.arrive("?sample=meadow&model=bundled")
+    opens_lesson(visitor, "scale", "answer")
+    words = visitor.page.locator("#lesson .lesson-words").last
+    words_before = words.inner_text()
+    visitor.page.locator('#lesson .lesson-choice button[aria-pressed="false"]').first.click()
+    waiting.until(lambda: words.inner_text() != words_before, "the numbers do not follow the setting")
+    words_after = words.inner_text()
+    waiting.until(lambda: "instead=" in visitor.page.url, "the address does not name the setting")
+    visitor.page.reload()
+    waiting.until(lambda: words.inner_text() == words_after, "a reload does not bring the setting again")
+    visitor.page.goto(f"{visitor.url}/scale?sample=meadow&model=bundled&start=0.05")  # as before steps had names
+    visitor.page.locator('.lesson-steps [data-step="model"][aria-current="step"]').wait_for()
+    visitor.page.locator('.lesson-choice [aria-pressed="true"]', has_text="0.05").wait_for()
+
+
+@pytest.mark.parametrize("lesson", [None, ("weight", "carries")])
+def test_a_reload_is_small(visitor, lesson):
+    visitor.arrive("?sample=meadow&model=bundled")
+    if lesson:
+        opens_lesson(visitor, *lesson)
+    visitor.page.wait_for_load_state("networkidle")
+    visitor.page.reload()
+    visitor.page.wait_for_load_state("networkidle")
+    transferred = visitor.page.evaluate(READ_TRANSFERRED)
+    assert sum(size for _, size in transferred) <= MOST_BYTES_OF_A_RELOAD, transferred

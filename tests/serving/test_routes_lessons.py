@@ -1,0 +1,55 @@
+"""Lessons over HTTP. tests/lessons/test_lessons.py compares each step with that of the folder without a server."""
+
+import pytest
+
+from playground.lessons.registry import LESSONS
+from playground.serving import people
+from serving.visits import ANNA, BERT, assert_refused, bring, client
+
+OF_MEADOW = {"sample": "meadow", "model": "bundled"}
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_s_record_names_its_settings_its_steps_and_where_their_parts_are(name):
+    with client() as http:
+        record = http.get(f"/api/lessons/{name}").json()
+    assert record["settings"].keys() == LESSONS[name].choices.keys()
+    assert [step["name"] for step in record["steps"]] == [*LESSONS[name].steps]
+    assert [step["file"] for step in record["steps"]] == [f"api/lessons/{name}/{step}" for step in LESSONS[name].steps]
+    for step in record["steps"]:
+        assert {*step["asks"]} <= {*LESSONS[name].choices}
+
+
+def test_a_setting_in_the_address_changes_the_parts_that_follow_it_and_no_nonsense_does():
+    other_scale = str(LESSONS["scale"].choices["instead"].options[1])
+    with client() as http:
+        usual, other, nonsense = (
+            http.get("/api/lessons/scale/answer", params=OF_MEADOW | settings).json()
+            for settings in ({}, {"instead": other_scale}, {"instead": "nonsense"})
+        )
+    assert usual == nonsense
+    assert [part["kind"] for part in usual] == [part["kind"] for part in other]
+    assert usual != other
+
+
+def test_a_lesson_is_about_a_person_s_photograph_only_for_who_has_its_key():
+    with client() as http:
+        picture_id = bring(http, ANNA)["id"]
+        words = {"mine": picture_id, "model": "bundled"}
+        own = http.get("/api/lessons/weight/carries", params=words, headers=ANNA)
+        assert own.status_code == 200, own.text
+        kept = {"If-None-Match": own.headers["ETag"]}
+        again = http.get("/api/lessons/weight/carries", params=words, headers=ANNA | kept)
+        assert (again.status_code, again.content) == (304, b""), "what a browser has kept does not come again"
+        assert own.json() != http.get("/api/lessons/weight/carries", params=OF_MEADOW).json()
+        for stranger in (BERT, {}):
+            answer = http.get("/api/lessons/weight/carries", params=words, headers=stranger | kept)
+            assert_refused(answer, 404)
+            assert answer.json()["forgotten"] == picture_id
+        people.forget(ANNA["X-Playground-Key"])
+
+
+@pytest.mark.parametrize("path", ["nothing", "nothing/row", "scale/nothing"])
+def test_a_lesson_or_a_step_that_there_is_not_is_refused_in_a_sentence(path):
+    with client() as http:
+        assert_refused(http.get(f"/api/lessons/{path}"), 404)
