@@ -44,9 +44,9 @@ _TOP_LEVEL = re.compile(
 
 
 @cache
-def bundle(entry: str) -> str:
-    """The entry module and what it uses of all modules that it imports, as one ES module. Only `export default` stays
-    an export.
+def bundle(*entries: str) -> str:
+    """The entry modules and what they use of all modules that they import, as one ES module. Only `export default`
+    stays an export.
 
     `bundle("lens/lens.js")` exports nothing and leaves `createLens` in its scope, for a page that inlines it.
     """
@@ -61,7 +61,8 @@ def bundle(entry: str) -> str:
             visit(normpath(f"{dirname(name)}/{imported_name}"), (*path, name))
         module_names.append(name)
 
-    visit(entry, ())
+    for entry in entries:
+        visit(entry, ())
     owners: dict[str, str] = {}
     sources = {name: _source(name) for name in module_names}
     for name, source in sources.items():
@@ -69,18 +70,18 @@ def bundle(entry: str) -> str:
             if declared_name in owners:
                 raise ValueError(f"{name} and {owners[declared_name]} both declare {declared_name}: they would collide")
             owners[declared_name] = name
-    modules = (f"// ---- {name}\n{shortened(source)}\n" for name, source in _without_unused(sources, entry).items())
+    modules = (f"// ---- {name}\n{shortened(source)}\n" for name, source in _without_unused(sources, entries).items())
     return "\n".join(modules).replace("</script", r"<\/script")  # escaped, because it would end an HTML script element
 
 
-def _without_unused(sources: dict[str, str], entry: str) -> dict[str, str]:
-    """The modules without the functions and constants that nothing else names. All of the entry stays."""
+def _without_unused(sources: dict[str, str], entries: tuple[str, ...]) -> dict[str, str]:
+    """The modules without the functions and constants that nothing else names. All of the entries stays."""
     mentions = Counter(word for source in sources.values() for word in _words(source))
     used = dict(sources)
     while True:
         unused = [
             (name, top_level[0])
-            for name in used.keys() - {entry}
+            for name in used.keys() - set(entries)
             for top_level in _TOP_LEVEL.finditer(used[name])
             if mentions[top_level[1]] == 1
         ]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from browser.without_server import join_bundles, plain_server
+from browser.without_server import plain_server
 from playground.figures.bundle import MICROSCOPE, bundle
 
 MODULES = ("engine/images.js", "engine/tensors.js", "shell/readable.js")
@@ -39,7 +39,7 @@ Run = Callable[..., str]  # (script, *given) -> the result of that JavaScript fu
 @contextmanager
 def decoding_page(folder: Path) -> Iterator[str]:
     """The address of an empty page, served from a folder that also holds the decoding scripts."""
-    scripts = join_bundles(*map(bundle, MODULES))
+    scripts = bundle(*MODULES)
     (folder / "decoding.js").write_text(scripts + EXPORTS, encoding="utf-8")
     (folder / "index.html").write_text("<!doctype html><title>Decoding</title>", encoding="utf-8")
     shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)

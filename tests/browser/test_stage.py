@@ -148,7 +148,7 @@ def test_presenting_makes_the_picture_larger_and_draws_nothing_around_it(visit, 
     page.locator('.lens.presenting[data-face="see"]').wait_for()
     page.wait_for_function("() => lensRoot.getRootNode().activeElement === lensRoot")
     visitor.part("picture").element_handle().wait_for_element_state("stable")
-    assert visitor.part("picture").bounding_box()["width"] > 1.05 * former_width
+    assert visitor.part("picture").bounding_box()["width"] > 1.02 * former_width
     rings = page.locator(".lens, .lens :focus").evaluate_all("all => all.map((e) => getComputedStyle(e).outlineStyle)")
     assert set(rings) == {"none"}, rings
     doors = page.locator(".see-doors").bounding_box()

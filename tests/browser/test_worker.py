@@ -6,7 +6,7 @@ from PIL import Image
 
 from browser.policy import WATCH_VIOLATIONS
 from browser.truth import assert_close, model
-from browser.without_server import REQUEST_LOG, PlainPageVisitor, join_bundles, plain_server, write
+from browser.without_server import REQUEST_LOG, PlainPageVisitor, plain_server, write
 from playground.figures.bundle import bundle
 from playground.pictures.images import fit, open_image
 from playground.samples import named
@@ -18,10 +18,8 @@ EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights ha
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = write(tmp_path_factory.mktemp("site") / "out", "bundled")
-    decoding = bundle("engine/images.js"), bundle("engine/tensors.js")
-    (folder / "decoding.js").write_text(
-        join_bundles(*decoding) + "\nexport { createTensors, resizedPicture };\n", "utf-8"
-    )
+    decoding = bundle("engine/images.js", "engine/tensors.js") + "\nexport { createTensors, resizedPicture };\n"
+    (folder / "decoding.js").write_text(decoding, encoding="utf-8")
     with plain_server(folder) as url:
         yield url
 

@@ -98,21 +98,12 @@ def write(folder: Path, *names: str) -> Path:
     (folder / "lens.css").write_text(stylesheet(*LENS_STYLES), encoding="utf-8")
     (folder / "models.json").write_text(json.dumps(models))
     (folder / "worker.js").write_text(bundle("engine/worker.js"), encoding="utf-8")
-    shared_scripts = [bundle("lens/lens.js"), bundle("shell/workersource.js")]
-    (folder / "start.js").write_text(join_bundles(*shared_scripts) + START_SCRIPT, encoding="utf-8")
+    start_script = bundle("lens/lens.js", "shell/workersource.js") + START_SCRIPT
+    (folder / "start.js").write_text(start_script, encoding="utf-8")
     shutil.copy(MICROSCOPE / "engine" / "kernels.wasm", folder)
     for name in names:
         (folder / f"{name}.bin").write_bytes(to_engine(model(name)))
     return folder
-
-
-def join_bundles(*bundles: str) -> str:
-    """Joins several bundles into one that holds each module once."""
-    parts: dict[str, str] = {}
-    for text in bundles:
-        for part in text.split("// ---- ")[1:]:
-            parts.setdefault(part.split("\n", 1)[0], part)
-    return "".join(f"// ---- {part}" for part in parts.values())
 
 
 class PlainPageVisitor(Visitor):

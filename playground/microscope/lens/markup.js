@@ -25,7 +25,7 @@ export const MARKUP = `
       data-ref="directionTabs">
     <button data-value="row" title="A row of the attention matrix: what this patch looks at">row: looks at</button>
     <button data-value="column"
-        title="A column of the attention matrix: who looks at this patch">column: is looked at by</button>
+        title="A column of the attention matrix: who looks at this patch">column: who looks</button>
   </div>
   <div class="tabs" role="group" aria-label="How weights are drawn" data-choice="draw" data-ref="drawn">
     <button data-value="heat" title="Colours above the picture (key d)">heat</button>

@@ -99,7 +99,8 @@ function leadTo(page, words, host) {
 function onChoice(host, options) {
   const { name } = pageNow();
   if (name === "microscope") return;
-  if (!host.follows || name === "moments") return options.quietly || leadTo("microscope", choice.words(), host);
-  leaveRoom();
-  leaveRoom = showRoom(name, host);
+  if (host.follows && name !== "moments") {
+    leaveRoom();
+    leaveRoom = showRoom(name, host);
+  } else if (!options.quietly && !options.instead) leadTo("microscope", choice.words(), host);
 }
