@@ -8,7 +8,7 @@ licence and the changes.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.names import plain_name
 from playground.pack import pack
-from playground.vit import VisionTransformer
+
+if TYPE_CHECKING:
+    from playground.vit import VisionTransformer
 
 FORMAT = "attention-playground/weights-1"
 BLOCK = 32  # numbers of a row that share a gain; kernels.c has the same constant

@@ -14,7 +14,7 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PIL.Image import Image
 
@@ -30,7 +30,9 @@ from playground.pictures.images import fit, model_input, open_image
 from playground.samples import Sample, samples
 from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
 from playground.serving.prepared import SamplePack, some_layers
-from playground.tracing import Trace, trace
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
 
 MODELS = ("bundled", models.PHOTOGRAPH_MODEL)  # models that the browser's engine can run
 # model -> coarser grid in which a visitor's photograph is shown first
@@ -161,6 +163,8 @@ def _photograph_record(folder: Folder, file: Path, model: str, with_names: bool)
     """The record of an owner's photograph as a sample. It names no row: the browser looks for its best moment."""
     image = open_image(file)
     vit = models.load(model)
+    from playground.tracing import trace
+
     photo_trace = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
     name = "mine-" + (re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or "picture")
     screen_image = image.copy()
@@ -192,6 +196,8 @@ def _picture_record(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int
 
 def _full_trace(data: bytes, model: str, image: Image) -> Trace:
     """The prepared trace with its network and pixels, which are needed to measure heads."""
+    from playground.tracing import Trace
+
     prepared_trace, vit = Trace.from_bytes(data), models.load(model)
     c = vit.config
     return replace(

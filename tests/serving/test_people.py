@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 
+from playground.lessons.registry import LESSONS
 from playground.serving import people, pictures
 from playground.serving.routes import ROUTES
 from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
@@ -127,7 +128,8 @@ def test_an_invalid_key_creates_no_person(http, key):
 
 PATH_FIELDS = {
     "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/app.js",
-    "file": "bundled.bin", "number": "0", "code": "ABCDE",
+    "file": "bundled.bin", "number": "0", "code": "ABCDE", "lesson": "scale",
+    "step": next(iter(LESSONS["scale"].steps)),
 }  # fmt: skip
 STRANGERS = {
     "another key": (BERT, {}),
@@ -158,7 +160,17 @@ def test_nobody_reads_another_s_picture_by_any_address(http, route):
 
 def is_everybody_s(answer, route) -> bool:
     """Whether this route answers everybody alike: lists, scripts, and what people do with their own pictures."""
-    paths = {"/api/models", "/api/moments", "/api/pictures", "/api/fetching", "/healthz", "/readyz", "/c", "/c/{code}"}
+    paths = {
+        "/api/models",
+        "/api/moments",
+        "/api/pictures",
+        "/api/fetching",
+        "/healthz",
+        "/readyz",
+        "/c",
+        "/c/{code}",
+        "/api/lessons/{lesson}",
+    }
     return route.path in paths or (route.path == "/api/app/{digest}/{entry:path}")
 
 
