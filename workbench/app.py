@@ -1,4 +1,4 @@
-"""The workbench: what needs Python, in plain Streamlit. `streamlit run workbench/app.py` starts it. Fork it."""
+"""The workbench: what needs Python, in plain Streamlit. `python -m streamlit run workbench/app.py` starts it."""
 
 import streamlit as st
 

@@ -28,5 +28,5 @@ if st.button(f"Measure on {len(files)} images", type="primary"):
     st.rerun()
 if "moved" in state:
     st.plotly_chart(px.imshow(state.moved, color_continuous_scale="Viridis", labels={"color": "moved by"}))
-    st.caption("How far the last tokens move, against their length. A head that nothing listens to moves nothing.")
+    st.caption("How far the last tokens move, against their length.")
     st.download_button("Numbers as .csv", state.moved.to_csv(), "heads_off.csv", on_click="ignore")

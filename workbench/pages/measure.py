@@ -29,7 +29,7 @@ def show(points: pd.DataFrame) -> None:
 st.title("Measure here")
 st.write(
     "One layer, five ways to mix tokens, from 64 to 4,096 tokens. The process that measures has bounds of time and "
-    "memory of its own. On log axes a straight line is a power: attention rises with the square."
+    "memory of its own. On log axes a straight line is a power: full attention rises with the square."
 )
 one, two, three = st.columns(3)
 width = one.select_slider("Width", [192, 384, 768], 384)

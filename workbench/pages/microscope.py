@@ -38,9 +38,7 @@ ranked = np.sort(weights.ravel())[::-1]
 
 with numbers:
     st.subheader(f"{1 - near.sum():.0%} of its attention lies outside 3 × 3")
-    st.caption(
-        f"Patch {row},{column}, layer {layer}, head {head}. A 3 × 3 convolution reads the other {near.sum():.0%} alone."
-    )
+    st.caption(f"Patch {row},{column}, layer {layer}, head {head}. A 3 × 3 convolution reads only its neighbours.")
     ranks = np.arange(1, len(ranked) + 1)
     chart = go.Figure()
     chart.add_scatter(x=ranks, y=ranked, name="attention", line={"color": ATTENTION, "shape": "hv"})

@@ -349,7 +349,10 @@ export function openShare(lens, format) {
   const { page } = lens;
   if (!lens.data.main) return;
   toggleSheet(page, "sending");
-  if (!page.refs.sendingSheet.hidden) beginShare(lens, format);
+  if (page.refs.sendingSheet.hidden) return;
+  beginShare(lens, format);
+  // The bar's button has the focus, and would keep Escape from the lens
+  page.refs.sendingSheet.querySelector("button:not([hidden])").focus({ preventScroll: true });
 }
 
 function toggleSheet(page, name) {

@@ -10,6 +10,7 @@ test("without See there is the picture alone; an own photograph is said to be in
     done(new Blob(["x"], { type: "image/png" }));
   };
   microscope.click(microscope.part("sending"));
+  assert.ok(microscope.part("sendingSheet").contains(document.activeElement), "so that Escape reaches the lens");
   for (let round = 0; round < 3; round++) await new Promise(setImmediate);
   const offeredButtons = [...microscope.part("shareWays").children].filter(({ hidden }) => !hidden);
   assert.deepEqual(
