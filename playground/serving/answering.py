@@ -86,7 +86,7 @@ class Job:
             seconds_spent = ledger.REQUEST_SECONDS + time.thread_time() - start_time
             try:
                 ledger.costs.charge(
-                    ledger.seats.account(self._visitor),
+                    ledger.present.account(self._visitor),
                     seconds_spent + ledger.SECONDS_PER_BYTE * _body_bytes(response),
                     "answers",
                 )

@@ -2,9 +2,9 @@
 
 Networks are treated equally, because anybody can make many keys and addresses, but not many networks. A cost is
 charged to the visitor's network and to the wider networks around it, which have higher limits; every two minutes half
-is forgotten. Within one network, people are distinguished by the keys of browsers with an open page.
+is forgotten. Within one network, people are distinguished by the keys of their browsers.
 
-Whoever has cost least is served next. Limited resources (seats, bytes in memory) are shared by one rule too: see
+Whoever has cost least is served next. Limited resources (requests, bytes in memory) are shared by one rule too: see
 `Room`.
 """
 
@@ -24,7 +24,6 @@ MB = 2**20
 HALF_LIFE = 120.0  # seconds in which half of a cost is forgotten
 REQUEST_SECONDS = 0.002  # seconds charged for a request besides its computation
 SECONDS_PER_BYTE = 0.05 / MB  # seconds charged for a byte sent or received
-SEAT_RATE = 0.1 / 60  # seconds charged for each second of an open page
 MOST_KNOWN = 50_000  # networks and people whose costs are kept; the cheapest are forgotten first
 
 # length of a network's prefix -> number of households that share the network and its cost
@@ -243,134 +242,51 @@ class Room:
                 self.give_back(visitor, count)
 
 
-# Seats ----------------------------------------------------------------------------------------------------------------
+# People ---------------------------------------------------------------------------------------------------------------
 
-MOST_SEATS = 400  # most open pages: each has a session of about a megabyte
-MOST_SEATS_OF_BROWSER = 20  # seats of one browser
-IDLE_SECONDS = 60.0  # seconds without action, after which another person of the same network may take the seat
-NEW_PAGE_SECONDS = 10.0  # seconds within which an open socket must ask for its page
-
-
-class Seat:
-    """An open socket: one page in one browser."""
-
-    def __init__(self, address: str, end: Callable[[], object], now: float):
-        self.address, self.end = address, end
-        self.counted_for = address  # the address, or the phone's class, among whose seats this one counts
-        self.used_at = now  # the time of a person's last action on the page; heartbeats and timed redraws don't count
-        self.session = self.key = ""
-        self.asked_for_page = self.closed = False
-
-    def visitor(self) -> Visitor:
-        return Visitor(self.key, self.address)
+KNOWN_AFTER = 10.0  # seconds after its first request, from which a browser has an account of its own
+GONE_AFTER = 120.0  # seconds after its last request, from which a browser counts as gone
+MOST_PRESENT = 2000  # browsers that have an account of their own
 
 
-class Seats:
-    """The open pages. If all seats are taken, the network that holds most per household loses a seat, even one in use:
-    first a page without a key, which no browser opened, then the page that is idle for longest. A newcomer of that
-    same network gets only an idle seat, so that people of one network don't throw each other out."""
+class Present:
+    """The browsers that asked lately, by their keys."""
 
-    def __init__(self, costs: Ledger, capacity: int = MOST_SEATS):
-        self.costs, self.clock, self.capacity = costs, costs.clock, capacity
-        self.open: dict[Seat, None] = {}  # oldest first
-        self._charged_at = self.clock()
-        self._holdings = Holdings()
-        self._lock = threading.Lock()  # pages' threads close seats too
+    def __init__(self, costs: Ledger):
+        self.costs, self.clock = costs, costs.clock
+        self._times: dict[Visitor, tuple[float, float]] = {}  # (first request, last one); the latest browser is last
+        self._lock = threading.Lock()
 
-    def enter(self, address: str, end: Callable[[], object]) -> Seat | None:
-        if len(self.open) >= self.capacity:
-            closing_seat = self._seat_to_free(address)
-            if closing_seat is None:
-                refusals["seats"] += 1
-                return None
-            self.close(closing_seat)
-        seat = Seat(address, end, self.clock())
-        with self._lock:
-            self.open[seat] = None
-            self._holdings.add(seat.counted_for, 1)
-        return seat
-
-    def has_room(self, address: str) -> bool:
-        return len(self.open) < self.capacity or self._seat_to_free(address) is not None
-
-    def leave(self, seat: Seat) -> None:
-        with self._lock:
-            if self.open.pop(seat, self) is None:
-                self._holdings.add(seat.counted_for, -1)
-
-    def close(self, seat: Seat) -> None:
-        """Closes the socket of a page, whose browser may try again."""
-        if seat.closed:
-            return
-        refusals["seats"] += 1
-        seat.closed = True
-        self.leave(seat)
-        seat.end()
-
-    def note_request(self, session: str, key: str, by_person: bool = True) -> None:
-        """Notes a request of the open page with this session. `by_person`: whether a person, not a timer, caused it."""
-        for seat in list(self.open):  # a copy, because pages' threads change the seats
-            if session and seat.session == session:
-                if by_person:
-                    seat.used_at = self.clock()
-                if key in ("", seat.key):
-                    return
-                seat.key = key
-                visitor = seat.visitor()
-                seats_of_browser = [
-                    open_seat for open_seat in list(self.open) if open_seat.key and open_seat.visitor() == visitor
-                ]
-                if len(seats_of_browser) > MOST_SEATS_OF_BROWSER:
-                    self.close(min(seats_of_browser, key=lambda open_seat: open_seat.used_at))
-                return
-
-    def charge(self) -> None:
-        """Charges all open pages for the time since the last call."""
+    def note(self, visitor: Visitor) -> None:
+        """Notes a request of this browser."""
         now = self.clock()
-        for seat in list(self.open):
-            self.costs.charge(self.costs.payer(seat.visitor()), SEAT_RATE * (now - self._charged_at), "seats")
-        self._charged_at = now
+        with self._lock:
+            first, _ = self._times.pop(visitor, (now, now))
+            self._times[visitor] = (first, now)
+            while len(self._times) > MOST_PRESENT or self._oldest_time() < now - GONE_AFTER:
+                del self._times[next(iter(self._times))]
 
-    def address_of(self, session: str) -> str | None:
-        """The address of the open page with this session; None before the page has reported it or after it has left."""
-        return next((seat.address for seat in list(self.open) if session and seat.session == session), None)
+    def _oldest_time(self) -> float:
+        return next(iter(self._times.values()))[1]
 
     def account(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
-        """Who pays: a class, or a person with an open page. People of one network without open pages pay together."""
+        """Who pays: a class, or a browser that has been here for a while. All others of a network pay together: else
+        somebody who makes a key for each request would always come first."""
         if visitor.person in self.costs.phones:
             return self.costs.payer(visitor, seconds_asked)
-        key = visitor.person
-        has_page = any(key in (seat.key, seat.session) for seat in list(self.open)) if key else False
-        return visitor if has_page or not visitor.address else Visitor("", visitor.address)
-
-    def people(self) -> int:
-        """The number of people; tabs of one browser are one person."""
-        return len({(seat.address, seat.key or seat) for seat in list(self.open)})
-
-    def _seat_to_free(self, address: str) -> Seat | None:
-        """The seat that a newcomer of this address may take."""
-        with self._lock:
-            for seat in self.open:  # a phone may have joined or left a class since the last call
-                if (holder := self.costs.phones.get(seat.key, (seat.address,))[0]) != seat.counted_for:
-                    self._holdings.add(seat.counted_for, -1)
-                    self._holdings.add(holder, 1)
-                    seat.counted_for = holder
-        self._holdings.add(address, 1)
-        fullest_address = self._holdings.fullest_address()
-        is_own = self._holdings.rank_of(fullest_address) == self._holdings.rank_of(address)
-        self._holdings.add(address, -1)
         now = self.clock()
-        if is_own:
-            candidates = [
-                seat for seat in list(self.open) if seat.address == address and now - seat.used_at > IDLE_SECONDS
-            ]
-        else:
-            candidates = [seat for seat in list(self.open) if seat.counted_for == fullest_address]
-        return min(candidates, key=lambda seat: (bool(seat.key), seat.used_at), default=None)
+        first, last = self._times.get(visitor, (now, now))
+        is_known = now - first >= KNOWN_AFTER and now - last < GONE_AFTER
+        return visitor if is_known or not visitor.address else Visitor("", visitor.address)
+
+    def count(self) -> int:
+        now = self.clock()
+        with self._lock:
+            return sum(now - last < GONE_AFTER for _, last in self._times.values())
 
 
 costs = Ledger()
-seats = Seats(costs)
+present = Present(costs)
 requests = Room("requests", 1500, 40)  # requests in progress: each holds a thread; a browser sends six at a time
 files = Room("files", 400, 20)  # uploads in progress: each holds a connection
 uploads = Room("uploads", 68 * MB)  # received bytes of unfinished uploads; one upload at a time may exceed the limit

@@ -31,7 +31,6 @@ MOST_LONG = 2  # most pieces of long work at once: each keeps its results in mem
 MOST_WAITING, MOST_OF_KEY = 600, 12  # most waiting questions in one queue: of all people, and of one person
 # A line of more than SHORT_LINE tickets is sorted only every SORT_EVERY seconds: sorting would take a core in a flood.
 SHORT_LINE, SORT_EVERY = 40, 0.1
-PAGES_AT_ONCE, PAGE_SECONDS = 2, 1.0  # after PAGE_SECONDS a page no longer keeps the next one waiting
 
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
@@ -73,22 +72,16 @@ class Nobody:
         pass
 
 
-find_asker: Callable[[], Asker] = (
-    Nobody  # gives the asker whose page the calling thread draws; ui/messages.py sets `find`
-)
-
 _asker: ContextVar[Asker | None] = ContextVar("asker", default=None)
-# whether this thread already has a turn of `pages()`
-_has_page_turn: ContextVar[bool] = ContextVar("has_page_turn", default=False)
 
 
 def current() -> Asker:
-    return _asker.get() or find_asker()
+    return _asker.get() or Nobody()
 
 
 @contextmanager
 def working_for(asker: Asker) -> Iterator[None]:
-    """Makes the calling thread, in which no page runs, work for this asker during the `with` block."""
+    """Makes the calling thread work for this asker during the `with` block."""
     token = _asker.set(asker)
     try:
         yield
@@ -121,9 +114,8 @@ class Ticket:
 
 
 class Queue:
-    """Serves up to `at_once` short tickets and one long ticket at a time, and at most `at_once + extra_long` of both.
-    `counts_for` seconds after a ticket's start, the next ticket gets its place; the ticket's work goes on and costs
-    nothing more."""
+    """Serves up to `at_once` short tickets and one long ticket at a time, and at most `at_once + extra_long` of
+    both."""
 
     def __init__(
         self,
@@ -132,11 +124,8 @@ class Queue:
         kind: str = "",
         costs: ledger.Ledger | None = None,
         capacity: int = MOST_WAITING,
-        key_limit: float = MOST_OF_KEY,
-        counts_for: float = math.inf,
     ):
-        self.at_once, self.extra_long, self.counts_for = at_once, extra_long, counts_for
-        self.capacity, self.key_limit = capacity, key_limit
+        self.at_once, self.extra_long, self.capacity = at_once, extra_long, capacity
         self.kind, self.costs = kind, costs or ledger.costs  # without a kind, `leave` charges no time
         self.line: list[Ticket] = []  # the waiting tickets, in the order of service
         self.at_work: list[Ticket] = []
@@ -181,10 +170,10 @@ class Queue:
                 if ticket.visitor.person
                 else []
             )
-            if len(waiting_seconds) >= self.key_limit:
+            if len(waiting_seconds) >= MOST_OF_KEY:
                 ledger.refusals["questions"] += 1
                 raise Busy(f"{MOST_OF_KEY} of your questions wait already: wait for an answer, then ask again.")
-            ticket.payer = ledger.seats.account(ticket.visitor, sum(waiting_seconds) + ticket.seconds)
+            ticket.payer = ledger.present.account(ticket.visitor, sum(waiting_seconds) + ticket.seconds)
             ticket.person = ticket.payer if ticket.payer != NOBODY else ticket
             self.line.append(ticket)
             self._serve_next()
@@ -195,7 +184,7 @@ class Queue:
                 self.line.remove(ticket)
             elif ticket in self.at_work:
                 self.at_work.remove(ticket)
-                seconds_taken = min(self.costs.clock() - ticket.began_at, self.counts_for) if self.kind else 0.0
+                seconds_taken = self.costs.clock() - ticket.began_at if self.kind else 0.0
                 self.costs.charge(ticket.payer, seconds_taken - ticket.seconds)
                 self.costs.spent[self.kind] += seconds_taken
             self._serve_next()
@@ -205,7 +194,6 @@ class Queue:
         counts as held by a visitor of the same address, so that a person who is alone is not told to wait for
         somebody."""
         with self._lock:
-            self._serve_next()  # a ticket at work may no longer occupy its place
             if ticket not in self.line:
                 return 0, 0
             earlier_tickets = [
@@ -242,9 +230,7 @@ class Queue:
         return min((1 if is_long else self.at_once) - at_work, self.at_once + self.extra_long - all_at_work)
 
     def _occupying(self, is_long: bool) -> list[Ticket]:
-        """The tickets at work that still occupy a place."""
-        earliest_start = self.costs.clock() - self.counts_for
-        return [ticket for ticket in self.at_work if ticket.is_long == is_long and ticket.began_at > earliest_start]
+        return [ticket for ticket in self.at_work if ticket.is_long == is_long]
 
     def _order(self) -> None:
         """Sorts the line by the cost of each ticket's person, including this question, then by the costs of the
@@ -295,12 +281,6 @@ def figures() -> Queue:
 
 
 @cache
-def pages() -> Queue:
-    # key_limit: a browser may have many tabs
-    return Queue(PAGES_AT_ONCE, kind="pages", key_limit=math.inf, counts_for=PAGE_SECONDS)
-
-
-@cache
 def decodings() -> Queue:
     return Queue(2, kind="decodings")
 
@@ -318,20 +298,6 @@ def _packings() -> Queue:
 def turn(finer: bool = False, seconds: float = DEFAULT_SECONDS) -> AbstractContextManager[None]:
     """A turn to compute: `with queue.turn(): …`. While it waits, the page shows how many people come first."""
     return passes().take(current().waits, finer=finer, seconds=seconds)
-
-
-@contextmanager
-def page() -> Iterator[None]:
-    """A turn for Streamlit's run of a page or a fragment. A fragment within a page's run uses the page's turn."""
-    if _has_page_turn.get():
-        yield
-        return
-    token = _has_page_turn.set(True)
-    try:
-        with pages().take(current().waits):
-            yield
-    finally:
-        _has_page_turn.reset(token)
 
 
 def drawing() -> AbstractContextManager[None]:

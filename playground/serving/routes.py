@@ -1,4 +1,4 @@
-"""Collects all routes of the server except Streamlit's pages, and answers the routes for health and metrics."""
+"""Collects the routes of the API, and answers the routes for health and metrics."""
 
 from __future__ import annotations
 
@@ -76,8 +76,7 @@ async def metrics(request: Request) -> Response:
 def _metric_lines() -> Iterator[str]:
     queues = {"passes": queue.passes(), "figures": queue.figures(), "decodings": queue.decodings()}
     caches = {"samples": traces.sample_traces(), "models": models.loaded_models(), "lessons": worked.shared_results()}
-    yield _metric("people", "gauge", "browsers with a page open", {"": ledger.seats.people()})
-    yield _metric("pages", "gauge", "pages that are open", {"": len(ledger.seats.open)})
+    yield _metric("people", "gauge", "browsers that asked lately", {"": ledger.present.count()})
     yield _metric(
         "waiting", "gauge", "questions that wait for a turn", {k: q.waiting_count for k, q in queues.items()}, "queue"
     )
@@ -157,7 +156,7 @@ def _redirect(path: str, **word: str) -> Route:
     return Route(path, redirect)
 
 
-REDIRECTS = [_redirect("/story", story="1"), _redirect("/see", face="see")]  # addresses that lead to another page
+REDIRECTS = [_redirect("/see", face="see")]  # addresses that lead to another page
 
 # picture and model: chosen.py reads them
 TRACE_WORDS = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")

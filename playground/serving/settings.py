@@ -12,6 +12,7 @@ PLAYGROUND_OPERATORS addresses and networks from which /metrics may be read; def
 PLAYGROUND_USER_HEADER  the header in which one of these proxies names who has logged in, such as X-Forwarded-User
 PLAYGROUND_LOG       "json": a line of JSON for each event; default: "text"
 PLAYGROUND_COMPUTE   "browser": a browser runs models on its owner's photographs, where it can; default: "server"
+PLAYGROUND_WORKBENCH "no": without the workbench, for servers where strangers come; default: it stands at /workbench
 PLAYGROUND_DEVICE    cpu, cuda, cuda:1 or mps; default: the fastest that this machine has
 PLAYGROUND_AT_ONCE   forward passes at the same time; default 1, with all cores
 PLAYGROUND_CACHE_MB  three limits, for models, the samples' traces and the uploads' traces; default 3000 600 1200
@@ -46,6 +47,7 @@ class Settings:
     hosts: tuple[str, ...] = ()
     device: str | None = None
     compute: str = "server"
+    workbench: bool = True
     proxies: tuple[str, ...] = ()
     operators: tuple[str, ...] = ("127.0.0.0/8", "::1/128")
     user_header: str | None = None
@@ -58,7 +60,7 @@ class Settings:
 
 TEXTS = (
     "MODELS", "MODELS_DIR", "OPEN", "OFFLINE", "DEVICE", "FRAMED_BY", "HOSTS", "COMPUTE", "PROXIES", "OPERATORS",
-    "USER_HEADER", "LOG",
+    "USER_HEADER", "LOG", "WORKBENCH",
 )  # fmt: skip
 NAMES = [f"PLAYGROUND_{name}" for name in (*TEXTS, "AT_ONCE", "CACHE_MB", "BORROWED", "CIFAR")]
 
@@ -85,6 +87,7 @@ def read(environment: Mapping[str, str] = os.environ) -> Settings:
         hosts=_host_names(texts["HOSTS"]),
         device=_device(texts["DEVICE"]),
         compute=_one_of("COMPUTE", texts["COMPUTE"], ("server", "browser")),
+        workbench=_yes_or_no("WORKBENCH", texts["WORKBENCH"], True),
         proxies=_networks("PROXIES", texts["PROXIES"]),
         operators=_networks("OPERATORS", texts["OPERATORS"]) or Settings.operators,
         user_header=_header("USER_HEADER", texts["USER_HEADER"]),

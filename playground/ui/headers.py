@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b64encode
-
 from starlette.datastructures import MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from playground.serving import hosts, ledger, settings
-from playground.ui.streamlit_private import BASE_SCRIPT
+from playground.ui import workbench
+from playground.ui.site import page
 
-# The page loads nothing from another host, sends nothing to it, and is framed by none. Each directive allows:
-#   script-src       Streamlit's files and ours. blob: the few lines of a component that import our script.
-#                    wasm-unsafe-eval: protobuf's 64-bit numbers. The digests: one line in Streamlit's index.html, and
-#                    ours.
+# Every page loads nothing from another host, sends nothing to it, and is framed by none but PLAYGROUND_FRAMED_BY.
+# ui/site/page.py explains what the learner's page needs. The workbench needs what Streamlit needs:
+#   script-src       blob: the script of its component. The digest: one line in Streamlit's index.html
 #   style-src        styles that Streamlit and Plotly write into the page
-#   img-src          thumbnails, pictures in Markdown, exported figures
-#   font-src         the fonts of the formulas
-#   connect-src      the WebSocket, pictures and numbers. data: a photograph from the camera
-POLICY = (
+#   font-src         the fonts of formulas
+#   connect-src      data: a photograph from the camera
+COMMON = "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+POLICY = f"{page.POLICY.format(script='', models_from='')}; {COMMON}"
+WORKBENCH_POLICY = (
     "default-src 'none'; "
-    "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA=' "
-    f"'sha256-{b64encode(hashlib.sha256(BASE_SCRIPT.encode()).digest()).decode()}'; "
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self' data:; "
+    f"connect-src 'self' data:; {COMMON}"
 )
-# Addresses that are refused: Streamlit's metrics, and parts of Streamlit that our pages don't use
-REFUSED_PATHS = (
-    "/_stcore/metrics", "/_stcore/agent", "/_stcore/upload_file", "/_stcore/bidi-components", "/component/", "/auth/",
-    "/oauth2callback",
-)  # fmt: skip
+REFUSED_PATHS = ("/_stcore/metrics", "/_stcore/agent", "/component/", "/auth/", "/oauth2callback")  # of Streamlit
 
 
-def headers() -> dict[str, str]:
+def headers(policy: str = POLICY) -> dict[str, str]:
     return {
-        "Content-Security-Policy": " ".join((POLICY, *settings.now().framed_by)),
+        "Content-Security-Policy": " ".join((policy, *settings.now().framed_by)),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "same-origin",
     }
@@ -47,15 +40,17 @@ class Headers:
 
     def __init__(self, app: ASGIApp):
         self.app = app
-        self.headers = headers()
+        self.headers, self.workbench_headers = headers(), headers(WORKBENCH_POLICY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
+        is_workbench = f"{hosts.path_of(scope)}/".startswith(f"{workbench.PATH}/")
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self.headers)
+                MutableHeaders(scope=message).update(self.workbench_headers if is_workbench else self.headers)
             await send(message)
 
         is_refused = any(part in f"{scope['path']}/" for part in REFUSED_PATHS)

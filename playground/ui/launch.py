@@ -18,7 +18,7 @@ from playground.errors import PlaygroundError
 from playground.serving import hosts, settings, starting
 from playground.ui import run
 
-FIRST_PORT = 8501  # Streamlit's default port
+FIRST_PORT = 8501
 PORTS_TO_TRY = 100
 ALL_INTERFACES = ("0.0.0.0", "::")  # addresses that mean "all interfaces"; a browser can't open them
 OPEN_WARNING = (
@@ -101,7 +101,7 @@ def _no_address(host: str) -> PlaygroundError:
 
 
 def _open_when_ready(url: str) -> None:
-    while not _answers(f"{url}/_stcore/health"):
+    while not _answers(f"{url}/healthz"):
         time.sleep(0.1)
     webbrowser.open(url)
 

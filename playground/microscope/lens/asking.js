@@ -127,7 +127,6 @@ function askNow(lens) {
   if (shown.wholeMissing && canAsk(data, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
-  data.host.allHere?.();
   // the face See shows the names of heads only in its drawer "numbers"
   if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main);
 }

@@ -26,7 +26,6 @@
 //                below, bare},                // px that the page needs below; whether only the picture is shown
 //     onView:   (view) => {},                 // 300 ms after the last choice, never while the cursor moves
 //     failed:   (error) => {},                // a request to the source failed
-//     allHere:  () => {},                     // every layer that the view may show has arrived
 //     opened:   () => {},                     // the lens, not a person, has moved to the best moment
 //     compare:  () => {},                     // asks for a second picture; without it nothing is compared
 //     link:     (view) => "https://…",        // may give a promise; default: this address with the view behind #;

@@ -1,5 +1,4 @@
-// Reads and writes the page's address: the choice, and either the microscope's view or a lesson's settings. The
-// server's script reports a lesson's settings, but only this module writes them into the address.
+// Reads and writes the page's address: the choice, and either the microscope's view or a lesson's settings.
 
 import { DEFAULT_VIEW, viewFromQuery, viewToQuery } from "../core/view.js";
 import { cutTo } from "../drawing/dom.js";
@@ -8,10 +7,10 @@ import { choice, droppedWords, loadCatalogue } from "./choice.js";
 import { addressOf } from "./http.js";
 import { ownPictures } from "./own.js";
 
-// The shown page: its name and path, the number of pages opened so far, the server's run, a lesson's settings, the
+// The shown page: its name and path, the number of pages opened so far, a lesson's settings, the
 // tour's step, the story's scene, and whether the address is a class link.
 const page = {
-  ...{ name: "microscope", path: null, arrived: 0, run: null },
+  ...{ name: "microscope", path: null, arrived: 0 },
   ...{ settings: {}, tour: null, story: null, classLink: false },
 };
 
@@ -20,15 +19,14 @@ let view = {};
 
 // Whether the address's parameters follow a #, as on static hosts, or a ?. Browsers do not send the part behind a #.
 let isHashUsed = false;
-let pagesFolder = ""; // where the pages' addresses lie, below the address of the app
 export const isBehindHash = () => isHashUsed;
-export function placePages({ behindHash = false, folder = "" }) {
-  [isHashUsed, pagesFolder] = [behindHash, folder];
+export function putWordsBehindHash() {
+  isHashUsed = true;
 }
 
 // The address of a page with these parameters.
 export function pageAddress(page, words) {
-  if (!isHashUsed) return addressOf(`${pagesFolder}${page === "microscope" ? "" : page}?${new URLSearchParams(words)}`);
+  if (!isHashUsed) return addressOf(`${page === "microscope" ? "" : page}?${new URLSearchParams(words)}`);
   return addressOf(`#${new URLSearchParams({ ...pageWord(page), ...words })}`);
 }
 
@@ -185,12 +183,10 @@ function tellOfFace() {
   for (const listener of faceListeners) listener();
 }
 
-// A person's visit: functions that open pages of the app. The toolbar's component reports when the server's script has
-// drawn another page.
+// A person's visit: functions that open pages of the app.
 
 const viewListeners = new Set();
 const departure = { onlyWords: false };
-let lastSettings = { run: null, n: 0 }; // run and number of the last reported settings
 let visitPromise = null;
 let markReady = null;
 const whenReady = new Promise((resolve) => {
@@ -204,19 +200,14 @@ export const ready = () => whenReady;
 export const shownTrace = {
   now: null,
   listeners: new Set(),
-  onComplete: null, // called once all its layers have arrived
   set(trace) {
     this.now = trace;
     for (const listener of this.listeners) listener(trace);
   },
-  complete() {
-    this.onComplete?.();
-    this.onComplete = null;
-  },
 };
 
 export const visit = {
-  tell: null, //  tell({page, words, …}) sends a message to the server's script
+  open: null, // open(page, words) shows another page
   share: null, // opens the sheet of Share
   figures: null, // opens the sheet of Export
   picture: null, // (factor) returns a canvas of the picture, `factor` times as large as shown
@@ -230,27 +221,17 @@ export const visit = {
     return () => viewListeners.delete(listener);
   },
 
-  // Called whenever the toolbar is drawn. `samples`: the address of the list of samples.
-  async arrive({ page, samples, arrived: arrival, run: runId }) {
+  // Called when a page is shown. `samples`: the address of the list of samples; `arrived`: pages opened so far.
+  async arrive({ page, samples, arrived: arrival }) {
     visitPromise ??= beginVisit(samples, page).catch((error) => {
       visitPromise = null; // the next call tries again
       throw error;
     });
     await visitPromise;
-    const isNewRun = runId !== pageNow().run; // a restarted server counts from 1 again
-    const isNewPage = pageNow().name !== page || (!isNewRun && pageNow().arrived !== arrival);
-    setPage({ name: page, path: location.pathname, arrived: arrival, run: runId });
+    const isNewPage = pageNow().name !== page || pageNow().arrived !== arrival;
+    setPage({ name: page, path: location.pathname, arrived: arrival });
     if (isNewPage) readAgain({ keep: !departure.onlyWords });
     if (isNewPage) departure.onlyWords = false;
-    writeSettings();
-  },
-
-  // Takes a lesson's report of its settings: {run, n, page, settings, step}. Each part of a page sends reports, and
-  // repeats old ones when the theme changes; `n` tells new reports from old.
-  hear(settings) {
-    if (settings.run === lastSettings.run && settings.n <= lastSettings.n) return;
-    lastSettings = settings;
-    writeSettings();
   },
 
   // Shows the picture, model and view of a saved scene or of a step of the tour.
@@ -271,7 +252,7 @@ export const visit = {
   leave(page, words = null, { onlyWords = false } = {}) {
     departure.onlyWords = onlyWords;
     const nextWords = words ?? { ...choice.words(), ...(page === "microscope" ? viewWords() : {}) };
-    visit.tell?.({ page, words: nextWords, choice: choice.words(), view: viewWords() });
+    visit.open(page, nextWords);
   },
 };
 
@@ -300,11 +281,4 @@ function readAgain({ keep: keepsView }) {
     choice.open(parsed.choice, { quietly: true, view: viewNow() });
   if (choice.now === formerChoice) for (const listener of viewListeners) listener();
   writeAddress();
-}
-
-// Writes a lesson's settings into the address, once the toolbar has reported the lesson's page.
-function writeSettings() {
-  if (lastSettings.page !== pageNow().name) return;
-  setPage({ settings: lastSettings.settings });
-  writeAddress({ step: lastSettings.step });
 }

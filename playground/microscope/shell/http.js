@@ -56,12 +56,6 @@ export const SERVER_RETRY_MS = 3000; // ms before the next request to a server t
 // they mean: no answer, request too slow, proxy without its server, too many people, proxy timeout
 const PASSING_STATUSES = [0, 408, 502, 503, 504];
 
-// this page's session at the server; a page with a known session keeps its seat when the server is full
-let pageSession = "";
-export const setPageSession = (name) => {
-  pageSession = name ?? "";
-};
-
 export const addressOf = (path) => new URL(path.replace(/^\//, ""), root).href;
 
 export class Refusal extends Error {
@@ -97,7 +91,6 @@ function askServer(path, { headers, ...options }, ticket) {
   const ticketHeader = ticket ? { "X-Playground-Ticket": ticket } : {};
   const sentHeaders = {
     "X-Playground-Key": ownKey(),
-    ...(pageSession && { "X-Playground-Run": pageSession }),
     ...headers,
     ...ticketHeader,
   };

@@ -7,8 +7,8 @@ import { gridFor } from "../core/grid.js";
 import { setMath } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { isOwn } from "./choice.js";
-import { readPageData } from "./early.js";
 import { source } from "./httpsource.js";
+import { readPageData } from "./pagedata.js";
 
 // page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step): where a step's parts are for
 // the picture on view, read(name, {signal}): a promise of the bytes at such a place, fileAt(name): its address, kit:

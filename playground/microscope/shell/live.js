@@ -25,7 +25,7 @@ export function liveFrame(id) {
 
 // place: element for a line that says that the camera or video runs; modelFor(wanted): a promise of the model to use;
 // back(): shows the chosen picture again.
-export function createLive({ lens, place, modelFor, back: onReturn, stageLeft }) {
+export function createLive({ lens, place, modelFor, back: onReturn }) {
   let runningSession = null; // {picture: the choice when the session began, film: its id, frames: their number, end()}
   let filmCount = 0;
 
@@ -106,7 +106,6 @@ export function createLive({ lens, place, modelFor, back: onReturn, stageLeft })
     stopSession();
     onReturn();
   }
-  stageLeft.addEventListener("abort", stopSession);
 
   return {
     camera: () => begin(openCamera, "The camera runs"),

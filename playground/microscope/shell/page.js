@@ -1,4 +1,4 @@
-// The learner's page: toolbar, microscope, moments and lessons in one document, without Streamlit. It has two entries:
+// The learner's page: toolbar, microscope, moments and lessons in one document. It has two entries:
 // site.js, for a folder of plain files, and served.js, for a server.
 
 import {
@@ -13,8 +13,8 @@ import {
   writeAddress,
 } from "./address.js";
 import { choice } from "./choice.js";
-import { readPageData } from "./early.js";
 import { showLesson } from "./lessonpage.js";
+import { readPageData } from "./pagedata.js";
 import { askAhead, mountStage } from "./stage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
@@ -24,12 +24,15 @@ const FOOT_GAP = 3; // pixels between the microscope and the footer
 const partOfPage = (name) => document.getElementById(name);
 let leaveRoom = () => {}; // ends what is shown there
 let pagesOpened = 0;
+let showBar = null;
 
 // host: {toolbar: fields of the toolbar's host, lessonOf(page): see lessonpage.js, follows: whether lessons show the
 // chosen picture and model}
 export function beginPage(host) {
   openStoryPage();
-  mountStage({ parentElement: partOfPage("stage"), below: partOfPage("foot").offsetHeight + FOOT_GAP });
+  showBar = mountToolbar(partOfPage("toolbar").firstElementChild, host.toolbar);
+  visit.open = (page, words) => leadTo(page, words, host);
+  mountStage(partOfPage("stage").firstElementChild, partOfPage("foot").offsetHeight + FOOT_GAP);
   if (wantedPage() === "microscope") askAhead().catch(() => {}); // the toolbar asks again, and says what is wrong
   showPage(wantedPage(), host);
   window.addEventListener("popstate", () => {
@@ -61,13 +64,7 @@ function showPage(page, host) {
   partOfPage("stage").hidden = isRoom;
   room.hidden = !isRoom;
   if (isRoom) visit.live?.stop();
-  mountToolbar({
-    data: { page, arrived: pagesOpened, answer: null, run: null },
-    parentElement: partOfPage("toolbar"),
-    setStateValue() {},
-    setTriggerValue: (_, { page: nextPage, words }) => leadTo(nextPage, words, host),
-    more: host.toolbar,
-  });
+  showBar({ page, arrived: pagesOpened });
   leaveRoom();
   leaveRoom = () => {};
   room.classList.toggle("wall-room", page === "moments");

@@ -1,10 +1,10 @@
 // The entry of the learner's page (page.js) on a server, which answers over HTTP.
 
-import { addressWords, placePages } from "./address.js";
-import { readPageData } from "./early.js";
+import { addressWords } from "./address.js";
 import { addressOf } from "./http.js";
 import { source } from "./httpsource.js";
 import { beginPage } from "./page.js";
+import { readPageData } from "./pagedata.js";
 import { computeOwnHere } from "./siteanswers.js";
 
 // The address's parameters in one order, so that the browser finds again what it has kept.
@@ -18,7 +18,6 @@ function sortedWords() {
 const { lessons } = JSON.parse(document.querySelector("script[data-site]").dataset.site);
 const { computes } = readPageData();
 if (computes.length) computeOwnHere(computes);
-placePages({ folder: "next/" });
 beginPage({
   follows: true,
   toolbar: {},

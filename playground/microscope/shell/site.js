@@ -2,7 +2,7 @@
 // run in a worker, so no picture leaves the machine. Lessons are read from files.
 
 import { unzipped } from "../core/container.js";
-import { placePages, visit } from "./address.js";
+import { putWordsBehindHash, visit } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
 import { answerHere, fetchFile } from "./http.js";
 import { createPreparedSource, preferSource } from "./httpsource.js";
@@ -137,7 +137,7 @@ function takeQuery() {
 
 takeQuery();
 openModelOfAddress();
-placePages({ behindHash: true });
+putWordsBehindHash();
 answerHere(
   createPageAnswers({
     ...{ models: networks, kept: store, catalogueFrom, arrived: onModelArrived },

@@ -1,5 +1,4 @@
-// Mounts the microscope as a component of Streamlit: it shows the choice and writes its view into the address. It sends
-// no messages to the server's script.
+// Mounts the microscope: it shows the choice and writes its view into the address.
 
 import { wordsNotTaken } from "../core/view.js";
 import { wantedHead } from "../lens/asking.js";
@@ -19,12 +18,12 @@ import {
   viewWithBeside,
   wordsOfTraces,
 } from "./choice.js";
-import { isEarly, isWithin, readPageData, SKIP_LINK } from "./early.js";
 import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
 import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
+import { readPageData } from "./pagedata.js";
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
@@ -53,19 +52,7 @@ export async function askAhead() {
 }
 
 // `below`: pixels that the page needs beneath the microscope.
-export function mountStage({ parentElement, below = 0 }) {
-  const stage = parentElement.__stage;
-  if (stage) {
-    // The theme or the place may have changed. An early toolbar is not above the microscope yet: no size is right then.
-    if (!isEarly()) stage.lens.refresh();
-  } else parentElement.__stage = beginStage(parentElement.querySelector("[data-stage]") ?? parentElement, below);
-  return () => {
-    parentElement.__stage?.end();
-    delete parentElement.__stage;
-  };
-}
-
-function beginStage(root, below) {
+export function mountStage(root, below) {
   const advice = document.createElement("p");
   advice.className = "advice";
   advice.hidden = true;
@@ -84,9 +71,7 @@ function beginStage(root, below) {
     comingFile: null, // the file of a photograph on its way
     stop: new AbortController(), // aborts the opening
     timer: 0,
-    end: null,
   };
-  const controller = new AbortController();
   stage.lens = createLens(place, {
     source,
     ui: { height: UI_HEIGHT - below, below },
@@ -95,7 +80,6 @@ function beginStage(root, below) {
       writeAddress();
     },
     failed: onFailure,
-    allHere: () => shownTrace.complete(),
     opened: () => {
       stage.openedView = stage.lens.view;
     },
@@ -116,7 +100,7 @@ function beginStage(root, below) {
       }),
   });
   const { see } = stage.lens;
-  const unfollowFace = openFace().follow(() => {
+  openFace().follow(() => {
     see.turn(openFace().now);
     see.writeWords();
     stage.lens.refresh();
@@ -130,26 +114,12 @@ function beginStage(root, below) {
     place: root,
     modelFor: (model) => visit.modelForLive(model),
     back: () => showChoice(stage, { view: {} }),
-    stageLeft: controller.signal,
   });
   visit.live = live;
-  const unfollow = choice.follow((_, options) => live.goesOn() || showChoice(stage, options));
-  const unfollowVisit = visit.follow(() => (stage.trace ? showView(stage) : showChoice(stage, { view: viewNow() })));
-  const undoSkipLink = leadToPicture(stage);
-  const unfollowOwn = ownPictures.follow(() => waitForOwn(stage));
+  choice.follow((_, options) => live.goesOn() || showChoice(stage, options));
+  visit.follow(() => (stage.trace ? showView(stage) : showChoice(stage, { view: viewNow() })));
+  ownPictures.follow(() => waitForOwn(stage));
   ready().then(() => stage.hasBegun || showChoice(stage, { view: viewNow() }));
-  stage.end = () => {
-    unfollow();
-    unfollowVisit();
-    unfollowFace();
-    unfollowOwn();
-    undoSkipLink();
-    controller.abort();
-    stage.stop.abort();
-    clearTimeout(stage.timer);
-    visit.share = visit.picture = visit.lens = visit.live = null;
-    stage.lens.destroy();
-  };
   return stage;
 }
 
@@ -202,18 +172,6 @@ async function showComing(stage) {
   stage.comingFile = file;
   const bitmap = await toBitmap(file).catch(() => null);
   if (bitmap && stage.comingFile === file) stage.lens.expect(bitmap);
-}
-
-// Streamlit's "skip to content" link would lead to the toolbar; here it leads to the picture.
-function leadToPicture({ lens }) {
-  const onClick = (event) => {
-    if (!isWithin(event.target, SKIP_LINK)) return;
-    event.preventDefault();
-    event.stopPropagation();
-    lens.focus();
-  };
-  document.addEventListener("click", onClick, { capture: true });
-  return () => document.removeEventListener("click", onClick, { capture: true });
 }
 
 // Shows another view of the same picture, from the address.

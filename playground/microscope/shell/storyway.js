@@ -16,8 +16,8 @@ import {
   writeAddress,
 } from "./address.js";
 import { choice, firstSample } from "./choice.js";
-import { readPageData } from "./early.js";
 import { addressOf, ask, mayPass, SERVER_RETRY_MS } from "./http.js";
+import { readPageData } from "./pagedata.js";
 
 // The argument `way` of the story (story/story.js).
 export const storyWay = ({ page }) => ({

@@ -5,9 +5,9 @@ import { FIRST_WAY } from "../core/ways.js";
 import { downloadFile } from "../lens/saving.js";
 import { linkTo, viewNow, visit } from "./address.js";
 import { choice } from "./choice.js";
-import { readPageData } from "./early.js";
 import { wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
+import { readPageData } from "./pagedata.js";
 
 const PNG_FACTOR = 4; // the PNG's pixels for each CSS pixel
 const TAKE_AWAY_KINDS = {

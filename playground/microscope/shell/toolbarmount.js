@@ -1,121 +1,57 @@
-// Mounts the toolbar as a component of Streamlit, once for the whole visit. On a lesson's page, whose numbers the
-// server computes, it reports each choice to the server's script; on the microscope's page it sends nothing.
-// data: the fields of the page's data in early.js, and {page, run: the session, null before Streamlit runs, arrived:
-// number of pages opened, answer: {needs: "key"} | {forgotten: id} | {instead: words} | null}
-
+// Mounts the bar, once for the whole visit.
 import { startQuery } from "../core/view.js";
 import { openFace, pageAddress, pageNow, setPage, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
-import { watchConnection } from "./connection.js";
-import { readPageData } from "./early.js";
 import { fillExport } from "./export.js";
-import { addressOf, ask, mayPass, ownKey, SERVER_RETRY_MS, setPageSession, wordsOfTrouble } from "./http.js";
+import { addressOf, ask, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
+import { readPageData } from "./pagedata.js";
 import { beginStory } from "./storyway.js";
 import { createToolbar } from "./toolbar.js";
 import { followTour, goToStep } from "./tour.js";
 
 const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
 
-// `more`: further fields of the toolbar's host, if it is mounted without Streamlit.
-export function mountToolbar({ data: givenData, parentElement, setStateValue, setTriggerValue, more = {} }) {
-  const mount = (parentElement.__toolbar ??= beginToolbar(
-    parentElement.querySelector("[data-toolbar]") ?? parentElement,
-  ));
-  const data = { ...readPageData(), ...givenData };
-  mount.tellChoice = (settings = null) =>
-    setStateValue("choice", {
-      choice: choice.words(),
-      settings,
-      view: viewWords(),
-      key: ownKey(),
-      run: data.run,
-      stamp: Date.now(),
-    });
-  visit.tell = (target) => setTriggerValue("go", { ...target, key: ownKey(), stamp: Date.now() });
-  visit.fetch = (name) => fetchModel({ name, title: titlesOf(data)[name] ?? name }, ask, choice);
+// `more`: further fields of the toolbar's host. Returns the function that shows the bar of a page; `arrived`: the number
+// of pages opened so far.
+export function mountToolbar(root, more) {
+  const mount = { root, toolbar: null, data: readPageData(), more, timer: 0 };
+  const fetchingLine = document.createElement("div"); // the line that shows a running download
+  fetchingLine.className = "coming";
+  root.after(fetchingLine);
+  showFetching(fetchingLine);
+  visit.fetch = (name) => fetchModel({ name, title: titlesOf(mount.data)[name] ?? name }, ask, choice);
   visit.tour = (n) => goToStep(n, tourWay);
-  setPageSession(data.run);
-  Object.assign(mount, { data, more });
-  if (data.run) mount.stopWatching ??= watchConnection();
-  arriveOnPage(mount, data);
-  return () => {
-    mount.stop();
-    mount.toolbar?.destroy();
-    delete parentElement.__toolbar;
+  choice.follow((newChoice) => {
+    const { real: realModel } = catalogue;
+    if (newChoice.model === realModel?.model && !realModel.here && realModel.with_photographs)
+      location.assign(addressOf(""));
+  });
+  shownTrace.listeners.add(() => mount.toolbar?.update(hostOf(mount)));
+  const onTour = () => followTour(root.parentNode, tourWay);
+  for (const followed of [visit, openFace(), choice]) followed.follow(onTour); // the tour brings its own picture
+  return ({ page, arrived }) => {
+    mount.data = { ...mount.data, page, arrived };
+    return arriveOnPage(mount);
   };
 }
 
-async function arriveOnPage(mount, data) {
+async function arriveOnPage(mount) {
   clearTimeout(mount.timer);
-  const { settings } = pageNow(); // read first, because a restarted server reports its own settings
   try {
-    await visit.arrive(data);
+    await visit.arrive(mount.data);
   } catch (error) {
     sayRefusal(error);
-    if (mayPass(error)) arriveAgain(mount);
+    if (mayPass(error)) mount.timer = setTimeout(() => arriveOnPage(mount), SERVER_RETRY_MS);
     return;
   }
   mount.toolbar ??= createToolbar(mount.root, hostOf(mount));
   mount.toolbar.update(hostOf(mount));
   visit.figures = mount.toolbar.openExport;
-  const isNewRun = mount.run && mount.run !== data.run; // the server has restarted
-  mount.run = data.run;
-  if (isNewRun && data.page !== "microscope") mount.tellChoice(settings);
-  const text = JSON.stringify(data.answer ?? null); // the same answer comes again with each message
-  if (text !== mount.answeredText) actOnAnswer(mount, data.answer);
-  mount.answeredText = text;
   followTour(mount.root.parentNode, tourWay);
-}
-
-function arriveAgain(mount) {
-  clearTimeout(mount.timer);
-  mount.timer = setTimeout(() => arriveOnPage(mount, mount.data), SERVER_RETRY_MS);
-}
-
-function beginToolbar(root) {
-  const mount = {
-    root,
-    toolbar: null,
-    data: null,
-    more: null,
-    answeredText: null,
-    run: null,
-    tellChoice: null,
-    stopWatching: null,
-    stop: null,
-    timer: 0,
-  };
-  const fetchingLine = document.createElement("div"); // the line that shows a running download
-  fetchingLine.className = "coming";
-  root.after(fetchingLine);
-  const endLine = showFetching(fetchingLine);
-  const unfollow = choice.follow((newChoice, options) => {
-    const { real: realModel } = catalogue;
-    if (newChoice.model === realModel?.model && !realModel.here && realModel.with_photographs)
-      return location.assign(addressOf(""));
-    if (pageNow().name !== "microscope" && !options.quietly) mount.tellChoice();
-  });
-  const redraw = () => mount.toolbar?.update(hostOf(mount));
-  shownTrace.listeners.add(redraw);
-  const onTour = () => followTour(root.parentNode, tourWay);
-  const unfollowVisit = visit.follow(onTour);
-  const unfollowFace = openFace().follow(onTour);
-  const unfollowPicture = choice.follow(onTour); // the tour brings its own
-  mount.stop = () => {
-    mount.stopWatching?.();
-    clearTimeout(mount.timer);
-    unfollow();
-    unfollowVisit();
-    unfollowFace();
-    unfollowPicture();
-    endLine();
-    shownTrace.listeners.delete(redraw);
-  };
-  return mount;
 }
 
 const hostOf = ({ data, more }) => ({
@@ -159,25 +95,6 @@ const titlesOf = ({ titles }) => {
   const { now } = shownTrace;
   return now ? { ...titles, [now.model]: now.title } : titles;
 };
-
-// Acts on the server's answer about a lesson's picture.
-async function actOnAnswer(mount, answer) {
-  if (!answer) return;
-  if (answer.instead) return choice.open(answer.instead, { quietly: true });
-  try {
-    if (answer.needs || (await ownPictures.bringAgain(answer.forgotten))) return mount.tellChoice();
-  } catch (error) {
-    sayRefusal(error);
-    if (mayPass(error)) {
-      mount.answeredText = null; // the next message repeats this answer, which is then handled again
-      return arriveAgain(mount);
-    }
-    if (error.status !== 404) return; // only 404 means that the picture is gone
-    return choice.set({ sample: firstSample().name, beside: null });
-  }
-  notify("Your photograph is not in this browser any more.");
-  choice.set({ sample: firstSample().name, beside: null });
-}
 
 const sayRefusal = (error) => void notify(wordsOfTrouble(error));
 

@@ -6,15 +6,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import streamlit as st
-
 from playground.figures.bundle import LENS_STYLES
-from playground.ui import toolbar
-from playground.ui.components import SCRIPTS, SHELL_STYLES
-from playground.ui.pages import LESSONS
+from playground.models.names import plain_name
+from playground.serving import models, pictures, routes_samples, scripts
+from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES, SHELL_STYLES
+from playground.ui.pages import LESSONS, PAGES
+from playground.version import __version__, repository
 
 if TYPE_CHECKING:
     from playground.serving.site_files import FileStore
@@ -24,7 +25,7 @@ POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{script}; worker-src 'self'; "
     "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
     "style-src-attr 'unsafe-inline'; "  # of charts
-    "font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+    "font-src 'self'; manifest-src 'self'"
 )
 DESCRIPTION = (
     "Put the cursor on a patch of a picture and see whom it listens to, in every head and layer of a real Vision "
@@ -32,7 +33,7 @@ DESCRIPTION = (
 )
 PAGE_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="referrer" content="{referrer}">
 <meta name="description" content="{description}">
@@ -80,11 +81,27 @@ def page_html(
 
 
 def toolbar_data(**changes: object) -> dict:
-    """The toolbar's data as in the app, with the pages that need no Streamlit."""
-    shared = toolbar.same_for_all()
-    introductions = {lesson.name: {"about": _introduction(lesson.name)} for lesson in LESSONS}
-    pages = [page | introductions.get(page["name"], {}) for page in shared["pages"] if page["name"] != "teach"]
-    return shared | {"pages": pages} | changes
+    """The data of the bar, which shell/pagedata.js reads."""
+    pages = [
+        {
+            "name": page.name, "short": page.short, "title": page.title, "exports": page.exports,
+            "number": LESSONS.index(page) + 1 if page in LESSONS else None,
+        }
+        | ({"about": _introduction(page.name)} if page in LESSONS else {})
+        for page in PAGES.values()
+        if page.name != "teach"
+    ]  # fmt: skip
+    return {
+        "samples": routes_samples.address(),
+        "pages": pages,
+        "labelled": pictures.labelled_set(),
+        "titles": {card.name: card.title for card in models.cards()}
+        | {models.PHOTOGRAPH_MODEL: plain_name(models.PHOTOGRAPH_MODEL)},
+        "computes": scripts.computed_by_browsers(),  # models that browsers run
+        "version": __version__,
+        "shared": scripts.address(*SHARED_PAGE_FILES),
+        "repository": repository(),
+    } | changes
 
 
 def _introduction(lesson: str) -> str:
@@ -96,7 +113,9 @@ def _introduction(lesson: str) -> str:
 
 def put_font(files: FileStore) -> str:
     """Stores the app's typeface, from Streamlit's package. "" without one: then the system's typeface is used."""
-    fonts = sorted(Path(st.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
+    streamlit = find_spec("streamlit")
+    folder = Path(streamlit.origin).parent if streamlit and streamlit.origin else Path()
+    fonts = sorted(folder.glob("static/static/media/SourceSans*-Upright*.woff2"))
     return files.put("source-sans.woff2", fonts[0].read_bytes()) if fonts else ""
 
 

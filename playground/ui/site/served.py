@@ -1,4 +1,4 @@
-"""The learner's page on the server, at /next, without Streamlit: the page of the folder, with HTTP as its source."""
+"""The learner's page on the server: the page of the folder, with HTTP as its source."""
 
 from __future__ import annotations
 
@@ -45,12 +45,11 @@ def page(request: Request) -> Response:
     name = request.path_params.get("name", "")
     if name and name not in {*PAGES, "story"} - {"teach"}:
         return PlainTextResponse("There is no such page.", 404)
-    root = "../" if request.url.path.endswith(f"/next/{name}") else "./"
     _, addresses, kit = _files()
-    files = {kind: f"{root}{address}" for kind, address in addresses.items()}
-    preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), root))
+    files = {kind: f"./{address}" for kind, address in addresses.items()}
+    preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), "./"))
     html = page_html(
-        script=f"{root}{scripts.address(SCRIPT)}", styles=files["styles"], icon=files["icon"],
+        script=f"./{scripts.address(SCRIPT)}", styles=files["styles"], icon=files["icon"],
         head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">',
         data={"toolbar": toolbar_data(), "site": {"lessons": {"kit": kit}}},
     ).encode()  # fmt: skip
@@ -64,9 +63,4 @@ async def send_file(request: Request) -> Response:
     return await answer(request, lambda: scripts.from_shelf(_files()[0].files, request.path_params["file"]))
 
 
-ROUTES = [
-    Route("/next", page),
-    Route("/next/", page),
-    Route("/next/{name}", page),
-    Route("/api/page/{file}", send_file),
-]
+ROUTES = [Route("/", page), Route("/{name}", page), Route("/api/page/{file}", send_file)]

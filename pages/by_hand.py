@@ -1,3 +1,0 @@
-from playground.ui import host
-
-host.show("by_hand")
