@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from playground.ui.streamlit_private import BASE_SCRIPT
+from playground.ui.toolbar import EarlyScript
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -15,8 +17,6 @@ from starlette.testclient import TestClient
 
 from playground.serving.routes import ROUTES
 from playground.ui import components, toolbar
-from playground.ui.streamlit_private import BASE_SCRIPT
-from playground.ui.toolbar import EarlyScript
 
 STREAMLIT_PAGE = (Path(streamlit.__file__).parent / "static" / "index.html").read_text()
 

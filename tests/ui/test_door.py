@@ -3,11 +3,11 @@
 import asyncio
 
 import pytest
+from playground.ui.door import Door
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from playground.ui import door
-from playground.ui.door import Door
 
 WEBSOCKET = {"type": "websocket", "headers": [], "client": ("10.0.0.1", 5)}
 STOP_MESSAGE = BackMsg(stop_script=True).SerializeToString()

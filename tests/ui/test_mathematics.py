@@ -1,7 +1,6 @@
 """Formulas in prose: subscripts and roots are never left as plain letters."""
 
 import pytest
-
 from playground.ui.lesson import mathematics, with_subscripts
 
 

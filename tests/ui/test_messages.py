@@ -1,9 +1,9 @@
 import pytest
+from playground.ui.messages import escape_markdown
 from streamlit.testing.v1 import AppTest
 
 from playground.serving import ledger
 from playground.ui import streamlit_private
-from playground.ui.messages import escape_markdown
 
 
 @pytest.mark.parametrize("sentence", ["The weights of vit_small_patch16_224.dino can't be had.", "3 × 4: no.", "Ende?"])
@@ -31,7 +31,6 @@ def address_of_run() -> str:
 
     def page() -> None:
         import streamlit as st
-
         from playground.ui.messages import OnPage
 
         st.text(OnPage().visitor().address)

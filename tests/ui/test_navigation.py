@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+from playground.ui.toolbar import read_message
 from serving.visits import photograph
 from streamlit.testing.v1 import AppTest
 
 from playground.lessons.lesson import Setting
 from playground.serving import people, pictures
 from playground.ui import streamlit_private
-from playground.ui.toolbar import read_message
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 ROOT = Path(__file__).parent.parent.parent

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from playground.ui.door import Door
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -12,7 +13,6 @@ from playground.serving import ledger
 from playground.serving.hosts import is_foreign
 from playground.serving.ledger import Ledger, Seats, Visitor
 from playground.ui import door
-from playground.ui.door import Door
 
 WEBSOCKET = {"type": "websocket", "headers": [], "client": ("10.0.0.1", 5)}
 

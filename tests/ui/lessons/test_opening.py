@@ -1,13 +1,13 @@
 """No page is empty while a model is loaded and runs."""
 
 import pytest
+from playground.ui.host import with_opening_picture
 
 from playground.lessons.parts import Drawing, Picture, Wait, Words
 from playground.lessons.registry import LESSONS
 from playground.serving import models, traces
 from playground.serving.cache import Cache
 from playground.serving.here import Here
-from playground.ui.host import with_opening_picture
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
