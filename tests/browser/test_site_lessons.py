@@ -57,12 +57,12 @@ def host(folder):
 
 @pytest.fixture(params=["folder", "served"])
 def lesson_at(request):
-    """lesson_at("scale", "step=row") gives the address of a lesson in the folder, and at /next on the server."""
+    """lesson_at("scale", "step=row") gives the address of a lesson in the folder, and on the server."""
     if request.param == "folder":
         host = request.getfixturevalue("host")
         return lambda name, words="": f"{host}/#page={name}&{words}"
     server = request.getfixturevalue("server")
-    return lambda name, words="": f"{server.url}/next/{name}?sample=meadow&model=bundled&{words}"
+    return lambda name, words="": f"{server.url}/{name}?sample=meadow&model=bundled&{words}"
 
 
 def is_drawn(page) -> bool:
