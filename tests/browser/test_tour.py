@@ -3,7 +3,8 @@
 from urllib.parse import parse_qs, urlsplit
 
 CARD_STANDS_APART = """() => {
-  const [card, ring] = [".tour-card", ".tour-ring"].map((part) => document.querySelector(part)?.getBoundingClientRect());
+  const boxOf = (part) => document.querySelector(part)?.getBoundingClientRect();
+  const [card, ring] = [boxOf(".tour-card"), boxOf(".tour-ring")];
   if (!card || !ring) return false;
   const inside = card.left >= 0 && card.top >= 0 && card.right <= innerWidth && card.bottom <= innerHeight;
   const over = (begin, end) => Math.max(0, Math.min(card[end], ring[end]) - Math.max(card[begin], ring[begin]));
