@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,8 +33,7 @@ DESCRIPTION = (
 )
 PAGE_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+{policy}<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="referrer" content="{referrer}">
 <meta name="description" content="{description}">
 <title>Attention Playground</title>
@@ -65,17 +64,16 @@ def page_html(
     foot: str = "",
     description: str = DESCRIPTION,
     referrer: str = "same-origin",
-    digest: str = "",
-    models_from: Sequence[str] = (),
+    policy: str = "",
 ) -> str:
-    """`data`: the records for the script, by the names of their data attributes; `digest`: allows the script that is
-    put into the page as text; `models_from`: origins from which the page may fetch models."""
-    policy = POLICY.format(script=digest and f" {digest}", models_from="".join(f" {origin}" for origin in models_from))
+    """`data`: the records for the script, by the names of their data attributes; `policy`: the policy of a page whose
+    host sends none."""
+    tag = policy and f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
     attributes = " ".join(
         f'data-{name}="{escape(json.dumps(record, ensure_ascii=False))}"' for name, record in data.items()
     )
     return PAGE_HTML.format(
-        policy=escape(policy), referrer=referrer, description=escape(description), head=head, icon=icon, styles=styles,
+        policy=tag, referrer=referrer, description=escape(description), head=head, icon=icon, styles=styles,
         script=script, data=attributes, foot=foot,
     )  # fmt: skip
 
