@@ -262,7 +262,7 @@ class Present:
         """Notes a request of this browser."""
         now = self.clock()
         with self._lock:
-            first, _ = self._times.pop(visitor, None) or self._arrive(visitor, now)
+            first, _ = self._times.pop(visitor) if visitor in self._times else self._arrive(visitor, now)
             self._times[visitor] = (first, now)
             while self._times[oldest := next(iter(self._times))][1] < now - GONE_AFTER:
                 self._forget(oldest)
