@@ -32,10 +32,7 @@ def hole():
 
 @pytest.fixture
 def stranger(server):
-    """A Stranger with a session on the lesson Patches, because only lessons tell Python what is chosen."""
-    somebody = Stranger(server.url, page="patches")
-    yield somebody
-    somebody.close()
+    return Stranger(server.url)
 
 
 @pytest.fixture

@@ -32,9 +32,7 @@ class SeeVisitor(Visitor):
 
     def until_says(self, pattern: str) -> str:
         script = """(pattern) => {
-          const root = document.querySelector(
-            ".attention-early, .st-key-stage [data-testid=stBidiComponentIsolated]")?.shadowRoot;
-          const text = (root ?? document).querySelector(".see-says")?.innerText ?? "";
+          const text = document.querySelector(".see-says")?.innerText ?? "";
           return new RegExp(pattern).test(text) ? text : null;
         }"""
         return self.page.wait_for_function(script, arg=pattern).json_value()

@@ -97,7 +97,7 @@ class Server:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=5) as answer:
+                with urllib.request.urlopen(f"{self.url}/healthz", timeout=5) as answer:
                     if answer.status == 200:
                         return self
             except (urllib.error.URLError, OSError):

@@ -9,17 +9,16 @@ import pytest
 from waiting import PATIENCE
 
 from browser.server import serving
-from browser.stranger import Stranger, answer, ask
+from browser.stranger import answer, ask
 from playground.errors import PlaygroundError
 from playground.serving import settings
-from playground.ui.headers import POLICY
+from playground.ui.headers import POLICY, WORKBENCH_POLICY
 from playground.ui.headers import headers as our_headers
 
 
 @pytest.fixture(scope="module")
 def server(hole):
     with serving(**hole.environment) as running_server:
-        Stranger(running_server.url).close()  # so that the server has already run a page
         yield running_server
 
 
@@ -58,13 +57,6 @@ def is_refused_as_foreign(body: bytes) -> bool:
     return b"own pages may ask" in body or b"needs the key" in body
 
 
-def test_nobody_uploads_to_streamlit_itself(server, stranger):
-    """Anybody could fill the server's memory through Streamlit's upload, which no page of the app uses."""
-    for path in ("_stcore/upload_file/x/y", "_stcore/upload_file", "/_stcore/upload_file/x/y"):
-        for method in ("PUT", "POST", "DELETE"):
-            assert ask(f"{server.url}/{path}", method, b"x")[0] == 404, (method, path)
-
-
 def test_pages_of_other_hosts_open_no_socket_and_nobody_waits_for_them(server, hole):
     """Streamlit alone would look up this machine's public address each time and block all visitors meanwhile."""
     for origin in ("https://other.example", "https://127.0.0.1.other.example", "https://localhost.example", "null"):
@@ -81,7 +73,7 @@ def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", ""), ("GET", "api/models"), ("GET", "metrics"), ("GET", "healthz"),
-                         ("GET", "_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/app.js")]
+                         ("GET", "workbench/_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/served.js")]
 )  # fmt: skip
 def test_a_foreign_host_name_is_refused_at_every_address_and_this_machine_s_names_are_not(server, method, path):
     """Without this check, any page that a person visits could use the app on their laptop, by DNS rebinding."""
@@ -123,7 +115,7 @@ def first_line(server, *lines: str) -> str:
 
 def socket_request(origin: str, host: str) -> bytes:
     lines = [
-        "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
+        "GET /workbench/_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
         "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
     ]  # fmt: skip
     return "\r\n".join(lines).encode()
@@ -137,14 +129,16 @@ def socket_status(server, origin: str, host: str = "") -> str:
 
 def test_every_answer_forbids_what_the_pages_do_not_need(server):
     """The app itself sends these headers, without a proxy."""
-    for path in ("/", "/patches", "/_stcore/health", "/static/nothing.js", "/../../etc/passwd", "/_stcore/metrics"):
+    ours = ("/", "/patches", "/healthz", "/static/nothing.js", "/../../etc/passwd")
+    workbench = ("/workbench/", "/workbench/_stcore/health", "/workbench/_stcore/metrics")
+    for path, policy in [(path, POLICY) for path in ours] + [(path, WORKBENCH_POLICY) for path in workbench]:
         _, headers = ask(server.url + path)
-        assert headers["content-security-policy"] == POLICY, path
+        assert headers["content-security-policy"] == policy, path
         assert headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.parametrize(
-    "path", ["/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics", "/x/../_stcore/metrics"]
+    "path", [f"/workbench{path}" for path in ("/_stcore/metrics", "/_stcore/metrics/", "//_stcore/metrics")]
 )
 def test_streamlit_s_metrics_are_not_served(server, path):
     status, _ = ask(server.url + path)

@@ -28,7 +28,7 @@ requestAnimationFrame(note);
 def test_a_newcomer_is_shown_three_patches_and_then_it_is_their_turn_and_never_again(arrive, server):
     visitor = arrive(Visitor, server.url, newcomer=True)
     visitor.context.add_init_script(RECORD_RESTS)
-    visitor.open(early=True)
+    visitor.open()
     ghost = visitor.page.locator(".lens .ghost svg")
     visitor.page.locator(".lens .ghost.turn").get_by_text("your turn").wait_for()
     ghost.wait_for(state="detached")

@@ -63,7 +63,7 @@ def crowd(server, hold: Path, *samples: str, **parameters: str) -> None:
             # the finest grid that this machine offers
             trace_parameters = {"detail": grid_details[-1], **trace_parameters}
             digest = somebody.describe(**trace_parameters)["digest"]
-            somebody.get(f"api/trace/{digest}/layers?{urlencode(trace_parameters)}", X_Playground_Run=somebody.id)
+            somebody.get(f"api/trace/{digest}/layers?{urlencode(trace_parameters)}")
 
     def waiting_count() -> int:
         text = people[0].get("metrics")[1].decode()
@@ -77,7 +77,6 @@ def crowd(server, hold: Path, *samples: str, **parameters: str) -> None:
 
 @pytest.mark.slow
 def test_a_long_wait_breaks_neither_the_stage_nor_a_lesson(visit, server, hold):
-    """The lesson asks from inside a fragment, where Streamlit allows no second write to the rest of the page."""
     stage = visit("model=untrained&scale=off")
     lesson = visit("model=untrained")
     lesson.page.goto(f"{server.url}/patches?model=untrained&step=shuffle")

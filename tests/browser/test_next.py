@@ -1,4 +1,4 @@
-"""The learner's page on the server, at /next, under the base path of a host that several apps share: the page of the
+"""The learner's page on the server, under the base path of a host that several apps share: the page of the
 folder without a server, with HTTP as its source. Tests of the folder that hold here too have a parameter for it."""
 
 from urllib.parse import parse_qs, urlsplit
@@ -27,12 +27,12 @@ def server():
 @pytest.fixture
 def visitor(arrive, server):
     """A visitor whose browser must meet nothing of Streamlit, no socket, and nothing that the page's policy forbids."""
-    guest = arrive(SiteVisitor, f"{server.url}/next")
+    guest = arrive(SiteVisitor, server.url)
     guest.context.add_init_script(WATCH_VIOLATIONS)
     sockets: list[str] = []
     guest.page.on("websocket", lambda socket: sockets.append(socket.url))
     yield guest
-    ours = tuple(f"{BASE_PATH}/{part}" for part in ("next", "api/", "figure."))
+    ours = tuple(f"{BASE_PATH}/{part}" for part in ("", "api/", "figure."))
     assert [path for path in guest.requested_paths if not path.startswith(ours)] == []
     assert sockets == []
     assert guest.page.evaluate("violations") == []
@@ -51,7 +51,7 @@ def test_microscope_story_moments_and_lessons_open_without_streamlit(visitor):
     assert_close(state["row"], truth.row(state["layer"], state["head"], (7, 5)))
     visitor.page.goto(f"{visitor.url}/story?sample=meadow&model=bundled")
     visitor.page.locator(".story").first.wait_for()
-    assert urlsplit(visitor.page.url).path == f"{BASE_PATH}/next/"
+    assert urlsplit(visitor.page.url).path == f"{BASE_PATH}/"
     visitor.page.goto(f"{visitor.url}/moments")
     visitor.page.locator(".wall img").first.wait_for()
     for lesson, step in (("scale", "answer"), ("heads", "row")):

@@ -32,11 +32,11 @@ def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(
         show_map(visitor, map_name)
         visitor.page.wait_for_url(f"**what={map_name}**")  # waits, because the address changes with a delay
         visitor.rest()
-        frame_count = len(visitor.sent_frames)
+        asked_count = len(visitor.asked)
         for patch in ((3, 4), (9, 2), (12, 12)):
             assert_close(visitor.hover(patch)["map"], python_map(patch), 2e-3)
         assert not visitor.part("waiting").is_visible()
-        assert visitor.sent_frames[frame_count:] == []
+        assert visitor.asked[asked_count:] == []
 
 
 def test_the_lengths_of_features_are_python_s_and_colours_show_many_colours(go):

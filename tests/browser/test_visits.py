@@ -1,14 +1,6 @@
 """The requests of a visit: what a reload fetches again, and which data the page sends to which host."""
 
-import json
-import re
-
-import pytest
-
-from browser.own_picture import assert_shows, hand_over, picture
-from browser.server import serving
-from browser.visitor import LOST_SERVER, REFUSED_REQUEST, Visitor
-from playground.models.names import plain_name
+from browser.visitor import Visitor
 
 MOST_RELOAD_KB = 20  # most kilobytes that a reload may fetch
 
@@ -66,87 +58,3 @@ def test_a_reload_fetches_nearly_nothing(arrive, server):
     wait_for_everything(visitor)
     print(meter.report())
     assert meter.kilobytes <= MOST_RELOAD_KB, meter.report()
-
-
-@pytest.mark.slow
-def test_on_the_microscope_s_page_nothing_is_told_to_the_server_s_script(visit):
-    visitor = visit()
-    visitor.rest()
-    frame_count = len(visitor.sent_frames)
-    visitor.pick("flock")
-    visitor.choose_layer(1)
-    visitor.choose_head(2)
-    visitor.lock((3, 3))
-    visitor.part("switch").click()
-    visitor.until("r => r.scale === 1")
-    visitor.page.locator(".toolbar > .rest select").select_option("2")
-    visitor.until("r => r.grid[0] === 28")
-    visitor.pick_model(plain_name("bundled-taught"))
-    visitor.shows("flock", "bundled-taught")
-    visitor.unfold("compare").locator('[data-beside="portrait"]').click()
-    visitor.page.wait_for_url("**with=**")
-    hand_over(visitor, "drop", picture(200, 200))
-    visitor.page.wait_for_url("**mine=**")
-    visitor.until("r => /^[0-9a-f]{16}$/.test(r.picture)")
-    visitor.rest()
-    assert visitor.sent_frames[frame_count:] == []
-    visitor.page.go_back()
-    visitor.shows("flock")
-    visitor.rest()
-    assert sum(map(len, visitor.sent_frames[frame_count:])) < 1000, (
-        "Streamlit hears of a step back, and of nothing more"
-    )
-
-
-def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(visit):
-    visitor, data = visit(), picture(320, 240)
-    hand_over(visitor, "drop", data, title="mine.jpg")
-    assert_shows(visitor, data, "mine.jpg")
-    visitor.page.reload()
-    assert_shows(visitor, data, "mine.jpg")
-    assert visitor.uploaded == ["mine.jpg"]
-
-
-@pytest.mark.slow
-def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photograph(arrive):
-    data = picture(320, 240)
-    with serving() as server:
-        visitor = arrive(Visitor, server.url).open()
-        visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
-        hand_over(visitor, "drop", data, title="mine.jpg")
-        assert_shows(visitor, data, "mine.jpg")
-        picture_id = visitor.read()["picture"]
-        server.kill()
-        server.start().wait()
-        visitor.page.locator(".toolbar > .rest select").select_option("2")  # no server holds the trace of this grid
-        visitor.until("r => r.grid[0] > 20")
-        visitor.shows(f"mine:{picture_id}")
-        assert visitor.uploaded == ["mine.jpg", "mine.jpg"]
-        visitor.check()
-
-
-def test_a_photograph_that_this_browser_has_not_is_said_to_be_gone(arrive, server):
-    visitor = arrive(Visitor, server.url).open(
-        "mine=0123456789abcdef", sentence="This browser does not have that photograph"
-    )
-    assert "mine=" not in visitor.page.url
-    assert visitor.uploaded == []
-
-
-def test_a_page_that_is_older_than_the_server_offers_one_reload(arrive, server):
-    visitor = arrive(Visitor, server.url)
-    visitor.forgiven_errors = REFUSED_REQUEST
-
-    def answer_as_older(route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer, json=json.loads(answer.text()) | {"digest": "0" * 16})
-
-    visitor.open()
-    visitor.page.route("**/api/trace?**", answer_as_older)
-    visitor.page.locator('.strip [data-sample="portrait"]').click()
-    visitor.hears("This page is older than the server")
-    offers = visitor.page.locator(".attention-notice").get_by_role("button", name="reload it")
-    assert offers.count() == 1
-    visitor.page.unroute("**/api/trace?**")
-    offers.click()
-    visitor.shows("portrait")

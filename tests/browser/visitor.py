@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 import waiting
 import witnesses
-from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request, WebSocket
+from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, Request
 
 from browser.chromium import FLAGS
 from playground.lessons.registry import QUESTIONS as IDS
@@ -28,11 +28,6 @@ LAUNCH = [
 ]
 
 READ_LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
-AT_REST = "[data-test-connection-state=CONNECTED][data-test-script-state=notRunning]"
-# True while See is shown without Streamlit, which See starts only once something needs it.
-STREAMLIT_NOT_NEEDED = "document.querySelector('template[data-later]') && window.theLens?.()?.see?.on"
-EARLY_PAGE_IS_GONE = f"() => !document.querySelector('.attention-early') || {STREAMLIT_NOT_NEEDED}"
-IS_AT_REST = f"() => document.querySelector('{AT_REST}') || {STREAMLIT_NOT_NEEDED}"
 POLLING_MS = 50  # milliseconds between two checks of a condition: a check in every frame takes a tenth of a core
 FIND_SENTENCE = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
@@ -61,9 +56,7 @@ window.theLens = (root = document) => {
   return null;
 };
 window.sentences = () => {
-  const toolbar = document.querySelector(".st-key-toolbar [data-testid=stBidiComponentIsolated], .attention-early");
-  const notices = [...(toolbar?.shadowRoot ?? document).querySelectorAll(".notice"),
-    ...document.querySelectorAll(".attention-notice, [data-testid=stToast]")];
+  const notices = [...document.querySelectorAll(".notice, .attention-notice")];
   return notices.filter((notice) => notice.checkVisibility()).map((notice) => notice.innerText);
 };
 """
@@ -72,9 +65,7 @@ window.sentences = () => {
 # The browser's line on the console when a route refuses a request; the page itself shows a sentence.
 REFUSED_REQUEST = re.compile(r"status of 4\d\d .*/api/")
 # The browser's lines on the console while the server is away. A busy machine prints more kinds, as pages retry longer.
-LOST_SERVER = re.compile(
-    "ERR_(CONNECTION|CONTENT|EMPTY|SOCKET|NETWORK)|WebSocket|disconnected|/_stcore/|is not responding|InitPings"
-)
+LOST_SERVER = re.compile("ERR_(CONNECTION|CONTENT|EMPTY|SOCKET|NETWORK)|is not responding")
 
 
 def with_small_picture(query: str) -> str:
@@ -113,7 +104,7 @@ class Visitor:
             self.context.add_init_script(BEEN_HERE)
         self.errors: list[str] = []
         self.hosts: set[str] = set()
-        self.sent_frames: list[str | bytes] = []  # frames sent over Streamlit's WebSocket
+        self.asked: list[str] = []  # the addresses of all requests
         self.uploaded: list[str] = []  # names of the visitor's pictures that were uploaded
         self.context.on("console", self._listen)
         self.context.on("weberror", lambda error: self.errors.append(str(error.error)))
@@ -128,7 +119,6 @@ class Visitor:
 
     def _open_tab(self) -> None:
         self.page: Page = self.context.new_page()
-        self.page.on("websocket", self._connected)
 
     def new_tab(self) -> Visitor:
         """A second tab of the same browser context, as another Visitor."""
@@ -136,11 +126,8 @@ class Visitor:
         second_tab._open_tab()
         return second_tab
 
-    def _connected(self, socket: WebSocket) -> None:
-        self._add_host(socket.url)
-        socket.on("framesent", lambda frame: self.sent_frames.append(frame))
-
     def _requested(self, request: Request) -> None:
+        self.asked.append(request.url)
         self._add_host(request.url)
         is_repeated = "x-playground-ticket" in request.headers  # a waiting request is repeated with its ticket
         if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures") and not is_repeated:
@@ -152,9 +139,9 @@ class Visitor:
 
     # What the page shows
 
-    def open(self, address: str | dict = "", sentence: str = "", early: bool = False) -> Visitor:
+    def open(self, address: str | dict = "", sentence: str = "") -> Visitor:
         """Goes to an address of the app and waits for its picture. Waits first for `sentence`, if any, since a
-        sentence disappears after a while. Also waits for Streamlit, unless `early` or unless See does not need it."""
+        sentence disappears after a while."""
         query = urlencode(address) if isinstance(address, dict) else address
         if sentence:
             self.forgiven_errors = REFUSED_REQUEST
@@ -162,8 +149,6 @@ class Visitor:
         if sentence:
             self.hears(sentence)
         self.until()
-        if not early:
-            self.page.wait_for_function(EARLY_PAGE_IS_GONE, polling=POLLING_MS)
         return self
 
     def read(self) -> dict:
@@ -179,8 +164,7 @@ class Visitor:
         return self.page.wait_for_function(script, polling=POLLING_MS).json_value()
 
     def rest(self) -> None:
-        """Waits until Streamlit's run has ended and everything has been loaded."""
-        self.page.wait_for_function(IS_AT_REST, polling=POLLING_MS)
+        """Waits until everything has been loaded."""
         self.page.wait_for_load_state("networkidle")
 
     def part(self, name: str) -> Locator:
@@ -258,7 +242,7 @@ class Visitor:
         """Presses a picture in the strip: a sample, or "mine:" and the id of an own picture. Waits until the stage
         shows it and returns read(); on a lesson, which has no stage, waits for the strip's mark and returns {}."""
         self.page.locator(f'.strip [data-sample="{sample}"]').click()
-        if self.page.locator("[data-stage]").count():
+        if self.page.locator("#stage:not([hidden])").count():
             return self.shows(sample)
         self.page.locator(f'.strip [data-sample="{sample}"][aria-pressed="true"]').wait_for(state="attached")
         return {}
@@ -280,11 +264,9 @@ class Visitor:
         return self.page.wait_for_function(FIND_SENTENCE, arg=words, polling=POLLING_MS).json_value()
 
     def check(self) -> None:
-        """Asserts that neither console nor page showed an error and that only this machine was asked."""
+        """Asserts that the console shows no error and that only this machine was asked."""
         errors, self.errors[:] = list(self.errors), []
-        page_errors = [] if self.page.is_closed() else self.page.get_by_test_id("stException").all_inner_texts()
         assert not errors, "\n".join(["The browser's console has errors:", *errors, self.report()])
-        assert not page_errors, "\n".join(["The page shows an error:", *page_errors, self.report()])
         assert self.hosts <= {OWN_HOST}
 
     def report(self) -> str:
