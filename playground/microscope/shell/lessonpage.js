@@ -168,21 +168,22 @@ function beginLesson(
 }
 
 // The step that an address names. An old address names none: it opens the step to which most of its settings belong.
-function stepOfAddress(steps, words) {
+export function stepOfAddress(steps, words) {
   const countOf = ({ settings }) => settings.filter((name) => name in words).length;
   const fittingStep = steps.reduce((best, step) => (countOf(step) > countOf(best) ? step : best));
   return steps.find(({ name }) => name === words.step) ?? fittingStep;
 }
 
 // Returns {settings, defaults, options} by name. A setting has the value in the address if that is one of the options,
-// else the default.
-function settingsOf(declaredSettings, words) {
+// else the default. `former`: the name that a setting has in old addresses.
+export function settingsOf(declaredSettings, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declaredSettings)) {
-    const { default: defaultText, options: choices, pattern } = setting;
+    const { default: defaultText, options: choices, pattern, former } = setting;
+    const word = words[name] ?? words[former];
     [defaults[name], options[name]] = [defaultText, choices];
-    const isKnown = choices.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));
-    settings[name] = isKnown ? words[name] : defaultText;
+    const isKnown = choices.some(([text]) => text === word) || (pattern && isWritten(pattern, word));
+    settings[name] = isKnown ? word : defaultText;
   }
   return { settings, defaults, options };
 }
