@@ -1,4 +1,4 @@
-// The learner's page: toolbar, microscope, moments and lessons in one document. It has two entries:
+// The learner's page: toolbar, microscope, moments, lessons and Teach in one document. It has two entries:
 // site.js, for a folder of plain files, and served.js, for a server.
 
 import {
@@ -16,6 +16,7 @@ import { choice } from "./choice.js";
 import { showLesson } from "./lessonpage.js";
 import { readPageData } from "./pagedata.js";
 import { askAhead, mountStage } from "./stage.js";
+import { showTeach } from "./teachpage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
 
@@ -76,7 +77,7 @@ function showRoom(page, host) {
   const go = (nextPage, words) => leadTo(nextPage, words, host);
   if (page === "moments") return mountWall(room, { link: pageAddress, go });
   const record = readPageData().pages.find(({ name }) => name === page);
-  return showLesson(room, record, host.lessonOf(page), {
+  const way = {
     words: Object.fromEntries(new URLSearchParams(addressWords())),
     go,
     link: pageAddress,
@@ -84,7 +85,8 @@ function showRoom(page, host) {
       setPage({ settings });
       writeAddress();
     },
-  });
+  };
+  return page === "teach" ? showTeach(room, record, way) : showLesson(room, record, host.lessonOf(page), way);
 }
 
 function leadTo(page, words, host) {

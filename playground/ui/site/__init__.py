@@ -18,11 +18,13 @@ from pathlib import Path
 
 from playground.errors import PlaygroundError
 from playground.figures.bundle import MICROSCOPE, bundle, embedded_module, stylesheet
+from playground.lessons import teaching
 from playground.lessons.registry import LESSONS as ALL_LESSONS
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
+from playground.serving.lesson_scripts import SCRIPTS
 from playground.serving.site_files import Folder
-from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES
+from playground.ui.components import SHARED_PAGE_FILES
 from playground.ui.pages import PAGES
 from playground.ui.site.page import DESCRIPTION, ICON, POLICY, STYLES, lesson_kit, page_html, put_font, toolbar_data
 from playground.version import __version__, cite, repository
@@ -113,6 +115,7 @@ def write(
     site["models_from"] = from_origins
     site["lessons"] = write_lessons(folder, lessons)
     site["moments"] = _write_wall(folder)
+    site["teach"] = folder.put("teach.json", json.dumps(teaching.as_data(), ensure_ascii=False).encode())
     shared_script = _write_shared_script(folder)
     views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
     site["offline"] = site_files.write_offline_list(folder, [name for view in views for name in view])

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 from playground.figures.bundle import LENS_STYLES
 from playground.models.names import plain_name
 from playground.serving import models, pictures, routes_samples, scripts, settings
-from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES, SHELL_STYLES
+from playground.serving.lesson_scripts import SCRIPTS
+from playground.ui.components import SHARED_PAGE_FILES, SHELL_STYLES
 from playground.ui.pages import LESSONS, PAGES
 from playground.version import __version__, repository
 
 if TYPE_CHECKING:
     from playground.serving.site_files import FileStore
 
-STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css")
+STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css", "shell/teach.css")
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{script}; worker-src 'self'; "
     "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
@@ -41,7 +42,7 @@ PAGE_HTML = """<!doctype html>
 <link rel="icon" href="{icon}"><link rel="stylesheet" href="{styles}">
 <script type="module" src="{script}" {data}></script>
 </head><body>
-<div id="toolbar"><div class="toolbar" data-toolbar></div></div>
+<header id="toolbar"><div class="toolbar" data-toolbar></div></header>
 <main id="stage"><div class="stage" data-stage><p class="comes">{description} If no picture comes: this page needs
 JavaScript, in a browser from 2023 or later.</p></div></main>
 <main id="lesson" hidden></main>
@@ -87,7 +88,6 @@ def toolbar_data(**changes: object) -> dict:
         }
         | ({"about": _introduction(page.name)} if page in LESSONS else {})
         for page in PAGES.values()
-        if page.name != "teach"
     ]  # fmt: skip
     return {
         "samples": routes_samples.address(),

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
 from playground.serving import routes_figures, scripts
-from playground.ui.components import SCRIPTS
+from playground.serving.lesson_scripts import SCRIPTS
 from playground.ui.pages import PAGES
 from playground.ui.site.page import ICON, STYLES, lesson_kit, page_html, put_font, toolbar_data
 
@@ -42,7 +42,7 @@ def _files() -> tuple[dict[str, str], dict]:
 
 def page(request: Request) -> Response:
     name = request.path_params.get("name", "")
-    if name and name not in {*PAGES, "story"} - {"teach"}:
+    if name and name not in {*PAGES, "story"}:
         return PlainTextResponse("There is no such page.", 404)
     addresses, kit = _files()
     files = {kind: f"./{address}" for kind, address in addresses.items()}
