@@ -9,7 +9,10 @@ import json
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
+
+from PIL import Image
 
 from playground.lessons.measures import Measured
 from playground.lessons.questions import Question, plain_value
@@ -307,7 +310,10 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
             content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain_value(data)}
             return {"name": name, "settings": list(settings)} | content
         case Picture(data, caption, width, kind, words):
-            return {"data": data_url(data, kind), "caption": caption, "width": width, "words": words or caption}
+            with Image.open(BytesIO(data)) as image:
+                size = [*image.size]
+            url = data_url(data, kind)
+            return {"data": url, "caption": caption, "width": width, "words": words or caption, "size": size}
         case Chart(figure, name, height, moves):
             return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain_value(moves)}
         case Exercise(asks, answer, hint, id, done, tempting, answers, _):

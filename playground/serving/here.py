@@ -182,6 +182,11 @@ class Here:
         """The cache of this person's traces."""
         return self.person and self.person.traces
 
+    @property
+    def has_trace(self) -> bool:
+        """Whether the picture's pass is in memory."""
+        return traces.is_kept(self.picture, self.setup, self.own_traces)
+
     def trace(self, scale: float | None = None) -> Trace:
         return traces.trace(
             self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own_traces
