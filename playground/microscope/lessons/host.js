@@ -495,6 +495,8 @@ function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount
       };
       shownState = place.clientWidth ? state : []; // what was drawn without a size is drawn again
       afterMount();
+      await shadow.__drawing?.taken;
+      await new Promise(requestAnimationFrame); // a drawing paints, and has its height, in the next frame
     },
   };
   return part;

@@ -121,7 +121,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   const { name, idea, isClass, link, tell, signal, place } = page;
   const { steps } = record;
   const [tabs, body] = ["nav", "div"].map((tag) => document.createElement(tag));
-  tabs.className = "lesson-steps";
+  [tabs.className, body.className] = ["lesson-steps", "lesson-body"];
   tabs.setAttribute("aria-label", "Steps");
   const { settings, defaults, options } = settingsOf(record.settings, {});
   let viewCount = 0; // how often the settings were set from outside
