@@ -51,16 +51,6 @@ for (const [name, mounts] of [...COMPONENT_ENTRIES, ...ENTRIES_OF_SEVERAL_MOUNTS
   });
 }
 
-test("the app's script makes addresses below the root that it was loaded from, and knows all its parts", async () => {
-  const { module } = await importServed("shell/app.js", "fedcba9876543210", {
-    tail: "\nexport { addressOf, MOUNTS };",
-  });
-  const root = pathToFileURL(join(SERVER_FOLDER, "below")).href;
-  assert.equal(module.addressOf("api/trace?sample=tabby"), `${root}/api/trace?sample=tabby`);
-  assert.equal(module.addressOf("/figure.svg"), `${root}/figure.svg`, "a slash does not leave the folder");
-  assert.deepEqual(Object.keys(module.MOUNTS).sort(), ["settings", "stage", "toolbar", "wall"]);
-});
-
 test("a bundle whose entry is no component exports nothing, and declares createLens", async () => {
   const source = withBundle('sys.stdout.buffer.write(bundle.bundle("lens/lens.js").encode())').toString();
   assert.doesNotMatch(source, /^export |setStateValue|fetch\(/m);

@@ -15,7 +15,7 @@ import { followTour, goToStep } from "./tour.js";
 
 const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
 
-// `more`: further fields of the toolbar's host. Returns the function that shows the bar of a page; `arrived`: the number
+// `more`: further fields of the toolbar's host. Returns the function that shows a page's bar; `arrived`: the number
 // of pages opened so far.
 export function mountToolbar(root, more) {
   const mount = { root, toolbar: null, data: readPageData(), more, timer: 0 };

@@ -140,16 +140,15 @@ test("a scene without a picture stays on this one, in its model", () => {
 
 test("who leaves for another page takes the choice along; the view only to the microscope", () => {
   const targets = [];
-  visit.tell = (target) => targets.push(target);
+  visit.open = (...target) => targets.push(target);
   const words = { sample: "tabby", model: "large" };
-  const sharedFields = { choice: words, view: { layer: "0" } };
   visit.leave("by_hand");
   visit.leave("microscope");
   visit.leave("teach", { model: "x" });
   assert.deepEqual(targets, [
-    { page: "by_hand", words, ...sharedFields },
-    { page: "microscope", words: { ...words, layer: "0" }, ...sharedFields },
-    { page: "teach", words: { model: "x" }, ...sharedFields },
+    ["by_hand", words],
+    ["microscope", { ...words, layer: "0" }],
+    ["teach", { model: "x" }],
   ]);
 });
 
