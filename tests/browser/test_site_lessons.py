@@ -303,7 +303,7 @@ def test_teach_has_its_plan_notes_and_quiz_and_says_what_needs_the_app(arrive, h
     visitor.page.goto(f"{host}/#page=teach&minutes=0&scenes=8-scale")
     anchors = visitor.page.locator(".teach-plan a")
     anchors.first.wait_for()
-    assert [anchor.inner_text() for anchor in anchors.all()][0] == "The volume knob"
+    assert anchors.first.inner_text() == "The volume knob"
     assert visitor.page.get_by_text("need the app").count() == 1
     assert visitor.page.get_by_role("button", name="Make slides").count() == 0
     for part, element in (("notes", ".teach-notes summary"), ("print", ".teach-sheets li"), ("quiz", "fieldset")):
