@@ -11,7 +11,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from playwright.sync_api import CDPSession, sync_playwright
+from playwright.sync_api import Browser, CDPSession, sync_playwright
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -26,7 +26,7 @@ class SeeVisitor(Visitor):
     remembers_lab = False
 
 
-def open_see(chromium, address: str, options: argparse.Namespace) -> tuple[SeeVisitor, CDPSession]:
+def open_see(chromium: Browser, address: str, options: argparse.Namespace) -> tuple[SeeVisitor, CDPSession]:
     visitor = SeeVisitor(chromium, address)
     visitor.page.goto(f"{address}?sample={options.sample}&model={options.model}")
     visitor.until()
@@ -74,7 +74,7 @@ def main() -> None:
         for turn in range(options.rounds + 1):
             for build in (0, 1) if turn % 2 else (1, 0):
                 rounds[build].append(wander(*pages[build], options.moves))
-        print(f"load {os.getloadavg()[0]:.1f}; ms of the main thread per move, lowest and median of {options.rounds} rounds")
+        print(f"load {os.getloadavg()[0]:.1f}; ms of the main thread per move, lowest and median of {options.rounds}")
         for part in PARTS:
             # The first round fills caches.
             before, now = ([measured[part] for measured in build[1:]] for build in rounds)
