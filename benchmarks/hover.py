@@ -1,4 +1,4 @@
-"""Compares what a move of the pointer in See costs in two builds: python benchmarks/hover.py BEFORE NOW
+"""Compares what a move of the pointer costs in two builds: python benchmarks/hover.py BEFORE NOW
 
 BEFORE and NOW are addresses of two running servers, such as http://127.0.0.1:8651/ and http://127.0.0.1:8650/next. Both
 pages are open in one Chromium, and the pointer wanders over one after the other, over the same patches. The processor
@@ -26,8 +26,8 @@ class SeeVisitor(Visitor):
     remembers_lab = False
 
 
-def open_see(chromium: Browser, address: str, options: argparse.Namespace) -> tuple[SeeVisitor, CDPSession]:
-    visitor = SeeVisitor(chromium, address)
+def open_see(chromium: Browser, address: str, options: argparse.Namespace) -> tuple[Visitor, CDPSession]:
+    visitor = (Visitor if options.lab else SeeVisitor)(chromium, address)
     visitor.page.goto(f"{address}?sample={options.sample}&model={options.model}")
     visitor.until()
     visitor.page.wait_for_load_state("networkidle")
@@ -62,8 +62,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("before")
     parser.add_argument("now")
-    parser.add_argument("--sample", default="cat")
+    parser.add_argument("--sample", default="chelsea")
     parser.add_argument("--model", default="dinov2-small")
+    parser.add_argument("--lab", action="store_true", help="Lab instead of See")
     parser.add_argument("--moves", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=8)
     options = parser.parse_args()
