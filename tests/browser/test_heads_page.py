@@ -76,7 +76,7 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     head = int(np.nanargmax(measure_heads(python_trace()).effect[layer]))  # a head that adds something
     without_head = ablation_effect(python_trace(), {(layer, head)})
     cell(page, layer, head, "board").click()
-    page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
+    page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
     page.wait_for_url(f"**off={layer}.{head}**")
     captions = page.locator(".film figcaption").all_inner_texts()
     changes = without_head.change[:, len(python_trace().prefix) :].mean(1)

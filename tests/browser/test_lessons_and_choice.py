@@ -78,7 +78,7 @@ def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
     third_parameters = choose(visitor, "Principal components")
     assert (second_parameters, third_parameters) == (
         first_parameters | {"step": "filters"},
-        first_parameters | {"pictures": "components"},
+        first_parameters | {"step": "filters", "pictures": "components"},
     )
     visitor.page.reload()
     wait_until_chosen(visitor, "2 · ", "Principal components")

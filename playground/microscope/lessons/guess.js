@@ -100,9 +100,10 @@ function beginGuess(root, data, key) {
   state.refs.again.addEventListener("click", () => {
     Object.assign(state, { stale: false, locked: false, guess: data.guess.kind === "Painting" ? new Set() : null });
     showGuess(state);
+    dispatchEvent(new CustomEvent("guess-locked")); // what was revealed is hidden again
   });
   showFormerGuess(state);
-  state.place = (root.getRootNode().host ?? root).closest('[class*="st-key-guess_"]');
+  state.place = root.getRootNode().host ?? root;
   state.observer.observe(state.refs.figure);
   // When parts above the question vanish, the picture may become higher. These elements then change their sizes.
   for (let element = state.place; element; element = element.parentElement) state.observer.observe(element);
@@ -152,7 +153,7 @@ function scrollToRevealed(state) {
   state.root.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
 }
 
-const partAfter = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
+const partAfter = ({ data }) => document.querySelector(`[data-after="${data.id}"]`);
 
 // Asks for a number. The reader drags it on the picture if there is one, sets it with a slider (also by keyboard), or
 // types it if it is a whole number.
