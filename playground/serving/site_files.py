@@ -274,7 +274,7 @@ def settings_of(lesson: Lesson) -> dict[str, dict]:
             "default": str(setting.default),
             "options": [[str(value), value] for value in setting.options],
             "pattern": setting.pattern if isinstance(setting, TextSetting) else "",
-            **({"former": setting.former} if isinstance(setting, RenamedSetting) else {}),
+            "former": setting.former if isinstance(setting, RenamedSetting) else "",
         }
         for name, setting in lesson.choices.items()
     }

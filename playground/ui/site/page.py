@@ -14,7 +14,7 @@ from playground.figures.bundle import LENS_STYLES
 from playground.models.names import plain_name
 from playground.serving import models, pictures, routes_samples, scripts
 from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES, SHELL_STYLES
-from playground.ui.pages import LESSONS, PAGES
+from playground.ui.pages import AFTER_LAYERS, BEFORE_LAYERS, LESSONS, MODEL_PARTS, PAGES
 from playground.version import __version__, repository
 
 if TYPE_CHECKING:
@@ -100,15 +100,30 @@ def toolbar_data(**changes: object) -> dict:
         "computes": scripts.computed_by_browsers(),  # models that browsers run
         "version": __version__,
         "shared": scripts.address(*SHARED_PAGE_FILES),
+        "overview": _overview(),
         "repository": repository(),
     } | changes
 
 
 def _introduction(lesson: str) -> str:
-    """A lesson's introduction as plain text, without Markdown."""
+    """A lesson's idea, as Markdown."""
     from playground.lessons.registry import LESSONS as ALL_LESSONS
 
-    return re.sub(r"\*\*|`", "", ALL_LESSONS[lesson].idea).strip()
+    return ALL_LESSONS[lesson].idea
+
+
+def _overview() -> dict:
+    """The row of the model's parts above each lesson, and how many questions and exercises there are."""
+    from playground.lessons.registry import EXERCISES, QUESTIONS
+
+    boxes = [
+        {
+            "name": name.strip(), "page": about_page, "pages": lit_pages,
+            "group": "before" if name in BEFORE_LAYERS else "after" if name in AFTER_LAYERS else "layer",
+        }
+        for name, (about_page, lit_pages) in MODEL_PARTS.items()
+    ]  # fmt: skip
+    return {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES)}
 
 
 def put_font(files: FileStore) -> str:
