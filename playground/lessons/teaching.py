@@ -6,7 +6,7 @@ The page Teach shows it, and `python -m playground.figures.teaching` prints it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from urllib.parse import urlencode
 
 from playground.analysis import by_hand
@@ -35,10 +35,15 @@ class Scene:
         """The number of the story's scene; 0 if the scene is not from the story."""
         return int(self.words.get("story", 0))
 
+    @property
+    def words_for_class(self) -> dict[str, str]:
+        """The words of an address that hides what a class does not need and fixes a lesson's model and sample, so that
+        all see the same; the story opens with the photograph that opens the app."""
+        return ({} if self.story else FIXED_WORDS) | self.words | {"class": "yes"}
+
     def link(self, lean: bool = False) -> str:
-        """An address relative to any page of the app. `lean` hides what a class does not need and fixes a lesson's
-        model and sample, so that all see the same; the story opens with the photograph that opens the app."""
-        words = (FIXED_WORDS if lean and not self.story else {}) | self.words | ({"class": "yes"} if lean else {})
+        """An address relative to any page of the app. `lean`: for a class."""
+        words = self.words_for_class if lean else self.words
         page = "" if self.page == "microscope" else self.page
         return f"./{page}" + (f"?{urlencode(words)}" if words else "")
 
@@ -151,15 +156,24 @@ PLANS = {  # minutes -> keys of scenes; both plans follow the story, and the lon
         "1", "2", "3", "4", "shuffle", "5", "6", "hands", "7", "8", "9", "10", "row", "11", "stream", "12", "quiz",
     ),
 }  # fmt: skip
-OWN_PLAN = 0  # stands for a lecturer's own plan, where other plans have their minutes
-SCENE_PATTERN = rf"(?:{'|'.join(SCENES)})"
-PLAN_PATTERN = rf"{SCENE_PATTERN}(?:-{SCENE_PATTERN}){{0,29}}"  # the lecturer's own plan in an address
 
 
-def plan(minutes: int, scenes: str = "") -> list[Scene]:
-    """`scenes`: the keys of a lecturer's own plan, joined by hyphens."""
-    return [SCENES[key] for key in (PLANS.get(minutes) or scenes.split("-")) if key in SCENES]
+def plan(minutes: int) -> list[Scene]:
+    return [SCENES[key] for key in PLANS[minutes]]
 
+
+def scenes_of(text: str) -> list[Scene]:
+    """The scenes of a plan in an address, which names them by their keys, joined by hyphens."""
+    return [SCENES[key] for key in dict.fromkeys(text.split("-")) if key in SCENES]
+
+
+SHEETS = {  # sheet to print -> its title; figures/teaching.py prints them
+    "handout": "Nine tokens by hand: one sheet",
+    "handout-key": "… with the numbers filled in",
+    "quiz": "Quiz of thirteen questions",
+    "quiz-key": "… with the answers",
+}
+PAPERS = ("A4", "Letter")
 
 # Misconceptions -------------------------------------------------------------------------------------------------------
 
@@ -300,6 +314,25 @@ def quiz() -> tuple[QuizQuestion, ...]:
             "It takes in this picture in the layers, from the patches, as every token does.",
         ),
     )  # fmt: skip
+
+
+def as_data() -> dict[str, object]:
+    """All that the page Teach shows, for JSON."""
+    return {
+        "plans": {str(minutes): keys for minutes, keys in PLANS.items()},
+        "scenes": {
+            key: {"title": scene.title, "minutes": scene.minutes, "do": scene.do, "story": scene.story, **_links(scene)}
+            for key, scene in SCENES.items()
+        },
+        "notes": [{"heard": note.heard, "true": note.true, **_links(note.show)} for note in MISCONCEPTIONS],
+        "quiz": [asdict(question) for question in quiz()],
+        "sheets": SHEETS,
+        "papers": PAPERS,
+    }
+
+
+def _links(scene: Scene) -> dict[str, object]:
+    return {"page": scene.page, "words": scene.words, "for_class": scene.words_for_class}
 
 
 # The handout ----------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from playground.serving import (
     routes_models,
     routes_pictures,
     routes_samples,
+    routes_teach,
     routes_traces,
     scripts,
     settings,
@@ -143,6 +144,7 @@ ROUTES: list[Route] = [
     *routes_figures.ROUTES,
     *routes_classes.ROUTES,
     *routes_lessons.ROUTES,
+    *routes_teach.ROUTES,
     *HEALTH_ROUTES,
 ]
 
@@ -213,6 +215,10 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
         *chosen.PAGE_PATTERNS,
         *figure_words.VIEW_CHOICES,
     ),  # and the lesson's settings
+    "GET /api/teach": (),
+    "GET /api/teach/people": (),
+    "GET /api/teach/{name}-{paper}.pdf": (),
+    "POST /api/teach/slides.html": (*chosen.PAGE_PATTERNS, *figure_words.VIEW_CHOICES, "scenes"),
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /metrics": (),

@@ -13,8 +13,8 @@ from browser.visitor import PATIENCE, Visitor
 from playground.figures import Spec, html, teaching
 from playground.figures.notebook import LivingPage
 from playground.lessons.questions import Bars, Number, Question, plain_value
+from playground.serving.slides import mounted_scripts
 from playground.tracing import Trace
-from playground.ui.teach import mounted_scripts
 
 HOSTILE_NAME = "</script><img src=x onerror=alert(1)>.jpg"
 FILE_SPEC = Spec(image=HOSTILE_NAME, model="bundled", layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))

@@ -8,7 +8,6 @@ import pytest
 from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
 from browser.visitor import LOST_SERVER, REFUSED_REQUEST, Visitor
-from playground.lessons import teaching
 from playground.ui.pages import PAGES, next_page
 
 NEXT_PAGE = next_page(PAGES["patches"]).name
@@ -149,25 +148,3 @@ def test_a_class_link_hides_the_toolbar_and_the_ways_to_other_pages(visit, page)
     assert not visitor.page.locator(".strip").is_visible()
     assert visitor.page.get_by_role("link", name="Next: ").count() == 0
     assert parameters(visitor)["class"] == "yes"
-
-
-@pytest.mark.slow
-def test_the_links_of_teach_open_their_scenes(visit):
-    visitor = visit(FLOCK)
-    visitor.page.goto(f"{visitor.url}/teach")
-    table = visitor.page.locator("table").first
-    table.wait_for()
-    links = [link.get_attribute("href") for link in table.get_by_role("link").all()]
-    scenes = teaching.PLANS[45]
-    assert len(links) == len(scenes)
-    for link in links:
-        visitor.page.goto(f"{visitor.url}/{link.lstrip('./')}")
-        visitor.page.locator(".toolbar .opener.pages").wait_for()
-        visitor.rest()
-        assert visitor.page.get_by_test_id("stException").count() == 0
-        link_parameters, page_parameters = dict(parse_qsl(urlsplit(link).query)), parameters(visitor)
-        # Addresses omit default values
-        assert all(page_parameters.get(key, word) == word for key, word in link_parameters.items()), (
-            link,
-            page_parameters,
-        )

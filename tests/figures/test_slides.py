@@ -5,7 +5,7 @@ import re
 
 from playground.figures import teaching
 from playground.lessons.questions import Choice, Question, plain_value
-from playground.ui.teach import mounted_scripts
+from playground.serving.slides import mounted_scripts
 
 QUESTION = plain_value(
     Question("x", "</script><b>?", Choice.of({"a": "A", "b": "B"}), "a", "So.", tempting=(("b", "no"),))

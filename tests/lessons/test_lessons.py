@@ -29,8 +29,8 @@ from playground.lessons.lesson import Setting, TextSetting
 from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Row, Wait, plain_parts
 from playground.lessons.registry import LESSONS
 from playground.pictures.jpegs import data_url
+from playground.serving.lesson_scripts import SCRIPTS
 from playground.serving.site_files import played_ahead
-from playground.ui.components import SCRIPTS
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]

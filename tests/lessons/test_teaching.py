@@ -17,11 +17,6 @@ from playground.figures import teaching as printed
 from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
 from playground.lessons.registry import LESSONS
-from playground.ui import teach
-
-
-def settings_of(page: str):
-    return teach.SETTINGS if page == "teach" else LESSONS[page].settings
 
 
 @pytest.mark.parametrize("minutes", teaching.PLANS)
@@ -56,11 +51,10 @@ def test_the_story_s_scenes_have_the_story_s_titles():
 
 @pytest.mark.parametrize(
     ("own", "keys"),
-    [("1-hands-8", ["1", "hands", "8"]), ("8-1", ["8", "1"]), ("", []), ("1-<b>-quiz", ["1", "quiz"])],
+    [("1-hands-8", ["1", "hands", "8"]), ("8-1-8", ["8", "1"]), ("", []), ("1-<b>-quiz", ["1", "quiz"])],
 )
-def test_a_plan_of_one_s_own_has_the_scenes_that_it_names_in_their_order(own, keys):
-    assert teaching.plan(teaching.OWN_PLAN, own) == [teaching.SCENES[key] for key in keys]
-    assert bool(re.fullmatch(teaching.PLAN_PATTERN, own)) == (own in ("1-hands-8", "8-1"))
+def test_a_plan_of_one_s_own_has_the_scenes_that_it_names_in_their_order_and_each_once(own, keys):
+    assert teaching.scenes_of(own) == [teaching.SCENES[key] for key in keys]
 
 
 def test_every_link_opens_a_page_in_a_state_that_it_accepts():
@@ -72,8 +66,10 @@ def test_every_link_opens_a_page_in_a_state_that_it_accepts():
         assert page in PAGES
         if page == "microscope":
             assert scene.words == {"story": str(scene.story)}
+        elif page == "teach":
+            assert scene.words == {"part": "quiz"}  # tests/browser/test_teach.py opens it
         elif scene.words:
-            settings = settings_of(page)
+            settings = LESSONS[page].settings
             for name, text in parse_qsl(urlsplit(scene.link()).query):
                 assert str(settings[name].read(text)) == text, (page, name, text)
         class_words = dict(parse_qsl(urlsplit(scene.link(lean=True)).query))
@@ -86,7 +82,7 @@ def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
     for scene in teaching.SCENES.values():
         if scene.page in ("microscope", "teach"):
             continue
-        settings = settings_of(scene.page)
+        settings = LESSONS[scene.page].settings
         if len(settings["step"].options) > 1:
             assert "step" in scene.words, scene.title
     assert teaching.SCENES["scale"].words["dk"] == "64"  # the scene says "Lock a guess for 64 numbers"
@@ -154,7 +150,8 @@ def test_a_sheet_is_a_pdf_of_two_pages_with_its_fonts(tmp_path, monkeypatch):
 
 
 def test_the_page_offers_all_that_is_printed():
-    assert printed.SHEETS.keys() == teach.SHEET_TITLES.keys()
+    assert printed.SHEETS.keys() == teaching.SHEETS.keys()
+    assert tuple(printed.PAPERS) == teaching.PAPERS
 
 
 def test_every_idea_names_a_page_and_a_test_that_exist():

@@ -129,7 +129,7 @@ def test_an_invalid_key_creates_no_person(http, key):
 PATH_FIELDS = {
     "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/served.js",
     "file": "bundled.bin", "number": "0", "code": "ABCDE", "lesson": "scale",
-    "step": next(iter(LESSONS["scale"].steps)),
+    "step": next(iter(LESSONS["scale"].steps)), "paper": "A4",
 }  # fmt: skip
 STRANGERS = {
     "another key": (BERT, {}),
@@ -170,6 +170,8 @@ def is_everybody_s(answer, route) -> bool:
         "/c",
         "/c/{code}",
         "/api/lessons/{lesson}",
+        "/api/teach",
+        "/api/teach/people",
     }
     return route.path in paths or (route.path == "/api/app/{digest}/{entry:path}")
 

@@ -1,4 +1,4 @@
-// The learner's page: toolbar, microscope, moments and lessons in one document. It has two entries:
+// The learner's page: toolbar, microscope, moments, lessons and Teach in one document. It has two entries:
 // site.js, for a folder of plain files, and served.js, for a server.
 
 import {
@@ -16,6 +16,7 @@ import { choice } from "./choice.js";
 import { showLesson } from "./lessonpage.js";
 import { readPageData } from "./pagedata.js";
 import { askAhead, mountStage } from "./stage.js";
+import { showTeach } from "./teachpage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
 
@@ -83,7 +84,7 @@ function showRoom(place, page, host) {
   }
   const record = readPageData().pages.find(({ name }) => name === page);
   let lastChange = null;
-  return showLesson(place, record, host.lessonOf(page), {
+  const way = {
     words: wordsOfAddress(),
     link: pageAddress,
     // The reader has changed `what`. What is changed several times, as a dial is, is one step back in the history.
@@ -92,7 +93,9 @@ function showRoom(place, page, host) {
       writeAddress({ step: what !== lastChange });
       lastChange = what;
     },
-  });
+  };
+  if (page !== "teach") return showLesson(place, record, host.lessonOf(page), way);
+  return { end: showTeach(place, record, { ...way, onChoice: (settings) => way.tell(settings, "part") }) };
 }
 
 // A link to another page of ours opens it in this document, with the same picture and model unless it names a picture.
@@ -120,6 +123,6 @@ function leadTo(page, words, host) {
 function onChoice(host, options) {
   const { name } = pageNow();
   if (name === "microscope") return;
-  if (host.follows && name !== "moments") room.follow(wordsOfAddress());
+  if (host.follows && name !== "moments") room.follow?.(wordsOfAddress());
   else if (!options.quietly && !options.instead) leadTo("microscope", choice.words(), host);
 }

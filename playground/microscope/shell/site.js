@@ -141,7 +141,7 @@ putWordsBehindHash();
 answerHere(
   createPageAnswers({
     ...{ models: networks, kept: store, catalogueFrom, arrived: onModelArrived },
-    ...{ read: readFile, wall: site.moments, without: missingReason },
+    ...{ read: readFile, wall: site.moments, teach: site.teach, without: missingReason },
   }),
   siteRoot,
 );

@@ -31,7 +31,8 @@ const refuse = (sentence, status = 400) => jsonResponse({ says: sentence }, stat
 
 // models: as in httpsource.js, each with {good_for, licence, suits} for its card; kept: see createKeptWeights;
 // catalogueFrom(list): makes the catalogue of choice.js from the list of samples; arrived(model): called when a model
-// has been downloaded; without: the sentence about missing models; wall: the file of the wall of moments.
+// has been downloaded; without: the sentence about missing models; wall: the file of the wall of moments;
+// teach: the file of the page Teach.
 export function createPageAnswers({
   models,
   kept: store,
@@ -39,6 +40,7 @@ export function createPageAnswers({
   arrived: onModelArrived,
   read,
   wall,
+  teach,
   without: missingWords = SAMPLES_ALONE,
 }) {
   const readJson = (name, options) => read(name, options).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
@@ -62,6 +64,7 @@ export function createPageAnswers({
       return jsonResponse(progress);
     },
     "api/moments": async (_, options) => jsonResponse(await readJson(wall, options)),
+    "api/teach": async (_, options) => jsonResponse(await readJson(teach, options)),
     "api/pictures": async (_, { method, body, headers }) => {
       if (method === "DELETE") return jsonResponse({});
       if (!Object.keys(models).length) return refuse(missingWords);

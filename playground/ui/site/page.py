@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 
 from playground.figures.bundle import LENS_STYLES
 from playground.models.names import plain_name
-from playground.serving import models, pictures, routes_samples, scripts
-from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES, SHELL_STYLES
+from playground.serving import models, pictures, routes_samples, scripts, settings
+from playground.serving.lesson_scripts import SCRIPTS
+from playground.ui.components import SHARED_PAGE_FILES, SHELL_STYLES
 from playground.ui.pages import AFTER_LAYERS, BEFORE_LAYERS, LESSONS, MODEL_PARTS, PAGES
 from playground.version import __version__, repository
 
 if TYPE_CHECKING:
     from playground.serving.site_files import FileStore
 
-STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css")
+STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css", "shell/teach.css")
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{script}; worker-src 'self'; "
     "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
@@ -33,8 +34,7 @@ DESCRIPTION = (
 )
 PAGE_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+{policy}<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="referrer" content="{referrer}">
 <meta name="description" content="{description}">
 <title>Attention Playground</title>
@@ -42,7 +42,7 @@ PAGE_HTML = """<!doctype html>
 <link rel="icon" href="{icon}"><link rel="stylesheet" href="{styles}">
 <script type="module" src="{script}" {data}></script>
 </head><body>
-<div id="toolbar"><div class="toolbar" data-toolbar></div></div>
+<header id="toolbar"><div class="toolbar" data-toolbar></div></header>
 <main id="stage"><div class="stage" data-stage><p class="comes">{description} If no picture comes: this page needs
 JavaScript, in a browser from 2023 or later.</p></div></main>
 <main id="lesson" hidden></main>
@@ -65,17 +65,16 @@ def page_html(
     foot: str = "",
     description: str = DESCRIPTION,
     referrer: str = "same-origin",
-    digest: str = "",
-    models_from: Sequence[str] = (),
+    policy: str = "",
 ) -> str:
-    """`data`: the records for the script, by the names of their data attributes; `digest`: allows the script that is
-    put into the page as text; `models_from`: origins from which the page may fetch models."""
-    policy = POLICY.format(script=digest and f" {digest}", models_from="".join(f" {origin}" for origin in models_from))
+    """`data`: the records for the script, by the names of their data attributes; `policy`: the policy of a page whose
+    host sends none."""
+    tag = policy and f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
     attributes = " ".join(
         f'data-{name}="{escape(json.dumps(record, ensure_ascii=False))}"' for name, record in data.items()
     )
     return PAGE_HTML.format(
-        policy=escape(policy), referrer=referrer, description=escape(description), head=head, icon=icon, styles=styles,
+        policy=tag, referrer=referrer, description=escape(description), head=head, icon=icon, styles=styles,
         script=script, data=attributes, foot=foot,
     )  # fmt: skip
 
@@ -89,7 +88,6 @@ def toolbar_data(**changes: object) -> dict:
         }
         | ({"about": _introduction(page.name)} if page in LESSONS else {})
         for page in PAGES.values()
-        if page.name != "teach"
     ]  # fmt: skip
     return {
         "samples": routes_samples.address(),
@@ -98,6 +96,7 @@ def toolbar_data(**changes: object) -> dict:
         "titles": {card.name: card.title for card in models.cards()}
         | {models.PHOTOGRAPH_MODEL: plain_name(models.PHOTOGRAPH_MODEL)},
         "computes": scripts.computed_by_browsers(),  # models that browsers run
+        "workbench": "workbench/" if settings.now().workbench else "",
         "version": __version__,
         "shared": scripts.address(*SHARED_PAGE_FILES),
         "overview": _overview(),

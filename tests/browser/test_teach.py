@@ -1,0 +1,201 @@
+"""The page Teach in the app. tests/browser/test_site_lessons.py opens it in the folder without a server."""
+
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+import waiting
+
+from browser.on_the_site import SiteVisitor
+from browser.policy import WATCH_VIOLATIONS
+from playground.figures import teaching as printed
+from playground.lessons import teaching
+
+OF_MEADOW = "sample=meadow&model=bundled"
+WATCH_SHIFTS = """window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.shift += value;
+}).observe({ type: "layout-shift", buffered: true });"""
+MOST_SHIFT = 0.02
+PARTS = {"plan": ".teach-plan a", "notes": ".teach-notes summary", "print": ".teach-sheets li", "quiz": "fieldset"}
+
+
+@pytest.fixture
+def read(arrive, server):
+    """read("part=quiz") gives a visitor of Teach, whose browser must meet nothing that the page's policy forbids."""
+    readers = []
+
+    def open_teach(words: str = "", **options) -> SiteVisitor:
+        reader = arrive(SiteVisitor, server.url, **options)
+        reader.context.add_init_script(WATCH_VIOLATIONS + WATCH_SHIFTS)
+        reader.page.goto(f"{server.url}/teach?{OF_MEADOW}&{words}")
+        reader.page.locator(".teach-body > *").first.wait_for()
+        readers.append(reader)
+        return reader
+
+    yield open_teach
+    for reader in readers:
+        assert reader.page.evaluate("violations") == []
+
+
+def titles(reader: SiteVisitor) -> list[str]:
+    return [anchor.inner_text() for anchor in reader.page.locator(".teach-plan a").all()]
+
+
+def address_words(reader: SiteVisitor) -> dict[str, str]:
+    return dict(parse_qsl(urlsplit(reader.page.url).query))
+
+
+@pytest.mark.parametrize("options", [{}, {"viewport": {"width": 390, "height": 844}}], ids=["wide", "phone"])
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_has_an_address_stands_still_and_fits_the_window(read, part, options):
+    reader = read(f"part={part}", **options)
+    reader.page.locator(PARTS[part]).first.wait_for()
+    assert reader.page.locator(f'.lesson-steps [data-step="{part}"]').get_attribute("aria-current") == "step"
+    reader.page.locator(".strip img").first.wait_for()
+    reader.page.locator(".teach-people", has_text="on this server").wait_for()
+    assert reader.page.evaluate("shift") <= MOST_SHIFT
+    assert reader.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_a_part_is_chosen_from_the_tabs_and_stands_in_the_address(read):
+    reader = read()
+    for part, element in PARTS.items():
+        reader.page.locator(f'.lesson-steps [data-step="{part}"]').click()
+        reader.page.locator(element).first.wait_for()
+        assert address_words(reader).get("part", "plan") == part
+
+
+def test_the_menu_leads_to_teach_and_the_bar_says_where_one_is(read, server):
+    reader = read()
+    reader.page.goto(f"{server.url}/scale?{OF_MEADOW}")
+    reader.page.locator("#lesson .guess").first.wait_for()
+    reader.unfold("pages").get_by_role("link", name="For the one who teaches").click()
+    reader.page.locator(".teach-plan").wait_for()
+    assert urlsplit(reader.page.url).path == "/teach"
+
+
+def test_a_plan_has_its_scenes_with_links_for_oneself_or_for_a_class(read):
+    reader = read()
+    assert len(titles(reader)) == len(teaching.PLANS[45])
+    reader.page.get_by_role("button", name="90", exact=True).click()
+    assert len(titles(reader)) == len(teaching.PLANS[90])
+    reader.page.get_by_role("button", name="the scene alone, for a class").click()
+    assert address_words(reader).items() >= {"minutes": "90", "links": "class"}.items()
+    for anchor, scene in zip(reader.page.locator(".teach-plan a").all(), teaching.plan(90), strict=True):
+        href = urlsplit(anchor.get_attribute("href"))
+        assert dict(parse_qsl(href.query)) == scene.words_for_class, scene.title
+        assert href.path == f"/{'' if scene.page == 'microscope' else scene.page}"
+    assert reader.page.locator(".teach-minutes").last.inner_text().endswith("–90")
+
+
+def test_a_plan_of_one_s_own_is_picked_ordered_and_kept_in_the_address(read):
+    reader = read("minutes=0&scenes=8-1")
+    assert titles(reader) == ["The volume knob", "Where does it look?"]
+    reader.page.get_by_role("button", name="+ By hand").click()
+    assert address_words(reader)["scenes"] == "8-1-hands"
+    assert reader.page.evaluate("document.activeElement.closest('.teach-more') !== null")
+    reader.page.get_by_role("button", name="By hand: earlier").press("Enter")
+    assert address_words(reader)["scenes"] == "8-hands-1"
+    reader.page.get_by_role("button", name="The volume knob: leave out").click()
+    assert titles(reader) == ["By hand", "Where does it look?"]
+    reader.page.reload()
+    reader.page.locator(".teach-plan").wait_for()
+    assert titles(reader) == ["By hand", "Where does it look?"]
+    reader.page.get_by_role("button", name="By hand: leave out").click()
+    assert reader.page.get_by_role("button", name="Where does it look?: leave out").is_disabled(), "a plan has a scene"
+
+
+@pytest.mark.parametrize("words", ["minutes=7", "minutes=45&scenes=<b>", "part=nothing", "links=<b>&minutes="])
+def test_nonsense_in_the_address_opens_the_usual_plan(read, words):
+    reader = read(words)
+    assert len(titles(reader)) == len(teaching.PLANS[45])
+    assert "class=yes" not in reader.page.locator(".teach-plan a").first.get_attribute("href")
+
+
+@pytest.mark.slow
+def test_the_links_of_a_plan_open_their_scenes(read, server):
+    reader = read("minutes=90")
+    links = [anchor.get_attribute("href") for anchor in reader.page.locator(".teach-plan a").all()]
+    for link, scene in zip(links, teaching.plan(90), strict=True):
+        reader.page.goto(link)
+        if scene.story:
+            reader.page.get_by_text(f"The story · {scene.story} of {teaching.STORY_SCENES}").wait_for()
+        elif scene.page == "teach":
+            reader.page.locator(".teach-quiz").wait_for()
+        else:
+            step = scene.words["step"]
+            reader.page.locator(f'.lesson-steps [data-step="{step}"][aria-current="step"]').wait_for()
+            reader.page.locator("#lesson .guess").first.wait_for()
+
+
+def test_a_class_starts_from_teach(read):
+    reader = read()
+    reader.page.get_by_role("link", name="Start a class that guesses together").click()
+    reader.page.locator(".class-code").wait_for()
+    assert "lecture" not in reader.page.url, "the projector shows the secret"
+
+
+def test_notes_open_and_lead_to_what_shows_them(read):
+    reader = read("part=notes")
+    notes = reader.page.locator(".teach-notes details")
+    assert notes.count() == len(teaching.MISCONCEPTIONS)
+    notes.first.locator("summary").click()
+    notes.first.get_by_role("link", name="Show it").click()
+    reader.page.locator('.lesson-steps [data-step="carries"][aria-current="step"]').wait_for()
+
+
+def test_sheets_are_downloaded_on_both_papers(read):
+    reader = read("part=print")
+    anchors = reader.page.locator(".teach-sheets a")
+    assert anchors.count() == len(printed.SHEETS) * len(printed.PAPERS)
+    with reader.page.expect_download() as download:
+        anchors.nth(1).click()
+    assert download.value.suggested_filename == "handout-Letter.pdf"
+    assert download.value.path().read_bytes().startswith(b"%PDF")
+
+
+def test_the_quiz_explains_and_counts_each_answer(read):
+    reader = read("part=quiz")
+    question, field = teaching.quiz()[0], reader.page.locator(".teach-quiz fieldset").first
+    field.get_by_label(question.options[0], exact=True).check()
+    assert field.locator(".teach-verdict").inner_text() == f"No: {question.options[question.right]}. {question.why}"
+    assert "0 of 1 right" in reader.page.locator(".teach-total").inner_text()
+    field.get_by_label(question.options[question.right], exact=True).check()
+    assert field.locator(".teach-verdict").inner_text() == f"Right. {question.why}"
+    assert "1 of 1 right" in reader.page.locator(".teach-total").inner_text()
+
+
+def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_path):
+    reader = read("minutes=0&scenes=8-scale-quiz")
+    reader.page.get_by_role("button", name="Make slides of this plan").click()
+    file = reader.page.get_by_role("link", name=re.compile(r"One file, \d+\.\d MB"))
+    file.wait_for()
+    with reader.page.expect_download() as download:
+        file.click()
+    assert download.value.suggested_filename == "attention-19.html"
+    download.value.save_as(tmp_path / "slides.html")
+    slides = reader.context.new_page()
+    requests: list[str] = []
+    slides.on("request", lambda request: requests.append(request.url))
+    slides.goto((tmp_path / "slides.html").as_uri())
+    slides.frame_locator("iframe").get_by_text("The story · 8 of 12").wait_for()
+    slides.get_by_role("button", name="the next slide").click()
+    slides.get_by_text("2 of 7").wait_for()
+    slides.locator(".guess:visible").wait_for()
+    slides.get_by_role("button", name="the next slide").click()
+    slides.locator(".guess:visible .choices button").first.click()
+    slides.locator(".guess:visible").get_by_role("button", name="Lock my guess").click()
+    slides.locator(".guess:visible div.told").wait_for()
+    assert [url for url in requests if not url.startswith(("file:", "data:", "about:"))] == []
+
+
+def test_slides_that_can_t_be_made_say_why_and_can_be_asked_for_again(read):
+    reader = read()
+    reader.forgiven_errors = re.compile("status of 400")
+    sentence = "Too many of your questions wait already: wait for an answer, then ask again."
+    reader.page.route("**/api/teach/slides.html*", lambda route: route.fulfill(status=400, json={"says": sentence}))
+    button = reader.page.get_by_role("button", name="Make slides of this plan")
+    button.click()
+    reader.page.get_by_role("status").get_by_text(sentence).wait_for()
+    waiting.until(button.is_enabled, "it can't be asked for again")

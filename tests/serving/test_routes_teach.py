@@ -1,0 +1,118 @@
+"""What the page Teach asks the server for: its material, sheets to print, slides of a plan, and who is there."""
+
+import json
+import re
+
+import pytest
+
+from playground.figures import teaching as printed
+from playground.lessons import teaching
+from playground.lessons.registry import LESSONS
+from playground.serving import ledger, people, queue, slides
+from playground.serving.here import Here
+from serving.visits import ANNA, BERT, assert_refused, bring, client
+
+OF_MEADOW = {"sample": "meadow", "model": "bundled"}
+
+
+def deck_of(page: str) -> dict:
+    (data,) = re.findall(r'id="slides">(.*?)</script>', page, re.DOTALL)
+    return json.loads(data)
+
+
+def test_the_material_names_every_plan_scene_note_question_and_sheet():
+    with client() as http:
+        answer = http.get("/api/teach")
+        again = http.get("/api/teach", headers={"If-None-Match": answer.headers["ETag"]})
+    material = answer.json()
+    assert {int(minutes): tuple(keys) for minutes, keys in material["plans"].items()} == teaching.PLANS
+    assert [*material["scenes"]] == [*teaching.SCENES]
+    for key, scene in material["scenes"].items():
+        assert (scene["title"], scene["minutes"]) == (teaching.SCENES[key].title, teaching.SCENES[key].minutes)
+        assert scene["for_class"]["class"] == "yes"
+    assert [note["heard"] for note in material["notes"]] == [note.heard for note in teaching.MISCONCEPTIONS]
+    assert [question["asks"] for question in material["quiz"]] == [question.asks for question in teaching.quiz()]
+    assert material["sheets"].keys() == printed.SHEETS.keys()
+    assert (again.status_code, again.content) == (304, b""), "what a browser has kept does not come again"
+
+
+def test_the_page_hears_how_many_are_there_and_how_many_wait(monkeypatch):
+    monkeypatch.setattr(ledger, "present", ledger.Present(ledger.costs))
+    for key in ("one", "two", "two"):
+        ledger.present.note(ledger.Visitor(key, "203.0.113.7"))
+    with client() as http:
+        answer = http.get("/api/teach/people")
+    assert answer.json() == {"people": 2, "waiting": queue.passes().waiting_count}
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("paper", printed.PAPERS)
+@pytest.mark.parametrize("name", printed.SHEETS)
+def test_every_sheet_is_there_on_both_papers(name, paper):
+    with client() as http:
+        answer = http.get(f"/api/teach/{name}-{paper}.pdf")
+    assert answer.headers["Content-Type"] == "application/pdf"
+    assert answer.content.startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("file", ["nothing-A4", "handout-A5", "quiz-key-a4"])
+def test_a_sheet_or_a_paper_that_there_is_not_is_refused_in_a_sentence(file):
+    with client() as http:
+        assert "there are handout" in assert_refused(http.get(f"/api/teach/{file}.pdf"), 404)
+
+
+@pytest.mark.parametrize("scenes", ["", "nothing", "<b>", "1,2", "9" * 5000])
+def test_slides_of_no_scene_are_refused_in_a_sentence(scenes):
+    with client() as http:
+        words = OF_MEADOW | {"scenes": scenes}
+        assert "1-hands-8" in assert_refused(http.post("/api/teach/slides.html", params=words, headers=ANNA), 400)
+
+
+def test_slides_are_made_for_pages_of_this_server_alone_and_never_open_as_one():
+    words = OF_MEADOW | {"scenes": "quiz"}
+    with client() as http:
+        assert_refused(http.post("/api/teach/slides.html", params=words), 403)
+        foreign = ANNA | {"Sec-Fetch-Site": "cross-site"}
+        assert_refused(http.post("/api/teach/slides.html", params=words, headers=foreign), 403)
+        answer = http.post("/api/teach/slides.html", params=words, headers=ANNA)
+    assert answer.headers["Content-Disposition"].startswith("attachment")
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert len(deck_of(answer.text)["slides"]) == slides.QUIZ_SLIDES
+
+
+def test_slides_about_a_person_s_photograph_are_made_only_for_who_has_its_key():
+    with client() as http:
+        picture_id = bring(http, ANNA)["id"]
+        words = {"mine": picture_id, "model": "bundled", "scenes": "1-shuffle"}
+        own = http.post("/api/teach/slides.html", params=words, headers=ANNA)
+        assert [slide["title"] for slide in deck_of(own.text)["slides"]] == ["Where does it look?", "Without positions"]
+        stranger = http.post("/api/teach/slides.html", params=words, headers=BERT)
+        assert_refused(stranger, 404)
+        assert stranger.json()["forgotten"] == picture_id
+        people.forget(ANNA["X-Playground-Key"])
+
+
+@pytest.mark.usefixtures("nothing_fetched")
+def test_each_slide_holds_its_living_scene():
+    page = slides.slides(Here(OF_MEADOW), teaching.plan(90), "Attention in 90 minutes")
+    deck, scenes = deck_of(page), teaching.plan(90)
+    assert [slide["story"] for slide in deck["slides"] if slide["story"]] == [*range(1, teaching.STORY_SCENES + 1)]
+    assert "createStory" in deck["story"]
+    assert all(slide["notes"] for slide in deck["slides"])
+    for scene in scenes:
+        assert any(scene.title in slide["title"] for slide in deck["slides"])
+        if scene.page in LESSONS:
+            (slide,) = (entry for entry in deck["slides"] if entry["title"] == scene.title)
+            kinds = [slides.kind_of(part) for part in slide["lesson"]["parts"]]
+            assert "ask" in kinds, scene.title
+            assert "drawing" in kinds or any(
+                part["question"]["picture"] for part in slide["lesson"]["parts"] if part["kind"] == "ask"
+            ), f"{scene.title} is a card with a question"
+            step = LESSONS[scene.page].steps[scene.words["step"]]
+            question_ids = {part["question"]["id"] for part in slide["lesson"]["parts"] if part["kind"] == "ask"}
+            assert question_ids == {step.question}, (
+                f"{scene.title}: the slide asks about another step than the link opens"
+            )
+    for name in re.findall(r'"file": "([^"]+)"', json.dumps(deck["slides"])):
+        assert name in deck["files"]
+    assert len(page) < 12 * 2**20
