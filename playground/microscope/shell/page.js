@@ -13,6 +13,7 @@ import {
   writeAddress,
 } from "./address.js";
 import { choice } from "./choice.js";
+import { bringLessonToClass } from "./lessonclass.js";
 import { showLesson } from "./lessonpage.js";
 import { readPageData } from "./pagedata.js";
 import { askAhead, mountStage } from "./stage.js";
@@ -86,7 +87,10 @@ function showRoom(page, host) {
       writeAddress();
     },
   };
-  return page === "teach" ? showTeach(room, record, way) : showLesson(room, record, host.lessonOf(page), way);
+  if (page === "teach") return showTeach(room, record, way);
+  const endClass = host.follows ? bringLessonToClass(room) : () => {};
+  const endLesson = showLesson(room, record, host.lessonOf(page), way);
+  return () => [endLesson(), endClass()];
 }
 
 function leadTo(page, words, host) {
