@@ -8,6 +8,7 @@
 #   docker build -t playground --build-arg BORROW=no .          without DINOv2 and the photographs: 165 MB less
 #   docker run -p 8501:8501 -v weights:/cache playground        weights that are fetched stay in a volume
 #   docker run -p 8501:8501 -e PLAYGROUND_HOSTS=attention.example.org playground    called by another name than localhost
+#   docker run -p 8501:8501 -e PLAYGROUND_WORKBENCH=no playground    where strangers come: the learner's page alone
 
 # Python 3.11.16 on Debian 13, for amd64 and arm64: every build begins with the same bytes (deploy/README.md renews it)
 FROM python:3.11-slim@sha256:e41613d42d4891e4930f79523f93f81bbc7632584ec65e36ab055f41a800b41e
@@ -27,7 +28,7 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
 # Everything is a wheel, of the version and with the hash that the lock names (deploy/lock.py); torch's own index has
 # other files than the default one, so that from there only the version is held. C++ headers and the packages' own tests
-# are no use to a server. nginx sends Streamlit's scripts compressed. The largest of what is left is printed.
+# are no use to a server. nginx sends the workbench's scripts compressed. The largest of what is left is printed.
 RUN if [ -n "$PIP_MIRROR" ]; then export PIP_INDEX_URL="$PIP_MIRROR"; fi \
     && export PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore PIP_DISABLE_PIP_VERSION_CHECK=1 \
     && if [ -n "$TORCH_INDEX" ]; \

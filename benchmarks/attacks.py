@@ -22,11 +22,8 @@ from hostile import profiles
 from hostile.files import FILES
 from innocents import largest_file_address
 from PIL import Image
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ClientState_pb2 import ClientState
 
 from playground.errors import PlaygroundError
-from playground.serving.ledger import NEW_PAGE_SECONDS
 
 MOST_FILE_SECONDS = 1.0  # most seconds until a hostile file or folder is refused
 LONGEST_WAIT = 12.0  # seconds that another person may wait during an attack, because a pass may take ten
@@ -78,7 +75,7 @@ def links_to_large_models(server: Server) -> Outcome:
                 await person.pick("flock")
             except Refused as refusal:
                 sentences.append(str(refusal))
-            await person.close()
+            person.hang_up()
         return sentences
 
     refusals = asyncio.run(go())
@@ -93,7 +90,8 @@ def twenty_large_pictures(server: Server) -> Outcome:
     async def go() -> None:
         people = [await _open_person(server, "model=bundled") for _ in range(20)]
         await asyncio.gather(*(person.drop(buffer.getvalue(), "large.webp") for person in people))
-        await asyncio.gather(*(person.close() for person in people))
+        for person in people:
+            person.hang_up()
 
     asyncio.run(go())
     return watch.end("all twenty were shown", True, ALLOWED_MB)
@@ -114,7 +112,7 @@ def greedy_profiles(server: Server) -> Outcome:
         wait_seconds = time.perf_counter() - began
         await asyncio.gather(*uploads, return_exceptions=True)
         for person in people:
-            await person.close()
+            person.hang_up()
         return wait_seconds
 
     wait_seconds = asyncio.run(go())
@@ -134,7 +132,7 @@ def ten_tabs(server: Server) -> Outcome:
         wait_seconds = await stranger.pick("flock")
         await asyncio.gather(*tasks, return_exceptions=True)
         for person in (*tabs, stranger):
-            await person.close()
+            person.hang_up()
         return wait_seconds
 
     wait_seconds = asyncio.run(go())
@@ -158,7 +156,7 @@ def stalled_uploads(server: Server) -> Outcome:
         person, began = await _open_person(server), time.perf_counter()
         await person.pick("flock")
         await person.drop(_jpeg(), "mine.jpg")
-        await person.close()
+        person.hang_up()
         return time.perf_counter() - began
 
     wait_seconds = asyncio.run(ordinary_visit())
@@ -175,53 +173,12 @@ def _jpeg() -> bytes:
     return buffer.getvalue()
 
 
-def half_messages(server: Server) -> Outcome:
-    """Opens forty sockets and sends on each the first 40 MB of a message of 44 MB, but never the rest."""
-    watch, connections = Watch(server), []
-    for _ in range(40):
-        connections.append(_open_socket(server))
-        with suppress(OSError):
-            connections[-1].sendall(b"\x82\xff" + (44 * 10**6).to_bytes(8, "big") + bytes(4) + bytes(40 * 10**6))
-    wait_seconds = _wait_of_somebody_else(server)
-    for line in connections:
-        line.close()
-    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT, 300)
-
-
-def endless_requests(server: Server) -> Outcome:
-    """Ten sockets ask for the page again and again without a pause; ten others send only pings."""
-    watch, is_over = Watch(server), threading.Event()
-    ping, question = b"\x89\x80\0\0\0\0" * 1000, BackMsg(rerun_script=ClientState()).SerializeToString()
-    frame = b"\x82" + bytes([0x80 + len(question)]) + bytes(4) + question
-
-    def talk(message: bytes) -> None:
-        with suppress(OSError):
-            line = _open_socket(server)
-            while not is_over.is_set():
-                line.sendall(message)
-
-    threads = [threading.Thread(target=talk, args=(payload,)) for payload in (ping, frame) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    time.sleep(2)
-    wait_seconds = _wait_of_somebody_else(server)
-    is_over.set()
-    return watch.end(f"somebody else waited {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT, 600)
-
-
-def _open_socket(server: Server) -> socket.socket:
-    line = socket.create_connection(("127.0.0.1", server.port), timeout=30)
-    line.sendall(_handshake(server.url, server.address))
-    line.recv(2000)
-    return line
-
-
 def _wait_of_somebody_else(server: Server) -> float:
     async def visit() -> float:
         began = time.perf_counter()
         person = await _open_person(server)
         await person.pick("flock")
-        await person.close()
+        person.hang_up()
         return time.perf_counter() - began
 
     return asyncio.run(visit())
@@ -264,23 +221,6 @@ def _attack_on_newcomers(
     return run
 
 
-def silent_sockets(server: Server) -> Outcome:
-    """Opens 450 sockets and sends nothing on them; then a visitor opens the page."""
-    watch, connections = Watch(server), []
-    for _ in range(450):
-        with suppress(OSError):
-            connections.append(_open_socket(server))
-    time.sleep(NEW_PAGE_SECONDS + 1)
-    status, _ = ask(server.url)
-    wait_seconds = _wait_of_somebody_else(server)
-    for line in connections:
-        line.close()
-    return watch.end(
-        f"somebody else got in, after {wait_seconds:.2f} s; the page: {status}",
-        wait_seconds < LONGEST_WAIT and status == 200,
-    )
-
-
 def unread_downloads(server: Server) -> Outcome:
     """Starts five hundred downloads of a large file and reads none of them."""
     watch, connections = Watch(server), []
@@ -315,7 +255,7 @@ def minted_keys(server: Server) -> Outcome:
         began, stranger = time.perf_counter(), Person(server.url, "model=bundled", network="198.51.100.7")
         await stranger.open()
         await stranger.drop(_jpeg(), "mine.jpg")
-        await stranger.close()
+        stranger.hang_up()
         return time.perf_counter() - began
 
     wait_seconds = asyncio.run(go())
@@ -331,7 +271,7 @@ def strange_pages(server: Server) -> Outcome:
         _socket_status(server, "http://x.y", "x.y"),
         _socket_status(server, "http://127.0.0.1:9", server.address),
     ]
-    metrics, _ = ask(f"{server.url}/_stcore/metrics")
+    metrics, _ = ask(f"{server.url}/workbench/_stcore/metrics")
     _, headers = ask(server.url)
     is_held = statuses == ["403"] * 3 and metrics == 404 and "content-security-policy" in headers
     return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", is_held, 50)
@@ -345,7 +285,7 @@ def _socket_status(server: Server, origin: str, host: str) -> str:
 
 def _handshake(origin: str, host: str) -> bytes:
     lines = [
-        "GET /_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
+        "GET /workbench/_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
         "Upgrade: websocket", "Sec-WebSocket-Protocol: streamlit", "Sec-WebSocket-Version: 13",
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
     ]  # fmt: skip
@@ -381,18 +321,12 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
     "colour profiles of 100,000 stages": greedy_profiles,
     "ten tabs of one person, and a stranger": ten_tabs,
     "twenty uploads of ten people that stall": stalled_uploads,
-    "forty messages that stall": half_messages,
-    "questions and pings without a pause": endless_requests,
-    "four sockets that ask for a page without a pause": _attack_by_flood(floods.pages),
-    "twenty sockets that ask for a page and go": _attack_by_flood(floods.visits),
     "twenty pictures in pieces of one byte": _attack_by_flood(floods.bodies),
     "six hundred files that stall, each of another key": _attack_by_flood(floods.files),
     "300 connections that ask before they were answered": pipelined_requests,
     "the same with what takes many passes": long_work,
-    "two addresses with 200 pages each": _attack_on_newcomers(newcomers.all_seats),
     "40 pictures of 62 megapixels from one house": _attack_on_newcomers(newcomers.costly_pictures),
-    "costly figures and pages from 40 networks": _attack_on_newcomers(newcomers.costly_figures),
-    "450 sockets that say nothing": silent_sockets,
+    "costly figures from 40 networks": _attack_on_newcomers(newcomers.costly_figures),
     "500 downloads that nobody reads": unread_downloads,
     "photographs of 300 minted keys": minted_keys,
     "pages of other hosts, renamed hosts, measurements": strange_pages,
@@ -418,7 +352,7 @@ async def _warm(server: Server) -> None:
     """Visits the server once, so that it loads torch and the bundled model."""
     person = await _open_person(server, "model=bundled")
     await person.pick("flock")
-    await person.close()
+    person.hang_up()
 
 
 def hostile_files() -> Iterator[tuple[str, str, float]]:

@@ -24,10 +24,6 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from browser.server import Server  # noqa: E402
 from PIL import Image  # noqa: E402
-from streamlit.proto.BackMsg_pb2 import BackMsg  # noqa: E402
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg  # noqa: E402
-from websockets.asyncio.client import connect  # noqa: E402
-from websockets.exceptions import InvalidStatus  # noqa: E402
 
 from playground.pack import unpack  # noqa: E402
 from playground.pictures.images import open_image  # noqa: E402
@@ -36,7 +32,6 @@ from playground.scenes import generate  # noqa: E402
 
 CLICK_SECONDS = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
-MOST_MESSAGE_BYTES = 2**28  # most bytes of a WebSocket's message
 
 
 class Refused(RuntimeError):
@@ -44,42 +39,18 @@ class Refused(RuntimeError):
 
 
 class Person:
-    """A person with one open page: a WebSocket, over which Streamlit draws the page once, and a connection for all
-    other requests. Persons with the same key are tabs of one browser."""
+    """A person with one open page and a connection for its requests. Persons with the same key are tabs of one
+    browser."""
 
     def __init__(self, url: str, words: str = "", key: str = "", network: str = ""):
         self.network_header = {"X-Forwarded-For": network} if network else {}
-        self.session = ""
         self.url, self.words = url, dict(parse_qsl(words))
         self.key = key or secrets.token_urlsafe(24)
         self.whole_seconds: list[float] = []  # seconds until each answer was whole
         self._connection: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def open(self) -> None:
-        self.socket = await self._connect()
-        message = BackMsg()
-        message.rerun_script.query_string = urlencode(self.words)
-        await self.socket.send(message.SerializeToString())
-        async with asyncio.timeout(PATIENCE):
-            while (forward_message := ForwardMsg.FromString(await self.socket.recv())).WhichOneof(
-                "type"
-            ) != "script_finished":
-                if forward_message.WhichOneof("type") == "new_session":
-                    self.session = forward_message.new_session.initialize.session_id
-
-    async def _connect(self):
-        """A new WebSocket. Tries again, like the page, if the network has too many open pages."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
-                return await connect(
-                    self.url.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"],
-                    max_size=MOST_MESSAGE_BYTES, open_timeout=PATIENCE, additional_headers=self.network_header,
-                )  # fmt: skip
-            except InvalidStatus:
-                if time.monotonic() > until:
-                    raise
-                await asyncio.sleep(1)
+        await self.ask(f"/?{urlencode(self.words)}")
 
     async def pick(self, sample: str) -> float:
         words = {"sample": sample} | ({"model": self.words["model"]} if "model" in self.words else {})
@@ -141,10 +112,7 @@ class Person:
     async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
         host = urlsplit(self.url).netloc
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
-        request_headers = {**self.network_header, **headers} | (
-            {"X-Playground-Run": self.session} if self.session else {}
-        )
-        lines += [f"{name}: {value}" for name, value in request_headers.items()]
+        lines += [f"{name}: {value}" for name, value in {**self.network_header, **headers}.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
         for attempt in (1, 2):  # the server may have closed an idle connection
@@ -179,10 +147,6 @@ class Person:
     def hang_up(self) -> None:
         if self._connection:
             self._connection[1].close()
-
-    async def close(self) -> None:
-        self.hang_up()
-        await self.socket.close()
 
 
 def megabytes(servers: list[Server]) -> float:
@@ -221,7 +185,8 @@ async def crowd(
             memory.append(megabytes(servers))
 
     await asyncio.gather(watch(), *(live(i, person) for i, person in enumerate(persons)))
-    await asyncio.gather(*(person.close() for person in persons), return_exceptions=True)
+    for person in persons:
+        person.hang_up()
     whole_seconds = [seconds for person in persons for seconds in person.whole_seconds]
     return {"waits": waits, "whole": whole_seconds, "errors": errors, "memory": memory}
 

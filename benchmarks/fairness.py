@@ -1,4 +1,4 @@
-"""Simulates two hours with the real ledger, seats and queue: do people get their turn among a thousand adversaries?
+"""Simulates two hours with the real ledger and queue: do people get their turn among a thousand adversaries?
 A simulated minute takes about twelve seconds of a core. tests/serving/test_fairness.py runs the smallest case.
 
     python benchmarks/fairness.py             # 1,000 adversaries in 40 networks, 100 people, a class of 300
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from playground.errors import Busy
 from playground.serving import classes, ledger, phones
-from playground.serving.ledger import Ledger, Seat, Seats, Visitor, network
+from playground.serving.ledger import Ledger, Present, Visitor, network
 from playground.serving.queue import Queue, Ticket
 
 QUESTION_SECONDS = 60.0  # mean seconds between two questions of a person
@@ -41,16 +41,15 @@ class Player:
     hostile: bool = False
     waits: list[float] = field(default_factory=list)
     refusals: int = 0
-    seat: Seat | None = None
 
 
 class World:
-    """A simulation with one queue and the seats; a heap holds the coming events."""
+    """A simulation with one queue; a heap holds the coming events."""
 
     def __init__(self, seed: int = 0):
         self.now, self.random = 0.0, random.Random(seed)
         self.costs = ledger.costs = Ledger(lambda: self.now)
-        self.seats = ledger.seats = Seats(self.costs)
+        self.present = ledger.present = Present(self.costs)
         self.queue = Queue(1, extra_long=1, kind="passes", costs=self.costs)
         self.waiting: dict[Ticket, tuple[Player, float]] = {}
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -71,12 +70,8 @@ class World:
 
     def ask(self, player: Player) -> None:
         self.schedule(self.now + player.every * (0.5 + self.random.random()), lambda: self.ask(player))
-        if player.seat not in self.seats.open:
-            player.seat = self.seats.enter(player.visitor.address, lambda: None)
-        if seat := player.seat:
-            seat.key, seat.used_at, seat.session = player.visitor.person, self.now, player.visitor.person
-        elif not player.hostile:
-            player.refusals += 1
+        if player.visitor.person:
+            self.present.note(player.visitor)
         for _ in range(player.at_once):
             ticket = Ticket(visitor=player.visitor, seconds=player.seconds)
             try:

@@ -1,4 +1,4 @@
-"""Floods of requests and of page runs, for benchmarks/attacks.py. Ten other people click meanwhile, half of them in the
+"""Floods of requests, for benchmarks/attacks.py. Ten other people click meanwhile, half of them in the
 flooding network; their waits without and during the flood are measured in the same run."""
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from browser.server import Server  # noqa: E402
 from crowd import Person  # noqa: E402
-from innocents import HOSTILE_NETWORKS, ask_without_pause, come_and_go, stall_upload, upload_in_crumbs  # noqa: E402
-from websockets.exceptions import WebSocketException  # noqa: E402
+from innocents import HOSTILE_NETWORKS, stall_upload, upload_in_crumbs  # noqa: E402
 
 from playground.samples import SAMPLES  # noqa: E402
 
@@ -44,7 +43,8 @@ async def waits_of_others(server: Server, flood: Callable[[], Awaitable[None]]) 
     flood_waits = await _click(people, FLOOD_SECONDS)
     flooding_task.cancel()
     await asyncio.gather(flooding_task, return_exceptions=True)
-    await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
+    for person in people:
+        person.hang_up()
     return _p95(calm_waits), _p95(flood_waits)
 
 
@@ -69,20 +69,6 @@ def _p95(waits: list[float]) -> float:
     return sorted(waits)[int(0.95 * len(waits))]
 
 
-def pages(server: Server) -> tuple[float, float]:
-    """Waits while four sockets ask for page after page without a pause."""
-
-    async def flood() -> None:
-        await asyncio.gather(*(ask_without_pause(server.url, FLOODING_NETWORK) for _ in range(4)))
-
-    return asyncio.run(waits_of_others(server, flood))
-
-
-def visits(server: Server) -> tuple[float, float]:
-    """Waits while twenty sockets repeatedly ask for a page and close."""
-    return asyncio.run(waits_of_others(server, lambda: _repeat(server, come_and_go)))
-
-
 def bodies(server: Server) -> tuple[float, float]:
     """Waits while twenty connections upload a picture in pieces of one byte, and reconnect when they are cut off."""
     return asyncio.run(waits_of_others(server, lambda: _repeat(server, upload_in_crumbs)))
@@ -102,7 +88,7 @@ async def _repeat(
 ) -> None:
     async def repeat() -> None:
         while True:
-            with suppress(OSError, WebSocketException, TimeoutError):
+            with suppress(OSError, TimeoutError):
                 await request(server.url, FLOODING_NETWORK)
             await asyncio.sleep(0.05)
 

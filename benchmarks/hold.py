@@ -67,7 +67,6 @@ def serving(count: int = 1, kind: type[Server] = Server) -> Iterator[tuple[str, 
     environment = {
         "PLAYGROUND_BORROWED": str(borrowed.cache_folder()),
         "PLAYGROUND_CACHE_MB": "1300 250 480",  # as in compose.yaml
-        "STREAMLIT_SERVER_COOKIE_SECRET": "the same",
     }
     with tempfile.TemporaryDirectory() as folder:
         homes = [Path(folder) / f"{number}" for number in range(count)]

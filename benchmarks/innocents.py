@@ -22,9 +22,6 @@ from urllib.parse import urlsplit
 
 from browser.server import Server
 from crowd import CLICK_SECONDS, Person, drawn_photos, megabytes
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import connect
 
 from playground.samples import SAMPLES
 
@@ -39,35 +36,10 @@ def hostile_address(number: int) -> str:
     return f"{home}{secrets.randbelow(60000) + 1:x}" if home.endswith("::") else home
 
 
-async def stay_silent(url: str, network: str) -> None:
-    """Opens a socket and sends nothing."""
-    async with _socket(url, network) as socket:
-        await socket.wait_closed()
-
-
-async def ask_without_pause(url: str, network: str) -> None:
-    """Asks for a page, and for the next one as soon as the page has come."""
-    question = BackMsg()
-    question.rerun_script.page_name = "shapes"
-    async with _socket(url, network) as socket:
-        while True:
-            await socket.send(question.SerializeToString())
-            while ForwardMsg.FromString(await socket.recv()).WhichOneof("type") != "script_finished":
-                pass
-
-
 def largest_file_address(url: str) -> str:
-    """The address of Streamlit's own script, which has several megabytes."""
+    """The address of Plotly's script, which has several megabytes."""
     with urllib.request.urlopen(url) as page:
-        return "/" + re.search(r"static/js/index\.[^\"]+\.js", page.read().decode())[0]
-
-
-async def come_and_go(url: str, network: str) -> None:
-    """Asks for a page and closes the socket before the page comes."""
-    question = BackMsg()
-    question.rerun_script.page_name = "shapes"
-    async with _socket(url, network) as socket:
-        await socket.send(question.SerializeToString())
+        return "/" + re.search(r"api/page/plotly[^&]+\.js", page.read().decode())[0]
 
 
 async def upload_in_crumbs(url: str, network: str) -> None:
@@ -146,15 +118,9 @@ async def stall_upload(url: str, network: str, sends: int = 2**20) -> None:
 
 
 ATTACKS: tuple[Callable[[str, str], Awaitable[None]], ...] = (
-    stay_silent, ask_without_pause, come_and_go, upload_in_crumbs, read_nothing, send_ahead, upload_with_new_key,
-    ask_together, stall_upload,
+    upload_in_crumbs, read_nothing, send_ahead, upload_with_new_key, ask_together, stall_upload,
 )  # fmt: skip
 PHOTOS: list[bytes] = []
-
-
-def _socket(url: str, network: str):
-    stream = url.replace("http", "ws") + "/_stcore/stream"
-    return connect(stream, subprotocols=["streamlit"], max_size=2**28, additional_headers={"X-Forwarded-For": network})
 
 
 def be_hostile(url: str, seconds: float, count: int, results_pipe: Connection) -> None:
@@ -238,10 +204,6 @@ async def innocents(server: Server, minutes: float, share: float = 1) -> dict:
 
     clicking_tasks = [live(number, person) for number, person in enumerate(people[:clicking_count])]
     await asyncio.gather(watch(), attack(), *clicking_tasks)
-    report["errors"] += [
-        f"a page was closed: {closed_person.socket.close_code}"
-        for closed_person in people
-        if closed_person.socket.close_code
-    ]
-    await asyncio.gather(*(person.close() for person in people), return_exceptions=True)
+    for person in people:
+        person.hang_up()
     return report

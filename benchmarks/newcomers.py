@@ -1,4 +1,4 @@
-"""Three attacks for benchmarks/attacks.py that once kept newcomers out. Each newcomer opens a page and uploads a
+"""Two attacks for benchmarks/attacks.py that once kept newcomers out. Each newcomer opens a page and uploads a
 photograph; the newcomers' waits before and during an attack are measured in the same run. The header X-Forwarded-For
 gives each newcomer another network."""
 
@@ -22,11 +22,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 from browser.server import Server  # noqa: E402
 from crowd import Person, drawn_photos  # noqa: E402
-from innocents import ask_without_pause  # noqa: E402
 
 NEWCOMERS, ARRIVAL_SECONDS = 12, 1.0  # number of newcomers; seconds between their arrivals
 LEAD_SECONDS = 8.0  # seconds from the attack's beginning to the first newcomer
-PAGES_EACH, PICTURE_NETWORKS, FIGURE_NETWORKS = 200, 40, 40
+PICTURE_NETWORKS, FIGURE_NETWORKS = 40, 40
 SIDE = 7900  # pixels of the costly pictures' sides
 MOST_WAIT_SECONDS, MOST_WAIT_GROWTH = 3.0, 2.0  # bars: seconds until the first picture; times a photograph's calm wait
 
@@ -75,33 +74,10 @@ async def waits_of_newcomers(url: str, count: int, round_: int) -> Waits:
             shown_after = await person.drop(photos[number], "mine.jpg")
         waits.pages.append(opened_after)
         waits.photographs.append(shown_after)
-        with suppress(Exception):
-            await person.close()
+        person.hang_up()
 
     await asyncio.gather(*map(visit, range(count)))
     return waits
-
-
-def all_seats(server: Server) -> tuple[Waits, Waits]:
-    """Two addresses open two hundred pages each, and all pages ask now and then. Once, this kept newcomers out, because
-    the server closed no page that had asked lately."""
-
-    async def attack() -> None:
-        people = [Person(server.url, network=("198.51.100.1", "203.0.113.5")[n % 2]) for n in range(2 * PAGES_EACH)]
-
-        async def stay(person: Person, n: int) -> None:
-            await asyncio.sleep(0.01 * n)
-            while True:
-                with suppress(Exception):
-                    await person.open()
-                    while True:
-                        await person.ask("/healthz")
-                        await asyncio.sleep(50)
-                await asyncio.sleep(1)
-
-        await asyncio.gather(*(stay(person, n) for n, person in enumerate(people)))
-
-    return asyncio.run(waits_before_and_during(server, attack))
 
 
 def costly_pictures(server: Server) -> tuple[Waits, Waits]:
@@ -122,8 +98,7 @@ def costly_pictures(server: Server) -> tuple[Waits, Waits]:
 
 
 def costly_figures(server: Server) -> tuple[Waits, Waits]:
-    """Forty networks repeatedly ask for figures of the layout "wall", each with another ceiling. Ten of the networks
-    also ask for pages without a pause."""
+    """Forty networks repeatedly ask for figures of the layout "wall", each with another ceiling."""
 
     async def attack() -> None:
         async def draw(network: str) -> None:
@@ -134,14 +109,8 @@ def costly_figures(server: Server) -> tuple[Waits, Waits]:
                 person.hang_up()
                 await asyncio.sleep(0.2)
 
-        async def run(network: str) -> None:
-            while True:
-                with suppress(Exception):
-                    await ask_without_pause(server.url, network)
-                await asyncio.sleep(1)
-
         networks = [f"10.{n}.{secrets.randbelow(200)}.1" for n in range(FIGURE_NETWORKS)]
-        await asyncio.gather(*map(draw, networks), *map(run, networks[::4]))
+        await asyncio.gather(*map(draw, networks))
 
     return asyncio.run(waits_before_and_during(server, attack))
 

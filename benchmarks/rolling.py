@@ -58,7 +58,7 @@ async def rolling(url: str, servers: list[Server], people: int, seconds: float) 
 
     async def leave(person: Person | None) -> None:
         with suppress(Exception):
-            await person.close()
+            person.hang_up()
 
     async def replace() -> None:
         await asyncio.sleep(seconds / 3)

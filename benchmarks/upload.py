@@ -46,7 +46,7 @@ SETTINGS = (  # (title, model, code that changes the server)
     ("DINOv2 S, first 14 × 14", "dinov2-small", "traces.FIRST_LOOK_SIDE = 14"),
     APP,
 )
-COLUMNS = ("photograph, s", "first attention, s", "finest grid, s", "processor, s", "requests", "of them Streamlit's")
+COLUMNS = ("photograph, s", "first attention, s", "finest grid, s", "processor, s", "requests")
 
 # Fills window.seen with the seconds from the drop to the photograph, to the first drawn row of it, and to each grid.
 # The page takes a while to make a file out of this script's data, so the clock begins with the event.
@@ -127,10 +127,9 @@ def drop(chromium: Browser, server: Server, model: str, name: str, data: bytes) 
         visitor.until("r => r.waits === ''")
         visitor.page.wait_for_load_state("networkidle")
         seen = visitor.page.evaluate("window.seen")
-        streamlit_count = sum("/static/" in url or "/_stcore/" in url for url in requests)
         assert visitor.read()["model"] == model, visitor.read()["model"]
         times = [seen["photograph"], seen["attention"], seen["grids"][-1]]
-        return [*times, processor_seconds(server) - seconds_before, len(requests), streamlit_count]
+        return [*times, processor_seconds(server) - seconds_before, len(requests)]
     finally:
         visitor.close()
 

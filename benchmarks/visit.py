@@ -3,7 +3,7 @@
     python benchmarks/visit.py [--times 3] [--few]
 
 Prints a table with the bars. The server has its own home folder, but uses this machine's photographs and DINOv2. Bytes
-are counted as they come over the network, including the WebSocket.
+are counted as they come over the network.
 """
 
 from __future__ import annotations
@@ -65,42 +65,21 @@ window.inShadow = (selector, root = document) => {
 
 
 class Wire:
-    """Counts the bytes that a page receives: Streamlit's, fonts, ours, and those of the WebSocket."""
+    """Counts the requests and bytes of a page."""
 
     def __init__(self, page: Page):
-        self.urls: dict[str, str] = {}
-        self.requests = 0
-        self.streamlit = self.fonts = self.ours = self.socket = 0
+        self.requests = self.bytes = 0
         session = page.context.new_cdp_session(page)
         session.send("Network.enable")
         session.on("Network.requestWillBeSent", self._count_request)
         session.on("Network.loadingFinished", self._count_answer)
-        session.on("Network.webSocketFrameReceived", self._count_frame)
         self.session = session
 
     def _count_request(self, event: dict) -> None:
         self.requests += event["request"]["url"].startswith("http")
-        self.urls[event["requestId"]] = event["request"]["url"]
 
     def _count_answer(self, event: dict) -> None:
-        path = self.urls.get(event["requestId"], "")
-        if "/static/media/" in path:
-            self.fonts += event["encodedDataLength"]
-        elif "/static/" in path:
-            self.streamlit += event["encodedDataLength"]
-        else:
-            self.ours += event["encodedDataLength"]
-
-    def _count_frame(self, event: dict) -> None:
-        data = event["response"]["payloadData"]
-        self.socket += len(data) * 3 // 4 if event["response"]["opcode"] == 2 else len(data)
-
-    @property
-    def all_bytes(self) -> int:
-        return self.streamlit + self.fonts + self.ours + self.socket
-
-    def clear(self) -> None:
-        self.streamlit = self.fonts = self.ours = self.socket = 0
+        self.bytes += event["encodedDataLength"]
 
 
 def wait_for_state(page: Page, is_reached: Callable[[int], bool]) -> float:
@@ -132,23 +111,20 @@ def visit(chromium: Browser, url: str, slow: bool = False):
 def measure_visits(chromium: Browser, url: str) -> dict[str, float]:
     context, page, wire, first_seconds, began = visit(chromium, url)
     numbers = {
-        "streamlit": wire.streamlit / 1e6,
-        "fonts": wire.fonts / 1e6,
-        "ours": (wire.ours + wire.socket) / 1e6,
         "first": first_seconds,
         "first_requests": wire.requests,
-        "first_bytes": wire.all_bytes / 1e6,
+        "first_bytes": wire.bytes / 1e6,
     }
     wait_for_state(page, lambda state: state == 1)
     numbers["all"] = time.perf_counter() - began
     page.wait_for_load_state("networkidle")
-    numbers |= {"requests": wire.requests, "bytes": wire.all_bytes / 1e6}
-    wire.clear()
+    numbers |= {"requests": wire.requests, "bytes": wire.bytes / 1e6}
+    wire.bytes = 0
     reload_start = time.perf_counter()
     page.reload(wait_until="commit")
     wait_for_state(page, lambda state: state == 1)
     numbers["again_all"] = time.perf_counter() - reload_start
-    numbers["again_bytes"] = wire.all_bytes / 1e6
+    numbers["again_bytes"] = wire.bytes / 1e6
     page.wait_for_load_state("networkidle")
     numbers["from_memory"] = statistics.median(page.evaluate(SHOW_LAYER, layer) for layer in (1, 3, 2, 4))
     other_samples = (
@@ -189,9 +165,6 @@ def main() -> None:
     medians = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
     print("| what | measured | bar |\n|---|---|---|")
     for title, value, bar in (
-        ("Streamlit's scripts and styles, first visit", f"{medians['streamlit']:.2f} MB", "≤ 0.7 MB"),
-        ("its fonts, which it loads on every page", f"{medians['fonts']:.2f} MB", ""),
-        ("ours until the first picture", f"{medians['ours']:.2f} MB", "≤ 0.5 MB"),
         ("requests until the first picture", f"{medians['first_requests']:.0f}", "≤ 40"),
         ("bytes until the first picture", f"{medians['first_bytes']:.2f} MB", "≤ 2.2 MB"),
         ("requests of the first visit", f"{medians['requests']:.0f}", ""),

@@ -4,7 +4,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from playground.lessons.benchmark import GROWTH_POWERS, STEP_COUNT, Series
+from playground.analysis import cost
+from playground.analysis.benchmark import FUSED, GROWTH_POWERS, LINEAR, MATERIALISED, STEP_COUNT, WINDOWS, Series
 
 
 def growth(points: pd.DataFrame, what: str, unit: str) -> go.Figure:
@@ -17,13 +18,31 @@ def growth(points: pd.DataFrame, what: str, unit: str) -> go.Figure:
     return figure.update_layout(height=380, legend={"orientation": "h", "y": -0.3})
 
 
-def show(points: pd.DataFrame) -> None:
-    run = points[points["skip_reason"] == ""]
+def show(points: pd.DataFrame, heads: int) -> None:
+    run, skipped = points[points["skip_reason"] == ""], points[points["skip_reason"] != ""]
     time, memory = st.columns(2)
     time.plotly_chart(growth(run, "seconds", "seconds a pass"))
-    memory.plotly_chart(growth(run.dropna(subset="bytes"), "bytes", "bytes at the peak"))
-    if skipped := len(points) - len(run):
-        st.caption(f"{skipped} steps were left out: they would take too long here, or too much memory.")
+    figure = growth(run.dropna(subset="bytes"), "bytes", "bytes at the peak")
+    tokens = run["tokens"][run["kind"] == MATERIALISED]
+    tables = cost.TABLE_COUNT * cost.FLOAT_BYTES * heads * tokens**2
+    figure.add_scatter(x=tokens, y=tables, name=f"{cost.TABLE_COUNT} tables of N × N", line={"dash": "dot"})
+    memory.plotly_chart(figure)
+    for kind, left_out in skipped.groupby("kind"):
+        first = left_out.iloc[0]
+        seconds = f"{first['seconds']:.1f} s a pass"
+        reason = seconds if first["skip_reason"] == "time" else "more memory than there is to spare"
+        st.caption(f"{kind.capitalize()} was not run with {first['tokens']:,} tokens: it would take {reason}.")
+    seconds = run.pivot(index="tokens", columns="kind", values="seconds").dropna()
+    if {FUSED, WINDOWS, LINEAR} <= {*seconds.columns} and len(seconds):
+        last = seconds.iloc[-1]
+        st.write(
+            f"**At {seconds.index[-1]:,} tokens windows take {last[WINDOWS] / last[FUSED]:.2f} × and linear attention "
+            f"{last[LINEAR] / last[FUSED]:.2f} × the time of fused attention over all pairs.** They compute something "
+            "else: in a window nobody hears the rest, and linear attention can’t single out one key as sharply."
+        )
+    st.caption("Time is the quickest of up to five passes; memory the highest point above what was there before.")
+    if run["bytes"].isna().all():
+        st.caption("This system does not tell a process its peak memory; Linux does.")
 
 
 st.title("Measure here")
@@ -45,14 +64,14 @@ if start:
         st.error("There is no memory to spare for it here: close something, and measure again.")
     drawn = 0
     for _ in series.each_moment(lambda: None):
-        state.points = pd.DataFrame(series.points)
+        state.measured = pd.DataFrame(series.points), heads
         bar.progress(min(1.0, len(series.points) / STEP_COUNT))
         if len(series.points) // 5 > drawn:
             drawn = len(series.points) // 5
             with place.container():
-                show(state.points)
+                show(*state.measured)
     st.rerun()
-elif "points" in state and len(state.points):
+elif "measured" in state and len(state.measured[0]):
     with place.container():
-        show(state.points)
-    st.download_button("Numbers as .csv", state.points.to_csv(index=False), "cost.csv", on_click="ignore")
+        show(*state.measured)
+    st.download_button("Numbers as .csv", state.measured[0].to_csv(index=False), "cost.csv", on_click="ignore")

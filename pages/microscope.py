@@ -22,8 +22,10 @@ first = choose.opening(seen)
 picture, numbers = st.columns([5, 3], gap="large")
 with picture:
     left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
-    layer = left.slider("Layer", 0, seen.layers - 1, first.layer)
-    head = middle.segmented_control("Head", range(seen.heads), default=first.head, required=True)
+    layer = left.slider("Layer", 0, seen.layers - 1, first.layer, key="layer", bind="query-params")
+    head = middle.segmented_control(
+        "Head", range(seen.heads), default=first.head, required=True, key="head", bind="query-params"
+    )
     is_divided = right.toggle(
         "÷ √d_k", True, help="Off: scores are larger, and the softmax puts nearly all on one patch."
     )
@@ -70,3 +72,4 @@ st.sidebar.code(
     f'seen = playground.trace(\n  "{seen.model}", image)\n'
     f'seen.row({layer}, {head}, ({row}, {column}),\n  scale="{scale}")'
 )
+choose.way_back(layer=layer, head=head, query=patch)

@@ -3,10 +3,13 @@
 import plotly.graph_objects as go
 import streamlit as st
 
+from playground import Trace
 from playground.training import quick
+from playground.workbench.lens import lens
 
 NAMES = {quick.ALONE: "nobody tells it", quick.TOLD: "one head is told"}
 COLOURS = {quick.ALONE: "#7A7C85", quick.TOLD: "#0072B2"}
+LARGE_SHARE = 0.25  # of a patch's attention on its twin: well above chance
 
 
 def curves(title: str, steps: list[int], values: dict[str, list[float]], chance: float) -> go.Figure:
@@ -28,7 +31,27 @@ def show(learners: quick.Learners) -> None:
     other.plotly_chart(curves("Attention on the twin, best head", steps, twin, quick.EVEN_SHARE))
     for name, learner in learners.items():
         share, layer, head = learner.best
-        st.write(f"**{NAMES[name]}**: head {head} of layer {layer} gives the twin {share:.0%} of its attention.")
+        since = next((step for step, mass in zip(steps, twin[name], strict=True) if mass > LARGE_SHARE), None)
+        when = f", more than {LARGE_SHARE:.0%} from step {since} on" if since is not None else ""
+        st.write(f"**{NAMES[name]}**: head {head} of layer {layer} gives the twin {share:.0%} of its attention{when}.")
+
+
+def look(learners: quick.Learners, seed: int) -> None:
+    """The attention of one of the two models, at each step that was kept."""
+    controls, picture = st.columns([1, 2])
+    with controls:
+        name = st.segmented_control("Model", list(NAMES), default=quick.TOLD, format_func=NAMES.get, required=True)
+        learner = learners[name]
+        moments = {moment.step: moment for moment in learner.lapse.moments}
+        step = st.select_slider("Step", list(moments), value=list(moments)[-1])
+        _, best_layer, best_head = learner.best
+        layer = st.slider("Layer", 0, quick.SMALL_CONFIG.depth - 1, best_layer)
+        head = st.slider("Head", 0, quick.SMALL_CONFIG.heads - 1, best_head)
+        told = "".join(f" It is head {one.head} of layer {one.layer} that is told." for one in learner.told_heads)
+        st.caption(f"Point at a patch: where is its twin?{told}")
+    with picture:
+        seen = Trace.from_bytes(moments[step].trace)
+        lens(seen.of(quick.board_image(seed, 48), "board"), layer, head, "0,0", height=420)
 
 
 st.title("Train two now")
@@ -57,3 +80,4 @@ with run:
     elif "learners" in state:
         with place.container():
             show(state.learners)
+            look(state.learners, seed - 1)

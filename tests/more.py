@@ -54,7 +54,6 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "screenshots": ["--folder", "{}", "compare"],
     "sharper": ["--help"],
     "site": ["--times", "1"],
-    "small_answers": ["--times", "5"],
     "site_visits": ["--times", "1", "--photographs", "2"],
     "striking": ["tally"],
     "sweep": ["--model", "ViT-Ti/16", "--rounds", "1"],

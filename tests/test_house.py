@@ -21,16 +21,16 @@ FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("figures",),
     ("serving",),
     ("ui",),
-    ("ui/site", "pages"),
-    ("app",),
     ("playground", "__main__"),  # what Python's users import, and the command line
     ("workbench",),  # one of Python's users
+    ("pages",),
+    ("app",),
 )
 FLOOR_OF_ROOM = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 ONLY_IMPORTERS = {  # room or package -> the only top folders and top modules that may import it
     "scenes": {"scenes", "samples", "training", "workshop"},
     "workshop": {"workshop", "__main__"},
-    "streamlit": {"app", "pages", "ui", "workbench"},
+    "streamlit": {"app", "pages", "ui", "workbench"},  # in ui, only ui/workbench.py, which mounts app.py
 }
 MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this room may import
     "core": set(),
@@ -48,9 +48,7 @@ MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this ro
 
 def modules() -> dict[str, Path]:
     """{dotted name: file} of every module of the app and the workshop; a room's __init__ has the room's name."""
-    room_files = (
-        file for folder in ("pages", "playground", "workbench", "workshop") for file in (ROOT / folder).rglob("*.py")
-    )
+    room_files = (file for folder in ("pages", "playground", "workshop") for file in (ROOT / folder).rglob("*.py"))
     files = [ROOT / "app.py", *room_files]
     file_by_name = {file.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): file for file in files}
     return {name.removesuffix(".__init__"): file for name, file in file_by_name.items()}
@@ -61,13 +59,13 @@ MODULES = modules()
 
 def room(name: str) -> str:
     """The folder of a module, relative to playground/: "figures/drawing" for "playground.figures.drawing.spec". A
-    module directly in playground/, such as "vit", is a room of its own."""
+    module directly in playground/, such as "vit", is a room of its own; ui/site is a part of the room ui."""
     file = MODULES[name].relative_to(ROOT)
     if file.parts[0] != "playground":
         return file.with_suffix("").parts[0]
     if len(file.parts) == 2:
         return "playground" if file.stem == "__init__" else file.stem
-    return file.parent.relative_to("playground").as_posix()
+    return file.parent.relative_to("playground").as_posix().removesuffix("/site")
 
 
 def imported_names(file: Path) -> set[str]:
@@ -124,17 +122,19 @@ def test_few_know_scenes_the_workshop_or_streamlit():
         assert {room(name).split("/")[0] for name in users} == allowed_users, restricted_name
 
 
-def test_the_interface_keeps_nothing_and_gives_pictures_addresses_in_one_place():
-    """Only serving/ counts what stays in memory. Only `ui.components` gives a picture an address, because Streamlit
-    forgets its own addresses while a browser still fetches them."""
-    interface_modules = [name for name in MODULES if name.startswith(("pages.", "playground.ui."))]
-    texts = {name: MODULES[name].read_text(encoding="utf-8") for name in interface_modules}
+def test_the_interface_keeps_nothing():
+    """Only serving/ counts what stays in memory."""
+    texts = {name: MODULES[name].read_text(encoding="utf-8") for name in MODULES if name.startswith("playground.ui.")}
     assert not [name for name, text in texts.items() if re.search(r"\bCache\(", text)]
-    drawing_modules = {name for name, text in texts.items() if re.search(r"(?<!quick)\.image\(", text)}
-    assert drawing_modules == {"playground.ui.components"}
-    assert not [
-        name for name in interface_modules if name.startswith("pages.") and imports()[name] & {"torch", "numpy", "math"}
-    ]
+
+
+def test_the_workbench_uses_no_private_part_of_streamlit_and_the_server_imports_it_in_one_place():
+    users = {name: names for name, names in imports().items() if any("streamlit" in other for other in names)}
+    assert [name for name in users if name.startswith("playground.ui.")] == ["playground.ui.workbench"]
+    for name, names in users.items():
+        text = MODULES[name].read_text(encoding="utf-8")
+        assert {other for other in names if "streamlit" in other} == {"streamlit"}, name
+        assert not re.search(r"\bst\._|data-testid|st-key|\bst[A-Z]\w+", text), name
 
 
 def test_the_architecture_page_names_existing_files_every_room_and_every_route():

@@ -12,7 +12,7 @@ import playground
 from playground import samples
 from playground.figures.bundle import bundle
 
-# appended to the app's script, as it is delivered, which has these functions in its scope
+# appended to the story's script, as it is delivered, which has these functions in its scope
 PRINT_CODE = """
 const { at, size, columns, place } = JSON.parse(await new Response(process.stdin).text());
 process.stdout.write(codeOf({ ...at, pack: { columns, header: { size } } }, place));
@@ -27,7 +27,7 @@ process.stdout.write(JSON.stringify(notebookOf(factsOfStory(pack, at, 16), place
 def printed(ending: str, story_input: dict, folder) -> str:
     """What the delivered script prints with these last lines."""
     script = folder / "app.mjs"
-    script.write_text(bundle("shell/app.js") + ending, encoding="utf-8")
+    script.write_text(bundle("story/story.js", "core/core.js") + ending, encoding="utf-8")
     result = subprocess.run([node(), str(script)], input=json.dumps(story_input), capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     return result.stdout

@@ -3,32 +3,14 @@ machine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
-
-import plotly.graph_objects as go
 
 from playground.analysis import cost
 from playground.analysis.cost import PRESETS, Case
-from playground.errors import PlaygroundError
-from playground.lessons import parts
-from playground.lessons.benchmark import (
-    CONVOLUTION,
-    FUSED,
-    GROWTH_POWERS,
-    LINEAR,
-    MATERIALISED,
-    MOST_PASS_SECONDS,
-    STEP_COUNT,
-    WINDOWS,
-    Measurement,
-    Point,
-    Series,
-)
 from playground.lessons.cost_case import DIALS, SWITCHES, drawing
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
-from playground.lessons.parts import After, Ask, Chart, Exercise, Part, Row, Run, Wait, When, Words, think
+from playground.lessons.parts import After, Ask, Exercise, Part, When, Words, Workbench, think
 from playground.lessons.questions import Bars, Number, Question, Squares, choice_question
 
 SMALL_CASE, MIDDLE_CASE, LARGE_CASE = (
@@ -188,9 +170,6 @@ def memory(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 # Measured -------------------------------------------------------------------------------------------------------------
 
-COLOURS = {MATERIALISED: parts.WEIGHTS, FUSED: parts.CHANGED, CONVOLUTION: parts.CONVOLUTION,
-           WINDOWS: parts.VALUE, LINEAR: parts.QUERY}  # fmt: skip
-
 
 def fewer_question() -> Question:
     return choice_question(
@@ -212,23 +191,12 @@ def fewer_question() -> Question:
 
 
 def measured_here(subject: Subject, settings: Settings) -> Iterator[Part]:
-    case = Case(**{name: getattr(settings, name) for name in DIALS}) if is_possible_case(settings) else None
     yield Words(
         "One layer of this width, one image, one core: attention that makes its N × N weights, in a fused kernel, in "
         "windows of 4 × 4 tokens; linear attention; a convolution. Half a minute or so."
     )
-    result = result_of(settings)
-    if case:
-        label = "Measure again" if result.points else "Measure"
-        yield Run("layer", label, lambda former: measure_points(subject, settings), NEEDS_TEXT)
-    if case and result.points:
-        yield Row(*result_charts(result, case.heads))
-        yield Words(" ".join(remarks(result)), small=True)
-        yield drawing("dials")
-    else:
-        if result.no_room:
-            yield Words("**The measurement found no room on this machine:** try again later.")
-        yield drawing("flops", "dials", flops="Counted, until it is measured: FLOPs of a layer")
+    yield Workbench("measure", "Measure it on this machine", NEEDS_TEXT)
+    yield drawing("flops", "dials", flops="Counted, until it is measured: FLOPs of a layer")
     yield Ask(fewer_question())
 
 
@@ -238,135 +206,7 @@ NEEDS_TEXT = (
 )
 
 
-def is_possible_case(settings: Settings) -> bool:
-    try:
-        Case(**{name: getattr(settings, name) for name in DIALS})
-    except PlaygroundError:
-        return False
-    return True
-
-
-@lru_cache(maxsize=16)
-def measurement_of(width: int, heads: int, kernel: int) -> Measurement:
-    """This machine's measurement of a case, the same for all visitors."""
-    return Measurement()
-
-
-def result_of(settings: Settings) -> Measurement:
-    return measurement_of(settings.width, settings.heads, settings.kernel)
-
-
-def measure_points(subject: Subject, settings: Settings) -> Generator[Wait, None, None]:
-    """Measures one point after the other. Points measured before a stop are kept."""
-    yield Wait("Measuring: starting")
-    result = result_of(settings)
-    with subject.turns() as give_way:
-        series = Series(settings.width, settings.heads, settings.kernel)
-        try:
-            for _ in series.each_moment(give_way):
-                yield Wait(f"Measuring: {progress_words(series.points)}")
-            result.no_room = not series.points
-        finally:
-            if series.points:
-                result.points[:], result.stopped = series.points, len(series.points) < STEP_COUNT
-
-
-def progress_words(points: list[Point]) -> str:
-    return f"{points[-1].kind}, {points[-1].tokens:,} tokens, {len(points)} of {STEP_COUNT}" if points else "starting"
-
-
-# The results ----------------------------------------------------------------------------------------------------------
-
-
-def result_charts(result: Measurement, heads: int) -> Iterator[Chart]:
-    time_figure = log_log_figure("Time of a layer")
-    add_points(time_figure, result, lambda p: p.seconds, seconds_text)
-    time_figure.update_yaxes(
-        tickvals=[10.0**p for p in range(-4, 2)], ticktext=["0.1 ms", "1 ms", "10 ms", "0.1 s", "1 s", "10 s"]
-    )
-    yield Chart(time_figure, "measured time", 340)
-    memory_figure = log_log_figure("Peak memory of a layer")
-    add_points(memory_figure, result, lambda p: p.bytes, bytes_text)
-    if tables := [
-        (p.tokens, cost.TABLE_COUNT * cost.FLOAT_BYTES * heads * p.tokens**2) for p in result.of(MATERIALISED)
-    ]:
-        tokens, values = zip(*tables, strict=True)
-        name = f"{cost.TABLE_COUNT} tables of N × N"
-        memory_figure.add_scatter(
-            x=tokens, y=values, name=name, mode="lines", line={"color": "gray", "width": 3, "dash": "dot"},
-            text=[f"{name}, {n:,} tokens: {bytes_text(size)}" for n, size in tables],
-            hovertemplate="%{text}<extra></extra>",
-        )  # fmt: skip
-    memory_figure.update_yaxes(tickvals=BYTE_TICKS, ticktext=[bytes_text(n) for n in BYTE_TICKS])
-    yield Chart(memory_figure, "measured peak memory", 340)
-
-
-def log_log_figure(title: str) -> go.Figure:
-    figure = go.Figure()
-    legend = {"x": 1, "xanchor": "right", "y": 0.02, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"}
-    figure.update_layout(title={"text": title, "font": {"size": 15}}, legend=legend)
-    ticks = [16, 64, 256, 1024, 4096, 16384]
-    figure.update_xaxes(type="log", title="tokens", tickvals=ticks, ticktext=[f"{t:,}" for t in ticks], tickangle=0)
-    figure.update_yaxes(type="log", exponentformat="SI")
-    return figure
-
-
-def add_points(
-    figure: go.Figure, result: Measurement, value_of: Callable[[Point], float | None], text_of: Callable[[float], str]
-) -> None:
-    for kind in GROWTH_POWERS:
-        numbers_by_tokens = {p.tokens: number for p in result.of(kind) if (number := value_of(p))}
-        figure.add_scatter(
-            x=[*numbers_by_tokens], y=[*numbers_by_tokens.values()], name=kind, mode="lines+markers",
-            line={"color": COLOURS[kind], "width": 3}, marker={"size": 7},
-            text=[f"{kind}, {tokens:,} tokens: {text_of(number)}" for tokens, number in numbers_by_tokens.items()],
-            hovertemplate="%{text}<extra></extra>",
-        )  # fmt: skip
-
-
-def remarks(result: Measurement) -> Iterator[str]:
-    yield (
-        "Time is the quickest of up to five passes; memory the highest point above what was there before. Step 3 "
-        "counts what training keeps of a layer. This is a forward pass alone, which keeps nothing; but by hand it "
-        f"holds {cost.TABLE_COUNT} tables of N × N for each head at once: scores, scaled scores, weights."
-    )
-    for kind in GROWTH_POWERS:
-        if skipped_points := result.of(kind, skipped=True):
-            amount = skipped_words(skipped_points[0])
-            yield (
-                f"**{kind.capitalize()} was not run with {skipped_points[0].tokens:,} tokens:** it would take {amount}."
-            )
-    yield cheaper_words(result)
-    if result.points and all(p.bytes is None for p in result.points):
-        yield "This system does not tell a process its peak memory; Linux does."
-    if result.stopped:
-        yield "Stopped before its end."
-
-
-def skipped_words(point: Point) -> str:
-    if point.skip_reason == "time":
-        return f"about {seconds_text(point.seconds)} a pass, and this page takes {MOST_PASS_SECONDS:.0f}"
-    amount = f"about {bytes_text(point.bytes)}" if point.bytes else "more memory"
-    return f"{amount}, and this page takes at most a gigabyte"
-
-
-def cheaper_words(result: Measurement) -> str:
-    """Compares windows and linear attention with the fused kernel, at the most tokens that all three ran."""
-    seconds = [{p.tokens: p.seconds for p in result.of(kind)} for kind in (FUSED, WINDOWS, LINEAR)]
-    if not (shared_counts := set.intersection(*map(set, seconds))):
-        return ""
-    most_tokens = max(shared_counts)
-    fused, windows, linear = (by_tokens[most_tokens] for by_tokens in seconds)
-    return (
-        f"**At {most_tokens:,} tokens windows take {windows / fused:.2f} × and linear attention {linear / fused:.2f} × "
-        "the time of fused attention over all pairs**, the four matrices included, which all have alike. They compute "
-        "something else: in a window nobody hears the rest, and linear attention can’t single out one key as sharply."
-    )
-
-
-# Bytes and seconds in words -------------------------------------------------------------------------------------------
-
-BYTE_TICKS = [10.0**p for p in range(3, 13)]  # ticks of axes
+# Bytes in words -------------------------------------------------------------------------------------------------------
 
 
 def bytes_text(size: float) -> str:
@@ -375,10 +215,6 @@ def bytes_text(size: float) -> str:
     while size >= 1000 and power < len(units) - 1:
         size, power = size / 1000, power + 1
     return f"{size:.3g}{units[power]}" if power else f"{size:.0f}{units[power]}"
-
-
-def seconds_text(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
 
 
 SETTINGS: dict[str, Setting] = DIALS | SWITCHES

@@ -1,5 +1,5 @@
 """Defines a lesson, which has settings in its address, and steps. A step is a function that yields parts about a
-subject. Nothing here depends on Streamlit or HTML: a host shows the parts."""
+subject. Nothing here depends on HTML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import SimpleNamespace as Settings  # each setting's value is an attribute
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from playground.lessons.parts import Part, Slider
 from playground.pack import upper_layer
@@ -174,12 +174,6 @@ class Subject(Protocol):
 
     def why_too_long(self, passes: float) -> str:
         """A sentence that says why this number of passes would take too long; "" if it would not."""
-
-    def result_of(self, run: str) -> Any:
-        """The latest result of this reader's run; None before the first run."""
-
-    def at_work(self, run: str) -> bool:
-        """Whether the run is still in progress."""
 
 
 @dataclass(frozen=True)

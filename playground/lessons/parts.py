@@ -1,15 +1,17 @@
-"""Defines the parts that a step of a lesson yields, as plain data. A host shows each part when it arrives: ui/host.py
-with Streamlit in the app, microscope/lessons/host.js in the browser on a site without a server. `plain_parts` turns
-parts into records for JSON."""
+"""Defines the parts that a step of a lesson yields, as plain data. microscope/lessons/host.js shows them. `plain_parts`
+turns parts into records for JSON."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from PIL import Image
 
 from playground.lessons.measures import Measured
 from playground.lessons.questions import Question, plain_value
@@ -70,23 +72,18 @@ Replacement = Words | Measured | Maker
 
 @dataclass(frozen=True)
 class Wait:
-    """Waiting: the host shows `words` and `meanwhile` until the next part comes. In a run, `result` is the result so
-    far."""
+    """What follows takes long: `words` and `meanwhile` are shown until it comes."""
 
     words: str
     meanwhile: Part | None = None
-    result: object = None
 
 
 @dataclass(frozen=True)
-class Run:
-    """Work that a button starts and stops. `work` gets the result of the former run; it yields often, because it can
-    stop only at a yield. During the run the step is played repeatedly with the result so far (`Subject.result_of`). A
-    host without Python shows the sentence `needs`."""
+class Workbench:
+    """A link to a page of the workbench, which runs Python. Without a workbench the sentence `needs` is shown."""
 
-    id: str
-    label: str
-    work: Callable[[Any], Generator[Wait, None, None]]
+    page: str
+    text: str
     needs: str
 
 
@@ -263,7 +260,7 @@ def think(asks: str, answer: str) -> Fold:
 
 
 Group = After | Stays | Row | Fold
-Part = Words | Wait | Run | Ask | Group | Choice | Drawing | Picture | Chart | Table | Code | Exercise
+Part = Words | Wait | Workbench | Ask | Group | Choice | Drawing | Picture | Chart | Table | Code | Exercise
 
 
 def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
@@ -301,13 +298,14 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
             return {"question": plain_value(question), "context": context, "afresh": afresh}
         case Choice(setting, label, options):
             return {"setting": setting, "label": label, "options": [[str(k), words] for k, words in options.items()]}
-        case Run(id, label, _, needs):
-            return {"id": id, "label": label, "needs": needs}
         case Drawing(name, data, settings):
             content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain_value(data)}
             return {"name": name, "settings": list(settings)} | content
         case Picture(data, caption, width, kind, words):
-            return {"data": data_url(data, kind), "caption": caption, "width": width, "words": words or caption}
+            with Image.open(BytesIO(data)) as image:
+                size = [*image.size]
+            url = data_url(data, kind)
+            return {"data": url, "caption": caption, "width": width, "words": words or caption, "size": size}
         case Chart(figure, name, height, moves):
             return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain_value(moves)}
         case Exercise(asks, answer, hint, id, done, tempting, answers, _):

@@ -1,5 +1,5 @@
 """The lesson on training: the attention of one patch at a dozen moments of a run, a run whose loss told heads where to
-look, and two models that are trained while the reader watches."""
+look, and two models that the workbench trains while the reader watches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from playground.lessons.parts import (
     Words,
 )
 from playground.lessons.questions import Lines, Mark, Number, Question, Series, choice_question
-from playground.lessons.training_now import LEARNER, packed_layer, train_two_now
+from playground.lessons.training_now import packed_layer, train_two_now
 from playground.numbers import percent
 from playground.pictures.jpegs import smaller_jpeg
 from playground.samples import named
@@ -338,7 +338,6 @@ SETTINGS: dict[str, Setting] = {
     "moment": TextSetting("", pattern=r"\d{1,6}"),  # a step; "": the last moment
     "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS)),
     "head": Setting.of(BEST_HEAD[1], range(MOST_HEADS)),
-    "learner": LEARNER,
     "patch": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
 }
 FIRST_HABIT_LAYER = 1  # the layer in which heads first have a habit, as a test checks
@@ -357,9 +356,6 @@ LESSON = Lesson(
             own=None,
         ),
         "pair": Step("2 · Told or not?", told_or_not, "training_told", own=None),
-        "now": Step(
-            "3 · Train two now", train_two_now, "training_twin", ("training_told_head",),
-            ("learner", "layer", "head", "patch"), own=None,
-        ),
+        "now": Step("3 · Train two now", train_two_now, "training_twin", own=None),
     },
 )  # fmt: skip

@@ -6,26 +6,19 @@ The browser keeps the choice of picture and model (microscope/shell/choice.js), 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import replace
-from itertools import count
-from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 from playground.errors import PlaygroundError
-from playground.lessons.parts import Run
 from playground.models.names import plain_name
 from playground.pack import upper_layer
 from playground.pictures import jpegs
 from playground.serving import chosen, effort, models, people, pictures, queue, traces, worked
-from playground.serving.cache import MB, Cache
-from playground.serving.ledger import Visitor
+from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
-from playground.serving.queue import Left
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -34,78 +27,7 @@ if TYPE_CHECKING:
     from playground.vit import VisionTransformer
 
 
-# A button of a lesson starts a run (lessons/parts.py, Run) in a thread, one run at a time for each person. A run stops
-# when no page polls it any more. The results of all runs share one limit in bytes.
-
-MOST_RESULT_BYTES = 100 * MB  # bytes of all people's results together; deploy/README.md relies on this number
-PATIENCE = 12.0  # seconds after a page's last poll, after which a run stops; long, because busy pages poll late
-_queue = queue.Queue()
-_ended_works: WeakSet[Work] = WeakSet()  # weak, so that a run is dropped with its session
-_ended_lock = Lock()
-
-
-class Work(queue.Nobody):
-    """A run on behalf of the person who started it. The run stops when no page of that person polls it."""
-
-    def __init__(self, run: Run, former_work: Work | None = None):
-        self.progress = ""
-        self.result: Any = None
-        self.has_begun = self.is_over = False
-        self.trouble: Exception | None = None  # the error that ended the run
-        self.ended_at = 0.0  # the time at which the run ended
-        self.was_dropped = False  # whether the result was dropped to make room for newer results
-        self._visitor = queue.current().visitor()
-        self._ahead, self._looked_at, self._stopped = 0, time.monotonic(), False
-        Thread(target=self._do, args=(run, former_work and former_work.result), name="run", daemon=True).start()
-
-    def _do(self, run: Run, former_result: Any) -> None:
-        try:
-            with suppress(Left), queue.working_for(self), _queue.take(self.waits):
-                self.has_begun = True
-                with closing(run.work(former_result)) as waiting_parts:
-                    for wait in waiting_parts:
-                        self.progress, self.result = wait.words, wait.result
-                        self.raise_if_left()
-        except Exception as error:  # the page shows it
-            self.trouble = error
-        finally:
-            self._keep()
-            self.is_over = True
-
-    def visitor(self) -> Visitor:
-        return self._visitor
-
-    def raise_if_left(self) -> None:
-        if self._stopped or time.monotonic() - self._looked_at > PATIENCE:
-            raise Left
-
-    def waits(self, ahead: int) -> None:
-        self._ahead = ahead
-        self.raise_if_left()
-
-    def look(self) -> int:
-        """Returns the number of people who come first. A person whose page stops calling this counts as having left."""
-        self._looked_at = time.monotonic()
-        return 0 if self.has_begun else self._ahead
-
-    def stop(self) -> None:
-        self._stopped = True
-
-    def _keep(self) -> None:
-        """Drops the oldest results until all people's results fit MOST_RESULT_BYTES."""
-        with _ended_lock:
-            self.ended_at = time.monotonic()
-            _ended_works.add(self)
-            sizes = {work: worked.bytes_of(work.result) for work in _ended_works}
-            for work in sorted(sizes, key=lambda work: work.ended_at):
-                if sum(sizes.values()) <= MOST_RESULT_BYTES or work is self:
-                    break
-                del sizes[work]
-                work.result, work.was_dropped = None, True
-
-
 PICTURE_WORDS = {"sample", "mine"}  # the words of an address that name a picture
-_view_ids = count(1)  # for `Here.view_id`: no number comes twice on this server
 
 
 class Here:
@@ -118,8 +40,6 @@ class Here:
         self.own_picture_id = "" if picture.is_sample else picture.id
         self.key = key
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
-        self.view_id = next(_view_ids)  # a new number for each choice that is made outside the microscope
-        self.works: Mapping[str, Work] = {}  # name of a run -> its work, in this session
         self._with = words.get("with", "")
         self._results = self.person.results if self.person else worked.lesson_cache()
 
@@ -182,6 +102,11 @@ class Here:
         """The cache of this person's traces."""
         return self.person and self.person.traces
 
+    @property
+    def has_trace(self) -> bool:
+        """Whether the picture's pass is in memory."""
+        return traces.is_kept(self.picture, self.setup, self.own_traces)
+
     def trace(self, scale: float | None = None) -> Trace:
         return traces.trace(
             self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own_traces
@@ -202,12 +127,6 @@ class Here:
         except PlaygroundError as error:
             return str(error)
         return ""
-
-    def result_of(self, run: str) -> Any:
-        return self.works[run].result if run in self.works else None
-
-    def at_work(self, run: str) -> bool:
-        return run in self.works and not self.works[run].is_over
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
         return queue.turns()

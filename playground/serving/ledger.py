@@ -255,19 +255,28 @@ class Present:
     def __init__(self, costs: Ledger):
         self.costs, self.clock = costs, costs.clock
         self._times: dict[Visitor, tuple[float, float]] = {}  # (first request, last one); the latest browser is last
+        self._by_household: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def note(self, visitor: Visitor) -> None:
         """Notes a request of this browser."""
         now = self.clock()
         with self._lock:
-            first, _ = self._times.pop(visitor, (now, now))
+            first, _ = self._times.pop(visitor) if visitor in self._times else self._arrive(visitor, now)
             self._times[visitor] = (first, now)
-            while len(self._times) > MOST_PRESENT or self._oldest_time() < now - GONE_AFTER:
-                del self._times[next(iter(self._times))]
+            while self._times[oldest := next(iter(self._times))][1] < now - GONE_AFTER:
+                self._forget(oldest)
+            if len(self._times) > MOST_PRESENT:  # those of the household that has most are forgotten first
+                fullest = max(self._by_household, key=self._by_household.__getitem__)
+                self._forget(next(other for other in self._times if household(other.address) == fullest))
 
-    def _oldest_time(self) -> float:
-        return next(iter(self._times.values()))[1]
+    def _arrive(self, visitor: Visitor, now: float) -> tuple[float, float]:
+        add(self._by_household, household(visitor.address), 1)
+        return now, now
+
+    def _forget(self, visitor: Visitor) -> None:
+        del self._times[visitor]
+        add(self._by_household, household(visitor.address), -1)
 
     def account(self, visitor: Visitor, seconds_asked: float = 0.0) -> Visitor:
         """Who pays: a class, or a browser that has been here for a while. All others of a network pay together: else

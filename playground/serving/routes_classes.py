@@ -47,7 +47,7 @@ PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex"><title>Attention Playground</title><link rel="icon" href="data:,">
-<style>{styles}</style>
+<link rel="stylesheet" href="{styles}">
 <script type="module" src="{script}"></script>
 </head><body><main class="phone" data-phone><noscript>This page needs JavaScript.</noscript></main></body></html>
 """
@@ -73,7 +73,8 @@ def _answering_refusals(endpoint: Callable[[Request], Awaitable[Response]]) -> C
 async def page(request: Request) -> Response:
     """The phone's page, which is the same for every code: the page's script asks whether the class exists."""
     to_root = "../" if "code" in request.path_params else ""
-    script, styles = escape(to_root + scripts.address("shell/phone.js")), stylesheet(STYLESHEET)
+    script = escape(to_root + scripts.address("shell/phone.js"))
+    styles = escape(to_root + scripts.page_files.put("phone.css", stylesheet(STYLESHEET).encode()))
     return HTMLResponse(PAGE.format(script=script, styles=styles), headers={"Cache-Control": "no-cache"})
 
 

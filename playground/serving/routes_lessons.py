@@ -3,6 +3,8 @@ settings. microscope/shell/lessonpage.js shows them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -10,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.pictures.jpegs import data_url
+from playground.pictures.jpegs import as_jpeg, data_url
 from playground.serving import chosen, people
 from playground.serving.answering import Refused, answer
 from playground.serving.here import Here
 
 if TYPE_CHECKING:
     from playground.lessons.lesson import Lesson
+    from playground.lessons.parts import Part
 
 
 async def lesson(request: Request) -> Response:
@@ -33,18 +36,57 @@ async def lesson(request: Request) -> Response:
 
 
 async def step(request: Request) -> Response:
-    def work() -> Response:
-        from playground.serving import site_files
+    """The parts of a step. If some take long, the first answers end with a `wait` in their place, and the browser asks
+    again: `whole=no` for what comes before the first wait of the step itself, `whole=yes` for all."""
 
-        _, lesson = _lesson_of(request)
-        if (step := lesson.steps.get(request.path_params["step"])) is None:
+    def work() -> Response:
+        from playground.lessons.parts import plain_parts
+
+        lesson_name, lesson = _lesson_of(request)
+        step_name, words = request.path_params["step"], request.query_params
+        if (step := lesson.steps.get(step_name)) is None:
             raise Refused("This lesson has no such step.", 404)
-        here = Here(*chosen.read_address(request.query_params), people.key_of(request))
-        settings = {name: setting.value_in(name, request.query_params) for name, setting in lesson.choices.items()}
-        parts = site_files.played(lesson, step, here, lambda data: data_url(data, "octet-stream"), **settings)
-        return _unless_known(request, JSONResponse(parts))
+        here = Here(chosen.read_address(words)[0], _seen_head(words.get("seen", "")), people.key_of(request))
+        settings = lesson.defaults(**{name: one.value_in(name, words) for name, one in lesson.choices.items()})
+        parts, wait = step.parts(here, settings), ""
+        was_opened = here.has_cached(opened := ("opened", lesson_name, step_name))
+        if words.get("whole") != "yes" and not was_opened:
+            is_new = step.own is not None and "whole" not in words and not here.has_trace
+            parts, wait = _until_wait(_after_pass(here) if is_new else parts)
+        records = plain_parts(parts, lambda data: data_url(data, "octet-stream"))
+        if wait:
+            records.append({"kind": "wait", "text": wait})
+        else:
+            here.cached(opened, lambda: True)
+        return _unless_known(request, JSONResponse(records))
 
     return await answer(request, work)
+
+
+def _after_pass(here: Here) -> Iterator[Part]:
+    """What is shown while the model runs: the picture."""
+    from playground.lessons.parts import Picture, Wait
+    from playground.lessons.pictures import at_map_size
+
+    yield Wait(f"Asking {here.model} …", Picture(as_jpeg(at_map_size(here.image))))
+
+
+def _until_wait(parts: Iterable[Part]) -> tuple[list[Part], str]:
+    """The parts before the first wait, and its words; "" if there is none."""
+    from playground.lessons.parts import Wait
+
+    first_parts: list[Part] = []
+    for part in parts:
+        if isinstance(part, Wait):
+            return [*first_parts, *filter(None, [part.meanwhile])], part.words
+        first_parts.append(part)
+    return first_parts, ""
+
+
+def _seen_head(text: str) -> dict[str, str]:
+    """The layer and head on view in the microscope, as "LAYER.HEAD"."""
+    match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})", text, re.ASCII)
+    return {"layer": match[1], "head": match[2]} if match else {}
 
 
 def _lesson_of(request: Request) -> tuple[str, Lesson]:

@@ -66,16 +66,6 @@ async def send(request: Request) -> Response:
     return await answer(request, work)
 
 
-ROUTES = [Route("/api/app/{digest}/{entry:path}", send)]
-
-
-# With kernels and weights a browser computes by itself, so that people's own photographs never reach the server. The
-# worker's script is served like all other scripts.
-
-ENGINE_FOLDER = "api/engine"
-_engine_lock = Lock()
-
-
 class Shelf:
     """Files in memory below an address, with the interface of site_files.Folder. Weights in eight bits take 27 MB."""
 
@@ -90,11 +80,28 @@ class Shelf:
         return f"{self.address}/{file}"
 
 
+page_files = Shelf("api/page")  # style sheets and other files that pages name
+
+
+async def send_page_file(request: Request) -> Response:
+    return await answer(request, lambda: from_shelf(page_files.files, request.path_params["file"]))
+
+
 def from_shelf(files: dict[str, bytes], name: str) -> Response:
     if name not in files:
         raise Refused("There is no such file: reload the page.", 404)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return Response(files[name], media_type=kind, headers=FOREVER)
+
+
+ROUTES = [Route("/api/app/{digest}/{entry:path}", send), Route("/api/page/{file}", send_page_file)]
+
+
+# With kernels and weights a browser computes by itself, so that people's own photographs never reach the server. The
+# worker's script is served like all other scripts.
+
+ENGINE_FOLDER = "api/engine"
+_engine_lock = Lock()
 
 
 def computed_by_browsers() -> list[str]:

@@ -92,6 +92,10 @@ def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: boo
     return own_trace
 
 
+def is_kept(picture: Picture, setup: Setup, person_cache: Cache | None) -> bool:
+    return (picture.id, setup) in (sample_traces() if picture.is_sample else person_cache or ())
+
+
 def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Setup | None:
     """A coarser setup that shows an upload sooner; None if that saves no time."""
     if picture.is_sample or (picture.id, setup) in person_cache:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
+from urllib.parse import urlencode
 
 import streamlit as st
 import torch
@@ -61,11 +63,14 @@ class Opening(NamedTuple):
 
 
 def opening(seen: playground.Trace) -> Opening:
-    """Where a picture opens: a sample at its best moment, another one in its middle, two thirds of the way up."""
+    """Where a picture opens: at the address's patch, else a sample at its best moment, another one in its middle."""
     rows, columns = seen.grid
     sample = named(st.session_state.sample) if st.session_state.kind == "Sample" else None
     y, x = sample.start if sample else (0.5, 0.5)
     patch = f"{int(y * rows)},{int(x * columns)}"
+    asked = re.fullmatch(r"(\d{1,3}),(\d{1,3})", st.query_params.get("query", ""))
+    if asked and int(asked[1]) < rows and int(asked[2]) < columns:
+        patch = asked[0]
     if sample and sample.look and sample.look.model == seen.model:
         return Opening(sample.look.layer, sample.look.head, patch)
     return Opening(seen.upper_layer, 0, patch)
@@ -86,7 +91,7 @@ def _model_words() -> tuple[str, str]:
     with st.sidebar:
         name = st.selectbox(
             "Model", names, format_func=lambda name: opened.get(name, plain_name(name)),
-             accept_new_options=True, key="model", persist_state="session",
+             accept_new_options=True, key="model", bind="query-params",
             help="Ours, what is on this machine, or a plain ViT of timm's by its name: vit_small_patch16_224.dino",
         )  # fmt: skip
         device = st.selectbox("Device", DEVICES, key="device", persist_state="session") if DEVICES[1:] else DEVICES[0]
@@ -94,8 +99,8 @@ def _model_words() -> tuple[str, str]:
 
 
 def _sample() -> tuple[str, str]:
-    here = {sample.name: sample.title for sample in samples() if sample.is_here}
-    name = st.selectbox("Sample", list(here), format_func=here.__getitem__, key="sample", persist_state="session")
+    here = [sample.name for sample in samples() if sample.is_here]
+    name = st.selectbox("Sample", here, key="sample", bind="query-params")
     return name, name
 
 
@@ -111,3 +116,10 @@ def _opened(file) -> tuple[str, Image.Image] | None:
     if file is None:
         return None
     return hashlib.sha256(file.getvalue()).hexdigest(), or_sentence(lambda: playground.open_image(file))
+
+
+def way_back(**view: object) -> None:
+    """A link to the learner's page with the same picture, model, patch and head, where this stands beside it."""
+    if "/workbench" in st.context.url:
+        words = {"model": st.session_state.model, "sample": st.session_state.get("sample"), **view, "locked": "true"}
+        st.sidebar.link_button("Back to the playground", f"../?{urlencode({k: v for k, v in words.items() if v})}")

@@ -73,7 +73,8 @@ def test_a_page_whose_host_was_renamed_to_this_machine_opens_no_socket(server):
 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", ""), ("GET", "api/models"), ("GET", "metrics"), ("GET", "healthz"),
-                         ("GET", "workbench/_stcore/health"), ("POST", "api/pictures"), ("GET", "api/app/0/shell/served.js")]
+                         ("POST", "api/pictures"), ("GET", "workbench/_stcore/health"),
+                         ("GET", "api/app/0/shell/served.js")]
 )  # fmt: skip
 def test_a_foreign_host_name_is_refused_at_every_address_and_this_machine_s_names_are_not(server, method, path):
     """Without this check, any page that a person visits could use the app on their laptop, by DNS rebinding."""

@@ -71,7 +71,7 @@ def test_a_photograph_goes_to_the_server_s_model_and_a_lesson_follows_it(visitor
     visitor.page.locator("#lesson .guess").first.wait_for()
     assert f"mine={picture_id}" in visitor.page.url
     visitor.page.locator('.strip [data-sample="flock"]').click()
-    visitor.page.wait_for_url("**/next/weight?*sample=flock*")
+    visitor.page.wait_for_url("**/weight?*sample=flock*")
     visitor.page.go_back()
     visitor.page.locator(f'.strip [data-sample="mine:{picture_id}"][aria-pressed="true"]').wait_for()
 

@@ -21,7 +21,7 @@ def shown_choice(visitor) -> dict:
     """{part of the page: the choice that it shows}"""
     page = visitor.page
     address = {word: value for word, value in parse_qsl(urlsplit(page.url).query) if word in CHOICE_WORDS}
-    stage = page.evaluate("window.theLens?.()?.read() ?? null")
+    stage = page.evaluate("document.querySelector('#stage[hidden]') ? null : (window.theLens?.()?.read() ?? null)")
     grid = page.locator(".toolbar > .rest select").evaluate("e => e.selectedOptions[0]?.textContent ?? ''")
     return {
         "address": address,

@@ -5,12 +5,11 @@ import re
 import pytest
 
 # For each element: by how many pixels its content is wider, and higher, than itself
-OVERFLOWS = """() => [...document.querySelectorAll(
-  "html, body")]
+OVERFLOWS = """() => [...document.querySelectorAll("html, body")]
   .map((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])"""
 WATCH_LENS = """() => {
   window.trail = [];
-  const place = [...document.querySelectorAll("*")].find((e) => e.shadowRoot?.querySelector(".lens"));
+  const place = document.querySelector(".lens");
   const seen = () => {
     let opacity = 1;
     for (let e = place; e; e = e.parentElement) opacity *= Number(getComputedStyle(e).opacity);

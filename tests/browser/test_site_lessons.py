@@ -57,12 +57,12 @@ def host(folder):
 
 @pytest.fixture(params=["folder", "served"])
 def lesson_at(request):
-    """lesson_at("scale", "step=row") gives the address of a lesson in the folder, and at /next on the server."""
+    """lesson_at("scale", "step=row") gives the address of a lesson in the folder, and on the server."""
     if request.param == "folder":
         host = request.getfixturevalue("host")
         return lambda name, words="": f"{host}/#page={name}&{words}"
     server = request.getfixturevalue("server")
-    return lambda name, words="": f"{server.url}/next/{name}?sample=meadow&model=bundled&{words}"
+    return lambda name, words="": f"{server.url}/{name}?sample=meadow&model=bundled&{words}"
 
 
 def is_drawn(page) -> bool:
@@ -303,7 +303,7 @@ def test_teach_has_its_plan_notes_and_quiz_and_says_what_needs_the_app(arrive, h
     visitor.page.goto(f"{host}/#page=teach&minutes=0&scenes=8-scale")
     anchors = visitor.page.locator(".teach-plan a")
     anchors.first.wait_for()
-    assert [anchor.inner_text() for anchor in anchors.all()][0] == "The volume knob"
+    assert anchors.first.inner_text() == "The volume knob"
     assert visitor.page.get_by_text("need the app").count() == 1
     assert visitor.page.get_by_role("button", name="Make slides").count() == 0
     for part, element in (("notes", ".teach-notes summary"), ("print", ".teach-sheets li"), ("quiz", "fieldset")):
@@ -315,5 +315,5 @@ def test_teach_has_its_plan_notes_and_quiz_and_says_what_needs_the_app(arrive, h
     visitor.page.locator('.lesson-steps [data-step="row"][aria-current="step"]').wait_for()
     visitor.page.go_back()
     anchors.first.click()
-    visitor.page.get_by_text("The story · 8 of 12").wait_for()
+    visitor.page.get_by_text("The story · 8 of 12").wait_for(timeout=60_000)
     assert visitor.page.evaluate("violations") == []

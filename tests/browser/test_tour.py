@@ -2,15 +2,15 @@
 
 from urllib.parse import parse_qs, urlsplit
 
-TOUR = "[...document.querySelectorAll('*')].map((e) => e.shadowRoot).find((root) => root?.querySelector('.tour-card'))"
-CARD_STANDS_APART = f"""() => {{
-  const [card, ring] = [".tour-card", ".tour-ring"].map((part) => {TOUR}?.querySelector(part)?.getBoundingClientRect());
+CARD_STANDS_APART = """() => {
+  const boxOf = (part) => document.querySelector(part)?.getBoundingClientRect();
+  const [card, ring] = [boxOf(".tour-card"), boxOf(".tour-ring")];
   if (!card || !ring) return false;
   const inside = card.left >= 0 && card.top >= 0 && card.right <= innerWidth && card.bottom <= innerHeight;
   const over = (begin, end) => Math.max(0, Math.min(card[end], ring[end]) - Math.max(card[begin], ring[begin]));
   const covered = over("left", "right") * over("top", "bottom");
   return inside && ring.width > 60 && ring.height > 20 && covered < 0.25 * ring.width * ring.height;
-}}"""
+}"""
 MEADOW = {"model": "bundled", "sample": "meadow"}
 LANDSCAPE = {"model": "bundled", "sample": "landscape"}
 

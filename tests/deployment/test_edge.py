@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -173,7 +173,7 @@ def raw_answer(edge: str, *lines: str) -> str:
 
 def test_a_foreign_host_name_is_refused_with_a_sentence_that_a_browser_shows(edge):
     """Once, the browser saved the sentence as a file: its type was unknown."""
-    for path in ("/", "/static/x.js", "/api/trace"):
+    for path in ("/", "/workbench/static/x.js", "/api/trace"):
         answer = raw_answer(edge, f"GET {path} HTTP/1.1", "Host: evil.example", "Connection: close")
         assert answer.startswith("HTTP/1.1 403 ")
         assert "\r\nContent-Type: text/plain\r\n" in answer
@@ -187,16 +187,41 @@ def test_a_probe_that_names_no_host_is_answered(edge):
 def test_behind_tls_the_seat_s_cookie_goes_over_tls_only(edge):
     for scheme, flags in (("https", "HttpOnly; SameSite=Lax; Secure"), ("http", "HttpOnly; SameSite=Lax")):
         words = {"X_Forwarded_For": "203.0.113.7", "X_Forwarded_Proto": scheme}
-        cookie = answer_to_get(edge, "/no-page", TRUSTED_PROXY, **words)[1]["set-cookie"]
+        cookie = answer_to_get(edge, "/", TRUSTED_PROXY, **words)[1]["set-cookie"]
         assert re.fullmatch(rf"playground_seat=\w+; Path=/; {flags}", cookie), cookie
 
 
 def test_nginx_refuses_a_large_body_that_is_no_picture(edge):
     host, port = edge.removeprefix("http://").split(":")
-    for path, status in (("/api/fetching?model=x", b" 413 "), ("/_stcore/upload_file/x/y", b" 413 ")):
+    for path, size, is_refused in (
+        ("/api/fetching?model=x", 5_000_000, True),
+        ("/workbench/_stcore/upload_file/x/y", 5_000_000, False),
+        ("/workbench/_stcore/upload_file/x/y", 50_000_000, True),
+    ):
         with socket.create_connection((host, int(port)), PATIENCE) as connection:
-            connection.sendall(f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000000\r\n\r\n".encode())
-            assert status in connection.makefile("rb").readline()
+            connection.sendall(f"PUT {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode())
+            if not is_refused:
+                connection.sendall(bytes(size))
+            assert (b" 413 " in connection.makefile("rb").readline()) == is_refused, path
+
+
+def test_a_network_opens_few_sockets_of_the_workbench(edge):
+    host, port = edge.removeprefix("http://").split(":")
+    head = [
+        "GET /workbench/_stcore/stream HTTP/1.1", f"Host: {host}:{port}", "Connection: Upgrade", "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
+    ]  # fmt: skip
+    with ExitStack() as connections:
+
+        def status_of_another(source: str = "127.0.0.1") -> bytes:
+            connection = connections.enter_context(socket.create_connection((host, int(port)), PATIENCE, (source, 0)))
+            connection.sendall("\r\n".join(head).encode())
+            return connection.recv(20).split()[1]
+
+        statuses = [status_of_another() for _ in range(41)]
+        assert statuses == [b"101"] * 40 + [b"503"]
+        assert status_of_another("127.9.0.1") == b"101"
+        assert answer_to_get(edge, "/healthz")[0] == 200, "whoever learns is not counted"
 
 
 def test_the_log_of_nginx_names_no_address_no_query_no_key_and_no_class(edge, folder):

@@ -57,6 +57,15 @@ def our_script(edge: str) -> str:
     return "/" + re.search(r"api/app/[^\"]*", html)[0]
 
 
+def streamlit_s_script(edge: str) -> str:
+    html = answer_to_get(edge, "/workbench/")[2].decode()
+    return "/workbench/" + re.search(r"static/js/index[^\"]*js", html)[0]
+
+
+def style_sheet(edge: str) -> str:
+    return "/" + re.search(r"api/page/page[^\"]*css", answer_to_get(edge, "/")[2].decode())[0]
+
+
 def usual_layer(edge: str) -> str:
     """The address at which the browser asks for a layer of a sample: see shell/httpsource.js."""
     record = json.loads(answer(f"{edge}/api/trace?sample=flock")[2])
@@ -66,7 +75,7 @@ def usual_layer(edge: str) -> str:
 
 def test_our_scripts_and_a_sample_s_layers_are_fetched_from_the_app_once(edge, folder):
     """Once, requests with `Accept: text/html` were compressed anew each time."""
-    for path, encoding in ((our_script(edge), "gzip"), (usual_layer(edge), None)):
+    for path, encoding in ((our_script(edge), "gzip"), (style_sheet(edge), "gzip"), (usual_layer(edge), None)):
         for _ in range(3):
             status, headers, _ = answer_to_get(edge, path, Accept="text/html", Accept_Encoding="gzip")
             assert (status, headers.get("content-encoding")) == (200, encoding)
@@ -76,10 +85,10 @@ def test_our_scripts_and_a_sample_s_layers_are_fetched_from_the_app_once(edge, f
 
 
 def test_streamlit_s_files_come_from_the_disk_and_are_not_cached(edge, folder):
-    html = answer_to_get(edge, "/")[2].decode()
-    path = "/" + re.search(r"static/js/index[^\"]*js", html)[0]
+    path = streamlit_s_script(edge)
     status, headers, body = answer_to_get(edge, path)
-    assert (status, body) == (200, Path(f"{Path(streamlit.__file__).parent}/static{path}").read_bytes())
+    file = Path(streamlit.__file__).parent / "static" / path.removeprefix("/workbench/")
+    assert (status, body) == (200, file.read_bytes())
     assert "immutable" in headers["cache-control"]
     assert cache_statuses(folder, path, 1) == [""]
     assert not any("static" in file for file in cached_files(folder))
@@ -88,7 +97,7 @@ def test_streamlit_s_files_come_from_the_disk_and_are_not_cached(edge, folder):
 def test_a_browser_that_cannot_unpack_gets_the_same_script(edge):
     plain, packed = (answer_to_get(edge, our_script(edge), **words) for words in ({}, {"Accept_Encoding": "gzip"}))
     assert "content-encoding" not in plain[1]
-    assert b"export default" in plain[2]
+    assert b"// ---- core/" in plain[2]
     assert len(packed[2]) < len(plain[2]) / 2
 
 
@@ -97,7 +106,7 @@ def test_made_up_addresses_and_headers_leave_nothing_in_the_cache(edge, folder):
     script, layer = our_script(edge), usual_layer(edge)
     for path in (script, layer):
         answer_to_get(edge, path)
-    static = "/" + re.search(r"static/js/index[^\"]*js", answer_to_get(edge, "/")[2].decode())[0]
+    static = streamlit_s_script(edge)
     before = cached_files(folder)
     assert {script, layer} <= before
     spellings = (
@@ -132,9 +141,9 @@ def test_what_the_image_has_compressed_nginx_sends_compressed(behind_nginx, tmp_
     (line,) = re.findall(r"find .* -exec gzip .*\+", (ROOT / "Dockerfile").read_text())
     subprocess.run(["sh", "-ec", line], env={"packages": str(tmp_path), "PATH": "/usr/bin:/bin"}, check=True)
     url = behind_nginx(LARGE_APP, files=script.parent)
-    status, headers, body = answer_to_get(url, "/static/x.js", Accept_Encoding="gzip")
+    status, headers, body = answer_to_get(url, "/workbench/static/x.js", Accept_Encoding="gzip")
     assert (status, headers["content-encoding"]) == (200, "gzip")
-    assert gzip.decompress(body) == answer_to_get(url, "/static/x.js")[2] == script.read_bytes()
+    assert gzip.decompress(body) == answer_to_get(url, "/workbench/static/x.js")[2] == script.read_bytes()
 
 
 # Apps of a few lines behind nginx, for what the real one does only at chance moments.
@@ -262,7 +271,7 @@ def test_slow_readers_and_slow_senders_leave_no_file_on_the_disk(behind_nginx, t
     url = behind_nginx(LARGE_APP)
     connections = []
     for number in range(40):
-        path = ("api/samples/x", "api/app/x", "figure.png", "static/x", "")[number % 5]
+        path = ("api/samples/x", "api/app/x", "figure.png", "workbench/static/x", "")[number % 5]
         connections.append(socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), PATIENCE))
         head = f"GET /{path} HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-\r\n\r\n"
         connections[-1].sendall(head.encode())

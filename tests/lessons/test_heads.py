@@ -1,8 +1,10 @@
 """The lesson on heads: the settings in its address, and the numbers in its sentences."""
 
 import pytest
+from conftest import SMALL, scramble
+from serving.visits import played, texts_in
 
-from lessons.playing import meadow, parts_of
+from lessons.playing import flat_records, meadow, parts_of
 from lessons.test_lessons import STRONGEST_HEAD
 from playground.analysis.ablation import ablation_effect
 from playground.analysis.heads import measure_heads
@@ -11,6 +13,8 @@ from playground.lessons.heads_numbers import MOST_HEADS_OFF, habits, switched_of
 from playground.lessons.parts import Ask, Drawing, Wait, Words
 from playground.numbers import percent
 from playground.samples import SAMPLES
+from playground.serving import models, traces, worked
+from playground.vit import Config, VisionTransformer
 
 OFF_SETTING = heads.LESSON.choices["off"]
 
@@ -88,3 +92,54 @@ def test_the_question_about_a_sharp_head_is_answered_by_what_moved_without_it():
         assert f"head {head} of layer {layer}" in question.says
         assert f"by {zero}" in question.says
         assert f"{mean}" in question.says, (zero, mean)
+
+
+# Models without a class token or registers
+
+
+WIDE_SHAPE = {"image_size": (32, 64), "patch_size": 8, "depth": 2, "width": 32, "mlp_width": 64, "heads": 4}
+BARE_CONFIG = Config(**WIDE_SHAPE, classes=0, cls_token=False, pool="avg", positions="rotary")
+CLASS_TOKEN_CONFIG = Config(**WIDE_SHAPE, classes=3, labels=("cat", "dog", "eel"))
+
+
+@pytest.fixture
+def play_in(monkeypatch):
+    """play_in(config, words): the parts of the step with all heads, in a model of this kind."""
+
+    def play(config: Config, step: str = "atlas", **words: str) -> list[dict]:
+        vit = scramble(VisionTransformer(config))
+        monkeypatch.setattr(models, "load", lambda name: vit)
+        monkeypatch.setattr(traces, "_made_ahead", lambda *which: None)
+        traces.sample_traces.cache_clear()
+        worked.shared_results.cache_clear()
+        return played("heads", step, model="bundled", sample="meadow", **words)
+
+    yield play
+    traces.sample_traces.cache_clear()
+    worked.shared_results.cache_clear()
+
+
+def offered_measures(parts: list[dict]) -> list[str]:
+    (choice,) = (part for part in flat_records(parts) if part.get("setting") == "measure")
+    return [value for value, _ in choice["options"]]
+
+
+def test_a_model_with_class_token_and_registers_offers_all_measures(play_in):
+    parts = play_in(SMALL)
+    assert len(offered_measures(parts)) == len(heads.MEASURE_NAMES)
+    assert "has no" not in texts_in(parts)
+
+
+def test_measures_that_do_not_apply_are_absent_and_a_sentence_says_why(play_in):
+    parts = play_in(BARE_CONFIG, measure="class")
+    assert len(offered_measures(parts)) == 3
+    assert "class" not in offered_measures(parts)
+    assert parts == play_in(BARE_CONFIG, measure="entropy")
+    assert "This model has no class token and no registers." in texts_in(parts)
+    parts = play_in(CLASS_TOKEN_CONFIG)
+    assert len(offered_measures(parts)) == 4
+    assert "This model has no registers." in texts_in(parts)
+
+
+def test_an_address_may_switch_off_heads_that_the_model_does_not_have(play_in):
+    assert play_in(CLASS_TOKEN_CONFIG, "off", off="0.1 9.9")

@@ -26,7 +26,7 @@ from lessons.playing import (
 from playground.analysis import by_hand as analysis
 from playground.lessons import by_hand, parts, scale
 from playground.lessons.lesson import Setting, TextSetting
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Row, Run, Wait, plain_parts
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Row, Wait, plain_parts
 from playground.lessons.registry import LESSONS
 from playground.pictures.jpegs import data_url
 from playground.serving.lesson_scripts import SCRIPTS
@@ -47,8 +47,7 @@ def test_a_step_has_the_question_the_exercises_and_the_settings_of_its_record(na
     assert {part.name for part in played_parts if isinstance(part, Drawing)} <= SCRIPTS.keys()
     used_settings = {setting for part in played_parts if isinstance(part, Drawing) for setting in part.settings}
     used_settings |= {part.setting for part in played_parts if isinstance(part, Choice)}
-    has_run = any(isinstance(part, Run) for part in played_parts)  # a finished run shows more
-    assert (used_settings <= {*record.settings}) if has_run else (used_settings == {*record.settings})
+    assert used_settings == {*record.settings}
     assert {*record.settings} <= LESSONS[name].choices.keys()
 
 

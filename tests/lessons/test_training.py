@@ -1,30 +1,22 @@
 """The lesson on training: its exercises, its words and the data of its drawing, against the stored runs."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import torch
 
-from lessons.playing import RIGHT, SILLY, exercises_of, meadow, settings_as_text, verdicts_of
+from lessons.playing import exercises_of, meadow, verdicts_of
 from playground.assets import TAUGHT_CURVES
 from playground.errors import PlaygroundError
-from playground.lessons import training, training_now
+from playground.lessons import training
 from playground.lessons.training_now import one_layer_pack
 from playground.models import zoo
 from playground.numbers import percent
 from playground.pack import unpack
 from playground.scenes import generate
 from playground.scenes.generate import patch_targets
-from playground.training import evaluate, quick, timelapse
-from playground.training.quick import ALONE, TOLD
+from playground.training import evaluate, timelapse
 from playground.training.recipe import Recipe
 from workshop.distil import LOSSES
-
-TINY_CONFIG = dataclasses.replace(quick.SMALL_CONFIG, width=12, mlp_width=12)
-TINY_RECIPES = {
-    name: dataclasses.replace(one, steps=20, batch=2, config=TINY_CONFIG) for name, one in quick.recipes().items()
-}
 
 
 def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
@@ -89,78 +81,6 @@ def test_the_drawing_gets_one_unchanged_layer_of_each_moment():
     for name in ("q", "k", "q_low", "q_step", "k_low", "k_step"):
         np.testing.assert_array_equal(layer_arrays[name], whole_arrays[name][1:2])
     assert one_layer_pack(moments[4].trace, 1) == arrays["pack4"].tobytes()
-
-
-# Two models -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def trial():
-    (*_, learned) = quick.train_now(TINY_RECIPES)
-    return training_now.Trial(0, learners=learned)
-
-
-@pytest.fixture
-def trained(trial, monkeypatch):
-    """The sample `meadow`, for a user whose two models have been trained for a few steps."""
-    subject = meadow()
-    monkeypatch.setattr(type(subject), "result_of", lambda self, run: trial)
-    return subject
-
-
-def test_the_words_about_each_model_state_its_own_numbers(trial):
-    learner = trial.learners[ALONE]
-    assert "from step" not in training_now.best_head_words(ALONE, learner)  # after 20 steps no head looks at the twin
-    mass, layer, head = learner.best
-    assert f"head {head} of layer {layer} gives the twin {percent(mass)} " in training_now.best_head_words(
-        ALONE, learner
-    )
-
-
-def test_the_drawing_gets_the_habits_the_masses_and_the_told_head(trial):
-    learner = trial.learners[TOLD]
-    header, arrays = unpack(training_now.packed_reel(trial, TOLD, is_growing=True))
-    assert header["kinds"] == [quick.kinds(moment) for moment in learner.lapse.moments]
-    assert header["told"] == [[*quick.TOLD_HEAD, quick.TOLD_TASK]]
-    assert (header["chance"], header["growing"], header["first"]) == (quick.EVEN_SHARE, True, [*quick.TOLD_HEAD])
-    assert arrays["mass"].shape == (3, 2, 3)
-    np.testing.assert_allclose(arrays["entropy"][2], learner.lapse.moments[2].habits.entropy, rtol=1e-6)
-    other_header, _ = unpack(training_now.packed_reel(trial, ALONE, is_growing=True))
-    assert other_header["told"] == []
-    assert [each_header["run"].partition("-")[0] for each_header in (header, other_header)] == [
-        trial.id
-    ] * 2  # both models share one clock
-
-
-def test_a_head_that_looks_at_the_twin_is_shown_first(trial):
-    learner = trial.learners[ALONE]
-    mass = learner.lapse.moments[-1].mass.copy()
-    mass[0, 2] = 2 * training_now.LARGE_SHARE
-    moments = (*learner.lapse.moments[:-1], dataclasses.replace(learner.lapse.moments[-1], mass=mass))
-    better_learner = dataclasses.replace(learner, lapse=dataclasses.replace(learner.lapse, moments=moments))
-    better_header, _ = unpack(
-        training_now.packed_reel(training_now.Trial(0, learners={ALONE: better_learner}), ALONE, is_growing=False)
-    )
-    assert better_header["first"] == [0, 2]
-
-
-def test_after_the_training_the_exercise_can_be_done(trained):
-    layer, head = quick.TOLD_HEAD
-    told_state, alone_state, other_state = (
-        {"learner": learner, "layer": layer, "head": head_number}
-        for learner, head_number in ((TOLD, head), (ALONE, head), (TOLD, 2))
-    )
-    for state, kind in ((told_state, RIGHT), (alone_state, 0), (other_state, SILLY)):
-        exercise = exercises_of("training", "now", **state)["training_told_head"]
-        reason = exercise["tempting"][0][1] if kind == 0 else ""
-        case = {"exercise": exercise, "settings": settings_as_text(training.LESSON, state), "reports": {}}
-        assert verdicts_of([case]) == [{"done": kind == RIGHT, "why": reason}], state
-    assert "by step 20" in exercise["answer"]
-
-
-def test_the_words_say_after_how_many_steps_the_training_was_stopped(trained):
-    words, *_ = training_now.train_two_now(trained, training.LESSON.defaults())
-    assert "Stopped after 20 steps" in words.text  # the whole trial has 240
 
 
 # Two runs, in one of which some heads were told where to look: the page's drawing and words

@@ -29,7 +29,10 @@ def test_a_route_below_the_base_path_is_found_and_the_app_sees_the_path_without_
     )
     app = Starlette(routes=routes, middleware=[Middleware(hosts.BasePath, base=base)])
     http = TestClient(app)
-    assert http.get(f"{base}/api/app/shell/app.js").json() == ["/api/app/shell/app.js", {"entry": "shell/app.js"}]
+    assert http.get(f"{base}/api/app/shell/x.js").json() == [
+        "/api/app/shell/x.js",
+        {"entry": "shell/x.js"},
+    ]
     assert http.get(f"{base}/healthz").json() == http.get("/healthz").json() == ["/healthz", {}]
     assert http.get(f"{base}x/api/app/a").status_code == 404
     assert http.post(f"{base}/healthz").status_code == 405

@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
-from streamlit.testing.v1 import AppTest
 
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.samples import PHOTOGRAPHS, SAMPLES, samples
 from playground.serving import chosen, models, pictures, prepared, routes, routes_samples, routes_traces, starting
+from serving.visits import played
 
-ROOT = Path(__file__).parent.parent.parent
 FIRST_PHOTOGRAPH, *OTHER_PHOTOGRAPHS = PHOTOGRAPHS
 DAMAGES = {
     "an empty photograph": ("chelsea.png", lambda data: b""),
@@ -77,14 +76,10 @@ def test_all_but_the_damaged_file_is_shown(kind, cache, client, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["an empty photograph", "half of DINOv2"])
-@pytest.mark.parametrize("page", ["", "heads", "patches"])
-def test_every_page_is_drawn_despite_a_damaged_file(kind, page, cache):
+@pytest.mark.parametrize(("name", "step"), [("heads", "atlas"), ("patches", "cut")])
+def test_a_lesson_is_played_despite_a_damaged_file(kind, name, step, cache):
     damage(cache, kind)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240)
-    if page:
-        app = app.switch_page(f"pages/{page}.py")
-    app.run()
-    assert not app.exception, app.exception
+    assert played(name, step)
 
 
 def test_the_log_says_once_that_a_file_is_damaged(cache, caplog):

@@ -1,4 +1,4 @@
-"""Repeats attacks that once kept people waiting, on the real ledger, seats and queue with a simulated clock.
+"""Repeats attacks that once kept people waiting, on the real ledger and queue with a simulated clock.
 benchmarks/fairness.py simulates a thousand adversaries for two hours."""
 
 import sys
@@ -15,9 +15,9 @@ from fairness import COSTLY_WORK, HALL, Player, World, join, p95, people, play
 
 
 @pytest.fixture(autouse=True)
-def seats(monkeypatch):
-    monkeypatch.setattr(ledger, "seats", ledger.seats)  # `World` replaces it; monkeypatch puts it back
-    monkeypatch.setattr(ledger, "costs", ledger.costs)
+def real_ledger(monkeypatch):
+    for name in ("present", "costs"):  # `World` replaces them; monkeypatch puts them back
+        monkeypatch.setattr(ledger, name, getattr(ledger, name))
     yield
     classes.end_all()
 

@@ -3,7 +3,18 @@
 import pytest
 
 from playground.serving import ledger
-from playground.serving.ledger import HALF_LIFE, IDLE_SECONDS, Holdings, Ledger, Room, Seats, Visitor, networks_of
+from playground.serving.ledger import (
+    GONE_AFTER,
+    HALF_LIFE,
+    KNOWN_AFTER,
+    MOST_PRESENT,
+    Holdings,
+    Ledger,
+    Present,
+    Room,
+    Visitor,
+    networks_of,
+)
 from playground.serving.queue import Queue, Ticket
 
 
@@ -66,16 +77,6 @@ def test_many_networks_of_one_house_share_a_cost_that_others_nearby_hardly_pay(c
     assert served_order(costs, newcomer, stranger, neighbour) == [neighbour, stranger, newcomer]
 
 
-def test_keys_of_one_network_have_costs_of_their_own(costs, monkeypatch):
-    monkeypatch.setattr(ledger, "seats", Seats(costs))
-    visitors = [at("10.0.0.1", person) for person in ("greedy", "ann", "bea")]
-    for visitor in visitors:
-        ledger.seats.enter(visitor.address, list).key = visitor.person
-    costs.charge(at("10.0.0.1", "greedy"), 50)
-    costs.charge(at("10.0.0.1", "ann"), 1)
-    assert served_order(costs, *visitors) == visitors[::-1]
-
-
 def test_the_table_of_costs_does_not_grow_without_end(costs, monkeypatch):
     monkeypatch.setattr(ledger, "MOST_KNOWN", 100)
     for number in range(500):
@@ -131,114 +132,81 @@ def test_the_furthest_above_its_share_is_the_largest_holder_in_the_largest_house
     assert holdings.fullest_address() == "2001:db8:1:2aa::/64"
 
 
-# Seats
-
-
-class ClosedPages(list):
-    """The names of the pages that were closed."""
-
-    def enter(self, seats: Seats, name: str, address: str, key: str = ""):
-        seat = seats.enter(address, lambda: self.append(name))
-        if seat:
-            seat.session, seat.key, seat.asked_for_page = name, key, True
-        return seat
+# Browsers that asked lately
 
 
 @pytest.fixture
-def closed_pages():
-    return ClosedPages()
+def present(costs, monkeypatch):
+    present = Present(costs)
+    monkeypatch.setattr(ledger, "present", present)
+    monkeypatch.setattr(ledger, "costs", costs)
+    return present
 
 
-@pytest.fixture
-def seats(costs):
-    return Seats(costs, capacity=10)
+def test_a_browser_that_has_been_here_for_a_while_has_a_cost_of_its_own(present, costs, clock):
+    visitors = [at("10.0.0.1", person) for person in ("greedy", "ann", "bea")]
+    for visitor in visitors:
+        present.note(visitor)
+    clock.now += KNOWN_AFTER
+    costs.charge(at("10.0.0.1", "greedy"), 50)
+    costs.charge(at("10.0.0.1", "ann"), 1)
+    assert served_order(costs, *visitors) == visitors[::-1]
 
 
-def test_two_addresses_that_hold_all_pages_lock_no_newcomer_out(closed_pages, costs, clock):
-    """Each address holds 200 pages and sends a request with each page's key every fifty seconds. Once, newcomers were
-    refused 720 of 720 times."""
-    seats = Seats(costs)
-    for number in range(400):
-        closed_pages.enter(seats, f"{number}", f"10.{number % 2}.0.1", f"key {number}")
-    refusal_count = 0
-    for minute in range(20):
-        for name in [seat.session for seat in seats.open]:
-            seats.note_request(name, f"key {name}")
-        for number in range(6):
-            newcomer = closed_pages.enter(seats, f"new {minute} {number}", f"172.{minute}.{number}.1", "newcomer")
-            refusal_count += newcomer is None
-            clock.now += 8
-            if newcomer:
-                seats.leave(newcomer)
-        for number in range(2):  # the attackers take every free seat again
-            while closed_pages.enter(
-                seats, f"again {len(closed_pages)}", f"10.{number}.0.1", f"key {len(closed_pages)}"
-            ):
-                pass
-    assert refusal_count == 0
-
-
-def test_one_house_with_many_networks_locks_nobody_out(seats, closed_pages):
-    for number in range(10):
-        closed_pages.enter(seats, f"{number}", f"2001:db8:1:2{number:02x}::/64", "key")
-    assert closed_pages.enter(seats, "ann", "10.0.0.1")
-    assert len(closed_pages) == 1
-
-
-def test_a_newcomer_from_a_full_hall_takes_only_an_idle_seat(seats, closed_pages, clock):
-    for number in range(10):
-        closed_pages.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
-    assert closed_pages.enter(seats, "one more", "10.0.0.1") is None
-    clock.now += IDLE_SECONDS + 1
-    for number in range(1, 10):
-        seats.note_request(f"{number}", f"key {number}")
-    assert closed_pages.enter(seats, "one more", "10.0.0.1")
-    assert closed_pages == ["0"]
-
-
-def test_a_heartbeat_does_not_keep_a_seat(seats, closed_pages, clock):
-    for number in range(10):
-        closed_pages.enter(seats, f"{number}", "10.0.0.1", f"key {number}")
-    clock.now += IDLE_SECONDS + 1
-    for number in range(10):
-        seats.note_request(f"{number}", f"key {number}", by_person=False)
-    assert closed_pages.enter(seats, "one more", "10.0.0.1")
-
-
-def test_nobody_takes_a_seat_from_a_network_with_fewer(seats, closed_pages, clock):
-    for number in range(8):
-        closed_pages.enter(seats, f"many {number}", "10.0.0.1", f"many {number}")
-    for number in range(2):
-        closed_pages.enter(seats, f"few {number}", "10.9.0.1", f"few {number}")
-    assert seats.has_room("10.9.0.1")
-    assert not seats.has_room("10.0.0.1")
-
-
-def test_one_browser_keeps_a_bounded_number_of_pages(costs, closed_pages, clock):
-    seats = Seats(costs)
-    for number in range(ledger.MOST_SEATS_OF_BROWSER + 2):
-        closed_pages.enter(seats, f"tab {number}", "10.0.0.1")
+def test_who_makes_a_key_for_each_request_does_not_come_before_others_of_the_network(present, costs, clock):
+    """A hundred questions a minute, each with a new key, beside one person who asks now and then with one key."""
+    ann, line = at("10.0.0.1", "ann"), Queue(at_once=0, costs=costs)
+    for second in range(120):
+        if second % 10 == 0:
+            present.note(ann)
+        minted = at("10.0.0.1", f"minted {second}")
+        present.note(minted)
+        costs.charge(present.account(minted), 0.3)
         clock.now += 1
-        seats.note_request(f"tab {number}", "one key")
-    assert closed_pages == ["tab 0", "tab 1"]
+    costs.charge(ann, 1)
+    for visitor in (*(at("10.0.0.1", f"new {number}") for number in range(20)), ann):
+        present.note(visitor)
+        line.join(Ticket(visitor))
+    assert line.line[0].visitor == ann
+    assert {ticket.payer for ticket in line.line[1:]} == {at("10.0.0.1")}, "all minted keys pay together"
 
 
-def test_in_the_fullest_network_a_page_without_a_key_goes_before_an_older_one_with_one(seats, closed_pages, clock):
-    """A page without a key is most likely opened by a script: every browser sends one."""
-    for number in range(10):
-        closed_pages.enter(seats, f"page {number}", "10.9.0.1", "" if number == 7 else f"key {number}")
-        clock.now += 1
-    closed_pages.enter(seats, "newcomer", "10.7.0.1", "newcomer")
-    assert closed_pages == ["page 7"]
+def test_who_was_away_for_long_is_a_newcomer_again(present, clock):
+    ann = at("10.0.0.1", "ann")
+    accounts = []
+    for wait in (0, KNOWN_AFTER / 2, KNOWN_AFTER / 2, GONE_AFTER - 1, GONE_AFTER):
+        clock.now += wait
+        accounts.append(present.account(ann))
+        present.note(ann)
+    own, shared = ann, at("10.0.0.1")
+    assert accounts == [shared, shared, own, own, shared]
 
 
-def test_open_pages_cost_and_a_key_without_one_pays_with_its_network(seats, closed_pages, costs, clock):
-    closed_pages.enter(seats, "session", "10.0.0.1", "ann")
-    clock.now += 60
-    seats.charge()
-    assert costs.cost(at("10.0.0.1", "ann")) == pytest.approx(60 * ledger.SEAT_RATE)
-    accounts = [seats.account(at("10.0.0.1", person)) for person in ("ann", "session", "minted")]
-    assert accounts == [at("10.0.0.1", "ann"), at("10.0.0.1", "session"), at("10.0.0.1")]
+def test_a_browser_that_sends_no_address_pays_for_itself(present):
+    assert present.account(at("", "ann")) == at("", "ann")
+    assert present.account(ledger.NOBODY) == ledger.NOBODY
+
+
+def test_the_latest_browsers_are_kept_and_the_gone_are_forgotten(present, clock):
+    for number in range(MOST_PRESENT + 500):
+        present.note(at(f"10.0.{number % 250}.1", f"key {number}"))
+    assert len(present._times) == present.count() == MOST_PRESENT
+    assert at("10.0.0.1", "key 0") not in present._times
+    clock.now += GONE_AFTER + 1
+    assert present.count() == 0
+    present.note(at("10.0.0.1", "ann"))
+    assert [*present._times] == [at("10.0.0.1", "ann")]
+    assert present._by_household == {"10.0.0.1/32": 1}
+
+
+def test_a_house_that_makes_many_keys_makes_the_server_forget_nobody_else(present, clock):
+    ann = at("10.9.0.1", "ann")
+    present.note(ann)
+    clock.now += KNOWN_AFTER
+    for number in range(3 * MOST_PRESENT):
+        present.note(at(f"2001:db8:1:2{number % 256:02x}::/64", f"key {number}"))
+    assert len(present._times) == MOST_PRESENT
+    assert present.account(ann) == ann
 
 
 # Classes
@@ -285,14 +253,3 @@ def test_all_classes_together_are_charged_like_one(costs):
         stranger.address,
         newcomer.address,
     ]
-
-
-def test_a_hall_s_class_keeps_its_seats_and_a_hostile_network_gives_way(costs, closed_pages, clock):
-    seats = Seats(costs, capacity=100)
-    for number in range(60):
-        closed_pages.enter(seats, f"student {number}", "10.0.0.1")
-        seats.note_request(f"student {number}", visitor_in_class(costs, f"phone {number}").person)
-    for number in range(40):
-        closed_pages.enter(seats, f"many {number}", "10.9.0.1", f"many {number}")
-    closed_pages.enter(seats, "somebody", "10.7.0.1")
-    assert closed_pages == ["many 0"]

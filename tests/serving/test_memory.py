@@ -80,8 +80,7 @@ def test_the_largest_allowed_picture_takes_at_most_the_memory_in_the_readme(kind
 
 ARENAS_CODE = """
 import ctypes, os, sys, threading
-import streamlit.web.bootstrap  # as its command does
-import app
+import playground.ui.server
 everybody = threading.Barrier(17)
 def work():
     block = bytes(10**5)

@@ -127,7 +127,7 @@ def test_an_invalid_key_creates_no_person(http, key):
 # No address gives a person's data to another person
 
 PATH_FIELDS = {
-    "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/app.js",
+    "digest": "0" * 16, "edition": "0" * 16, "name": "flock", "kind": "svg", "entry": "shell/served.js",
     "file": "bundled.bin", "number": "0", "code": "ABCDE", "lesson": "scale",
     "step": next(iter(LESSONS["scale"].steps)), "paper": "A4",
 }  # fmt: skip

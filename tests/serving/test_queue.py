@@ -51,8 +51,18 @@ def busy():
 
 
 @pytest.fixture
-def no_seats(monkeypatch):
-    monkeypatch.setattr(ledger, "seats", ledger.Seats(Ledger()))
+def known(monkeypatch):
+    """known(visitor): this browser, and no other, has been here for a while."""
+    now = [0.0]
+    present = ledger.Present(Ledger(lambda: now[0]))
+    monkeypatch.setattr(ledger, "present", present)
+
+    def note(visitor: Visitor) -> Visitor:
+        present.note(visitor)
+        now[0] += ledger.KNOWN_AFTER
+        return visitor
+
+    return note
 
 
 def test_who_waits_is_told_how_many_come_first(busy):
@@ -110,22 +120,6 @@ def test_an_error_in_a_turn_ends_the_turn():
         pass
 
 
-def test_work_that_takes_longer_than_its_limit_keeps_nobody_waiting():
-    now = 0.0
-    queue = Queue(costs=Ledger(lambda: now), counts_for=1.0)
-    first, second, third = (join(queue, NOBODY) for _ in range(3))
-    assert (queue.at_work, queue.line) == ([first], [second, third])
-    now = 0.9
-    assert queue.ahead(second)[0] == 1
-    now = 1.1
-    queue.ahead(second)  # a waiting person asks now and then, which starts overdue work
-    assert (queue.at_work, queue.line) == ([first, second], [third])
-    queue.leave(first)
-    assert queue.line == [third]
-    queue.leave(second)
-    assert (queue.at_work, queue.line) == ([third], [])
-
-
 # Fair by person -------------------------------------------------------------------------------------------------------
 
 
@@ -145,7 +139,7 @@ def service_order(queue: Queue) -> list[Visitor]:
 
 
 @pytest.fixture
-def line(no_seats):
+def line(known):
     """A queue with somebody at work, and a clock that stands still."""
     queue = Queue(costs=Ledger(lambda: 0.0))
     join(queue, NOBODY)
@@ -165,20 +159,11 @@ def test_people_of_one_network_who_pay_together_count_each_among_those_who_come_
     assert line.ahead(join(line, Visitor("bert", "a school"))) == (2, 2)
 
 
-def test_a_stranger_s_long_work_does_not_count_among_those_who_come_first(no_seats):
+def test_a_stranger_s_long_work_does_not_count_among_those_who_come_first(known):
     queue = Queue(extra_long=1, costs=Ledger(lambda: 0.0))
     join(queue, Visitor("me"))
     join(queue, Visitor("stranger"), seconds=5.0)
     assert queue.ahead(join(queue, Visitor("me"))) == (1, 0)
-
-
-def test_a_page_is_charged_for_at_most_the_seconds_that_count(no_seats):
-    now = 0.0
-    queue = Queue(kind="pages", costs=(costs := Ledger(lambda: now)), counts_for=1.0)
-    page = join(queue, Visitor("me", "10.0.0.1"))
-    now = 30.0
-    queue.leave(page)
-    assert costs.spent["pages"] == 1.0
 
 
 def test_people_take_turns_also_when_one_comes_later(line):
@@ -195,7 +180,7 @@ def test_a_person_may_fill_the_line_only_so_far(line):
     assert len(line.line) == MOST_OF_KEY
 
 
-def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(busy, no_seats):
+def test_where_too_many_wait_the_last_is_sent_away_and_a_stranger_finds_a_place(busy, known):
     queue, _ = busy
     queue.capacity = 5
     crowd = [join(queue, Visitor("", "10.0.0.1")) for _ in range(5)]
@@ -247,13 +232,11 @@ def test_two_networks_take_turns(busy):
 
 
 @pytest.mark.parametrize("has_keys", [True, False], ids=["minted keys", "no keys"])
-def test_all_visitors_of_a_network_without_an_open_page_count_as_one_person(busy, has_keys, no_seats):
+def test_all_newcomers_of_a_network_count_as_one_person(busy, has_keys, known):
     """Once, 400 questions without a key made another person of the same address wait for half a minute."""
     queue, release = busy
-    seat = ledger.seats.enter("10.0.0.1", list)
-    seat.key = "ann"
     script = [Visitor(f"nobody {i}" if has_keys else "", "10.0.0.1") for i in range(30)]
-    ann = Visitor("ann", "10.0.0.1")
+    ann = known(Visitor("ann", "10.0.0.1"))
     threads, served_visitors = ask_in_threads(queue, [*script, ann, ann])
     release.set()
     for thread in threads:
@@ -280,7 +263,7 @@ def test_a_finer_answer_waits_for_people_without_any_answer(busy):
     assert finer_places == [3]
 
 
-def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
+def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(known):
     """Once, all waiting threads woke when one was served and searched the line: 400 of them took half a core."""
     queue = Queue(costs=Ledger(lambda: 0.0))
     tickets = [join(queue, Visitor("", f"10.0.{number}.1")) for number in range(200)]
@@ -290,7 +273,7 @@ def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(no_seats):
     assert len(queue.at_work) == 1
 
 
-def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, no_seats):
+def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, known):
     """Ordering a line of 600 takes five milliseconds: at 200 questions a second, more than one core."""
     now, sorted_queues = 0.0, []
     queue = Queue(costs=Ledger(lambda: now))
@@ -300,17 +283,15 @@ def test_a_flood_does_not_order_a_long_line_anew_for_each_question(monkeypatch, 
     assert len(sorted_queues) <= SHORT_LINE + 2
     stranger = join(queue, Visitor("ann", "10.99.0.1"))
     now = 0.2
-    queue.ahead(stranger)
+    join(queue, Visitor("", "10.5.0.1"))
     assert queue.line.index(stranger) <= 31  # behind the first question of each network
 
 
-def test_in_a_full_line_a_newcomer_replaces_a_costly_key_of_the_same_network(no_seats):
+def test_in_a_full_line_a_newcomer_replaces_a_costly_key_of_the_same_network(known):
     now = 0.0
     queue = Queue(costs=Ledger(lambda: now), capacity=60)
     join(queue, NOBODY)
-    keys = [Visitor(f"key {number}", "10.0.0.1") for number in range(7)]
-    for key in keys:
-        ledger.seats.enter(key.address, list).key = key.person
+    keys = [known(Visitor(f"key {number}", "10.0.0.1")) for number in range(7)]
     tickets = [join(queue, keys[number // 10]) for number in range(60)]
     now = 0.2
     newcomer = join(queue, keys[6])

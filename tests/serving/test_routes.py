@@ -33,7 +33,7 @@ def test_the_table_has_every_route_and_no_other():
     assert routes == WORDS_OF_ROUTE.keys()
 
 
-@pytest.mark.parametrize(("address", "target"), [("/see", "face=see"), ("/story", "story=1")])
+@pytest.mark.parametrize(("address", "target"), [("/see", "face=see")])
 def test_a_short_address_leads_to_the_microscope_s_page_and_keeps_its_words(address, target):
     with TestClient(Starlette(routes=REDIRECTS), follow_redirects=False) as browser:
         answers = [browser.get(f"{address}{words}") for words in ("", "?sample=flock&query=2%2C5")]
@@ -138,7 +138,7 @@ def test_a_route_reads_its_words_and_no_others(route, words_read):
         picture_id = bring(http, ANNA)["id"]
         own_picture = people.find_person(ANNA["X-Playground-Key"]).pictures[picture_id]
         parts = {
-            "entry:path": "shell/app.js",
+            "entry:path": "shell/served.js",
             "id": picture_id,
             "name": "flock",
             "edition": routes_samples.address()[-16:],
@@ -149,7 +149,7 @@ def test_a_route_reads_its_words_and_no_others(route, words_read):
             if "samples" in path:
                 digest = chosen.sample_digest("flock")
             elif "app" in path:
-                digest = scripts.address("shell/app.js").split("/")[2]
+                digest = scripts.address("shell/served.js").split("/")[2]
             filled_path = path.replace("{digest}", digest)
             for name, part in parts.items():
                 filled_path = filled_path.replace(f"{{{name}}}", part)
@@ -216,10 +216,10 @@ def client_at(address: str) -> TestClient:
 
 
 @pytest.fixture
-def seats(monkeypatch):
-    seats = ledger.Seats(ledger.costs)
-    monkeypatch.setattr(ledger, "seats", seats)
-    return seats
+def present(monkeypatch):
+    present = ledger.Present(ledger.costs)
+    monkeypatch.setattr(ledger, "present", present)
+    return present
 
 
 def metric(text: str, name: str) -> float:
@@ -227,24 +227,23 @@ def metric(text: str, name: str) -> float:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_metrics_are_read_on_the_machine_itself_and_name_nobody(seats, address):
-    for place, key in enumerate(["the same key of two tabs"] * 2 + ["", ""]):
-        seat = seats.enter("203.0.113.7", lambda: None)
-        seat.session, seat.key = f"session {place}", key
-    ledger.costs.charge(seat.visitor(), 1.5, "passes")
-    ledger.refusals["seats"] += 1
+def test_metrics_are_read_on_the_machine_itself_and_name_nobody(present, address):
+    for key in ("the same key of two tabs", "the same key of two tabs", "another key"):
+        present.note(ledger.Visitor(key, "203.0.113.7"))
+    ledger.costs.charge(ledger.Visitor(key, "203.0.113.7"), 1.5, "passes")
+    ledger.refusals["requests"] += 1
     answer = client_at(address).get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"
-    assert (metric(answer.text, "people"), metric(answer.text, "pages")) == (3, 4)
+    assert metric(answer.text, "people") == 2
     assert metric(answer.text, 'waiting{queue="passes"}') == 0
     assert metric(answer.text, 'seconds_total{kind="passes"}') >= 1.5
-    assert metric(answer.text, 'refused_total{reason="seats"}') >= 1
+    assert metric(answer.text, 'refused_total{reason="requests"}') >= 1
     assert metric(answer.text, "memory_bytes") > 1e7
-    assert not any(word in answer.text for word in ("203.0.113", "the same key", "session "))
+    assert not any(word in answer.text for word in ("203.0.113", "the same key", "another key"))
 
 
-def test_labels_of_metrics_come_from_the_program_and_never_from_a_request(seats):
+def test_labels_of_metrics_come_from_the_program_and_never_from_a_request(present):
     """Labels chosen by visitors would fill the memory of the operator's metrics server."""
     source = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "playground").rglob("*.py"))
     labels = set(re.findall(r'="([^"]+)"}', client_at("127.0.0.1").get("/metrics").text))

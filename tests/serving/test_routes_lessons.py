@@ -3,8 +3,8 @@
 import pytest
 
 from playground.lessons.registry import LESSONS
-from playground.serving import people
-from serving.visits import ANNA, BERT, assert_refused, bring, client
+from playground.serving import people, worked
+from serving.visits import ANNA, BERT, assert_refused, bring, client, played
 
 OF_MEADOW = {"sample": "meadow", "model": "bundled"}
 
@@ -53,3 +53,56 @@ def test_a_lesson_is_about_a_person_s_photograph_only_for_who_has_its_key():
 def test_a_lesson_or_a_step_that_there_is_not_is_refused_in_a_sentence(path):
     with client() as http:
         assert_refused(http.get(f"/api/lessons/{path}"), 404)
+
+
+def test_a_model_that_is_too_large_is_refused_with_a_sentence():
+    with client() as http:
+        assert "choose a smaller one" in assert_refused(http.get("/api/lessons/block/stream?model=ViT-H/14"))
+
+
+# What a lesson works out lies in the server's caches
+
+COSTLY_STEPS = [
+    ("by_hand", "colours", {}),
+    ("patches", "cut", {}),
+    ("patches", "filters", {}),
+    ("patches", "positions", {}),
+    ("patches", "shuffle", {}),
+    ("shapes", "walk", {"example": "one-head"}),
+    ("block", "stream", {}),
+    ("block", "mlp", {}),
+    ("block", "answer", {}),
+    ("scale", "model", {}),
+    ("heads", "row", {}),
+    ("heads", "atlas", {}),
+    ("heads", "off", {"off": "3.0"}),
+    ("weight", "carries", {}),
+    ("two_ways", "shift", {}),
+    ("code", "twice", {}),
+]
+
+
+@pytest.fixture
+def nothing_kept():
+    worked.shared_results.cache_clear()
+    yield
+    worked.shared_results.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("nothing_fetched", "nothing_kept")
+@pytest.mark.parametrize(("name", "step", "words"), COSTLY_STEPS, ids=lambda one: str(one))
+def test_a_dropped_result_is_made_again_with_the_same_numbers(name, step, words):
+    parts = played(name, step, sample="flock", **words)
+    assert worked.shared_results().bytes > 0
+    worked.shared_results().drop_where(lambda key: True)
+    assert played(name, step, sample="flock", **words) == parts
+
+
+@pytest.mark.usefixtures("nothing_fetched", "nothing_kept")
+def test_a_lesson_about_a_sample_reuses_what_was_worked_out_for_another_person(monkeypatch):
+    from playground.analysis import block
+
+    parts = played("block", "stream", who=ANNA, sample="flock")
+    monkeypatch.setattr(block, "stream", lambda seen: pytest.fail("it is kept"))
+    assert played("block", "stream", who=BERT, sample="flock") == parts

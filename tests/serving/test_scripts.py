@@ -6,7 +6,7 @@ from playground.serving import scripts
 from playground.ui import components
 from serving.visits import assert_refused, client
 
-APP_SCRIPT = "shell/app.js"
+SCRIPT, STYLES = "shell/shared.js", components.SHARED_PAGE_FILES[1:]
 
 
 @pytest.fixture
@@ -16,13 +16,13 @@ def http():
 
 
 def test_a_script_comes_with_all_that_it_imports_and_its_styles(http):
-    answer = http.get(f"/{scripts.address(APP_SCRIPT, *components.APP_STYLES)}")
+    answer = http.get(f"/{scripts.address(SCRIPT, *STYLES)}")
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/javascript; charset=utf-8")
     assert answer.headers["Cache-Control"] == "public, max-age=31536000, immutable"
     assert "export default" in answer.text
     assert "\nimport " not in answer.text
     assert "export const styles = `" in answer.text
-    assert ".opener" in answer.text.partition("export const styles")[2]
+    assert ".lens" in answer.text.partition("export const styles")[2]
 
 
 def test_every_script_that_a_page_mounts_comes_from_its_own_address(http):
@@ -40,27 +40,21 @@ def test_every_script_that_a_page_mounts_comes_from_its_own_address(http):
 
 
 def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
-    assert "reload" in assert_refused(http.get(f"/api/app/{'0' * 16}/{APP_SCRIPT}"), 410)
+    assert "reload" in assert_refused(http.get(f"/api/app/{'0' * 16}/{SCRIPT}"), 410)
 
 
 def test_a_mix_of_script_and_styles_that_no_page_needs_is_gone(http):
-    assert_refused(http.get(f"/{scripts.address(APP_SCRIPT, 'shell/toolbar.css')}"), 410)
+    assert_refused(http.get(f"/{scripts.address(SCRIPT, 'shell/toolbar.css')}"), 410)
     assert_refused(http.get(f"/{scripts.address('core/core.js')}"), 404)
 
 
 @pytest.mark.parametrize(
     "entry",
     ["nothing.js", "../../app.py", "..%2F..%2Fapp.py", "%2e%2e/%2e%2e/app.py", "/etc/passwd", "shell/",
-     "shell/toolbar.css", "shell/app.js%00", "", "shell//app.js"],
+     "shell/toolbar.css", "shell/shared.js%00", "", "shell//app.js"],
 )  # fmt: skip
 def test_an_unknown_script_is_404(http, entry):
-    digest = scripts.address(APP_SCRIPT, *components.APP_STYLES).split("/")[2]
+    digest = scripts.address(SCRIPT, *STYLES).split("/")[2]
     answer = http.get(f"/api/app/{digest}/{entry}")
     assert answer.status_code == 404, answer.text[:200]
     assert "import" not in answer.text
-
-
-def test_no_script_stands_in_a_message_to_a_page():
-    """A message carries only a short stub that imports the script by its address."""
-    assert len(components.STUB) < 1000
-    assert "import(" in components.STUB

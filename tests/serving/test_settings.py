@@ -20,7 +20,7 @@ def test_every_variable_is_read():
         "PLAYGROUND_CACHE_MB": "1 2 3", "PLAYGROUND_FRAMED_BY": "https://a.example",
         "PLAYGROUND_PROXIES": "10.0.0.0/8 192.0.2.1", "PLAYGROUND_USER_HEADER": "X-Forwarded-User",
         "PLAYGROUND_COMPUTE": "browser", "PLAYGROUND_HOSTS": "Hall.example box", "PLAYGROUND_LOG": "json",
-        "PLAYGROUND_OPERATORS": "10.1.0.1",
+        "PLAYGROUND_OPERATORS": "10.1.0.1", "PLAYGROUND_WORKBENCH": "no",
     }  # fmt: skip
     assert settings.read(environment) == Settings(
         ("vit_a", "vit_b"),
@@ -31,6 +31,7 @@ def test_every_variable_is_read():
         ("hall.example", "box"),
         "cpu",
         "browser",
+        False,
         ("10.0.0.0/8", "192.0.2.1/32"),
         ("10.1.0.1/32",),
         "x-forwarded-user",

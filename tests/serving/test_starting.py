@@ -86,7 +86,7 @@ def test_a_model_that_cannot_be_loaded_keeps_no_server_from_being_ready(is_ready
 
 def test_torch_s_threads_sleep_while_they_wait_for_each_other():
     """Their library reads the wish once, when torch is imported, so the app has to make it earlier."""
-    code = "import sys, app; assert 'torch' not in sys.modules; import torch"
+    code = "import sys, playground.ui.server; assert 'torch' not in sys.modules; import torch"
     environment = {name: word for name, word in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
     ran = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, env=environment | {"OMP_DISPLAY_ENV": "verbose"},

@@ -2,10 +2,8 @@
 
 import threading
 from functools import cache
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 from waiting import PATIENCE, until
 
 from playground.analysis import block
@@ -14,12 +12,11 @@ from playground.analysis.heads import disagreement
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
 from playground.lessons import experiments
-from playground.lessons.parts import Run, Wait
-from playground.serving import effort, here, ledger, models, queue, traces
+from playground.serving import effort, ledger, models, queue, traces
 from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
+from serving.visits import played, texts_in
 
-APP = Path(__file__).parent.parent.parent / "app.py"
 WORK_OF_MANY_PASSES = {
     "addition": lambda seen, give_way: additivity(seen, 1, give_way),
     "without": lambda seen, give_way: ablation_effect(seen, {(0, 0)}, give_way),
@@ -128,20 +125,19 @@ class Leaving(queue.Nobody):
 
 
 @pytest.mark.parametrize("work", WORK_OF_MANY_PASSES.values(), ids=WORK_OF_MANY_PASSES)
-def test_work_of_many_passes_ends_when_its_asker_has_left(one_queue, small_trace, monkeypatch, work):
+def test_work_of_many_passes_ends_when_its_asker_has_left(one_queue, small_trace, work):
     person = Leaving()
-    monkeypatch.setattr(queue, "find_asker", lambda: person)
-    with pytest.raises(queue.Left), queue.turns() as give_way:
+    with queue.working_for(person), pytest.raises(queue.Left), queue.turns() as give_way:
         work(small_trace, give_way)
     assert person.times_asked == 3
     assert one_queue.line == []
 
 
 def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
-    """The lesson's page, which the server computes, lets the stranger go first between two passes."""
+    """The lesson lets the stranger go first between two passes."""
     traces.sample_traces.cache_clear()  # a cached trace may belong to another model object, without the hook
     stranger = Stranger(one_queue, models.load("untrained"))
-    open_the_sum()
+    played("heads", "sum", model="untrained", sample="flock")
     assert stranger.leave()[:3] == ["a pass", "the stranger", "a pass"]
 
 
@@ -157,92 +153,4 @@ def test_work_of_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatc
     effort.check(vit, (1, few_patches), passes)
     with pytest.raises(PlaygroundError):
         effort.check(vit, (1, few_patches + 10), passes)
-    assert "patches, " in " ".join(element.value for element in (*open_the_sum().markdown, *open_the_sum().info))
-
-
-def open_the_sum() -> AppTest:
-    page = AppTest.from_file(str(APP), default_timeout=120)
-    page.query_params.update({"model": "untrained", "sample": "flock", "step": "sum"})
-    page.switch_page("pages/heads.py").run()
-    assert not page.exception
-    return page
-
-
-class Ann(queue.Nobody):
-    def visitor(self) -> ledger.Visitor:
-        return ledger.Visitor("ann", "10.0.0.1")
-
-
-def start_run(monkeypatch, work) -> here.Work:
-    monkeypatch.setattr(queue, "find_asker", Ann)
-    run = here.Work(Run("two", "Train now", work, ""))
-    monkeypatch.setattr(queue, "find_asker", queue.Nobody)  # the run's thread belongs to no page
-    return run
-
-
-def test_a_run_takes_turns_in_the_name_of_its_starter_who_is_charged(one_queue, monkeypatch):
-    monkeypatch.setattr(ledger, "seats", ledger.Seats(Ledger()))
-    monkeypatch.setattr(one_queue, "kind", "passes")
-    monkeypatch.setattr(one_queue, "costs", costs := Ledger())
-
-    def work(ahead):
-        with queue.turns() as give_way:
-            yield Wait("", result=[ticket.visitor.person for ticket in one_queue.at_work])
-            give_way()
-
-    run = start_run(monkeypatch, work)
-    until(lambda: run.look() == 0 and run.is_over, "it has not ended")
-    assert (run.trouble, run.result) == (None, ["ann"])
-    assert costs.cost("10.0.0.1/32") > 0
-
-
-def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
-    def work(ahead):
-        with queue.turns():
-            raise AssertionError("it was not its turn")
-        yield
-
-    with one_queue.take():
-        run = start_run(monkeypatch, work)
-        until(lambda: one_queue.waiting_count, "it does not wait")
-        run.stop()
-        until(lambda: run.is_over, "it goes on")
-    assert run.trouble is None
-    assert one_queue.line == []
-
-
-# Pages ----------------------------------------------------------------------------------------------------------------
-
-
-def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(monkeypatch):
-    line = Queue(kind="pages", costs=Ledger())
-    monkeypatch.setattr(queue, "pages", lambda: line)
-    pages = []
-
-    def draw() -> None:
-        with queue.page(), queue.page():
-            pages.append(len(line.at_work))
-
-    other_page = threading.Thread(target=draw)
-    with queue.page():
-        other_page.start()
-        until(lambda: line.line, "the other page does not wait")
-        assert pages == []
-    other_page.join()
-    assert pages == [1]
-    draw()  # the next run of the page waits for a new turn
-    assert pages == [1, 1]
-    assert line.at_work == []
-
-
-def test_a_page_is_drawn_in_one_turn_with_its_parts_and_charged(monkeypatch):
-    line = Queue(kind="pages", costs=(costs := Ledger()))
-    monkeypatch.setattr(queue, "pages", lambda: line)
-    turns, join = [], line.join
-    monkeypatch.setattr(line, "join", lambda ticket: (turns.append(ticket.visitor), join(ticket)))
-    page = AppTest.from_file(str(APP), default_timeout=PATIENCE).run()
-    page.switch_page("pages/patches.py").run()
-    assert not page.exception
-    assert len(turns) == 2
-    assert costs.spent["pages"] > 0
-    assert (line.at_work, line.line) == ([], [])
+    assert "patches, about " in texts_in(played("heads", "sum", model="untrained", sample="flock"))

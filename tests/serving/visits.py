@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 from PIL import Image
 from starlette.applications import Starlette
@@ -15,6 +16,25 @@ ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
 
 def client() -> TestClient:
     return TestClient(Starlette(routes=ROUTES), raise_server_exceptions=False)
+
+
+def played(name: str, step: str, /, who: dict | None = None, **words: str) -> list[dict]:
+    """The parts of a lesson's step, asked for with these words of an address."""
+    with client() as http:
+        answer = http.get(f"/api/lessons/{name}/{step}", params=words, headers=who)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def texts_in(parts: list[dict]) -> str:
+    """All prose in these parts, with the blanks filled in."""
+    texts = []
+    for part in parts:
+        text = part.get("text") or part.get("asks", "")
+        for name, value in part.get("values", {}).items():
+            text = re.sub(rf"\{{{name}(:[^}}]*)?\}}", value["says"], text)
+        texts += [text, texts_in(part.get("parts", []))]
+    return " ".join(texts)
 
 
 def photograph(number: int = 0, side: int = 300) -> bytes:

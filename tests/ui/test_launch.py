@@ -112,4 +112,4 @@ def test_the_browser_opens_once_the_server_answers(monkeypatch):
         launch._open_when_ready(url)
         server.shutdown()
     assert opened_urls == [(url, 2)], requests
-    assert set(requests) == {"/_stcore/health"}
+    assert set(requests) == {"/healthz"}

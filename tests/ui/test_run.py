@@ -1,63 +1,18 @@
-"""The web server that runs the app, tested with a small app."""
+"""The server as a process: wrong settings, readiness, its log."""
 
 import json
 import os
 import re
 import subprocess
 import sys
-import threading
 
 import pytest
-import uvicorn
 from browser.server import ROOT, serving
 from browser.stranger import answer
 from waiting import PATIENCE, until
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import connect
-
-from playground.ui import run
 
 LAUNCH, RUN = ["-m", "playground", "--no-browser"], ["-m", "playground.ui.run", "app.sock"]
 PROXY = [str(ROOT / "deploy" / "start.py"), "--replicas", "127.0.0.1:9"]
-PING, EMPTY_FRAME = b"\x89\x80\0\0\0\0", b"\0\x80\0\0\0\0"  # frames: a ping, and an empty continuation
-FIRST_FRAME = b"\x02\x80\0\0\0\0"
-
-
-async def echo(scope, receive, send):
-    await receive()
-    await send({"type": "websocket.accept"})
-    while (message := await receive())["type"] == "websocket.receive":
-        await send({"type": "websocket.send", "bytes": message["bytes"]})
-
-
-@pytest.fixture
-def url():
-    (listener,) = run.at_port("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(echo, ws=run.Socket, lifespan="off", log_level="critical"))
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    until(lambda: server.started, "it does not start")
-    yield f"ws://127.0.0.1:{listener.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(PATIENCE)
-
-
-@pytest.mark.parametrize("flood", [PING * 5000, FIRST_FRAME + EMPTY_FRAME * 5000], ids=["pings", "empty frames"])
-def test_a_flood_of_pings_or_empty_frames_is_cut_off(url, flood):
-    with connect(url) as connection:
-        connection.socket.sendall(flood)
-        with pytest.raises(ConnectionClosed):
-            connection.recv(PATIENCE)
-
-
-def test_a_client_with_some_pings_and_a_long_message_is_heard(url):
-    with connect(url) as connection:
-        for _ in range(20):
-            assert connection.ping().wait(PATIENCE)
-        connection.send(b"x" * 100_000)
-        assert connection.recv(PATIENCE) == b"x" * 100_000
-        connection.send([b"in ", b"three ", b"pieces"])
-        assert connection.recv(PATIENCE) == b"in three pieces"
 
 
 @pytest.mark.parametrize("command", [LAUNCH, RUN, PROXY], ids=["by hand", "behind nginx", "nginx alone"])

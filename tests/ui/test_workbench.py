@@ -12,7 +12,7 @@ import playground
 from playground.assets import BUNDLED_MODEL, SAMPLES
 from playground.training import quick
 
-APP = Path(__file__).parent.parent.parent / "workbench" / "app.py"
+APP = Path(__file__).parent.parent.parent / "app.py"
 PATIENCE = 300  # seconds: a busy machine
 
 

@@ -37,16 +37,16 @@ export function createAnswers(pack) {
   };
 }
 
-// Computes weights, values and entropies (or, for a column, totals) of every head. Returns false while the layer
-// is missing.
-export function answerLayer(answers, layer, token, scale, way, direction) {
+// Computes weights, values and entropies (or, for a column, totals) of every head, or of one. Returns false while the
+// layer is missing.
+export function answerLayer(answers, layer, token, scale, way, direction, onlyHead = null) {
   const { pack, weights, weighted, scores } = answers;
   if (!holds(pack, layer)) return false;
   const { norms } = layerOf(pack, layer);
   const { raw: isRaw } = WAYS[way];
   const makeFromWeights = makerOf(way, norms);
   answers.values = makeFromWeights ? weighted : isRaw ? scores : weights;
-  for (let head = 0; head < pack.heads; head++) {
+  for (let head = onlyHead ?? 0; head <= (onlyHead ?? pack.heads - 1); head++) {
     const offset = head * pack.tokens;
     if (!holdsHead(pack, layer, head)) {
       for (const values of [weights, weighted, scores]) values.fill(0, offset, offset + pack.tokens);

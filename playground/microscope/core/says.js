@@ -112,7 +112,7 @@ export function sayRow(language, row, columns = null) {
     most,
     lit: told.lit,
     share: unbrokenPercent(isAlike ? row.alike : shown.share),
-    list: listOf(told, shown, row, columns, language),
+    list: key === "several" ? listOf(told, shown, row, columns, language) : "",
   };
   const [to, name] =
     key === "own" ? ["", rowWords(language, shown.near ? "near" : "area")] : whither(shown, row, columns, language);
@@ -124,12 +124,14 @@ export function sayRow(language, row, columns = null) {
 // Whether a special token has more than any place.
 export const isPlaceless = ({ told, token, most }) => token !== "" && most > told.places[0].share;
 
+const LIST_FORMATS = { en: new Intl.ListFormat("en-GB"), de: new Intl.ListFormat("de") };
+
 function listOf({ places }, shown, row, columns, language) {
   const list = places.map((place) => {
     const name = place === shown ? "{here}" : whither(place, row, columns, language).join("");
     return `${name} (${localNumber(language, unbrokenPercent(place.share))})`;
   });
-  return new Intl.ListFormat(language === "en" ? "en-GB" : language).format(list);
+  return LIST_FORMATS[language].format(list);
 }
 
 // Where a share goes: [the preposition, the place].

@@ -1,5 +1,5 @@
-// Mounts the lessons' drawings: provides theme, frames and motion, and reports a reader's choices to the Streamlit
-// page. A drawing is {take(data), paint(theme)}. It is created once in its element and survives reruns of the page.
+// Mounts the lessons' drawings: provides theme, frames and motion, and reports a reader's choices to the page. A drawing
+// is {take(data), paint(theme)}; take may return a promise: then it has its height. It is created once in its element.
 
 import { fitCanvas } from "./dom.js";
 
@@ -10,9 +10,9 @@ export function mountLessonDrawing({ data, parentElement, setStateValue }, creat
   stage.setStateValue = setStateValue;
   if (stage.data !== data) {
     stage.data = data;
-    stage.drawing.take(data);
+    stage.taken = stage.drawing.take(data);
   }
-  stage.functions.redraw(); // Streamlit also calls this at a theme switch, with the same data
+  stage.functions.redraw();
   return () => {
     stage.close();
     delete parentElement.__drawing;
@@ -23,9 +23,10 @@ function openStage(parentElement, create) {
   const root = parentElement.querySelector("[data-drawing]");
   const stage = Object.seal({
     data: null, //          the latest data
+    taken: null, //         what the drawing's take returned
     drawing: null, //       {take, paint, read, end}
     functions: null, //     functions that the drawing may call
-    setStateValue: null, // Streamlit's function
+    setStateValue: null, // the page's function
     frame: 0,
     alive: true,
     close: null,

@@ -42,13 +42,15 @@ export function paintFrame(lens) {
   const shown = resolve(choice, lens.data, frame);
   const { view } = choice;
   updateKernel(choice, frame);
-  if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction)) {
+  const onlyHead = page.see?.on && choice.heads !== "mean" ? view.head : null; // See shows one head
+  if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction, onlyHead)) {
     paintWaiting(frame, page, `Layer ${view.layer} is on its way.`);
     paintLine(lens);
     paintScissors(lens);
     return;
   }
-  shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
+  if (onlyHead === null || !shown.domain)
+    shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
   const putHeadBack = putMeanRow(choice, frame);
   paintMain(lens);
   putHeadBack();

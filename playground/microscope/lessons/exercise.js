@@ -147,21 +147,20 @@ function offerAnswers(place, options, chosenIndex, onChoose) {
 }
 
 // Shows the whole model as a row of boxes, above every lesson. The present page's part is highlighted, and each box
-// opens the page about its part. Beside the row are the numbers of questions guessed and exercises done so far.
-// data: {boxes: [{name, page, lit, group}], questions, exercises: how many there are of each, step: a text that names
-// the page and its step; when it changes, the row scrolls into view}
-// The row sends the trigger "go": {page}.
+// leads to the page about its part. Beside the row are the numbers of questions guessed and exercises done so far.
+// data: {boxes: [{name, address, lit, group}], questions, exercises: how many there are of each}
 
-export function overview({ data, parentElement, setTriggerValue }) {
+export function overview({ data, parentElement }) {
   const root = parentElement.querySelector("[data-overview]") ?? parentElement;
-  const buttonHtml = ({ name, page, lit: isLit }) =>
-    `<button data-page="${page}" ${isLit ? 'class="lit" aria-current="true"' : ""}>${name}</button>`;
-  const buttonsOf = (group) => data.boxes.filter((entry) => entry.group === group).map(buttonHtml);
+  const linkHtml = ({ name, address, lit: isLit }) =>
+    `<a href="${address.replaceAll("&", "&amp;")}" ${isLit ? 'class="lit" aria-current="true"' : ""}>${name}</a>`;
+  const linksOf = (group) => data.boxes.filter((entry) => entry.group === group).map(linkHtml);
   root.innerHTML = `<nav aria-label="The whole model">${[
-    ...buttonsOf("before"),
-    `<span class="layer"><i>L ×</i>${buttonsOf("layer").join("")}</span>`,
-    ...buttonsOf("after"),
-  ].join("<s>→</s>")}</nav><p><span></span> <button data-forget hidden>forget them</button></p>`;
+    ...linksOf("before"),
+    `<span class="layer"><i>L ×</i>${linksOf("layer").join("")}</span>`,
+    ...linksOf("after"),
+  ].join("<s>→</s>")}</nav><p><span></span> <button hidden>forget them</button></p>`;
+  const forgetButton = root.querySelector("button");
   const showCounts = () => {
     const guessCount = Object.values(readGuesses(localStorage)).filter((guess) => guess?.words).length;
     const doneCount = Object.keys(readGuesses(localStorage, EXERCISES_KEY)).length;
@@ -170,19 +169,13 @@ export function overview({ data, parentElement, setTriggerValue }) {
       doneCount && `${doneCount} of ${data.exercises} exercises done`,
     ].filter(Boolean);
     root.querySelector("p span").textContent = counts.length ? `${counts.join(", ")}; kept in this browser only.` : "";
-    root.querySelector("[data-forget]").hidden = !counts.length;
+    forgetButton.hidden = !counts.length;
   };
-  root.onclick = (event) => {
-    const button = event.target.closest?.("button");
-    if (button?.dataset.page) setTriggerValue("go", { page: button.dataset.page, stamp: Date.now() });
-    if (button && "forget" in button.dataset) {
-      forgetGuesses(localStorage);
-      showCounts();
-    }
-  };
+  forgetButton.addEventListener("click", () => {
+    forgetGuesses(localStorage);
+    showCounts();
+  });
   showCounts();
-  if (parentElement.__step && parentElement.__step !== data.step) root.scrollIntoView({ block: "center" });
-  parentElement.__step = data.step;
   addEventListener("guess-locked", showCounts);
   return () => removeEventListener("guess-locked", showCounts);
 }

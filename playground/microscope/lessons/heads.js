@@ -4,8 +4,7 @@
 // shown: the [layer, head] on the card at first, measures: [{key, name, unit, digits, high, values: [layer][head],
 // spread: [layer][head] or null}, …], habits: [layer][head] {short, long, told: the task for which this head
 // was trained, or null}, reach: 3, the patches on each side of the query, offsets: [layer][head] [7 × 7 shares]}
-// A cell is a link into the microscope. In Streamlit, the trigger "open": {layer, head} opens the microscope without
-// loading the page again.
+// A cell is a link into the microscope.
 
 import { reportNumbers } from "../core/guesses.js";
 import { heatAt, heatCss } from "../core/light.js";
@@ -21,7 +20,7 @@ const CARD = `
   <dl></dl>
   <a class="open">Open in the microscope</a>`;
 
-export function atlas({ data, parentElement, setTriggerValue }) {
+export function atlas({ data, parentElement }) {
   const root = parentElement.querySelector("[data-atlas]") ?? parentElement;
   let state = parentElement.__atlas;
   if (!state || state.layers !== data.layers || state.heads !== data.heads) {
@@ -31,12 +30,10 @@ export function atlas({ data, parentElement, setTriggerValue }) {
       data,
       grid: null, //        see drawing/matrix.js
       cardHead: null, //    [layer, head] on the card
-      open: null, //        (layer, head) => …: opens the microscope without loading the page; null: the cell is a link
     });
     buildAtlas(root, state);
   }
   state.data = data;
-  state.open = setTriggerValue && ((layer, head) => setTriggerValue("open", { layer, head, stamp: Date.now() }));
   paintAtlas(root, state);
   describeHead(root, state, ...(state.cardHead ?? data.shown));
   return () => delete parentElement.__atlas;
@@ -46,23 +43,19 @@ function buildAtlas(root, state) {
   root.innerHTML = `<div class="sides"><div><div class="field"></div><div class="scale">
     <canvas width="256" height="1"></canvas><p><span>0</span><b></b><span></span></p>
     </div></div><aside class="card">${CARD}</aside></div>`;
-  const openHead = (layer, head, event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // the browser opens a new tab
+  const showFirst = (layer, head, event) => {
     const [shownLayer, shownHead] = state.cardHead ?? [];
-    const isFirstTap = event.pointerType === "touch" && !(shownLayer === layer && shownHead === head);
-    if (isFirstTap || state.open) event.preventDefault();
-    if (isFirstTap)
-      describeHead(root, state, layer, head); // the second touch opens the head
-    else state.open?.(layer, head);
+    if (event.pointerType !== "touch" || (shownLayer === layer && shownHead === head)) return;
+    event.preventDefault(); // the second touch follows the link
+    describeHead(root, state, layer, head);
   };
   state.grid = createHeadGrid(root.querySelector(".field"), {
     layers: state.layers,
     heads: state.heads,
     tag: "a",
     onPoint: (layer, head) => describeHead(root, state, layer, head),
-    onClick: openHead,
+    onClick: showFirst,
   });
-  root.querySelector(".open").addEventListener("click", (event) => openHead(...state.cardHead, event));
   const bar = root.querySelector(".scale canvas").getContext("2d");
   for (let i = 0; i < 256; i++) {
     bar.fillStyle = heatCss(i / 255);

@@ -1,13 +1,14 @@
-// Shows the parts of a lesson's step in the browser, without Python. playground/lessons/parts.py describes the parts;
-// playground/serving/site_files.py writes how they depend on the settings.
+// Shows the parts of a lesson's step. playground/lessons/parts.py describes the parts; a folder without a server has them
+// for several values of the settings, as playground/serving/site_files.py writes them.
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, box, look, mount: the script if it is loaded already, then with styles: their file}}, read(file) and
-// fileAt(file), link(page, words): a page's address, plotly() → a promise, set(changes), subject: the visitor's own
-// photograph for this step (see subject.js), or null, stays: a sentence which says that a part keeps the sample's
+// fileAt(file), link(page, words): a page's address, workbench(page): the address of a page of the workbench, or null,
+// plotly() → a promise, set(changes), viewId(): changes when the settings are set from outside, subject: the visitor's
+// own photograph for this step (see subject.js), or null, stays: a sentence which says that a part keeps the sample's
 // numbers}.
 // PLAYERS has a function for each kind of part. The function's arguments are the part's element, `currentPart()`, which
 // returns the part for the present settings, the lesson, and a signal that is aborted when the reader leaves the step.
-// The function returns {draw(), end()}.
+// The function returns {draw(), end()}. A part that has not changed is the same object, and is not drawn again.
 
 import { withHeader } from "../core/container.js";
 import { wordsOf } from "../core/measures.js";
@@ -15,60 +16,107 @@ import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { chartOf, dataOf, partOf, pictureOf, questionOf } from "./subject.js";
 
-// Shows the parts in `box`. Returns {draw(), end()} for all of them.
+const MOST_HIDDEN_MS = 1500; // how long a part that is still being drawn hides those below it
+const CHART_MARGIN = "800px"; // a chart that is so near to the window is drawn
+
+// Shows the parts in `box`. Returns {draw(), renew(parts), end()} for all of them.
 export default playParts;
 export function playParts(box, parts, lesson, signal) {
   lesson.data = {}; // the drawings' data, by the drawings' names
-  const places = parts.map((part) => {
+  const entryOf = (part) => {
     const place = document.createElement("div");
     if (part.after) place.dataset.after = part.after;
-    return place;
-  });
-  box.replaceChildren(...places);
-  let partsNow = parts;
-  const playedParts = parts.map((part, n) => {
-    const place = part.stays && lesson.subject ? belowLine(places[n], lesson.stays) : places[n];
-    return playPart(place, () => partsNow[n], lesson, signal);
-  });
-  const draw = () => {
-    for (const [n, part] of playedParts.entries()) drawPart(part, places[n], signal);
+    const entry = { place, part, isStill: false };
+    const ownPlace = part.stays && lesson.subject ? belowLine(place, lesson.stays) : place;
+    entry.played = playPart(ownPlace, () => entry.part, lesson, signal);
+    return entry;
   };
-  lesson.reveal = () => {
-    const guessedIds = (document.documentElement.dataset.guessed ?? "").split(" ");
-    for (const [n, place] of places.entries()) {
-      const wasHidden = place.hidden;
-      place.hidden = Boolean(place.dataset.after) && !guessedIds.includes(place.dataset.after);
-      if (wasHidden && !place.hidden) drawPart(playedParts[n], place, signal); // a hidden place had no size to draw in
+  let entries = parts.map(entryOf);
+  box.replaceChildren(...entries.map(({ place }) => place));
+
+  // Draws all at once, and shows each when those above it have their heights, so that nothing on the page moves.
+  async function drawInTurn(drawn) {
+    const visible = drawn.filter(({ place }) => !place.hidden); // a hidden place has no size to draw in
+    const longEnough = new Promise((resolve) => setTimeout(resolve, MOST_HIDDEN_MS));
+    for (const { place, isStill } of visible) place.classList.toggle("lesson-coming", !isStill);
+    const drawings = visible.map(({ played, place }) => drawPart(played, place, signal));
+    for (const [n, drawing] of drawings.entries()) {
+      await Promise.race([drawing, longEnough]);
+      visible[n].place.classList.remove("lesson-coming");
+      visible[n].isStill = true;
     }
+  }
+  function hideAnswers() {
+    const guessedIds = (document.documentElement.dataset.guessed ?? "").split(" ");
+    for (const { place } of entries)
+      place.hidden = Boolean(place.dataset.after) && !guessedIds.includes(place.dataset.after);
+  }
+  lesson.reveal = () => {
+    const hidden = new Set(entries.filter(({ place }) => place.hidden));
+    hideAnswers();
+    const first = entries.findIndex((entry) => hidden.has(entry) && !entry.place.hidden);
+    if (first < 0) return;
+    for (const entry of entries.slice(first)) entry.isStill = false;
+    drawInTurn(entries.slice(first));
   };
-  lesson.reveal();
-  addEventListener("guess-locked", lesson.reveal, { signal: signal });
+  hideAnswers();
+  addEventListener("guess-locked", () => lesson.reveal(), { signal });
   return {
-    draw,
-    // Shows the same parts with the data of other settings. False if these are other parts, which `draw` can't show.
+    draw: () => drawInTurn(entries),
+    // Shows other parts. Those that only have other data stay where they are.
     renew(newParts) {
-      if (JSON.stringify(newParts.map(frameOf)) !== JSON.stringify(partsNow.map(frameOf))) return false;
-      partsNow = newParts;
-      draw();
-      return true;
+      const [frames, newFrames] = [entries.map(({ part }) => frameOf(part)), newParts.map(frameOf)];
+      const most = Math.min(frames.length, newFrames.length);
+      let [before, after] = [0, 0]; // how many parts stay, at the beginning and at the end
+      while (before < most && frames[before] === newFrames[before]) before++;
+      while (after < most - before && frames.at(-1 - after) === newFrames.at(-1 - after)) after++;
+      const keep = (kept, from) =>
+        kept.map((entry, n) => {
+          entry.part = sameOrNew(entry.part, newParts[from + n]);
+          return entry;
+        });
+      const last = entries.splice(entries.length - after);
+      const added = newParts.slice(before, newParts.length - after).map(entryOf);
+      for (const { played, place } of entries.splice(before)) [played.end?.(), place.remove()];
+      for (const { place } of added) box.insertBefore(place, last[0]?.place ?? null);
+      entries = [...keep(entries, 0), ...added, ...keep(last, newParts.length - after)];
+      hideAnswers();
+      return drawInTurn(entries);
     },
     end() {
-      for (const part of playedParts) part.end?.();
+      for (const { played } of entries) played.end?.();
     },
   };
 }
 
-// What `draw` does not change in a part.
-const frameOf = ({ kind, name, id, title, label, options, question, parts }) => [
-  ...[kind, name, id, title, label, options, question?.id],
-  ...(parts ?? []).map(frameOf),
-];
+// What `draw` does not change in a part, as text.
+const frameOf = ({ kind, name, id, title, label, options, question, parts, after }) =>
+  JSON.stringify([...[kind, name, id, title, label, options, question?.id, after], ...(parts ?? []).map(frameOf)]);
 
-// Draws a part. If its numbers can't be fetched, its place says why.
-const drawPart = (part, place, signal) =>
-  Promise.resolve(part.draw()).catch((error) => {
-    if (!signal.aborted) (place.shadowRoot ?? place).textContent = error.says ?? "The numbers did not come: try again.";
-  });
+// The new part; the former one where nothing has changed, also within a row.
+function sameOrNew(part, newPart) {
+  if (JSON.stringify(part) === JSON.stringify(newPart)) return part;
+  if (!part.parts) return newPart;
+  return { ...newPart, parts: newPart.parts.map((inner, n) => sameOrNew(part.parts[n], inner)) };
+}
+
+// Draws a part. If its numbers can't be fetched, a line below its place says why.
+function drawPart(part, place, signal) {
+  const tell = (words) => {
+    if (place.nextElementSibling?.className === "lesson-trouble") place.nextElementSibling.remove();
+    if (!words || signal.aborted) return;
+    const [line, button] = ["p", "button"].map((tag) => document.createElement(tag));
+    line.className = "lesson-trouble";
+    Object.assign(button, { type: "button", textContent: "Try again" });
+    button.addEventListener("click", () => drawPart(part, place, signal));
+    line.append(`${words} `, button);
+    place.after(line);
+  };
+  return Promise.resolve(part.draw()).then(
+    () => tell(""),
+    (error) => tell(error.says ?? "The numbers did not come."),
+  );
+}
 
 function playPart(place, partNow, lesson, signal) {
   const currentPart = () => (partNow().kind === "each" ? variantFor(partNow(), lesson) : partNow());
@@ -88,6 +136,8 @@ function belowLine(place, markup) {
 
 // The part for the present settings. If these were not computed ahead, the nearest computed settings replace them.
 // `played` tells drawings which settings were computed.
+const madeVariants = new WeakMap();
+
 function variantFor({ by, of, same }, { settings }) {
   const wantedValues = by.map((name) => settings[name]);
   const nearestVariant = Object.keys(of)
@@ -96,7 +146,9 @@ function variantFor({ by, of, same }, { settings }) {
     .reduce((bestVariant, variant) => (variant.matches > bestVariant.matches ? variant : bestVariant));
   for (const [n, value] of nearestVariant.values.entries()) settings[by[n]] = value;
   const part = of[nearestVariant.key];
-  return { ...part, ...(same && { data: { ...same, ...part.data } }), played: Object.keys(of) };
+  if (!madeVariants.has(part))
+    madeVariants.set(part, { ...part, ...(same && { data: { ...same, ...part.data } }), played: Object.keys(of) });
+  return madeVariants.get(part);
 }
 
 const settingValues = ({ settings, options }) =>
@@ -126,21 +178,30 @@ const withPageLinks = (html, link) =>
   });
 
 // The part about the sample or, if the visitor has a photograph, a promise of the part about the photograph.
-const partForSubject = (part, { subject }) => (part.own && subject ? partOf(part, subject) : part);
+const partForSubject = (part, { subject }) =>
+  !part.own || !subject ? part : part.kind === "picture" ? pictureOf(part, subject) : partOf(part, subject);
 
-// Shows a part once its promise has resolved, unless a newer one was shown meanwhile.
+// Shows a part once its promise has resolved, unless it is shown already or a newer one was shown meanwhile.
 function showLatest(currentPart, lesson, signal, display) {
-  let callCount = 0;
+  let [callCount, shownPart] = [0, null];
   return {
     async draw() {
       const [part, callNumber] = [currentPart(), ++callCount];
+      if (part === shownPart) return;
       const ownOrSample = partForSubject(part, lesson);
-      if (ownOrSample === part) return display(part);
-      const ownPart = await ownOrSample;
-      if (callNumber === callCount && !signal.aborted) display(ownPart);
+      const latestPart = ownOrSample === part ? part : await ownOrSample;
+      if (callNumber !== callCount || signal.aborted) return;
+      display(latestPart);
+      shownPart = part;
     },
   };
 }
+
+const oneSentence = (place, currentPart) => ({
+  draw() {
+    place.innerHTML = markedWords(currentPart().text);
+  },
+});
 
 const PLAYERS = {
   words: (place, currentPart, lesson, signal) =>
@@ -149,11 +210,40 @@ const PLAYERS = {
       place.innerHTML = withPageLinks(markedBlocks(wordsOf(words, lesson.subject?.pack)), lesson.link);
     }),
 
-  run: (place, currentPart) => ({
+  wait: oneSentence, // what the server is about to compute
+  whose: oneSentence, // whose numbers the step shows
+  beyond: oneSentence, // what else the app shows
+
+  // A way into the workbench; where there is none, the sentence about that.
+  workbench: (place, currentPart, lesson) => ({
     draw() {
-      place.innerHTML = markedBlocks(currentPart().needs);
+      const { page, text, needs } = currentPart();
+      const address = lesson.workbench?.(page);
+      place.innerHTML = address ? `<a href="${address}">${markedWords(text)}</a>` : markedBlocks(needs);
     },
   }),
+
+  // The last part of a step: {title, address: of the next page, or null, act(event): goes to the next step}
+  next: (place, currentPart) => ({
+    draw() {
+      const { title, address, act } = currentPart();
+      const way = document.createElement(address ? "a" : "button");
+      if (address) way.href = address;
+      else way.addEventListener("click", act);
+      way.innerHTML = `Next: ${markedWords(title)}`;
+      place.replaceChildren(way);
+    },
+  }),
+
+  overview: (place, currentPart, lesson, signal) =>
+    mountedScript(
+      place,
+      "overview",
+      lesson,
+      signal,
+      () => currentPart().data,
+      () => [currentPart()],
+    ),
 
   ask: (place, currentPart, lesson, signal) => {
     const question = () => {
@@ -161,7 +251,8 @@ const PLAYERS = {
       return part.own && lesson.subject ? questionOf(part, lesson.subject) : { ...part, ...part.question };
     };
     // The question may have been guessed on an earlier visit, hence `reveal` after mounting.
-    return mountedScript(place, "guess", lesson, signal, question, () => lesson.reveal());
+    const after = () => lesson.reveal();
+    return mountedScript(place, "guess", lesson, signal, question, () => [currentPart()], after);
   },
 
   choice(place, currentPart, lesson) {
@@ -223,37 +314,40 @@ const PLAYERS = {
     };
   },
 
-  picture: (place, currentPart, { subject }, signal, counter = { times: 0 }) => ({
-    async draw() {
-      const [part, callNumber] = [currentPart(), ++counter.times];
-      const { data, caption, width, words } = part.own && subject ? await pictureOf(part, subject) : part;
-      if (callNumber !== counter.times || signal.aborted) return;
+  picture: (place, currentPart, lesson, signal) =>
+    showLatest(currentPart, lesson, signal, ({ data, caption, width, words, size }) => {
       const [figure, captionElement] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
       const image = Object.assign(new Image(), { src: data, alt: words });
-      if (width) image.width = width;
+      const shownWidth = width ?? size?.[0];
+      if (shownWidth) image.width = shownWidth;
+      if (size) image.height = Math.round((shownWidth * size[1]) / size[0]); // keeps its height until it is here
       captionElement.innerHTML = markedWords(caption);
       figure.append(image, ...(caption ? [captionElement] : []));
       place.replaceChildren(figure);
-    },
-  }),
+    }),
 
   drawing(place, currentPart, lesson, signal) {
-    const files = new Map(); // from file to a promise of its bytes: unchanged data stay the same object
+    let [lastFile, lastBytes] = [null, null]; // unchanged data stay the same object
     const { name } = currentPart();
-    return mountedScript(place, name, lesson, signal, () => {
+    const valuesOf = ({ settings }) => settings.map((setting) => settingValues(lesson)[setting]);
+    const drawingData = async () => {
       const { data, file, settings, played, own: ownMeasures } = currentPart();
-      const values = settingValues(lesson);
+      const values = valuesOf(currentPart());
       const hostData = {
-        ...Object.fromEntries(settings.map((setting) => [setting, values[setting]])),
-        ...{ view_id: "here", microscope: lesson.link("microscope", {}), played },
+        ...Object.fromEntries(settings.map((setting, n) => [setting, values[n]])),
+        ...{ view_id: lesson.viewId?.(), microscope: lesson.link("microscope", {}), played },
       };
-      if (ownMeasures && lesson.subject)
-        return dataOf(ownMeasures, lesson.subject, data).then((ownData) => withHostData(ownData, hostData));
-      if (file && !files.has(file)) files.set(file, lesson.read(file));
-      if (file) return files.get(file).then((bytes) => withHostData(bytes, hostData));
+      if (ownMeasures && lesson.subject) return withHostData(await dataOf(ownMeasures, lesson.subject, data), hostData);
+      if (file && file !== lastFile) {
+        lastBytes = await lesson.read(file);
+        lastFile = file;
+      }
+      if (file) return withHostData(lastBytes, hostData);
       lesson.data[name] = data;
       return { ...data, ...hostData };
-    });
+    };
+    const stateNow = () => [currentPart(), lesson.viewId?.(), ...valuesOf(currentPart())];
+    return mountedScript(place, name, lesson, signal, drawingData, stateNow);
   },
 
   exercise(place, currentPart, lesson, signal) {
@@ -261,28 +355,47 @@ const PLAYERS = {
       ...(await partForSubject(currentPart(), lesson)),
       settings: { ...lesson.settings },
     });
-    return mountedScript(place, "exercise", lesson, signal, exerciseData);
+    const stateNow = () => [currentPart(), ...Object.values(lesson.settings)];
+    return mountedScript(place, "exercise", lesson, signal, exerciseData, stateNow);
   },
 
+  // Plotly is large: it is loaded when a chart comes near.
   chart(place, currentPart, lesson, signal) {
-    let [Plotly, callCount] = [null, 0];
-    return {
+    let [Plotly, callCount, isNear, shownPart] = [null, 0, false, null];
+    place.style.minHeight = `${currentPart().height}px`;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        observer.disconnect();
+        isNear = true;
+        drawPart(part, place, signal);
+      },
+      { rootMargin: CHART_MARGIN },
+    );
+    observer.observe(place);
+    const part = {
       async draw() {
+        const [newPart, callNumber] = [currentPart(), ++callCount];
+        const { figure, height, name, moves, own: ownMeasures } = newPart;
+        if (!isNear || (newPart === shownPart && !moves)) return;
         Plotly = await lesson.plotly();
-        if (signal.aborted || !place.clientWidth) return; // a hidden chart has no width
-        const [{ figure, height, name, moves, own: ownMeasures }, callNumber] = [currentPart(), ++callCount];
         const sampleFigure = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
         const { data, layout } =
           ownMeasures && lesson.subject ? await chartOf(sampleFigure, ownMeasures, lesson.subject) : sampleFigure;
-        if (signal.aborted || callNumber !== callCount) return;
+        if (signal.aborted || callNumber !== callCount || !place.clientWidth) return; // a hidden chart has no width
         if (moves) {
           const numbers = { ...moves.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
           Object.assign(data.at(moves.trace), MOVES[moves.rule](settingValues(lesson), numbers));
         }
         Plotly.react(place, data, chartLayout(layout, height, place), chartConfig(name));
+        shownPart = newPart;
       },
-      end: () => Plotly?.purge(place),
+      end() {
+        observer.disconnect();
+        Plotly?.purge(place);
+      },
     };
+    return part;
   },
 
   table: (place, currentPart, lesson, signal) =>
@@ -317,17 +430,17 @@ const PLAYERS = {
   row(place, currentPart, lesson, signal) {
     const { parts, shares } = currentPart();
     if (new Set(shares).size > 1) place.style.setProperty("--shares", shares.map((share) => `${share}fr`).join(" "));
-    const playedParts = parts.map((_, n) => {
+    const cells = parts.map(({ kind }) => {
       const cell = document.createElement("div");
-      place.append(cell);
-      const { kind } = currentPart().parts[n];
       cell.className = `lesson-${kind}`;
-      return PLAYERS[kind](cell, () => currentPart().parts[n], lesson, signal);
+      return cell;
     });
+    place.append(...cells);
+    const playedParts = parts.map(({ kind }, n) =>
+      PLAYERS[kind](cells[n], () => currentPart().parts[n], lesson, signal),
+    );
     return {
-      draw() {
-        for (const [n, part] of playedParts.entries()) drawPart(part, place.children[n], signal);
-      },
+      draw: () => Promise.all(playedParts.map((part, n) => drawPart(part, cells[n], signal))),
       end() {
         for (const part of playedParts) part.end?.();
       },
@@ -339,34 +452,40 @@ const PLAYERS = {
 const withHostData = (data, hostData) =>
   data instanceof Uint8Array ? withHeader(data, hostData) : { ...data, ...hostData };
 
-// Mounts the script of a drawing in a shadow root, as in the app, so that styles of other parts don't apply to it.
-function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {}) {
+// Mounts the script of a drawing in a shadow root, so that styles of other parts don't apply to it. stateNow(): what its
+// data depend on; while that is the same, it is not drawn again.
+function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount = () => {}) {
   const { script, styles, box, look: className = "", mount: builtIn } = lesson.scripts[name];
   const shadow = place.attachShadow({ mode: "open" });
   const root = document.createElement("div");
   root.className = `${box} ${className}`.trim();
   root.dataset[box] = "";
   shadow.append(root);
-  const loading = Promise.all([
-    builtIn ? { default: builtIn } : import(lesson.fileAt(script)),
-    styles && lesson.read(styles),
-  ]).then(([{ default: mount, styles: rules }, bytes]) => {
+  const load = async () => {
+    const [{ default: mount, styles: rules }, bytes] = await Promise.all([
+      builtIn ? { default: builtIn } : import(lesson.fileAt(script)),
+      styles && lesson.read(styles),
+    ]);
     const styleSheet = new CSSStyleSheet();
     styleSheet.replaceSync(rules ?? new TextDecoder().decode(bytes));
     shadow.adoptedStyleSheets = [styleSheet];
     return mount;
-  });
+  };
+  let loading = load();
+  loading.catch(() => {}); // `draw` says what is wrong
   const setStateValue = (setting, value) => {
     const changes = setting === "settings" ? value : { [setting]: value };
     const knownChanges = Object.entries(changes).filter(([name]) => name in lesson.settings);
     const texts = knownChanges.map(([name, newValue]) => [name, settingText(lesson, name, newValue)]);
     lesson.set(Object.fromEntries(texts));
   };
-  let callCount = 0;
+  let [callCount, shownState] = [0, []];
   const part = {
     end: null,
     async draw() {
-      const callNumber = ++callCount;
+      const [state, callNumber] = [stateNow(), ++callCount];
+      if (state.length === shownState.length && state.every((value, n) => value === shownState[n])) return;
+      loading = loading.catch(load);
       const [mount, data] = await Promise.all([loading, dataOf()]);
       if (signal.aborted || callNumber !== callCount) return;
       const close = mount({ data, parentElement: shadow, setStateValue });
@@ -374,7 +493,10 @@ function mountedScript(place, name, lesson, signal, dataOf, afterMount = () => {
         shadow.__drawing?.tellNow(); // reports a choice even if the reader leaves at once
         close?.();
       };
+      shownState = place.clientWidth ? state : []; // what was drawn without a size is drawn again
       afterMount();
+      await shadow.__drawing?.taken;
+      await new Promise(requestAnimationFrame); // a drawing paints, and has its height, in the next frame
     },
   };
   return part;
@@ -386,7 +508,16 @@ const chartConfig = (name) => ({
   displaylogo: false,
   responsive: true,
   toImageButtonOptions: { format: "svg", filename: name },
-  modeBarButtonsToRemove: ["zoom2d", "pan2d", "select2d", "lasso2d", "zoomIn2d", "zoomOut2d", "autoScale2d"],
+  modeBarButtonsToRemove: [
+    "zoom2d",
+    "pan2d",
+    "select2d",
+    "lasso2d",
+    "zoomIn2d",
+    "zoomOut2d",
+    "autoScale2d",
+    "sendChartToCloud",
+  ],
 });
 
 function chartLayout(layout, height, place) {

@@ -69,23 +69,25 @@ function createCarried(stage) {
 function takeMixture(state, data) {
   const { header, section } = openContainer(data);
   const { find, heeds } = state.stage;
+  let laidOut; // a promise: the picture gives the drawing its height
   if (state.id !== header.id) {
     const pack = unpack(section("pack"));
     Object.assign(state, { id: header.id, header, pack, bitmap: null, photo: null, patch: header.patch });
     state.rows = [new Float32Array(pack.tokens), new Float32Array(pack.tokens)];
     find("head").max = String(pack.heads - 1);
-    decodeJpeg(section("image")).then((bitmap) => {
+    laidOut = decodeJpeg(section("image")).then((bitmap) => {
       if (state.pack !== pack) return;
       state.bitmap = bitmap;
       state.stage.redraw();
     });
   }
-  if (!heeds("look", header.look) || !header.look) return;
+  if (!heeds("look", header.look) || !header.look) return laidOut;
   const [, head, row, column] = header.look.split(".").map(Number);
   const { rows, columns, heads } = state.pack;
   state.head = Math.min(heads - 1, head);
   state.patch = Math.min(rows - 1, row) * columns + Math.min(columns - 1, column);
   state.chosen = true;
+  return laidOut;
 }
 
 function choose(state, change) {

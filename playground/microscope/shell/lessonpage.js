@@ -1,40 +1,55 @@
 // A lesson's page: its steps, one at a time. A lesson's record, as playground/serving/site_files.py makes it:
-// {settings: {name: {default, options, pattern}}, steps: [{name, title, beyond, own, settings: their names, file: where
+// {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, beyond, own, settings: their names, file: where
 // the step's parts are, asks: names of the settings after which the parts are asked for again}]}. lessons/lesson.py
 // explains `beyond` and `own`.
 import { unpack } from "../core/core.js";
 import { gridFor } from "../core/grid.js";
 import { setMath } from "../drawing/dom.js";
-import { markedWords } from "../drawing/listing.js";
+import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { isOwn } from "./choice.js";
+import { addressOf, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
+import { notify } from "./notice.js";
 import { readPageData } from "./pagedata.js";
 
-// page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step): where a step's parts are for
-// the picture on view, read(name, {signal}): a promise of the bytes at such a place, fileAt(name): its address, kit:
-// what all lessons share, as playground/ui/site/page.py makes it, with `model`, the model in which this page computes a
-// person's own photograph, if it does}; words: the address's parameters; onChoice(words): called after a choice;
-// go(page) and link(page, words): as in page.js. Returns the function that ends the lesson.
-export function showLesson(box, { name, title, about }, lesson, { words, onChoice, go, link }) {
+// box: the element of the page; page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step,
+// more): where a step's parts are for the picture on view, read(name, {signal}): a promise of the bytes at such a place,
+// fileAt(name): its address, kit: what all lessons share, as playground/ui/site/page.py makes it, with `model`, the
+// model in which this page computes a person's own photograph, if it does}; words: the address's parameters;
+// tell(settings, what): called when the reader has changed `what`; link(page, words): as in page.js. Returns
+// {follow(words): shows what another address says, end()}.
+export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
   const controller = new AbortController();
-  const [heading, description] = ["h1", "p"].map((tag) => document.createElement(tag));
+  const { signal } = controller;
+  const [overview, heading, idea, place] = ["div", "h1", "div", "div"].map((tag) => document.createElement(tag));
+  overview.className = "lesson-overview";
+  idea.className = "lesson-words lesson-idea";
   setMath(heading, title);
-  description.innerHTML = markedWords(about);
-  const backButton = buttonOf("wide", "Back to the microscope", () => go("microscope"));
-  const place = document.createElement("div");
+  idea.innerHTML = markedBlocks(about);
   box.dataset.page = name;
-  box.replaceChildren(heading, description, place, ...appLine(), backButton);
-  const failed = (error) => {
-    if (!controller.signal.aborted) place.textContent = error.says ?? "The lesson did not come: open this page again.";
+  const isClass = words.class === "yes"; // a link for a class leaves out what leads elsewhere
+  box.replaceChildren(...(isClass ? [] : [overview]), heading, idea, place, ...appLine());
+  const page = { name, idea, isClass, link, tell, signal, place };
+  const readJson = (file) => lesson.read(file, { signal }).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
+  let [wordsNow, played] = [words, null];
+  const begin = () =>
+    Promise.all([readJson(lesson.record), import(lesson.fileAt(lesson.kit.host))])
+      .then(([record, { default: playParts }]) => {
+        if (signal.aborted) return;
+        if (!isClass) showOverview(overview, playParts, name, lesson, { link, signal });
+        played = beginLesson(page, record, playParts, { ...lesson, readJson });
+        return played.follow(wordsNow);
+      })
+      .catch((error) => signal.aborted || sayTrouble(place, error, begin));
+  begin();
+  return {
+    follow(nextWords) {
+      if (JSON.stringify(nextWords) === JSON.stringify(wordsNow)) return;
+      wordsNow = nextWords;
+      played?.follow(nextWords);
+    },
+    end: () => controller.abort(),
   };
-  const readJson = (file) =>
-    lesson.read(file, { signal: controller.signal }).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
-  readJson(lesson.record)
-    .then((record) =>
-      beginLesson(place, record, { ...lesson, words, onChoice, link, readJson, failed, left: controller.signal }),
-    )
-    .catch(failed);
-  return () => controller.abort();
 }
 
 // How to get the app, on a page without a server.
@@ -52,6 +67,23 @@ function buttonOf(kind, words, act) {
   button.innerHTML = markedWords(words);
   button.addEventListener("click", act);
   return button;
+}
+
+function sayTrouble(place, { says = "The lesson did not come." }, again) {
+  const line = document.createElement("p");
+  line.className = "lesson-trouble";
+  line.append(`${says} `, buttonOf("", "Try again", again));
+  place.replaceChildren(line);
+}
+
+// The whole model as a row of boxes; the part that the page is about is lit.
+function showOverview(place, playParts, name, { kit, read, fileAt }, { link, signal }) {
+  const { boxes, ...counts } = readPageData().overview;
+  const data = {
+    ...counts,
+    boxes: boxes.map(({ page, pages, ...box }) => ({ ...box, address: link(page, {}), lit: pages.includes(name) })),
+  };
+  playParts(place, [{ kind: "overview", data }], { ...kit, settings: {}, read, fileAt }, signal).draw();
 }
 
 // A person's own photograph as a subject for lessons/subject.js.
@@ -85,104 +117,164 @@ async function photographOf(id, model, signal) {
 const OWN_NUMBERS = "This is your photograph: its numbers are computed in this browser.";
 const SAMPLE_NUMBERS = "These numbers are of a sample, not of your photograph.";
 
-function beginLesson(
-  place,
-  record,
-  { words, onChoice, link, read, readJson, fileAt, kit, parts: partsOf, failed, left: signal },
-) {
-  const tabs = document.createElement("nav");
-  tabs.className = "lesson-steps";
-  const body = document.createElement("div");
-  const { settings, defaults, options } = settingsOf(record.settings, words);
-  const lesson = { ...kit, settings, defaults, options, read, fileAt, link, plotly: () => plotlyOf(kit, fileAt) };
-  let shownPlayer = null; // the shown step: {step, parts, end}
-  let photographPromise = null; // a promise of the person's own photograph
-  // {subject: the person's own photograph if it is chosen, else null, line: says whose numbers the step shows}
-  async function subjectFor({ own }) {
-    if (own === null || !kit.model || !isOwn(words.mine)) return { subject: null, line: "" };
-    if (!own) return { subject: null, line: SAMPLE_NUMBERS };
-    photographPromise ??= photographOf(words.mine, kit.model, signal);
+function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, parts: placeOf }) {
+  const { name, idea, isClass, link, tell, signal, place } = page;
+  const { steps } = record;
+  const [tabs, body] = ["nav", "div"].map((tag) => document.createElement(tag));
+  [tabs.className, body.className] = ["lesson-steps", "lesson-body"];
+  tabs.setAttribute("aria-label", "Steps");
+  const { settings, defaults, options } = settingsOf(record.settings, {});
+  let viewCount = 0; // how often the settings were set from outside
+  let shown = null; // the shown step: {step, list: its parts, asked: how often they were asked for, end()}
+  const own = { id: null, photograph: null }; // the person's own photograph, and a promise of its numbers
+
+  const lesson = {
+    ...{ ...kit, settings, defaults, options, read, fileAt, link, viewId: () => viewCount },
+    plotly: () => plotlyOf(kit, fileAt),
+    workbench: (workbenchPage) => readPageData().workbench && addressOf(`workbench/${workbenchPage}`),
+    set(changes) {
+      Object.assign(settings, changes);
+      tellStep(Object.keys(changes).join());
+      if (shown.step.asks?.some((setting) => setting in changes)) ask(shown);
+      else shown.list?.draw();
+    },
+  };
+  const tellStep = (what) => tell({ step: shown.step.name, ...changedSettings(record.settings, settings) }, what);
+
+  // {subject: the person's own photograph if this page computes its numbers, else null, line: says whose numbers the
+  // step shows}
+  async function subjectFor(step, { mine }) {
+    if (step.own === null || !kit.model || !isOwn(mine)) return { subject: null, line: "" };
+    if (!step.own) return { subject: null, line: SAMPLE_NUMBERS };
+    if (own.id !== mine) Object.assign(own, { id: mine, photograph: null });
+    own.photograph ??= photographOf(mine, kit.model, signal);
     try {
-      return { subject: await photographPromise, line: OWN_NUMBERS };
+      return { subject: await own.photograph, line: OWN_NUMBERS };
     } catch (error) {
-      photographPromise = null; // a later step tries again
+      own.photograph = null; // a later step tries again
       return { subject: null, line: `${SAMPLE_NUMBERS} ${error.says ?? ""}`.trim() };
     }
   }
-  lesson.set = (changes) => {
-    Object.assign(settings, changes);
-    onChoice({ step: shownPlayer.step.name, ...changedSettings(record.settings, settings) });
-    if (shownPlayer.step.asks?.some((name) => name in changes)) renew(shownPlayer).catch(failed);
-    else shownPlayer.parts?.draw();
-  };
-  // Asks for the parts of the step with the present settings.
-  async function renew(player) {
-    const { asked } = Object.assign(player, { asked: player.asked + 1 });
-    const parts = await readJson(partsOf(player.step));
-    if (shownPlayer !== player || player.asked !== asked || signal.aborted) return;
-    if (!player.parts.renew(parts)) goToStep(player.step).catch(failed);
+
+  // Asks for a step's parts with the present settings, one question at a time, and shows them.
+  async function ask(player) {
+    player.asked += 1;
+    if (player.isAsking) return;
+    player.isAsking = true;
+    body.setAttribute("aria-busy", "true");
+    try {
+      for (let asked = 0; asked < player.asked; ) {
+        asked = player.asked;
+        await showParts(player, asked);
+      }
+    } catch (error) {
+      if (shown !== player || signal.aborted) return;
+      if (player.list) notify(wordsOfTrouble(error));
+      else sayTrouble(body, error, () => ask(player));
+    } finally {
+      player.isAsking = false;
+      if (shown === player) body.removeAttribute("aria-busy");
+    }
   }
-  const goToStep = async (step) => {
-    shownPlayer?.end();
+
+  // What takes the server long comes in several answers, of which all but the last end with a `wait`.
+  async function showParts(player, asked) {
+    const { step } = player;
+    const whose = subjectFor(step, wordsNow);
+    for (const whole of player.list ? ["yes"] : [null, "no", "yes"]) {
+      const [parts, { subject, line }] = await Promise.all([readJson(placeOf(step, whole ? { whole } : {})), whose]);
+      if (shown !== player || player.asked !== asked || signal.aborted) return;
+      const isWhole = parts.at(-1)?.kind !== "wait";
+      const lines = [...(line ? [{ kind: "whose", text: line }] : []), ...parts];
+      if (isWhole) lines.push(...afterParts(step));
+      if (player.list && player.subject === subject) player.list.renew(lines);
+      else showList(player, lines, subject);
+      if (isWhole) return;
+    }
+  }
+
+  function showList(player, lines, subject) {
+    const list = document.createElement("div");
+    player.list?.end();
+    player.subject = subject;
+    const context = { ...lesson, subject, stays: SAMPLE_NUMBERS };
+    player.list = playParts(list, lines, context, player.signal);
+    body.replaceChildren(list);
+    player.list.draw();
+    player.onShown?.();
+  }
+
+  function afterParts(step) {
+    const beyond = step.beyond && kit.model ? [{ kind: "beyond", text: step.beyond }] : [];
+    if (isClass) return beyond;
+    const nextStep = steps[steps.indexOf(step) + 1];
+    if (!nextStep) return [...beyond, { kind: "next", ...nextPage(name, link) }];
+    const act = () => goTo(nextStep, () => [scrollTo(0, 0), tabs.querySelector("[aria-current=step]").focus()]);
+    return [...beyond, { kind: "next", title: nextStep.title.replace(/^.* · /, ""), act }];
+  }
+
+  function showStep(step, onShown) {
+    const former = shown;
     const controller = new AbortController();
-    const player = { step, parts: null, asked: 0, end: () => [player.parts?.end(), controller.abort()] };
-    shownPlayer = player;
+    const player = { step, list: null, subject: null, asked: 0, isAsking: false, signal: controller.signal };
+    player.onShown = onShown;
+    player.end = () => [player.list?.end(), controller.abort()];
+    former?.end();
+    shown = player;
+    idea.hidden = step !== steps[0];
     for (const button of tabs.children)
       button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
-    const promises = [import(fileAt(kit.host)), readJson(partsOf(step)), subjectFor(step)];
-    const [{ default: playParts }, parts, { subject, line }] = await Promise.all(promises);
-    if (shownPlayer !== player || signal.aborted) return;
-    const [ownerLine, list] = ["p", "div"].map((tag) => document.createElement(tag));
-    ownerLine.className = "lesson-whose";
-    ownerLine.innerHTML = markedWords(line);
-    const context = { ...lesson, subject, stays: SAMPLE_NUMBERS };
-    player.parts = playParts(list, parts, context, controller.signal);
-    body.replaceChildren(...(line ? [ownerLine] : []), list, ...afterParts(step));
-    player.parts.draw();
-  };
-  const choose = (step) => {
-    goToStep(step).catch(failed);
-    onChoice({ step: step.name, ...changedSettings(record.settings, settings) });
-  };
-  const { steps } = record;
-  function afterParts(step) {
-    const outsideLine = document.createElement("p");
-    outsideLine.className = "lesson-beyond";
-    outsideLine.textContent = step.beyond ?? "";
-    const nextStep = steps[steps.indexOf(step) + 1];
-    const goToNext = () => [choose(nextStep), scrollTo(0, 0)];
-    return [
-      ...(step.beyond && kit.model ? [outsideLine] : []),
-      ...(nextStep ? [buttonOf("lesson-next", `Next: ${nextStep.title}`, goToNext)] : []),
-    ];
+    return ask(player);
   }
-  for (const step of record.steps) {
-    const button = buttonOf("lesson-step", step.title, () => choose(step));
+
+  function goTo(step, onShown) {
+    if (step === shown.step) return;
+    showStep(step, onShown);
+    tellStep("step");
+  }
+
+  for (const step of steps) {
+    const button = buttonOf("lesson-step", step.title, () => goTo(step));
     button.dataset.step = step.name;
     tabs.append(button);
   }
-  if (steps.length > 1) place.replaceChildren(tabs, body);
-  else place.replaceChildren(body);
-  signal.addEventListener("abort", () => shownPlayer?.end());
-  goToStep(stepOfAddress(steps, words)).catch(failed);
+  place.replaceChildren(...(steps.length > 1 ? [tabs] : []), body);
+  signal.addEventListener("abort", () => shown?.end());
+  let wordsNow = {};
+  return {
+    follow(words) {
+      wordsNow = words;
+      viewCount += 1;
+      Object.assign(settings, settingsOf(record.settings, words).settings);
+      const step = stepOfAddress(steps, words);
+      return step === shown?.step ? ask(shown) : showStep(step);
+    },
+  };
+}
+
+function nextPage(name, link) {
+  const { pages } = readPageData();
+  const page = pages[(pages.findIndex((one) => one.name === name) + 1) % pages.length];
+  return { title: page.title, address: link(page.name, {}) };
 }
 
 // The step that an address names. An old address names none: it opens the step to which most of its settings belong.
-function stepOfAddress(steps, words) {
+export function stepOfAddress(steps, words) {
   const countOf = ({ settings }) => settings.filter((name) => name in words).length;
   const fittingStep = steps.reduce((best, step) => (countOf(step) > countOf(best) ? step : best));
   return steps.find(({ name }) => name === words.step) ?? fittingStep;
 }
 
 // Returns {settings, defaults, options} by name. A setting has the value in the address if that is one of the options,
-// else the default.
-function settingsOf(declaredSettings, words) {
+// else the default. `former`: the name that a setting has in old addresses.
+export function settingsOf(declaredSettings, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declaredSettings)) {
-    const { default: defaultText, options: choices, pattern } = setting;
+    const { default: defaultText, options: choices, pattern, former } = setting;
     [defaults[name], options[name]] = [defaultText, choices];
-    const isKnown = choices.some(([text]) => text === words[name]) || (pattern && isWritten(pattern, words[name]));
-    settings[name] = isKnown ? words[name] : defaultText;
+    const word = words[name] ?? words[former];
+    const isKnown = choices.some(([text]) => text === word) || (pattern && isWritten(pattern, word));
+    settings[name] = isKnown ? word : defaultText;
   }
   return { settings, defaults, options };
 }

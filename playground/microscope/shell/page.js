@@ -4,6 +4,7 @@
 import {
   addressWords,
   isBehindHash,
+  openFace,
   pageAddress,
   pageNow,
   readAddress,
@@ -21,10 +22,11 @@ import { showTeach } from "./teachpage.js";
 import { mountToolbar } from "./toolbarmount.js";
 import { mountWall } from "./wall.js";
 
+const PLAYGROUND = "Attention Playground";
 const FOOT_GAP = 3; // pixels between the microscope and the footer
 
 const partOfPage = (name) => document.getElementById(name);
-let leaveRoom = () => {}; // ends what is shown there
+let room = null; // what is shown instead of the microscope: {end(), follow(words): for another address, if it can}
 let pagesOpened = 0;
 let showBar = null;
 
@@ -38,14 +40,15 @@ export function beginPage(host) {
   if (wantedPage() === "microscope") askAhead().catch(() => {}); // the toolbar asks again, and says what is wrong
   showPage(wantedPage(), host);
   window.addEventListener("popstate", () => {
-    if (wantedPage() === pageNow().name) return;
+    if (wantedPage() === pageNow().name) return room?.follow?.(wordsOfAddress());
     pagesOpened++;
     showPage(wantedPage(), host);
   });
+  followLinks(host);
   ready().then(() => choice.follow((_, options) => onChoice(host, options))); // after address.js has written it
 }
 
-const lastOfPath = () => location.pathname.split("/").at(-1);
+const lastOfPath = (path = location.pathname) => path.split("/").at(-1);
 
 function wantedPage() {
   const page = isBehindHash() ? readAddress().rest.page : lastOfPath();
@@ -59,51 +62,73 @@ function openStoryPage() {
     history.replaceState(null, "", pageAddress("microscope", { story: "1", ...words }));
 }
 
+const wordsOfAddress = () => Object.fromEntries(new URLSearchParams(addressWords()));
+
 function showPage(page, host) {
   const isRoom = page !== "microscope";
+  const { title } = readPageData().pages.find(({ name }) => name === page);
+  document.title = isRoom ? `${title} – ${PLAYGROUND}` : PLAYGROUND;
   document.body.classList.toggle("on-lesson", isRoom && !host.follows);
-  const room = partOfPage("lesson"); // of moments and lessons
+  const place = partOfPage("lesson"); // of moments and lessons
   partOfPage("stage").hidden = isRoom;
-  room.hidden = !isRoom;
+  place.hidden = !isRoom;
   if (isRoom) visit.live?.stop();
   showBar({ page, arrived: pagesOpened });
-  leaveRoom();
-  leaveRoom = () => {};
-  room.classList.toggle("wall-room", page === "moments");
-  if (isRoom) leaveRoom = showRoom(page, host);
+  room?.end();
+  place.classList.toggle("wall-room", page === "moments");
+  room = isRoom ? showRoom(place, page, host) : null;
 }
 
-function showRoom(page, host) {
-  const room = partOfPage("lesson");
-  const go = (nextPage, words) => leadTo(nextPage, words, host);
-  if (page === "moments") return mountWall(room, { link: pageAddress, go });
+function showRoom(place, page, host) {
+  if (page === "moments") {
+    const go = (nextPage, words) => leadTo(nextPage, words, host);
+    return { end: mountWall(place, { link: pageAddress, go }) };
+  }
   const record = readPageData().pages.find(({ name }) => name === page);
+  let lastChange = null;
   const way = {
-    words: Object.fromEntries(new URLSearchParams(addressWords())),
-    go,
+    words: wordsOfAddress(),
     link: pageAddress,
-    onChoice(settings) {
+    // The reader has changed `what`. What is changed several times, as a dial is, is one step back in the history.
+    tell(settings, what) {
       setPage({ settings });
-      writeAddress();
+      writeAddress({ step: what !== lastChange });
+      lastChange = what;
     },
   };
-  if (page === "teach") return showTeach(room, record, way);
-  const endClass = host.follows ? bringLessonToClass(room) : () => {};
-  const endLesson = showLesson(room, record, host.lessonOf(page), way);
-  return () => [endLesson(), endClass()];
+  if (page === "teach") return showTeach(place, record, way);
+  const endClass = host.follows ? bringLessonToClass(place) : () => {};
+  const lesson = showLesson(place, record, host.lessonOf(page), way);
+  return { ...lesson, end: () => [lesson.end(), endClass()] };
+}
+
+// A link to another page of ours opens it in this document, with the same picture and model unless it names a picture.
+function followLinks(host) {
+  partOfPage("lesson").addEventListener("click", (event) => {
+    const link = event.composedPath().find(({ href }) => href);
+    if (!link || event.defaultPrevented || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const { origin, pathname, search, hash } = new URL(link.href);
+    const { page, ...words } = Object.fromEntries(new URLSearchParams((isBehindHash() ? hash : search).slice(1)));
+    const name = (isBehindHash() ? page : lastOfPath(pathname)) || "microscope";
+    const isLecture = hash.startsWith("#lecture="); // storyway.js reads it when a page loads
+    const isOurs = !isLecture && readPageData().pages.some((one) => one.name === name);
+    if (!isOurs || new URL(pageAddress(name, {})).pathname !== pathname || origin !== location.origin) return;
+    event.preventDefault();
+    leadTo(name, words.sample || words.mine ? words : { ...choice.words(), ...words }, host);
+  });
 }
 
 function leadTo(page, words, host) {
   pagesOpened++;
+  if (words?.story) openFace().set("see"); // the story belongs to See
   history.pushState(null, "", pageAddress(page, words ?? (page === "microscope" ? {} : choice.words())));
   showPage(page, host);
+  scrollTo(0, 0);
 }
 
 function onChoice(host, options) {
   const { name } = pageNow();
   if (name === "microscope") return;
-  if (host.follows && name !== "moments") {
-    leaveRoom();
-    leaveRoom = showRoom(name, host);
-  } else if (!options.quietly && !options.instead) leadTo("microscope", choice.words(), host);
+  if (host.follows && name !== "moments") room.follow?.(wordsOfAddress());
+  else if (!options.quietly && !options.instead) leadTo("microscope", choice.words(), host);
 }

@@ -1,16 +1,19 @@
 // The entry of the learner's page (page.js) on a server, which answers over HTTP.
 
-import { addressWords } from "./address.js";
+import { addressWords, viewNow } from "./address.js";
 import { addressOf } from "./http.js";
 import { source } from "./httpsource.js";
 import { beginPage } from "./page.js";
 import { readPageData } from "./pagedata.js";
 import { computeOwnHere } from "./siteanswers.js";
 
-// The address's parameters in one order, so that the browser finds again what it has kept.
-function sortedWords() {
-  const words = new URLSearchParams(addressWords());
-  words.delete("step");
+// The parameters for a lesson's parts: those of the address, and the head on view in the microscope. They stand in one
+// order, so that the browser finds again what it has kept.
+function lessonWords(more) {
+  const words = new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(addressWords())), ...more });
+  const { layer, head } = viewNow();
+  if (Number.isInteger(layer) && Number.isInteger(head)) words.set("seen", `${layer}.${head}`);
+  for (const name of ["step", "class"]) words.delete(name);
   words.sort();
   return words;
 }
@@ -22,7 +25,8 @@ beginPage({
   follows: true,
   toolbar: {},
   lessonOf: (page) => ({
-    ...{ record: `api/lessons/${page}`, kit: lessons.kit, parts: ({ file }) => `${file}?${sortedWords()}` },
+    ...{ record: `api/lessons/${page}`, kit: lessons.kit },
+    parts: ({ file }, more) => `${file}?${lessonWords(more)}`,
     ...{ read: source.bytes, fileAt: addressOf },
   }),
 });

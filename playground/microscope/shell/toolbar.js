@@ -26,8 +26,9 @@ import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOf
 
 // The menu of pages: real links, so that a page can be opened in a tab of its own.
 
-// pages: [{name, title, number}]; link(page, words): an address; go(page, words): opens it within the app.
-export function fillPages(box, { pages, page, words, link, go, version, face }) {
+// pages: [{name, title, number}]; link(page, words): an address; go(page, words): opens it within the app; workbench():
+// the address of the workbench with what is on view, null where there is none.
+export function fillPages(box, { pages, page, words, link, go, version, face, workbench }) {
   const menu = document.createElement("nav");
   menu.className = "pages";
   menu.setAttribute("aria-label", "Pages");
@@ -60,6 +61,12 @@ export function fillPages(box, { pages, page, words, link, go, version, face }) 
   }
   addEntry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
   if (page === pages[0].name) addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present"));
+  if (workbench) {
+    const anchor = Object.assign(document.createElement("a"), { href: workbench(), className: "workbench-entry" });
+    const title = Object.assign(document.createElement("span"), { textContent: "Workbench, in Python" });
+    anchor.append(document.createElement("span"), title);
+    menu.append(anchor);
+  }
   menu.addEventListener("keydown", (event) => {
     const nextLink = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
     if (!nextLink) return;

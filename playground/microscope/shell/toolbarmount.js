@@ -78,12 +78,21 @@ const hostOf = ({ data, more }) => ({
   link: pageAddress,
   tour: () => visit.tour(1),
   share: () => visit.share?.(),
+  workbench: data.workbench ? () => addressOf(`${data.workbench}?${new URLSearchParams(wordsForPython())}`) : null,
   sheets: { models: fillModels, export: fillExport },
   notify,
   ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
   ...(visit.models && { models: visit.models, sheets: { models: visit.models.sheet, export: fillExport } }),
   ...more,
 });
+
+// The picture, the model and the head on view, which pages of the workbench read. An own photograph stays here.
+function wordsForPython() {
+  const { model, sample } = choice.now;
+  const { layer, head, query } = visit.lens?.view ?? {};
+  const words = { model, sample, layer, head, query };
+  return Object.entries(words).filter(([, word]) => word !== null && word !== undefined);
+}
 
 // The layout of a page's figures; null: all layouts; undefined: no export.
 function exportsOf({ page, pages }) {

@@ -26,7 +26,7 @@ from playground.serving.lesson_scripts import SCRIPTS
 from playground.serving.site_files import Folder
 from playground.ui.components import SHARED_PAGE_FILES
 from playground.ui.pages import PAGES
-from playground.ui.site.page import DESCRIPTION, ICON, STYLES, lesson_kit, page_html, put_font, toolbar_data
+from playground.ui.site.page import DESCRIPTION, ICON, POLICY, STYLES, lesson_kit, page_html, put_font, toolbar_data
 from playground.version import __version__, cite, repository
 
 DIGEST_NAME = re.compile(r".+-[0-9a-f]{12}\.\w+")  # a file name with a digest, as Folder.put writes it
@@ -121,14 +121,16 @@ def write(
     site["offline"] = site_files.write_offline_list(folder, [name for view in views for name in view])
     picture, opening_file = views[0]
     page = page_html(
-        script=script, styles=styles, icon=icon, digest=_digest(code), models_from=from_origins,
+        script=script, styles=styles, icon=icon, policy=_policy(code, from_origins),
         description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
         foot=f'{_foot()} <button type="button" hidden></button>',
         head=f"{_write_preview(folder, base)}{MANIFEST}\n"
         + _preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
         data={
             "begin": begin,
-            "toolbar": toolbar_data(samples=samples_file, labelled=None, app=APP_COMMAND, shared=shared_script),
+            "toolbar": toolbar_data(
+                samples=samples_file, labelled=None, app=APP_COMMAND, shared=shared_script, workbench=""
+            ),
             "site": site,
         },
     )  # fmt: skip
@@ -196,9 +198,11 @@ def _preload_tags(*files: str) -> str:
     return "\n".join(f'<link rel="preload" as="fetch" crossorigin href="{name}">' for name in files)
 
 
-def _digest(script: bytes) -> str:
-    """The digest by which a policy allows an inline script."""
-    return f"'sha256-{base64.b64encode(sha256(script).digest()).decode()}'"
+def _policy(script: bytes, models_from: Sequence[str]) -> str:
+    """The policy of the page, which allows the script that is put into the page as text."""
+    digest = f" 'sha256-{base64.b64encode(sha256(script).digest()).decode()}'"
+    policy = POLICY.format(script=digest, models_from="".join(f" {origin}" for origin in models_from))
+    return f"{policy}; base-uri 'none'; form-action 'none'"
 
 
 def _foot(base: str = "") -> str:

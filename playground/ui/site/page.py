@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from playground.figures.bundle import LENS_STYLES
 from playground.models.names import plain_name
-from playground.serving import models, pictures, routes_samples, scripts
+from playground.serving import models, pictures, routes_samples, scripts, settings
 from playground.serving.lesson_scripts import SCRIPTS
 from playground.ui.components import SHARED_PAGE_FILES, SHELL_STYLES
-from playground.ui.pages import LESSONS, PAGES
+from playground.ui.pages import AFTER_LAYERS, BEFORE_LAYERS, LESSONS, MODEL_PARTS, PAGES
 from playground.version import __version__, repository
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ DESCRIPTION = (
 )
 PAGE_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+{policy}<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="referrer" content="{referrer}">
 <meta name="description" content="{description}">
 <title>Attention Playground</title>
@@ -66,17 +65,16 @@ def page_html(
     foot: str = "",
     description: str = DESCRIPTION,
     referrer: str = "same-origin",
-    digest: str = "",
-    models_from: Sequence[str] = (),
+    policy: str = "",
 ) -> str:
-    """`data`: the records for the script, by the names of their data attributes; `digest`: allows the script that is
-    put into the page as text; `models_from`: origins from which the page may fetch models."""
-    policy = POLICY.format(script=digest and f" {digest}", models_from="".join(f" {origin}" for origin in models_from))
+    """`data`: the records for the script, by the names of their data attributes; `policy`: the policy of a page whose
+    host sends none."""
+    tag = policy and f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">\n'
     attributes = " ".join(
         f'data-{name}="{escape(json.dumps(record, ensure_ascii=False))}"' for name, record in data.items()
     )
     return PAGE_HTML.format(
-        policy=escape(policy), referrer=referrer, description=escape(description), head=head, icon=icon, styles=styles,
+        policy=tag, referrer=referrer, description=escape(description), head=head, icon=icon, styles=styles,
         script=script, data=attributes, foot=foot,
     )  # fmt: skip
 
@@ -98,17 +96,33 @@ def toolbar_data(**changes: object) -> dict:
         "titles": {card.name: card.title for card in models.cards()}
         | {models.PHOTOGRAPH_MODEL: plain_name(models.PHOTOGRAPH_MODEL)},
         "computes": scripts.computed_by_browsers(),  # models that browsers run
+        "workbench": "workbench/" if settings.now().workbench else "",
         "version": __version__,
         "shared": scripts.address(*SHARED_PAGE_FILES),
+        "overview": _overview(),
         "repository": repository(),
     } | changes
 
 
 def _introduction(lesson: str) -> str:
-    """A lesson's introduction as plain text, without Markdown."""
+    """A lesson's idea, as Markdown."""
     from playground.lessons.registry import LESSONS as ALL_LESSONS
 
-    return re.sub(r"\*\*|`", "", ALL_LESSONS[lesson].idea).strip()
+    return ALL_LESSONS[lesson].idea
+
+
+def _overview() -> dict:
+    """The row of the model's parts above each lesson, and how many questions and exercises there are."""
+    from playground.lessons.registry import EXERCISES, QUESTIONS
+
+    boxes = [
+        {
+            "name": name.strip(), "page": about_page, "pages": lit_pages,
+            "group": "before" if name in BEFORE_LAYERS else "after" if name in AFTER_LAYERS else "layer",
+        }
+        for name, (about_page, lit_pages) in MODEL_PARTS.items()
+    ]  # fmt: skip
+    return {"boxes": boxes, "questions": len(QUESTIONS), "exercises": len(EXERCISES)}
 
 
 def put_font(files: FileStore) -> str:

@@ -11,8 +11,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
-from playground.serving import routes_figures, scripts
-from playground.serving.answering import answer
+from playground.serving import routes_figures, scripts, settings
 from playground.serving.lesson_scripts import SCRIPTS
 from playground.ui.pages import PAGES
 from playground.ui.site.page import ICON, STYLES, lesson_kit, page_html, put_font, toolbar_data
@@ -25,9 +24,9 @@ scripts.offer(LESSON_HOST)
 
 
 @cache
-def _files() -> tuple[scripts.Shelf, dict[str, str], dict]:
-    """The files of the page, the addresses of those of its look, and what it needs to play lessons."""
-    shelf = scripts.Shelf("api/page")
+def _files() -> tuple[dict[str, str], dict]:
+    """The addresses of the files of the page's look, and what it needs to play lessons."""
+    shelf = scripts.page_files
     font = put_font(shelf)
     face = FONT_FACE.format(file=font.rpartition("/")[2]) if font else ""
     addresses = {
@@ -38,20 +37,20 @@ def _files() -> tuple[scripts.Shelf, dict[str, str], dict]:
     script_addresses = {
         name: scripts.address(script.file, script.styles, mounts=script.mounts) for name, script in SCRIPTS.items()
     }
-    return shelf, addresses, lesson_kit(shelf, script_addresses, scripts.address(LESSON_HOST))
+    return addresses, lesson_kit(shelf, script_addresses, scripts.address(LESSON_HOST))
 
 
 def page(request: Request) -> Response:
     name = request.path_params.get("name", "")
     if name and name not in {*PAGES, "story"}:
         return PlainTextResponse("There is no such page.", 404)
-    _, addresses, kit = _files()
+    addresses, kit = _files()
     files = {kind: f"./{address}" for kind, address in addresses.items()}
     preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), "./"))
     html = page_html(
         script=f"./{scripts.address(SCRIPT)}", styles=files["styles"], icon=files["icon"],
         head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">',
-        data={"toolbar": toolbar_data(), "site": {"lessons": {"kit": kit}}},
+        data={"toolbar": toolbar_data(workbench=settings.now().workbench), "site": {"lessons": {"kit": kit}}},
     ).encode()  # fmt: skip
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
@@ -59,8 +58,4 @@ def page(request: Request) -> Response:
     return HTMLResponse(html, headers=headers)
 
 
-async def send_file(request: Request) -> Response:
-    return await answer(request, lambda: scripts.from_shelf(_files()[0].files, request.path_params["file"]))
-
-
-ROUTES = [Route("/", page), Route("/{name}", page), Route("/api/page/{file}", send_file)]
+ROUTES = [Route("/", page), Route("/{name}", page)]

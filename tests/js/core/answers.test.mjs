@@ -19,6 +19,19 @@ test("a layer answers with rows for all heads", () => {
   assert.equal(answerLayer(answers, 0, 0, 1, "weight", "row"), false);
 });
 
+test("one head alone answers as it does among all heads", () => {
+  const [among, alone] = [createAnswers(pack), createAnswers(pack)];
+  for (const { layer, head, token, scale } of cases) {
+    alone.weights.fill(-1);
+    answerLayer(among, layer, token, scale, "weight", "row");
+    answerLayer(alone, layer, token, scale, "weight", "row", head);
+    alone.weights.forEach((weight, j) => {
+      const isOfHead = Math.floor(j / pack.tokens) === head;
+      assert.equal(weight, isOfHead ? among.weights[j] : -1, `token ${j % pack.tokens} of head ${head}`);
+    });
+  }
+});
+
 test("a column is ready once the sums of its rows are computed, also after the scale has changed", () => {
   const answers = createAnswers(pack);
   for (const { layer, head, token, scale, column } of cases) {

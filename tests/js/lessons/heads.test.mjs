@@ -70,17 +70,7 @@ test("another measure has other colours and another scale", () => {
   assert.deepEqual(drawing.texts("dd.chosen"), ["30 ± 4 %"]);
 });
 
-test("a click opens the head in the microscope, here or in another tab", () => {
-  const triggers = [];
-  const drawing = mountPart(atlas, ATLAS, {
-    setTriggerValue: (name, { layer, head }) => triggers.push([name, layer, head]),
-  });
-  drawing.click(cellOf(drawing, 1, 0));
-  assert.deepEqual(triggers, [["open", 1, 0]]);
-  assert.equal(cellOf(drawing, 1, 0).getAttribute("href"), "./?model=bundled&layer=1&head=0");
-});
-
-test("without Streamlit a click follows the link, and the first touch only shows the card", () => {
+test("a click follows the link, and the first touch only shows the card", () => {
   const drawing = mountPart(atlas, { ...ATLAS, microscope: "#" });
   const clickBy = (pointerType) => {
     const event = new MouseEvent("click", { bubbles: true, cancelable: true });

@@ -8,30 +8,27 @@ const { overview } = await import("../../../playground/microscope/lessons/exerci
 
 const DATA = {
   boxes: [
-    { name: "patches", page: "patches", lit: false, group: "before" },
-    { name: "MLP", page: "block", lit: true, group: "layer" },
-    { name: "answer", page: "block", lit: false, group: "after" },
+    { name: "patches", address: "./patches?", lit: false, group: "before" },
+    { name: "MLP", address: "./block?sample=meadow&model=bundled", lit: true, group: "layer" },
+    { name: "answer", address: "./block?", lit: false, group: "after" },
   ],
   questions: 43,
   exercises: 12,
-  step: "cost pairs",
 };
 
 beforeEach(() => localStorage.clear());
 
 test("the boxes stand in the model's order, the page's own is lit, and each leads to its page", () => {
-  const triggers = [];
-  const drawing = mountPart(overview, DATA, { setTriggerValue: (name, value) => triggers.push([name, value.page]) });
-  assert.deepEqual(drawing.texts("nav button"), ["patches", "MLP", "answer"]);
+  const drawing = mountPart(overview, DATA);
+  assert.deepEqual(drawing.texts("nav a"), ["patches", "MLP", "answer"]);
   assert.deepEqual(drawing.texts("[aria-current]"), ["MLP"]);
-  drawing.click(drawing.find('[data-page="block"]'));
-  assert.deepEqual(triggers, [["go", "block"]]);
+  assert.equal(drawing.find("[aria-current]").getAttribute("href"), "./block?sample=meadow&model=bundled");
 });
 
 test("what was guessed and done is counted as it happens, and can be forgotten", () => {
   const drawing = mountPart(overview, DATA);
   const countsText = () => drawing.find("p span").textContent;
-  assert.deepEqual([countsText(), drawing.find("[data-forget]").hidden], ["", true]);
+  assert.deepEqual([countsText(), drawing.find("button").hidden], ["", true]);
   keepGuess(localStorage, "far", { words: "you said 60 %", guess: 60 });
   keepGuess(localStorage, "seen", { words: "", guess: "" }); // the answer was shown without a guess
   dispatchEvent(new CustomEvent("guess-locked"));
@@ -39,7 +36,7 @@ test("what was guessed and done is counted as it happens, and can be forgotten",
   keepGuess(localStorage, "even", true, EXERCISES_KEY);
   dispatchEvent(new CustomEvent("guess-locked"));
   assert.equal(countsText(), "1 of 43 questions guessed, 1 of 12 exercises done; kept in this browser only.");
-  drawing.click(drawing.find("[data-forget]"));
+  drawing.click(drawing.find("button"));
   assert.equal(countsText(), "");
   assert.doesNotMatch(mountPart(overview, DATA).find("p").textContent, /guessed/);
 });

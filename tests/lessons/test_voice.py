@@ -4,7 +4,7 @@ import ast
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent.parent
+ROOT = Path(__file__).parent.parent.parent
 FILES = [*(ROOT / "pages").glob("*.py"), *(ROOT / "playground/lessons").rglob("*.py")]
 MISUSED_WEIGHTS = re.compile(
     r"(random|learned|trained|first|million|shared?|sharing) weights\b|weights (are|were) learned|steps .*have weights",

@@ -1,7 +1,7 @@
 """Measures the time and peak memory of one layer as the number of tokens grows, on this machine.
 
-`python -m playground.lessons.benchmark WIDTH HEADS KERNEL BYTES` measures in its own process, so that the measured peak
-of memory belongs to the layer alone. For each line of input the process runs one step and prints one line of JSON.
+`python -m playground.analysis.benchmark WIDTH HEADS KERNEL BYTES` measures in its own process, so that the measured
+peak of memory belongs to the layer alone. For each line of input the process runs one step and prints one line of JSON.
 `Series` starts such a process, requests one step after the other and reads the output. The process has hard limits of
 memory and time, runs at low priority, and is the first that Linux ends if memory runs out.
 """
@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,18 +55,6 @@ class Point:
     seconds: float
     bytes: int | None  # rise of the peak memory during the step; None if the system can't measure it
     skip_reason: str = ""  # "memory" or "time"; "" if the layer was run
-
-
-@dataclass
-class Measurement:
-    """The points of one case, and why the series ended early. Skipped points are estimated, not measured."""
-
-    points: list[Point] = field(default_factory=list)
-    stopped: bool = False
-    no_room: bool = False
-
-    def of(self, kind: str, skipped: bool = False) -> list[Point]:
-        return [p for p in self.points if p.kind == kind and bool(p.skip_reason) == skipped]
 
 
 # In the process that measures -----------------------------------------------------------------------------------------
@@ -243,7 +231,7 @@ class Series:
             return
         arguments = [width, heads, kernel, spare_bytes]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "playground.lessons.benchmark", *map(str, arguments)],
+            [sys.executable, "-m", "playground.analysis.benchmark", *map(str, arguments)],
             cwd=Path(__file__).parent.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip

@@ -7,8 +7,8 @@ import pytest
 import torch
 from waiting import until
 
-from playground.lessons import benchmark
-from playground.lessons.benchmark import CONVOLUTION, FUSED, GROWTH_POWERS, MATERIALISED, STEP_COUNT, Point, Series
+from playground.analysis import benchmark
+from playground.analysis.benchmark import CONVOLUTION, FUSED, GROWTH_POWERS, MATERIALISED, STEP_COUNT, Point, Series
 
 only_on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells a process its peak")
 NO_TIME_LIMIT = 1e18  # seconds; no step takes that long
@@ -53,7 +53,7 @@ def test_a_step_that_would_take_too_much_is_not_run():
 @only_on_linux
 def test_a_measuring_process_gets_no_memory_beyond_its_limit():
     program = (
-        "import torch, playground.lessons.benchmark as m\n"
+        "import torch, playground.analysis.benchmark as m\n"
         "m._limit_process(100 * 2**20)\n"
         "torch.zeros(2**23)\n"
         "try:\n    torch.zeros(2**27)\nexcept RuntimeError:\n    print('refused')\n"

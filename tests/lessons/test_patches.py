@@ -1,0 +1,50 @@
+"""The lesson on patches: how many tokens are no patches, and where positions come from."""
+
+import json
+
+import pytest
+from conftest import SMALL, scramble
+from serving.visits import played, texts_in
+
+from playground.lessons.patches_places import cosine_with_start
+from playground.serving import models
+from playground.training.recipe import waves
+from playground.vit import VisionTransformer
+
+pytestmark = pytest.mark.usefixtures("nothing_fetched")
+
+
+def test_class_token_and_registers_are_counted(monkeypatch):
+    vit = scramble(VisionTransformer(SMALL))
+    monkeypatch.setattr(models, "load", lambda name: vit)
+    parts = played("patches", "extra", sample="meadow")
+    (table,) = (part for part in parts if part["kind"] == "table")
+    assert [row[:2] for row in table["rows"]] == [
+        ["1", table["rows"][0][1]], ["2", table["rows"][1][1]], ["8 × 8 = 64", "patches"], ["**67**", "**all**"],
+    ]  # fmt: skip
+    assert table["rows"][0][1].startswith("class token")
+    assert table["rows"][1][1].startswith("registers")
+    assert f"{67**2:,} cells instead of {64**2:,}" in texts_in(parts)
+    assert "197 tokens with a class token, and 201 with 4 registers more" in texts_in(parts)
+    assert 14 * 14 + 1 == 197
+
+
+@pytest.mark.parametrize(
+    ("model", "says"), [("bundled", "They did not begin as noise"), ("untrained", "Nothing was learned yet")]
+)
+def test_the_lesson_says_for_each_model_where_its_positions_come_from(model, says):
+    assert says in texts_in(played("patches", "positions", model=model, sample="meadow"))
+
+
+def test_positions_that_have_not_moved_are_like_their_beginning():
+    grid = (4, 6)
+    assert cosine_with_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
+
+
+def test_the_question_is_about_as_many_patches_as_the_control_below_shows():
+    """Once, the question asked about the model's 28 × 28 patches, and the picture below it showed 14 × 14."""
+    parts = played("patches", "cut", model="bundled", sample="meadow")
+    (question,) = (part["question"] for part in parts if part["kind"] == "ask")
+    rows, columns = question["picture"]["grid"]
+    assert question["truth"] == rows * columns
+    assert f"Both give {rows * columns:,} ×" in json.dumps(parts, ensure_ascii=False)
