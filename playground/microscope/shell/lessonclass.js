@@ -8,9 +8,9 @@ import { lecturersClass } from "./storyway.js";
 
 const LINK = /\[([^\]]+)\]\([^)]*\)/g; // phones open no page of the app
 
-// `room`: the lesson's element, in which lessons/guess.js tells which question it shows. Returns the function that ends
-// this.
-export function bringLessonToClass(room) {
+// `room`: the lesson's element, in which lessons/guess.js tells which question it shows; title: the lesson's. Returns
+// the function that ends this.
+export function bringLessonToClass(room, { title }) {
   const language = () => openFace().language;
   const klass = lecturersClass({ language });
   const [box, head, board] = ["class-lesson", "story-class", "class-board"].map((className) =>
@@ -42,7 +42,7 @@ export function bringLessonToClass(room) {
 
   const onQuestion = ({ target, detail: { question, reveal } }) => {
     if (question.guess.kind === "Painting") return; // a phone has no brush
-    Object.assign(shown, { record: lessonForClass(question, room.querySelector("h1").textContent), reveal });
+    Object.assign(shown, { record: lessonForClass(question, title), reveal });
     if (target.nextElementSibling !== box) target.after(box);
     draw();
   };
@@ -59,7 +59,7 @@ export function bringLessonToClass(room) {
 export function lessonForClass({ id, asks, guess, truth, says, context }, title) {
   return {
     scene: { name: id, title },
-    question: { of: context, asks: asks.replace("▢", "…"), guess },
+    question: { of: context, asks: asks.replace("▢", "___"), guess },
     told: { truth: guess.kind === "Number" ? nearestGuess(truth, guess) : truth, after: says.replace(LINK, "$1") },
   };
 }

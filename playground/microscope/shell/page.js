@@ -97,7 +97,7 @@ function showRoom(place, page, host) {
     },
   };
   if (page === "teach") return showTeach(place, record, way);
-  const endClass = host.follows ? bringLessonToClass(place) : () => {};
+  const endClass = host.follows ? bringLessonToClass(place, record) : () => {};
   const lesson = showLesson(place, record, host.lessonOf(page), way);
   return { ...lesson, end: () => [lesson.end(), endClass()] };
 }

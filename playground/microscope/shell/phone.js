@@ -123,7 +123,7 @@ function createPhone(root, host) {
     if (!state || state.ended) return drawCodeForm();
     const { scene, question } = state;
     if (scene.n) appendElement(root, "p", "phone-scene").textContent = words("scene", scene);
-    appendElement(root, "h1").textContent = inLanguage(scene.title, language);
+    appendElement(root, "h1").innerHTML = markedWords(inLanguage(scene.title, language));
     if (question) drawQuestion(question);
     else appendElement(root, "p", "phone-front").textContent = words("front");
     const line = appendElement(root, "p", "phone-says");

@@ -15,7 +15,7 @@ const QUESTION = {
 test("phones get what is asked and how it is guessed, and the answer apart from it", () => {
   const { scene, question, told } = lessonForClass(QUESTION, "Scale");
   assert.deepEqual(scene, { name: "scale_row", title: "Scale" });
-  assert.deepEqual(question, { of: "meadow bundled", asks: "It takes … of all.", guess: QUESTION.guess });
+  assert.deepEqual(question, { of: "meadow bundled", asks: "It takes ___ of all.", guess: QUESTION.guess });
   assert.deepEqual(told, { truth: 62, after: "So. Heads has more." }, "the truth is a guess that a phone could make");
 });
 
