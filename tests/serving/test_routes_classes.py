@@ -311,7 +311,8 @@ def test_the_lecturer_saves_the_counts_of_all_rounds_that_were_shown(group):
     [
         None, {}, {"guess": "number"}, {"guess": {"kind": "Essay"}}, {"guess": {"kind": "Number"}},
         {"guess": {"kind": "Number", "low": 5, "high": 1}}, {"guess": {"kind": "Number", "low": 0, "high": 10**15}},
-        {"guess": {"kind": "Number", "low": 0, "high": math.nan}}, {"guess": {"kind": "Number", "low": 0, "high": True}},
+        {"guess": {"kind": "Number", "low": 0, "high": math.nan}},
+        {"guess": {"kind": "Number", "low": 0, "high": True}},
         {"guess": {"kind": "Number", "low": 0, "high": 9, "step": "1"}}, {"guess": {"kind": "Choice", "options": []}},
         {"guess": {"kind": "Choice", "options": [["a", "A"], [1, "B"]]}},
         PLACE | {"guess": {"kind": "Place", "rows": 0, "columns": 8}},
