@@ -26,9 +26,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from browser.server import Server, serving  # noqa: E402
 
 QUESTION = {
-    "kind": "number",
     "asks": {"en": "How many layers of 3×3 until our square hears the other eye?", "de": "Wie viele Schichten?"},
-    **{"low": 1, "high": 34, "of": "cat"},
+    "guess": {"kind": "Number", "low": 1, "high": 34},
+    "of": "cat",
 }
 MOST_MS, MOST_KB = 300, 30  # bars: until the last phone shows the answer; the server's memory for a phone
 
@@ -154,7 +154,7 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
     hostile_task = asyncio.create_task(attack(server, class_record["code"]))
     waits, cpu_times = [], []
     for scene in range(1, rounds + 1):
-        await lecturer.ask(path, {"do": "ask", "scene": {"n": scene}, "question": QUESTION})
+        await lecturer.ask(path, {"do": "ask", "scene": {"name": str(scene)}, "question": QUESTION})
         await wait_for_guesses(len(phones_in_class))
         await asyncio.sleep(0.5)
         shown_at, cpu_before = time.perf_counter(), processor_ms(server)

@@ -1,7 +1,8 @@
 """A question that the reader answers before seeing the truth, as plain data: the words, a picture, how a guess is made
 on that picture, the truth, and why wrong answers are tempting.
 
-microscope/lessons/guess.js shows it. The truth comes with the question, so showing it needs no server.
+microscope/lessons/guess.js shows it; the story's questions and those of a class have the same form. The truth comes
+with the question, so showing it needs no server.
 """
 
 from __future__ import annotations

@@ -25,9 +25,9 @@ def counts_table(group: Class, language: str) -> str:
 
 def _words(question: Question, guess: str, language: str) -> str:
     """A guess as people read it; a place is (row, column), counted from 0."""
-    if question.kind == "place":
-        return str(divmod(int(guess), int(str(question.for_phones["columns"]))))
-    options = question.for_phones.get("options")
+    if question.kind == "Place":
+        return str(divmod(int(guess), question.asked("columns")))
+    options = question.asked("options")
     return _in_language(dict(options)[guess], language) if isinstance(options, list) else guess
 
 

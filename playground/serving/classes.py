@@ -15,6 +15,7 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from string import ascii_lowercase, digits, hexdigits
+from typing import Any
 
 from playground.serving import ledger
 from playground.serving.answering import Refused
@@ -27,13 +28,12 @@ LONGEST_LIFE = 4 * 3600.0  # seconds
 ABANDONED_AFTER = 20 * 60.0  # seconds without a request of the lecturer, after which a new class may replace this one
 MOST_CLASSES_OF_A_KEY = 2
 MOST_PHONES, MOST_PHONES_IN_ALL = 500, 3000  # phones in one class, in all classes
-MOST_QUESTIONS, MOST_ROUNDS = 12, 2
+MOST_QUESTIONS, MOST_ROUNDS = 60, 2
 MOST_SCREENS = 4  # pages of one lecturer that wait for news at the same time
 MOST_SQUARES = 10_000
 MOST_RANKS = 36  # number of places that guesses are graded by
 MOST_HEAT_SQUARES = 4096  # number of squares up to which the weights are sent to the phones
 ASKS, SHOWS, TELLS = ("asks", "shows", "tells")  # phases: guesses arrive; all guesses are shown; the truth is shown
-QUESTION_KINDS = ("place", "number", "choice")
 
 REFUSALS = {  # key -> sentence; microscope/classroom/words.js has the same keys with sentences in other languages
     "noAnswer": "That is none of the answers: choose one of those on the screen.",
@@ -75,24 +75,29 @@ def refusal(key: str, status: int = 400, **filled: object) -> Refused:
 
 @dataclass
 class Question:
-    """A question about one scene. `for_phones`: the fields for the phones, as the lecturer's page sent them."""
+    """A question of a scene or a lesson. `for_phones`: the fields for the phones, as the lecturer's page sent them."""
 
     number: int  # the question's number in the class
-    scene: int
-    kind: str
-    low: int
-    high: int  # the largest valid guess; for a place, the number of the last square
+    scene: str  # the name of the scene or of the lesson's question
+    kind: str  # "Place", "Number" or "Choice"
+    low: float
+    high: float  # the largest valid guess; for a place, the number of the last square
     values: tuple[str, ...]  # for a choice: the valid guesses
-    for_phones: Mapping[str, object]
+    for_phones: Mapping[str, Any]
+    whole: bool = True  # whether a guess is a whole number
     own_picture: str = ""  # the id of the lecturer's own picture
     about: str = ""  # picture and square that the question is about, as the lecturer's page names them
     phase: str = ASKS
-    rounds: list[dict[str, int | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
+    rounds: list[dict[str, float | str]] = field(default_factory=lambda: [{}])  # for each round: phone's key -> guess
     hands: list[dict[str, int]] = field(default_factory=lambda: [{}])  # for each round: guess -> number of raised hands
-    truth: int | str | None = None
+    truth: float | str | None = None
     after_words: object = None  # the words on the phones below the truth
     grades: Mapping[str, object] | None = None  # for a place: the rank of each square's place, and their shares
     heat: str = ""  # for a place: each square's weight as a hexadecimal digit; "" if there are too many squares
+
+    def asked(self, field: str) -> Any:
+        """A field of how the guess is made, as the lecturer's page sent it."""
+        return self.for_phones["guess"].get(field)
 
     def counts(self) -> list[dict[str, int]]:
         """For each round: guess -> number of people who made it, on phones and by raised hands together."""
@@ -103,21 +108,21 @@ class Question:
 
     def has_letters(self, text: object, allowed: str) -> bool:
         """Whether the text has one of these letters for each patch of the picture."""
-        patches = self.high + 1 if self.kind == "place" else 0
+        patches = self.high + 1 if self.kind == "Place" else 0
         return isinstance(text, str) and len(text) == patches <= MOST_HEAT_SQUARES and set(text) <= set(allowed)
 
-    def guess(self, value: object) -> int | str:
+    def guess(self, value: object) -> float | str:
         """The guess as it is stored: a number, or a choice's text. Raises Refused if the guess is not valid."""
-        if self.kind == "choice":
+        if self.kind == "Choice":
             if not isinstance(value, str) or value not in self.values:
                 raise refusal("noAnswer")
             return value
-        if isinstance(value, float) and math.isfinite(value) and value == int(value):
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
+        if isinstance(value, float) and math.isfinite(value):
+            value = int(value) if value == int(value) else float(f"{value:.10g}")
+        if not isinstance(value, int if self.whole else int | float) or isinstance(value, bool):
             raise refusal("noNumber")
         if not self.low <= value <= self.high:
-            if self.kind == "place":
+            if self.kind == "Place":
                 raise refusal("offPicture")
             raise refusal("notBetween", low=self.low, high=self.high)
         return value
@@ -143,8 +148,8 @@ class Class:
         self.phones: dict[str, Phone] = {}  # by key
         self.crowd, self.arrivals = Crowd(MOST_PHONES), Arrivals()
         self.shut_out: set[str] = set()  # networks whose phones were sent away
-        self.scene: Mapping[str, object] = {"n": 0}
-        self.questions: dict[int, Question] = {}  # number of a scene -> its question
+        self.scene: Mapping[str, object] = {"name": ""}
+        self.questions: dict[str, Question] = {}  # name of a scene -> its question
         self.earlier_questions: deque[Question] = deque(maxlen=MOST_QUESTIONS)  # asked in a scene that asks another
         self.question_count = 0  # number of questions asked so far
         self.pictures: dict[str, bytes] = {}  # id -> JPEG of the lecturer's own picture that phones may see
@@ -181,7 +186,7 @@ class Class:
     @property
     def question(self) -> Question | None:
         """The question of the scene that the lecturer shows now."""
-        return self.questions.get(int(str(self.scene["n"])))
+        return self.questions.get(str(self.scene["name"]))
 
     def required_question(self) -> Question:
         if self.question is None:
@@ -219,7 +224,7 @@ class Class:
             del ledger.costs.phones[key]
         phone.wake()
 
-    def take_guess(self, key: str, question_number: object, round_number: object, value: object) -> int | str:
+    def take_guess(self, key: str, question_number: object, round_number: object, value: object) -> float | str:
         question = self.question
         if question is None or question.number != question_number:
             raise refusal("otherQuestion", 409)

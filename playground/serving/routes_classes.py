@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from html import escape
 from ipaddress import ip_address
+from typing import TypeGuard
 from urllib.parse import urlsplit
 
 from starlette.requests import ClientDisconnect, Request
@@ -24,7 +25,7 @@ from playground.figures.bundle import stylesheet
 from playground.serving import classes, people, qr, scripts
 from playground.serving.answering import Refused, own_pages_only, sentence_response, visitor
 from playground.serving.class_counts import counts_table
-from playground.serving.classes import ASKS, QUESTION_KINDS, TELLS, Class, Question, refusal
+from playground.serving.classes import ASKS, TELLS, Class, Question, refusal
 from playground.serving.ledger import Visitor, household
 from playground.serving.phones import Phone
 
@@ -37,6 +38,8 @@ SECRET_HEADER = "x-playground-lecturer"  # the header with the lecturer's secret
 SEAT_COOKIE = "playground_seat"  # the cookie by which deploy/nginx.conf finds a browser's replica
 CODE_PATTERN = re.compile(rf"[A-Za-z]{{{classes.CODE_LENGTH}}}")
 SAMPLE_ADDRESS = re.compile(r"api/samples/[\w.-]{1,60}/[0-9a-f]{1,64}\.jpg")
+LARGEST = 1e12  # the largest number that is asked for
+GUESS_FIELDS = ("kind", "low", "high", "step", "log", "unit", "options", "rows", "columns", "mark", "aspect")
 NEWS_HEADERS = {"Cache-Control": "no-store", "Content-Type": "application/json"}
 STYLESHEET = "classroom/classroom.css"
 REACHABLE_COMMAND = "python -m playground --host 0.0.0.0"
@@ -191,8 +194,8 @@ def _question_record(group: Class) -> dict | None:
     if question is None:
         return None
     record = {
-        **{"number": question.number, "turn": len(question.rounds), "kind": question.kind, "phase": question.phase},
-        **{"low": question.low, "high": question.high, "of": question.about, **question.for_phones},
+        **{"number": question.number, "turn": len(question.rounds), "phase": question.phase},
+        **{"of": question.about, **question.for_phones},
     }
     if question.own_picture:
         record["picture"] = f"api/classes/{group.code}/pictures/{question.own_picture}.jpg"
@@ -369,46 +372,49 @@ async def act(request: Request) -> Response:
 
 
 def _checked_scene(scene: object) -> dict:
-    if not isinstance(scene, dict) or not _is_number(scene.get("n"), 0, 99):
-        raise Refused("A scene has a number from 0 to 99.")
+    if not isinstance(scene, dict) or not re.fullmatch(r"\w{1,40}", str(scene.get("name", "")), re.ASCII):
+        raise Refused("A scene has a name of letters, digits and underscores.")
     return scene
 
 
-def _is_number(value: object, low: int, high: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+def _is_number(value: object, low: float, high: float) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+def _is_whole(value: object, low: int, high: int) -> TypeGuard[int]:
+    return isinstance(value, int) and _is_number(value, low, high)
 
 
 def _ask(group: Class, request: Request, message: dict) -> None:
     group.go_to(_checked_scene(message.get("scene")))
     question = message.get("question")
-    if not isinstance(question, dict) or question.get("kind") not in QUESTION_KINDS:
-        raise Refused(f"A question's kind is {', '.join(QUESTION_KINDS)}.")
-    low, high, values = 0, 0, ()
-    if question["kind"] == "choice":
-        options = question.get("options")
+    if not isinstance(question, dict) or not isinstance(guess := question.get("guess"), dict):
+        raise Refused("A question says how it is guessed.")
+    low, high, values, whole, kind = 0.0, 0.0, (), True, guess.get("kind")
+    if kind == "Choice":
+        options = guess.get("options")
         if not isinstance(options, list) or not 2 <= len(options) <= 12 or not all(map(_is_option, options)):
-            raise Refused("A choice has 2 to 12 options, each a value and its words.")
+            raise Refused("A choice has 2 to 12 options, each a key and its words.")
         values = tuple(option[0] for option in options)
-    elif question["kind"] == "number":
-        low, high = question.get("low"), question.get("high")
-        if not (_is_number(low, -10_000, 10_000) and _is_number(high, low, low + 10_000)):
-            raise Refused("A number is asked between two whole numbers, at most 10,000 apart.")
-    else:
-        rows, columns = question.get("rows"), question.get("columns")
-        if not (_is_number(rows, 1, classes.MOST_SQUARES) and _is_number(columns, 1, classes.MOST_SQUARES // rows)):
+    elif kind == "Number":
+        low, high, step = guess.get("low"), guess.get("high"), guess.get("step", 1)
+        if not (_is_number(low, -LARGEST, LARGEST) and _is_number(high, low, LARGEST) and _is_number(step, 0, LARGEST)):
+            raise Refused(f"A number is asked between two numbers, of {LARGEST:g} at most.")
+        whole = all(float(number).is_integer() for number in (low, step))
+    elif kind == "Place":
+        rows, columns = guess.get("rows"), guess.get("columns")
+        if not (_is_whole(rows, 1, classes.MOST_SQUARES) and _is_whole(columns, 1, classes.MOST_SQUARES // rows)):
             raise Refused(f"A picture has rows and columns, at most {classes.MOST_SQUARES} squares.")
         high = rows * columns - 1
+    else:
+        raise Refused("A class guesses a Choice, a Number or a Place.")
     about = str(question.get("of", ""))[:200]
-    for_phones = {
-        name: question[name]
-        for name in ("asks", "unit", "options", "rows", "columns", "mark", "aspect")
-        if name in question
-    }
+    for_phones = {"asks": question.get("asks"), "guess": {name: guess[name] for name in GUESS_FIELDS if name in guess}}
     picture, own_picture = _question_picture(group, request, question)
     if picture:
         for_phones["picture"] = picture
-    scene = int(str(group.scene["n"]))
-    group.ask(Question(0, scene, question["kind"], low, high, values, for_phones, own_picture, about))
+    name = str(group.scene["name"])
+    group.ask(Question(0, name, kind, low, high, values, for_phones, whole, own_picture, about))
 
 
 def _is_option(option: object) -> bool:
@@ -427,7 +433,7 @@ def _question_picture(group: Class, request: Request, question: dict) -> tuple[s
             raise refusal("photographGone", 404)
         group.pictures = {photograph.id: photograph.jpeg}
         return "", photograph.id
-    if question["kind"] == "place":
+    if question["guess"]["kind"] == "Place":
         raise refusal("sendPhotograph", 409)
     return "", ""
 

@@ -218,3 +218,38 @@ def test_a_german_phone_reads_german_and_an_unknown_code_keeps_the_field(arrive,
     phone.reads("Es gibt keine Klasse AAAAA")
     phone.page.get_by_role("button", name="EN").click()
     phone.reads("There is no class AAAAA")
+
+
+def test_a_lesson_s_question_goes_to_the_phones_of_a_class(lecturer, phones):
+    code = lecturer.begin()
+    phones[0].come(code).reads("A question comes here")
+    phones[1].come(code).reads("A question comes here")
+    lecturer.page.goto(f"{lecturer.url}/scale?sample=meadow&model=bundled&step=row")
+    lecturer.page.locator(".class-lesson").get_by_text("2 here").wait_for()
+    phones[0].reads("Scale: why")
+    lecturer.press("Open this question")
+    for phone, value in zip(phones, (40, 70), strict=False):
+        phone.enter_number(value)
+    lecturer.page.locator(".class-lesson").get_by_text("2 of 2 have answered").wait_for()
+    assert not lecturer.page.locator(".class-lesson .class-round").count()
+    lecturer.press("Reveal the guesses")
+    for person in (lecturer, phones[0]):
+        person.page.get_by_text("2 guesses").wait_for()
+        counts = person.page.locator(".class-bars b").all_inner_texts()
+        assert sorted(filter(None, counts)) == ["1", "1"], counts
+    assert not lecturer.page.locator(".guess div.told").is_visible()
+    lecturer.press("Show the answer")
+    lecturer.page.locator(".guess div.told").wait_for()
+    phones[1].reads("The answer: ")
+    phones[1].page.locator(".class-bars .truth").wait_for()
+
+    lecturer.page.goto(f"{lecturer.url}/code?sample=meadow&model=bundled&step=file")
+    lecturer.page.locator("#lesson .guess").first.wait_for()
+    lecturer.press("Open this question")
+    phones[0].page.locator(".phone-choice button").first.click()
+    phones[0].page.locator(".phone-yours").get_by_text("Your guess").wait_for()
+    lecturer.page.locator(".class-lesson").get_by_text("1 of 2 have answered").wait_for()
+    lecturer.page.locator(".class-hands input").first.fill("5")
+    lecturer.press("Add")
+    lecturer.press("Reveal the guesses")
+    lecturer.page.locator(".class-lesson").get_by_text("6 guesses").wait_for()

@@ -40,12 +40,12 @@ def group():
     return classes.start("lecturer", "10.0.0.1")
 
 
-def number_question(low=0, high=100, scene=1) -> Question:
-    return Question(0, scene, "number", low, high, (), {"asks": "How many?"})
+def number_question(low=0, high=100, scene="1") -> Question:
+    return Question(0, scene, "Number", low, high, (), {"asks": "How many?"})
 
 
 def new_question(group, question=None) -> Question:
-    group.go_to({"n": 1})
+    group.go_to({"name": "1"})
     group.ask(question or number_question())
     return group.question
 
@@ -74,11 +74,11 @@ def test_a_value_that_is_no_guess_is_refused_and_not_counted(group, guess):
 
 
 def test_a_guessed_place_is_on_the_picture_and_a_guessed_choice_is_an_offered_one(group):
-    place = new_question(group, Question(0, 1, "place", 0, 47, (), {}))
+    place = new_question(group, Question(0, "1", "Place", 0, 47, (), {}))
     for value in (48, -1, "3"):
         with pytest.raises(Refused):
             group.take_guess("a", place.number, 1, value)
-    choice = new_question(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
+    choice = new_question(group, Question(0, "1", "Choice", 0, 0, ("yes", "no"), {}))
     for value in ("maybe", 0, None, ["yes"]):
         with pytest.raises(Refused):
             group.take_guess("a", choice.number, 1, value)
@@ -92,7 +92,7 @@ def test_a_guess_for_another_question_or_after_the_reveal_is_not_counted(group):
     group.show()
     with pytest.raises(Refused, match="shown already"):
         group.take_guess("a", question.number, 1, 5)
-    group.go_to({"n": 2})
+    group.go_to({"name": "2"})
     with pytest.raises(Refused, match="another question"):
         group.take_guess("a", question.number, 1, 5)
     assert question.counts() == [{}]
@@ -115,7 +115,7 @@ def test_two_votes_on_a_question_are_both_counted_before_the_truth_is_told(group
 
 
 def test_raised_hands_are_added_to_the_guesses(group):
-    question = new_question(group, Question(0, 1, "choice", 0, 0, ("yes", "no"), {}))
+    question = new_question(group, Question(0, "1", "Choice", 0, 0, ("yes", "no"), {}))
     group.take_guess("a", question.number, 1, "no")
     group.count_hands({"yes": 4, "no": 2})
     group.count_hands({"yes": 5, "no": 2})
@@ -140,9 +140,9 @@ def test_classes_phones_and_questions_are_bounded(group, monkeypatch):
     with pytest.raises(Refused, match="full"):
         group.enter(Visitor("c"))
     for scene in range(classes.MOST_QUESTIONS):
-        group.ask(number_question(scene=scene))
+        group.ask(number_question(scene=str(scene)))
     with pytest.raises(Refused, match="room"):
-        group.ask(number_question(scene=classes.MOST_QUESTIONS))
+        group.ask(number_question(scene=str(classes.MOST_QUESTIONS)))
 
 
 HALL = "10.7.0.1"
@@ -232,8 +232,8 @@ def test_a_new_code_sends_all_phones_away_and_keeps_what_was_revealed(group):
         group.enter(Visitor(key, HALL))
         group.take_guess(key, revealed.number, 1, 7)
     group.show()
-    group.go_to({"n": 2})
-    group.ask(number_question(scene=2))
+    group.go_to({"name": "2"})
+    group.ask(number_question(scene="2"))
     group.take_guess("a", group.question.number, 1, 5)
     former_code, address = group.code, group.address
     classes.renew_code(group)
@@ -371,7 +371,7 @@ def test_every_refusal_of_a_class_has_the_same_placeholders_in_every_language():
 def test_the_grades_of_places_are_kept_if_they_have_a_rank_for_each_patch_and_shares(group, wrong):
     whole = {"ranks": "0.1z", "shares": [0.2, 0.7]}
     grades = None if wrong is None else whole | wrong
-    question = new_question(group, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
+    question = new_question(group, Question(0, "1", "Place", 0, 3, (), {"guess": {"rows": 2, "columns": 2}}))
     group.say_truth(2, {"en": "there"}, "0f9a", grades)
     assert question.grades == (whole if wrong == {} else None)
 
@@ -380,7 +380,7 @@ def test_the_grades_of_places_are_kept_if_they_have_a_rank_for_each_patch_and_sh
     ("heat", "stored_heat"), [("0f9a", "0f9a"), ("0f9", ""), ("0f9x", ""), (None, ""), (["0"] * 4, "")]
 )
 def test_the_heat_is_kept_with_the_truth_if_it_has_a_digit_for_each_square(group, heat, stored_heat):
-    question = new_question(group, Question(0, 1, "place", 0, 3, (), {"rows": 2, "columns": 2}))
+    question = new_question(group, Question(0, "1", "Place", 0, 3, (), {"guess": {"rows": 2, "columns": 2}}))
     group.show()
     group.say_truth(2, {"en": "there"}, heat)
     assert (question.phase, question.heat) == (classes.TELLS, stored_heat)

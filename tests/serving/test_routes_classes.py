@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import threading
 
 import pytest
@@ -12,9 +13,14 @@ from serving.visits import ANNA, BERT, assert_refused, bring, client
 
 LECTURER = {"X-Playground-Key": "lecturer" * 3}
 ROOT = {"root": "https://attention.example.org/"}
-CHOICE = {"kind": "choice", "asks": {"en": "Is it?"}, "options": [["yes", {"en": "yes"}], ["no", {"en": "no"}]]}
-NUMBER = {"kind": "number", "asks": {"en": "How many?"}, "low": 1, "high": 34}
-PLACE = {"kind": "place", "asks": {"en": "Press."}, "rows": 6, "columns": 8, "picture": "api/samples/cat/0a1b.jpg"}
+OPTIONS = [["yes", {"en": "yes"}], ["no", {"en": "no"}]]
+CHOICE = {"asks": {"en": "Is it?"}, "guess": {"kind": "Choice", "options": OPTIONS}}
+NUMBER = {"asks": {"en": "How many?"}, "guess": {"kind": "Number", "low": 1, "high": 34}}
+FINE_NUMBER = {"asks": {"en": "How much?"}, "guess": {"kind": "Number", "low": -1, "high": 1, "step": 0.01}}
+PLACE = {
+    "asks": {"en": "Press."}, "guess": {"kind": "Place", "rows": 6, "columns": 8},
+    "picture": "api/samples/cat/0a1b.jpg",
+}  # fmt: skip
 
 
 class Lecturer:
@@ -28,7 +34,7 @@ class Lecturer:
         return self.http.post(f"/api/classes/{self.code}/lecturer", json=action, headers=self.headers)
 
     def ask(self, question, n=1):
-        answer = self.act(do="ask", scene={"n": n, "title": {"en": "Where?"}}, question=question)
+        answer = self.act(do="ask", scene={"name": str(n), "n": n, "title": {"en": "Where?"}}, question=question)
         assert answer.status_code == 200, answer.text
         return answer.json()["question"]["number"]
 
@@ -136,7 +142,7 @@ def test_a_waiting_phone_is_answered_when_something_has_changed(group):
     phone.start()
     group.ask(NUMBER)
     phone.join()
-    assert answers[0]["question"]["kind"] == "number"
+    assert answers[0]["question"]["guess"]["kind"] == "Number"
 
 
 def test_a_phone_s_wait_ends_after_a_while(group, monkeypatch):
@@ -303,42 +309,70 @@ def test_the_lecturer_saves_the_counts_of_all_rounds_that_were_shown(group):
 @pytest.mark.parametrize(
     "question",
     [
-        None, {}, {"kind": "essay"}, {"kind": "number"}, {"kind": "number", "low": 5, "high": 1},
-        {"kind": "number", "low": 0, "high": 10**9}, {"kind": "choice", "options": []},
-        {"kind": "choice", "options": [["a", "A"], [1, "B"]]}, PLACE | {"rows": 0},
-        PLACE | {"rows": 200, "columns": 200},
+        None, {}, {"guess": "number"}, {"guess": {"kind": "Essay"}}, {"guess": {"kind": "Number"}},
+        {"guess": {"kind": "Number", "low": 5, "high": 1}}, {"guess": {"kind": "Number", "low": 0, "high": 10**15}},
+        {"guess": {"kind": "Number", "low": 0, "high": math.nan}},
+        {"guess": {"kind": "Number", "low": 0, "high": True}},
+        {"guess": {"kind": "Number", "low": 0, "high": 9, "step": "1"}}, {"guess": {"kind": "Choice", "options": []}},
+        {"guess": {"kind": "Choice", "options": [["a", "A"], [1, "B"]]}},
+        PLACE | {"guess": {"kind": "Place", "rows": 0, "columns": 8}},
+        PLACE | {"guess": {"kind": "Place", "rows": 200, "columns": 200}},
+        PLACE | {"guess": {"kind": "Place", "rows": 2.5, "columns": 2}},
         PLACE | {"picture": "https://evil.example/x.jpg"}, PLACE | {"picture": "../../etc/passwd"},
     ],
     ids=lambda question: json.dumps(question)[:50],
 )  # fmt: skip
 def test_a_question_that_cannot_be_asked_is_refused(group, question):
-    assert_refused(group.act(do="ask", scene={"n": 1}, question=question))
+    body = json.dumps({"do": "ask", "scene": {"name": "1"}, "question": question})
+    assert_refused(group.http.post(f"/api/classes/{group.code}/lecturer", content=body, headers=group.headers))
     assert group.look()["question"] is None
 
 
 @pytest.mark.parametrize(
-    "action", [{}, {"do": "fly"}, {"do": "go"}, {"do": "go", "scene": {"n": "1"}}, {"do": "hands"}]
+    "action",
+    [
+        {},
+        {"do": "fly"},
+        {"do": "go"},
+        {"do": "go", "scene": {"n": 1}},
+        {"do": "go", "scene": {"name": "a b"}},
+        {"do": "hands"},
+    ],
 )
 def test_an_unknown_or_incomplete_action_is_refused(group, action):
     assert_refused(group.act(**action))
 
 
+def test_a_lesson_s_question_takes_numbers_that_are_not_whole_and_counts_them(group):
+    number = group.ask(FINE_NUMBER, n="scale_cosine")
+    assert group.guess(number, 0.25).json() == {"guess": 0.25}
+    assert group.guess(number, -0.1, BERT).json() == {"guess": -0.1}
+    for nonsense in (1.01, math.nan, math.inf, "0.5", True, None):
+        assert_refused(group.guess(number, nonsense))
+    group.act(do="show")
+    group.act(do="truth", truth=0.31, after={"en": "So."})
+    question = group.phone().json()["question"]
+    assert question["counts"] == [{"0.25": 1, "-0.1": 1}]
+    assert (question["truth"], question["after"]) == (0.31, {"en": "So."})
+    assert question["guess"] == FINE_NUMBER["guess"]
+
+
 def test_each_scene_keeps_its_question(group):
     first_number = group.ask(NUMBER, n=1)
-    group.act(do="go", scene={"n": 2})
+    group.act(do="go", scene={"name": "2"})
     assert group.phone().json()["question"] is None
-    group.act(do="go", scene={"n": 1})
+    group.act(do="go", scene={"name": "1"})
     assert group.phone().json()["question"]["number"] == first_number
 
 
 def test_an_own_photograph_is_sent_to_phones_only_after_a_yes_and_ends_with_the_class(group):
     picture_id = bring(group.http, LECTURER)["id"]
     question = {**PLACE, "picture": None, "mine": picture_id}
-    assert "yes" in assert_refused(group.act(do="ask", scene={"n": 1}, question=question))
+    assert "yes" in assert_refused(group.act(do="ask", scene={"name": "1"}, question=question))
     group.ask(question | {"yes": True})
     address = "/" + group.phone().json()["question"]["picture"]
     assert group.http.get(address, headers=ANNA).headers["Content-Type"] == "image/jpeg"
     assert_refused(group.http.get(address, headers=BERT), 404)
-    assert_refused(group.act(do="ask", scene={"n": 1}, question=question | {"mine": "0" * 16, "yes": True}), 404)
+    assert_refused(group.act(do="ask", scene={"name": "1"}, question=question | {"mine": "0" * 16, "yes": True}), 404)
     group.act(do="end")
     assert_refused(group.http.get(address, headers=ANNA), 404)

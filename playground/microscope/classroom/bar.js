@@ -92,7 +92,7 @@ export function drawClassBoard(
   if (question.phase === "asks") {
     appendElement(box, "p", "class-quiet").textContent = words(question.answered.length > 1 ? "secondTime" : "covered");
     classButton(box, words("reveal"), () => act("show"), true);
-    if (question.kind === "choice") drawHandsForm(box, question, words, language, act);
+    if (question.guess.kind === "Choice") drawHandsForm(box, question, words, language, act);
     return;
   }
   drawGuesses(appendElement(box, "div"), question, { language, picture });
@@ -117,7 +117,7 @@ export function keepClassBoard(box, { language, now: state, of: question }) {
   return true;
 }
 
-function drawHandsForm(box, { options, hands, ...question }, words, language, act) {
+function drawHandsForm(box, { guess: { options }, hands, ...question }, words, language, act) {
   const form = appendElement(box, "form", "class-hands");
   form.dataset.of = roundKey(question);
   appendElement(form, "span").textContent = words("hands");

@@ -1,6 +1,8 @@
 // Texts for a class, on phones and on the projector: a table for each language; values replace {names}. Below: draws a
 // class's guesses as charts.
 
+import { numberWords, scaleNumberAt, scaleShareAt } from "../core/guesses.js";
+
 export const CLASS_WORDS = {
   en: {
     // ---- phones
@@ -168,8 +170,9 @@ export const CLASS_LANGUAGES = { en: "English", de: "Deutsch" };
 export const classWords = (language, key, values = {}) =>
   CLASS_WORDS[language][key].replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
 
-// `texts`: a text that the lecturer's page sent in several languages, {en, de}.
-export const inLanguage = (texts, language) => String(texts?.[language] ?? texts?.en ?? "");
+// `texts`: a text that the lecturer's page sent, or one in several languages, {en, de}.
+export const inLanguage = (texts, language) =>
+  typeof texts === "string" ? texts : String(texts?.[language] ?? texts?.en ?? "");
 
 export const languageOfPhone = (tags) =>
   tags.map((tag) => tag.toLowerCase().split("-")[0]).find((name) => Object.hasOwn(CLASS_WORDS, name)) ?? "en";
@@ -193,7 +196,7 @@ export function drawGuesses(box, question, { language, mine: guesses = [], pictu
     const name = rounds.length > 1 ? `${classWords(language, round ? "second" : "first")} · ` : "";
     caption.textContent = `${name}${guessCountWords(language, guessesIn(counts))}`;
     const options = { counts, truth: question.truth ?? null, mine: guesses[round] ?? null, language, picture };
-    CHARTS[question.kind](figure, question, options);
+    GUESS_CHARTS[question.guess.kind](figure, { ...question.guess, heat: question.heat }, options);
     return figure;
   });
   box.replaceChildren(...charts);
@@ -202,8 +205,8 @@ export function drawGuesses(box, question, { language, mine: guesses = [], pictu
 
 const guessesIn = (counts) => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-const CHARTS = {
-  choice(figure, { options }, { counts, truth, mine: guess, language }) {
+const GUESS_CHARTS = {
+  Choice(figure, { options }, { counts, truth, mine: guess, language }) {
     const list = appendElement(figure, "ul", "class-choices");
     const highest = Math.max(1, ...Object.values(counts));
     for (const [value, words] of options) {
@@ -216,24 +219,26 @@ const CHARTS = {
     }
   },
 
-  number(figure, { low, high, unit = "" }, { counts, truth, mine: guess, language }) {
-    const bars = histogram(counts, low, high);
+  Number(figure, scale, { counts, truth, mine: guess, language }) {
+    const bars = histogram(counts, scale);
     const highest = Math.max(1, ...bars.map(({ count }) => count));
     const list = appendElement(figure, "ol", "class-bars");
-    const contains = (bar, value) => value !== null && bar.from <= value && value <= bar.to;
-    for (const bar of bars) {
-      const item = appendElement(list, "li", markClasses(contains(bar, truth), contains(bar, guess)));
-      item.title = `${bar.from === bar.to ? bar.from : `${bar.from}–${bar.to}`}${unit}: ${bar.count}`;
+    const place = (value) => histogram({ [value]: 1 }, scale).findIndex(({ count }) => count);
+    const [truthPlace, ownPlace] = [truth, guess].map((value) => (value === null ? -1 : place(value)));
+    for (const [n, bar] of bars.entries()) {
+      const item = appendElement(list, "li", markClasses(n === truthPlace, n === ownPlace));
+      const ends = bar.from === bar.to ? [bar.from] : [bar.from, bar.to];
+      item.title = `${ends.map((end) => numberWords(scale, end)).join(" – ")}: ${bar.count}`;
       appendElement(item, "b").textContent = bar.count ? String(bar.count) : "";
       appendElement(item, "i").style.setProperty("--long", String(bar.count / highest));
-      if (contains(bar, guess)) appendElement(item, "em").textContent = classWords(language, "you");
+      if (n === ownPlace) appendElement(item, "em").textContent = classWords(language, "you");
     }
     const axis = appendElement(figure, "p", "class-axis");
-    for (const value of [low, Math.round((low + high) / 2), high])
-      appendElement(axis, "span").textContent = `${value}${unit}`;
+    for (const share of [0, 0.5, 1])
+      appendElement(axis, "span").textContent = numberWords(scale, scaleNumberAt(scale, share));
   },
 
-  place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine: guess, picture }) {
+  Place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine: guess, picture }) {
     const map = appendElement(figure, "div", "class-map");
     if (picture) map.append(picture());
     if (heat) map.append(heatOf(heat, rows, columns));
@@ -243,14 +248,22 @@ const CHARTS = {
 
 const markClasses = (isTruth, isMine) => `${isTruth ? "truth" : ""} ${isMine ? "mine" : ""}`.trim();
 
-// [{from, to, count}]: the guesses from low to high, counted in at most MOST_BARS intervals.
-export function histogram(counts, low, high) {
-  const barWidth = Math.ceil((high - low + 1) / MOST_BARS);
-  const bars = [];
-  for (let from = low; from <= high; from += barWidth)
-    bars.push({ from, to: Math.min(high, from + barWidth - 1), count: 0 });
+// [{from, to, count}]: the guesses from the lowest to the highest, counted in at most MOST_BARS intervals. Each
+// possible guess lies in one of them.
+export function histogram(counts, scale) {
+  const { low, high, step = 1, log } = scale;
+  const steps = Math.round((high - low) / step);
+  const barCount = log ? MOST_BARS : Math.ceil((steps + 1) / Math.ceil((steps + 1) / MOST_BARS));
+  const stepsOfBar = Math.ceil((steps + 1) / barCount);
+  const placeOf = (x) =>
+    log ? barCount * scaleShareAt(scale, x) : Math.floor(Math.round((x - low) / step) / stepsOfBar);
+  const bars = Array.from({ length: barCount }, (_, n) =>
+    log
+      ? { from: scaleNumberAt(scale, n / barCount), to: scaleNumberAt(scale, (n + 1) / barCount), count: 0 }
+      : { from: low + n * stepsOfBar * step, to: Math.min(high, low + ((n + 1) * stepsOfBar - 1) * step), count: 0 },
+  );
   for (const [value, count] of Object.entries(counts)) {
-    const bar = bars[Math.floor((Number(value) - low) / barWidth)];
+    const bar = bars[Math.min(barCount - 1, Math.floor(placeOf(Number(value))))];
     if (bar) bar.count += count;
   }
   return bars;

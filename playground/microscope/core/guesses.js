@@ -21,6 +21,12 @@ export function bestOverlap(row) {
   return best;
 }
 
+// The number at a share of a scale's length, from its low end, and the share at which a number lies.
+export const scaleNumberAt = ({ low, high, log }, share) =>
+  log ? low * (high / low) ** share : low + share * (high - low);
+export const scaleShareAt = ({ low, high, log }, x) =>
+  log ? Math.log(x / low) / Math.log(high / low) : (x - low) / (high - low);
+
 // A number rounded to a step of the question's axis, or to two digits if the axis is logarithmic.
 export function sliderGuess(x, { low, high, step, log }) {
   const roundedGuess = log ? Number(x.toPrecision(2)) : Number((Math.round(x / step) * step).toPrecision(10));
@@ -36,6 +42,26 @@ export function typedGuess(x, { low, high, step }) {
 
 // The possible guess that is nearest to the truth.
 export const nearestGuess = (truth, scale) => (isTyped(scale) ? typedGuess : sliderGuess)(truth, scale);
+
+// Whether a guess is right: the truth, the possible guess that is nearest to it, or one that is near enough.
+export function isRight({ guess: scale, truth }, guess) {
+  if (scale.kind !== "Number") return guess === truth;
+  return guess === nearestGuess(truth, scale) || Math.abs(guess - truth) <= (scale.near ?? 0);
+}
+
+// A number as text: three digits, and from a million on with M or G.
+export const roundedText = (x) => {
+  const size = Math.abs(x);
+  if (size >= 1e9) return `${Number((x / 1e9).toPrecision(3)).toLocaleString("en")} G`;
+  if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3)).toLocaleString("en")} M`;
+  return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
+};
+
+// A guessed or true number as text, with its unit: a count in full, another number rounded.
+export function numberWords(scale, x) {
+  const isCount = isTyped(scale) && Number.isInteger(x) && x < 1e6;
+  return `${isCount ? x.toLocaleString("en") : roundedText(x)}${scale.unit ?? ""}`;
+}
 
 // The error of a guess in words. The possible guess that is nearest to the truth counts as right.
 export function errorWords(guess, truth, scale) {

@@ -11,9 +11,11 @@
 import {
   bestOverlap,
   errorWords,
+  isRight,
   isTyped,
   keepGuess,
   nearestGuess,
+  numberWords,
   overlapOf,
   readGuesses,
   reasonFor,
@@ -21,9 +23,10 @@ import {
   typedGuess,
 } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
+import { choiceButtons, numberDial } from "../drawing/asking.js";
 import { applyDataStyles, collectRefs } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { CHARTS, photograph, pictures, roundedText } from "./guesscharts.js";
+import { CHARTS, photograph, pictures } from "./guesscharts.js";
 
 const PICTURE_DRAWERS = { ...CHARTS, Photo: photograph, Pictures: pictures };
 const BLANK = "▢";
@@ -51,6 +54,7 @@ export function mountGuess({ data, parentElement }) {
   if (!state || state.key !== key) state = parentElement.__guess = beginGuess(root, data, key);
   state.data = data;
   showGuess(state);
+  tellQuestion(state);
   return () => {
     state.observer.disconnect();
     delete parentElement.__guess;
@@ -58,6 +62,13 @@ export function mountGuess({ data, parentElement }) {
 }
 
 export default mountGuess;
+
+// Tells the page which question is shown here: a class may guess it (shell/lessonclass.js).
+function tellQuestion(state) {
+  const reveal = () => state.locked || lockGuess(state, true);
+  const detail = { question: state.data, reveal };
+  state.root.dispatchEvent(new CustomEvent("question-shown", { bubbles: true, composed: true, detail }));
+}
 
 function beginGuess(root, data, key) {
   root.innerHTML = CARD;
@@ -158,30 +169,24 @@ const partAfter = ({ data }) => document.querySelector(`[data-after="${data.id}"
 // Asks for a number. The reader drags it on the picture if there is one, sets it with a slider (also by keyboard), or
 // types it if it is a whole number.
 function askNumber(state) {
-  const { low, high, step, log } = state.data.guess;
   const numberField = isTyped(state.data.guess) ? typedField(state) : null;
-  state.refs.field.innerHTML = `<input type="range" aria-label="your guess"><output></output>`;
-  const [input, output] = state.refs.field.children;
-  if (numberField) output.replaceWith(numberField.place);
-  const toSlider = (x) => (log ? (1000 * Math.log(x / low)) / Math.log(high / low) : x);
-  const fromSlider = (x) => (log ? Number((low * (high / low) ** (x / 1000)).toPrecision(2)) : x);
-  Object.assign(input, { min: log ? 0 : low, max: log ? 1000 : high, step: log ? 1 : step });
-  input.value = (Number(input.min) + Number(input.max)) / 2;
+  const output = document.createElement("output");
   const setNumber = (x) => {
     const guess = sliderGuess(x, state.data.guess);
-    input.value = toSlider(guess);
+    dial.show(guess);
     chooseGuess(state, guess);
   };
+  const dial = numberDial(state.data.guess, "your guess", setNumber);
+  state.refs.field.replaceChildren(dial.input, numberField?.place ?? output);
   state.showInField = (guess) => {
-    const words = guess === null ? "?" : inWords(state, guess);
+    const words = guess === null ? "?" : numberWords(state.data.guess, guess);
     if (numberField) numberField.show(guess);
     else output.textContent = words;
     const gap = state.refs.question.querySelector(".gap");
     if (gap) gap.textContent = words.trim();
-    input.disabled = state.locked || state.stale;
-    if (guess !== null) input.value = toSlider(guess);
+    dial.input.disabled = state.locked || state.stale;
+    if (guess !== null) dial.show(guess);
   };
-  input.addEventListener("input", () => setNumber(fromSlider(Number(input.value))));
   const dragTo = (event) => {
     if (state.locked || state.stale) return;
     const value = state.chart.valueAt(...pointInChart(state, event));
@@ -215,12 +220,7 @@ function typedField(state) {
 }
 
 function askChoice(state) {
-  const buttons = state.data.guess.options.map(([key, words]) => {
-    const button = Object.assign(document.createElement("button"), { innerHTML: markedWords(words) });
-    button.dataset.key = key;
-    button.addEventListener("click", () => chooseGuess(state, key));
-    return button;
-  });
+  const buttons = choiceButtons(state.data.guess, (key) => chooseGuess(state, key));
   state.refs.field.classList.add("choices");
   state.refs.field.replaceChildren(...buttons);
   state.showInField = (guess) => {
@@ -366,13 +366,8 @@ function showGuess(state) {
   refs.told.innerHTML = sentences.filter(Boolean).join(" ");
 }
 
-// A number as text, with its unit: a count in full, another number rounded.
-const inWords = ({ data: { guess } }, x) => {
-  const isCount = isTyped(guess) && Number.isInteger(x) && x < 1e6;
-  return `${isCount ? x.toLocaleString("en") : roundedText(x)}${guess.unit}`;
-};
-
-const truthSentence = ({ data }) => (data.guess.kind === "Number" ? `It is ${inWords({ data }, data.truth)}.` : "");
+const truthSentence = ({ data }) =>
+  data.guess.kind === "Number" ? `It is ${numberWords(data.guess, data.truth)}.` : "";
 
 // The words that compare truth and guess.
 function comparisonWords(state) {
@@ -381,8 +376,8 @@ function comparisonWords(state) {
     const [overlap, largestOverlap] = [overlapOf([...guess], data.picture.heat), bestOverlap(data.picture.heat)];
     return `Overlap ${percent(overlap)}; the best possible painting has ${percent(largestOverlap)}.`;
   }
-  if (data.guess.kind === "Choice") return guess === data.truth ? "Right." : "Not so.";
-  const [guessWords, truthWords] = [inWords(state, guess), inWords(state, data.truth)];
+  if (data.guess.kind === "Choice") return isRight(data, guess) ? "Right." : "Not so.";
+  const [guessWords, truthWords] = [guess, data.truth].map((number) => numberWords(data.guess, number));
   const nearness = guessWords === truthWords ? "exactly" : errorWords(guess, data.truth, data.guess);
   return `You said ${guessWords}, it is ${truthWords}: ${nearness}.`;
 }

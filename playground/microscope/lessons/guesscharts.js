@@ -2,6 +2,7 @@
 // truth over it. Each function takes a chart (see playground/lessons/questions.py) and a state, {guess: a number or
 // null, truth, open: whether the truth is shown, high: the largest number, width, height}, and returns {svg: the
 // elements of the chart as text, valueAt(x, y): the number under the pointer, or null}.
+import { roundedText } from "../core/guesses.js";
 import { heatAt } from "../core/light.js";
 import { withSubscripts } from "../drawing/listing.js";
 
@@ -9,13 +10,6 @@ const LETTER_WIDTH = 7; // estimated width in pixels of a letter in a name
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
 export const escapeHtml = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
-
-export const roundedText = (x) => {
-  const size = Math.abs(x);
-  if (size >= 1e9) return `${Number((x / 1e9).toPrecision(3)).toLocaleString("en")} G`;
-  if (size >= 1e6) return `${Number((x / 1e6).toPrecision(3)).toLocaleString("en")} M`;
-  return Number(x.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
-};
 
 // The text of a number at a tick: six digits, or three from a million on.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));

@@ -275,7 +275,6 @@ function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, tour, story } = parsed;
   setPage({ settings, tour, story, classLink: parsed.rest.class === "yes" });
-  if (tour || story) openFace().set("see"); // tour and story belong to See
   setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
   const formerChoice = choice.now;
   if (!keepsView || "sample" in parsed.choice || "mine" in parsed.choice)

@@ -4,6 +4,7 @@
 import {
   addressWords,
   isBehindHash,
+  openFace,
   pageAddress,
   pageNow,
   readAddress,
@@ -13,6 +14,7 @@ import {
   writeAddress,
 } from "./address.js";
 import { choice } from "./choice.js";
+import { bringLessonToClass } from "./lessonclass.js";
 import { showLesson } from "./lessonpage.js";
 import { readPageData } from "./pagedata.js";
 import { askAhead, mountStage } from "./stage.js";
@@ -94,8 +96,10 @@ function showRoom(place, page, host) {
       lastChange = what;
     },
   };
-  if (page !== "teach") return showLesson(place, record, host.lessonOf(page), way);
-  return { end: showTeach(place, record, { ...way, onChoice: (settings) => way.tell(settings, "part") }) };
+  if (page === "teach") return showTeach(place, record, way);
+  const endClass = host.follows ? bringLessonToClass(place, record) : () => {};
+  const lesson = showLesson(place, record, host.lessonOf(page), way);
+  return { ...lesson, end: () => [lesson.end(), endClass()] };
 }
 
 // A link to another page of ours opens it in this document, with the same picture and model unless it names a picture.
@@ -106,7 +110,8 @@ function followLinks(host) {
     const { origin, pathname, search, hash } = new URL(link.href);
     const { page, ...words } = Object.fromEntries(new URLSearchParams((isBehindHash() ? hash : search).slice(1)));
     const name = (isBehindHash() ? page : lastOfPath(pathname)) || "microscope";
-    const isOurs = readPageData().pages.some((one) => one.name === name);
+    const isLecture = hash.startsWith("#lecture="); // storyway.js reads it when a page loads
+    const isOurs = !isLecture && readPageData().pages.some((one) => one.name === name);
     if (!isOurs || new URL(pageAddress(name, {})).pathname !== pathname || origin !== location.origin) return;
     event.preventDefault();
     leadTo(name, words.sample || words.mine ? words : { ...choice.words(), ...words }, host);
@@ -115,6 +120,7 @@ function followLinks(host) {
 
 function leadTo(page, words, host) {
   pagesOpened++;
+  if (words?.story) openFace().set("see"); // the story belongs to See
   history.pushState(null, "", pageAddress(page, words ?? (page === "microscope" ? {} : choice.words())));
   showPage(page, host);
   scrollTo(0, 0);

@@ -13,6 +13,8 @@ import {
 } from "../classroom/words.js";
 import { gradeOf } from "../core/grades.js";
 import { patchAfterKey } from "../core/grid.js";
+import { numberWords } from "../core/guesses.js";
+import { choiceButtons, numberDial } from "../drawing/asking.js";
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 
@@ -121,7 +123,7 @@ function createPhone(root, host) {
     if (!state || state.ended) return drawCodeForm();
     const { scene, question } = state;
     if (scene.n) appendElement(root, "p", "phone-scene").textContent = words("scene", scene);
-    appendElement(root, "h1").textContent = inLanguage(scene.title, language);
+    appendElement(root, "h1").innerHTML = markedWords(inLanguage(scene.title, language));
     if (question) drawQuestion(question);
     else appendElement(root, "p", "phone-front").textContent = words("front");
     const line = appendElement(root, "p", "phone-says");
@@ -180,27 +182,33 @@ function createPhone(root, host) {
     const { language } = phone;
     const guess = phone.state.mine.at(-1) ?? null;
     appendElement(root, "p", "phone-asks").innerHTML = markedWords(inLanguage(question.asks, language));
-    const box = appendElement(root, "div", `phone-${question.kind}`);
+    const box = appendElement(root, "div", `phone-${question.guess.kind.toLowerCase()}`);
     if (question.phase === "asks") {
-      INPUT_DRAWERS[question.kind](box, question, guess);
-      const text = question.kind === "place" ? words("yourPlace") : words("yours", { guess: wordsOf(question, guess) });
-      appendElement(root, "p", "phone-yours").textContent = guess === null ? "" : text;
+      INPUT_DRAWERS[question.guess.kind](box, question.guess, guess);
+      const line = appendElement(root, "p", "phone-yours");
+      if (guess === null) return;
+      const isPlace = question.guess.kind === "Place";
+      line.textContent = isPlace ? words("yourPlace") : words("yours", { guess: wordsOf(question, guess) });
       return;
     }
     drawGuesses(box, question, { language, mine: phone.state.mine, picture: pictureOf });
     const [guessLine, truthLine] = [appendElement(root, "p", "phone-yours"), appendElement(root, "p", "phone-truth")];
     guessLine.textContent = guess === null ? words("missed") : `${words("you")}: ${wordsOf(question, guess)}`;
-    if (guess !== null && question.kind === "place")
-      guessLine.textContent = question.grades ? gradeOf(question.grades, guess, question.columns, language).words : "";
+    const isPlace = question.guess.kind === "Place";
+    if (guess !== null && isPlace)
+      guessLine.textContent = question.grades
+        ? gradeOf(question.grades, guess, question.guess.columns, language).words
+        : "";
     if (question.phase !== "tells") return;
-    const text = question.kind === "place" ? words("truthPlace") : wordsOf(question, question.truth);
-    truthLine.textContent = question.kind === "place" ? text : words("truth", { truth: text });
+    truthLine.textContent = isPlace
+      ? words("truthPlace")
+      : words("truth", { truth: wordsOf(question, question.truth) });
     appendElement(root, "p", "phone-after").innerHTML = markedWords(inLanguage(question.after, language));
   }
 
-  function wordsOf({ kind, options, unit = "" }, guess) {
-    if (kind === "choice") return inLanguage(options.find(([value]) => value === guess)?.[1], phone.language);
-    return `${guess}${unit}`;
+  function wordsOf({ guess: scale }, guess) {
+    if (scale.kind !== "Choice") return numberWords(scale, guess);
+    return inLanguage(scale.options.find(([key]) => key === guess)?.[1], phone.language);
   }
 
   function pictureOf() {
@@ -211,35 +219,27 @@ function createPhone(root, host) {
   }
 
   const INPUT_DRAWERS = {
-    choice(box, { options }, guess) {
-      for (const [value, texts] of options) {
-        const button = appendElement(box, "button");
-        Object.assign(button, { type: "button", textContent: inLanguage(texts, phone.language) });
-        button.setAttribute("aria-pressed", String(value === guess));
-        button.addEventListener("click", () => sendGuess(value));
-      }
+    Choice(box, scale, guess) {
+      box.append(...choiceButtons(scale, sendGuess, (texts) => inLanguage(texts, phone.language)));
+      for (const button of box.children) button.setAttribute("aria-pressed", String(button.dataset.key === guess));
     },
 
-    number(box, { low, high, unit = "" }, guess) {
-      const dial = appendElement(box, "input");
-      const startValue = phone.unsentNumber ?? guess ?? Math.round((low + high) / 2);
-      Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: startValue });
-      dial.setAttribute("aria-label", words("guess"));
-      const output = appendElement(box, "output");
-      const showValue = () => {
-        output.textContent = `${dial.value}${unit}`;
-      };
-      dial.addEventListener("input", () => {
-        phone.unsentNumber = Number(dial.value);
-        showValue();
+    Number(box, scale, guess) {
+      const output = document.createElement("output");
+      const dial = numberDial(scale, words("guess"), (x) => {
+        phone.unsentNumber = x;
+        output.textContent = numberWords(scale, x);
       });
-      showValue();
+      const startValue = phone.unsentNumber ?? guess;
+      if (startValue !== null) dial.show(startValue);
+      output.textContent = numberWords(scale, dial.value());
+      box.append(dial.input, output);
       const button = appendElement(box, "button", "phone-main");
       Object.assign(button, { type: "button", textContent: words("guess") });
-      button.addEventListener("click", () => sendGuess(Number(dial.value)));
+      button.addEventListener("click", () => sendGuess(dial.value()));
     },
 
-    place(box, { rows, columns, mark, aspect }, guess) {
+    Place(box, { rows, columns, mark, aspect }, guess) {
       const place = appendElement(box, "div", "class-map");
       if (aspect > 0) place.style.aspectRatio = String(aspect);
       place.append(pictureOf(), guessMap({ rows, columns, mark, mine: guess, aim: phone.aim }));

@@ -224,7 +224,7 @@ export function lecturersClass({ language, command = "" }) {
       const pictureWords = id ? { mine: id, yes: mayTravel } : { picture: address };
       lecture.codeShown = false;
       lecture.sentScene = JSON.stringify([lecture.code, scene]);
-      return act("ask", { scene, question: { ...question, ...(question.kind === "place" ? pictureWords : {}) } });
+      return act("ask", { scene, question: { ...question, ...(question.guess.kind === "Place" ? pictureWords : {}) } });
     },
   };
 }

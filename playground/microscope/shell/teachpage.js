@@ -14,9 +14,9 @@ const LINK_KINDS = { full: "the whole page", class: "the scene alone, for a clas
 const OWN_PLAN = "0"; // stands for a plan of one's own where other plans have their minutes
 const PEOPLE_PAUSE = 10_000; // ms between two looks at how many people are there
 
-// words: the address's parameters; link(page, words): a page's address; onChoice(settings): writes them into the
-// address. Returns the function that ends the page.
-export function showTeach(box, { name, title }, { words, link, onChoice }) {
+// words: the address's parameters; link(page, words): a page's address; tell(settings, what): called when a person has
+// changed `what`. Returns {follow(words): shows what another address says, end()}.
+export function showTeach(box, { name, title }, { words, link, tell }) {
   const controller = new AbortController();
   const { signal } = controller;
   const tabs = teachPart("nav", { className: "lesson-steps" });
@@ -39,7 +39,18 @@ export function showTeach(box, { name, title }, { words, link, onChoice }) {
   };
   page.set = (changes) => {
     Object.assign(settings, changes);
-    onChoice(changedWords(settings, page.material));
+    tell(changedWords(settings, page.material), changes.part ?? Object.keys(changes)[0]);
+    draw();
+  };
+  let wordsNow = words;
+  const follow = (nextWords) => {
+    wordsNow = nextWords;
+    const { part } = nextWords;
+    const next = page.material
+      ? settingsOfTeach(nextWords, page.material)
+      : { part: part in TEACH_TITLES ? part : "plan" };
+    if (JSON.stringify(next) === JSON.stringify(settings)) return;
+    Object.assign(settings, next);
     draw();
   };
   tabs.append(
@@ -49,20 +60,18 @@ export function showTeach(box, { name, title }, { words, link, onChoice }) {
       return tab;
     }),
   );
-  Object.assign(settings, { part: words.part in TEACH_TITLES ? words.part : "plan" });
-  draw();
+  follow(words);
   ask("api/teach", { signal })
     .then((answer) => answer.json())
     .then((material) => {
       page.material = material;
-      Object.assign(settings, settingsOfTeach(words, material));
-      draw();
+      follow(wordsNow);
     })
     .catch((error) => {
       if (!signal.aborted) body.textContent = wordsOfTrouble(error);
     });
   if (!isBehindHash()) followPeople(peopleLine, signal);
-  return () => controller.abort();
+  return { follow, end: () => controller.abort() };
 }
 
 const TEACH_PARTS = { plan: drawPlan, notes: drawNotes, print: drawSheets, quiz: drawQuiz };

@@ -4,6 +4,7 @@ import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto } from "../core/core.js";
 import { gradeOf, gradesOf } from "../core/grades.js";
 import { patchText } from "../core/grid.js";
+import { isRight, numberWords } from "../core/guesses.js";
 import { isInPart, namedPlaces, partAt, placesOf, shareOfPart } from "../core/places.js";
 import { nameOfPart, outsideShare, unbrokenPercent } from "../core/says.js";
 import { STORY_WORDS, storyWords } from "./words.js";
@@ -40,7 +41,7 @@ export function sceneAt(n, facts, language, parts = []) {
   return {
     title: say(`title${n}`),
     text: say(`text${n}`),
-    guess: null,
+    question: null,
     figure: null,
     view: {},
     marks: null,
@@ -70,9 +71,10 @@ function textValuesOf({ pack, layer, head, share, distance, outside, pair, besid
 }
 
 const SCENE_RECORDS = {
-  1: ({ partner, pack }, say, { named }) => ({
-    guess: {
-      ...{ kind: "place", asks: say("pressGuess"), truth: partner, after: say("after1") },
+  1: ({ partner, pack, patch: mark }, say, { named }) => ({
+    question: {
+      guess: { kind: "Place", rows: pack.rows, columns: pack.columns, mark },
+      ...{ asks: say("pressGuess"), truth: partner, says: say("after1") },
       grades: gradesOf(named, pack.patches, (place, patch) => countsFor(place, patch, pack)),
     },
     marks: { partner: true },
@@ -87,9 +89,9 @@ const SCENE_RECORDS = {
   }),
 
   3: ({ distance, pack }, say) => ({
-    guess: {
-      ...{ kind: "number", asks: say("ask3"), low: 1, high: Math.max(pack.rows, pack.columns) },
-      ...{ truth: distance, after: say("after3") },
+    question: {
+      guess: { kind: "Number", low: 1, high: Math.max(pack.rows, pack.columns), step: 1 },
+      ...{ asks: say("ask3"), truth: distance, says: say("after3") },
     },
     figure: { kind: "reach", limits: { before: 3, after: distance }, words: reachWords(say) },
     marks: { rings: distance },
@@ -97,7 +99,7 @@ const SCENE_RECORDS = {
   }),
 
   4: (_, say) => ({
-    guess: choiceGuess(
+    question: choiceQuestion(
       say("ask4"),
       [
         ["yes", say("yes")],
@@ -124,7 +126,7 @@ const SCENE_RECORDS = {
     ];
     return {
       text: say("text6", { count: MOST_PRODUCTS }),
-      guess: choiceGuess(
+      question: choiceQuestion(
         say("ask6"),
         facts.besidePatch < facts.partner ? [beside, partner] : [partner, beside], // in the picture's order
         pair.score >= besideScore ? "partner" : "beside",
@@ -145,9 +147,9 @@ const SCENE_RECORDS = {
 
   8: ({ loudest, pair: { products } }, say) => ({
     text: say("text8", signsOf(products)),
-    guess: {
-      ...{ kind: "number", unit: " %", asks: say("ask8"), low: 0, high: 100 },
-      ...{ truth: Math.round(100 * loudest), near: NEAR_POINTS, after: say("after8") },
+    question: {
+      guess: { kind: "Number", low: 0, high: 100, step: 1, unit: " %", near: NEAR_POINTS },
+      ...{ asks: say("ask8"), truth: Math.round(100 * loudest), says: say("after8") },
     },
     figure: { kind: "knob", words: knobWords(say) },
     view: { scale: "off" },
@@ -167,13 +169,9 @@ const SCENE_RECORDS = {
     const truth = agreeing.length;
     const afterWords = say("after10", { agreeing: agreeing.join(", ") || say("none") });
     return {
-      guess: {
-        kind: "number",
-        asks: say(isNamed ? "ask10Named" : "ask10"),
-        low: 0,
-        high: pack.heads,
-        truth,
-        after: afterWords,
+      question: {
+        guess: { kind: "Number", low: 0, high: pack.heads, step: 1 },
+        ...{ asks: say(isNamed ? "ask10Named" : "ask10"), truth, says: afterWords },
       },
       figure: { kind: "heads", heads },
       marks: { partner: true },
@@ -191,7 +189,7 @@ const SCENE_RECORDS = {
         pairs: pairs.toLocaleString("en").replaceAll(",", THOUSANDS_SPACE),
         count: pack.layers * pack.heads,
       }),
-      guess: choiceGuess(say("ask12"), options, String(truth), say("after12")),
+      question: choiceQuestion(say("ask12"), options, String(truth), say("after12")),
       figure: { kind: "code" },
       marks: { partner: true },
       lesson: "cost",
@@ -220,7 +218,7 @@ const askerChoice = ({ pack, patch }, say) =>
       }
     : null;
 
-const choiceGuess = (asks, options, truth, after) => ({ kind: "choice", asks, options, truth, after });
+const choiceQuestion = (asks, options, truth, says) => ({ guess: { kind: "Choice", options }, asks, truth, says });
 
 const topShares = (row, count) => [...row].sort((a, b) => b - a).slice(0, count);
 
@@ -247,28 +245,20 @@ function largestProducts({ q, k, products }) {
     .map((index) => ({ at: index, q: q[index], k: k[index], product: products[index] }));
 }
 
-// Whether a guess is right, and a sentence about it: {right, words}. `pack` is needed only if the guess is a place.
-export function verdictOn(guess, answer, pack, language) {
-  const say = (key, values) => storyWords(language, key, values);
-  if (guess.kind === "choice") return verdict(answer === guess.truth, optionWords(guess, guess.truth), say);
-  if (guess.kind === "number") {
-    const [distanceToTruth, truthWords] = [Math.abs(Number(answer) - guess.truth), `${guess.truth}${guess.unit ?? ""}`];
-    if (distanceToTruth && distanceToTruth <= (guess.near ?? 0))
-      return { right: true, words: say("close", { truth: truthWords }) };
-    return verdict(!distanceToTruth, truthWords, say);
-  }
-  return gradeOf(guess.grades, answer, pack.columns, language);
+// Whether an answer is right, and a sentence about it: {right, words}.
+export function verdictOn(question, answer, language) {
+  if (question.guess.kind === "Place") return gradeOf(question.grades, answer, question.guess.columns, language);
+  const right = isRight(question, answer);
+  const key = answer === question.truth ? "right" : right ? "close" : "itIs";
+  return { right, words: storyWords(language, key, { truth: truthWords(question) }) };
 }
 
 // The right answer in words, without a verdict on a guess: a class has many guesses.
-export function truthOf(guess, language) {
-  if (guess.kind === "place") return "";
-  const truthWords = guess.kind === "choice" ? optionWords(guess, guess.truth) : `${guess.truth}${guess.unit ?? ""}`;
-  return storyWords(language, "itIs", { truth: truthWords });
-}
+export const truthOf = (question, language) =>
+  question.guess.kind === "Place" ? "" : storyWords(language, "itIs", { truth: truthWords(question) });
 
-const optionWords = ({ options }, truth) => options.find(([value]) => value === truth)[1];
-const verdict = (isRight, truth, say) => ({ right: isRight, words: isRight ? say("right") : say("itIs", { truth }) });
+const truthWords = ({ guess, truth }) =>
+  guess.kind === "Choice" ? guess.options.find(([key]) => key === truth)[1] : numberWords(guess, truth);
 
 const INDENT = " ".repeat(4); // written this way because bundling removes the blanks at the start of lines
 
@@ -297,33 +287,30 @@ export function heatOfRow({ pack, row, best }) {
   return digits.join("");
 }
 
-// A scene's question as plain data for a class, in all languages. The right answer is a separate record: phones receive
-// it only when it is shown.
+// A scene's question for a class, in all languages. The right answer is a separate record: phones receive it only when
+// it is shown.
 
 const LANGUAGE_TAGS = Object.keys(STORY_WORDS);
 
-// Returns {scene: {n, count, title}, question: null | {kind, of, asks, …}, told: {truth, after, heat}}. `told` is shown
-// with the answer. Every text is {language: text}.
-// `picture`: the key of the question's picture, which shows whether an open question is about another picture.
+// Returns {scene: {name, n, count, title}, question: null | {of, asks, guess}, told: {truth, after, heat, grades}}.
+// Every text is {language: text}. `picture`: the key of the question's picture, which shows whether an open question is
+// about another picture.
 export function recordForClass(n, count, facts, parts, picture) {
   const scenes = Object.fromEntries(LANGUAGE_TAGS.map((tag) => [tag, sceneAt(n, facts, tag, parts)]));
   const inLanguages = (words) => Object.fromEntries(LANGUAGE_TAGS.map((tag) => [tag, words(scenes[tag])]));
-  const scene = { n, count, title: inLanguages(({ title }) => title) };
-  const { guess } = scenes[LANGUAGE_TAGS[0]];
-  if (!guess) return { scene, question: null };
-  const { kind, low, high, unit, truth, options } = guess;
-  const isPlace = kind === "place";
-  const asks = inLanguages(({ text, guess }) => (isPlace ? `${text} ${guess.asks}` : guess.asks));
-  const question = { kind, of: picture, asks, low, high, unit };
-  if (isPlace) Object.assign(question, { rows: facts.pack.rows, columns: facts.pack.columns, mark: facts.patch });
-  if (options)
-    question.options = options.map(([value], index) => [value, inLanguages(({ guess }) => guess.options[index][1])]);
-  const answerRecord = {
-    truth,
-    after: inLanguages(({ guess }) => guess.after),
-    ...(isPlace ? { heat: heatOfRow(facts), grades: guess.grades } : {}),
+  const scene = { name: String(n), n, count, title: inLanguages(({ title }) => title) };
+  const { question } = scenes[LANGUAGE_TAGS[0]];
+  if (!question) return { scene, question: null };
+  const { guess, truth, grades } = question;
+  const isPlace = guess.kind === "Place";
+  const asks = inLanguages(({ text, question }) => (isPlace ? `${text} ${question.asks}` : question.asks));
+  const options = guess.options?.map(([key], n) => [key, inLanguages(({ question }) => question.guess.options[n][1])]);
+  const told = { truth, after: inLanguages(({ question }) => question.says), ...(isPlace && { grades }) };
+  return {
+    scene,
+    question: { of: picture, asks, guess: { ...guess, ...(options && { options }) } },
+    told: { ...told, ...(isPlace && { heat: heatOfRow(facts) }) },
   };
-  return { scene, question, told: answerRecord };
 }
 
 // The story's facts about one patch in one head, computed from the pack of the picture on view. No DOM.

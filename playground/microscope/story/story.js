@@ -2,9 +2,11 @@
 // picture of See (see/), and all their numbers are measured on that picture.
 
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
+import { numberWords } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW, sameToken } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
+import { choiceButtons, numberDial } from "../drawing/asking.js";
 import { makeCanvas, setMath, setText, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
@@ -104,7 +106,11 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   const drawMarks = (changes) => {
-    const state = { guessed: isGuessed() || !sceneNow().guess, hidden: hidesRow(), aim: hidesRow() ? story.aim : -1 };
+    const state = {
+      guessed: isGuessed() || !sceneNow().question,
+      hidden: hidesRow(),
+      aim: hidesRow() ? story.aim : -1,
+    };
     drawSceneMarks(marksSvg, { ...sceneNow().marks, ...changes }, story.facts, state);
   };
 
@@ -112,7 +118,9 @@ export function createStory(lens, see, { language, way, klass }) {
   // The class's question of this scene and picture, if one is open.
   const questionOfClass = () => {
     const question = klass.now()?.question;
-    return question && klass.now().scene.n === way.at() && question.of === story.pictureKey ? question : null;
+    return question && klass.now().scene.name === String(way.at()) && question.of === story.pictureKey
+      ? question
+      : null;
   };
   const isGuessed = () => {
     const question = questionOfClass();
@@ -151,7 +159,7 @@ export function createStory(lens, see, { language, way, klass }) {
   function setView(scene) {
     const { layer, head, patch } = story.base;
     const query = patchText(patch, data.main.pack.columns);
-    const scale = isGuessed() || !scene.guess ? (scene.view.scale ?? "on") : "on";
+    const scale = isGuessed() || !scene.question ? (scene.view.scale ?? "on") : "on";
     const view = { ...DEFAULT_VIEW, what: FIRST_WAY, layer, head, query, scale, locked: true };
     const key = [way.at(), isGuessed(), query, layer, head].join(" ");
     if (story.viewKey === key) return;
@@ -200,7 +208,7 @@ export function createStory(lens, see, { language, way, klass }) {
     const scene = sceneNow();
     setMath(title, scene.title);
     findPart("text").innerHTML = markedBlocks(scene.text);
-    const guessed = isGuessed() || !scene.guess;
+    const guessed = isGuessed() || !scene.question;
     drawFigure(findPart("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
@@ -235,7 +243,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function askClass(mayTravel) {
     const { address } = data.main.trace.picture;
-    const isOwn = classRecord().question.kind === "place" && klass.isOwn(address);
+    const isOwn = classRecord().question.guess.kind === "Place" && klass.isOwn(address);
     story.wantsPicture = isOwn && mayTravel === undefined;
     if (!isOwn || mayTravel) klass.ask(withAspect(classRecord()), address, mayTravel);
     draw();
@@ -243,7 +251,7 @@ export function createStory(lens, see, { language, way, klass }) {
 
   const withAspect = ({ scene, question }) => ({
     scene,
-    question: { ...question, aspect: frame.pictureWidth / frame.pictureHeight },
+    question: { ...question, guess: { ...question.guess, aspect: frame.pictureWidth / frame.pictureHeight } },
   });
 
   function smallPhotograph() {
@@ -294,49 +302,46 @@ export function createStory(lens, see, { language, way, klass }) {
   }
 
   // ---- guesses
-  function writeGuess({ guess }) {
+  function writeGuess({ question }) {
     const box = findPart("guess");
     if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: questionOfClass() })) return;
     box.replaceChildren();
-    if (!guess || (isGuessed() && !questionOfClass())) return;
+    if (!question || (isGuessed() && !questionOfClass())) return;
     const questionLine = document.createElement("p");
     questionLine.className = "story-asks";
-    questionLine.innerHTML = markedWords(guess.asks);
+    questionLine.innerHTML = markedWords(question.asks);
     box.append(questionLine);
     if (klass.now()) writeBoard(box.appendChild(storyPart("div", "class-board", "")));
     if (questionOfClass()) return;
-    if (guess.kind === "choice") {
-      for (const [value, option] of guess.options) box.append(storyButton(option, () => takeGuess(value)));
-    } else if (guess.kind === "number") box.append(...dialOf(guess));
+    const { guess } = question;
+    if (guess.kind === "Choice") box.append(...choiceButtons(guess, takeGuess));
+    else if (guess.kind === "Number") box.append(...dialOf(guess));
     else box.append(Object.assign(storyPart("p", "story-keys", ""), { textContent: words("byKeys") }));
   }
 
-  function dialOf({ low, high, unit = "" }) {
-    const dial = document.createElement("input");
-    Object.assign(dial, { type: "range", min: low, max: high, step: 1, value: Math.round((low + high) / 2) });
+  function dialOf(guess) {
     const output = document.createElement("output");
-    const write = () => {
-      output.textContent = `${dial.value}${unit}`;
+    const write = (x) => {
+      output.textContent = numberWords(guess, x);
     };
-    dial.addEventListener("input", write);
-    write();
-    dial.setAttribute("aria-label", words("guess"));
-    return [dial, output, storyButton(words("guess"), () => takeGuess(Number(dial.value)))];
+    const dial = numberDial(guess, words("guess"), write);
+    write(dial.value());
+    return [dial.input, output, storyButton(words("guess"), () => takeGuess(dial.value()))];
   }
 
   function writeAfter(n, scene, isGuessed) {
     const box = findPart("after");
     box.replaceChildren();
-    if (scene.guess && isGuessed) {
-      const answer = questionOfClass() ? scene.guess.truth : story.guesses[n];
-      const { right: isRight, words: verdict } = verdictOn(scene.guess, answer, data.main.pack, language());
+    if (scene.question && isGuessed) {
+      const answer = questionOfClass() ? scene.question.truth : story.guesses[n];
+      const { right, words: verdict } = verdictOn(scene.question, answer, language());
       const verdictLine = document.createElement("p");
       const verdictElement = document.createElement("b");
-      verdictElement.className = isRight ? "right" : "wrong";
-      verdictElement.textContent = questionOfClass() ? truthOf(scene.guess, language()) : verdict;
+      verdictElement.className = right ? "right" : "wrong";
+      verdictElement.textContent = questionOfClass() ? truthOf(scene.question, language()) : verdict;
       verdictLine.append(verdictElement, " ");
       const moreWords = document.createElement("span");
-      moreWords.innerHTML = markedWords(scene.guess.after);
+      moreWords.innerHTML = markedWords(scene.question.says);
       verdictLine.append(moreWords);
       box.append(verdictLine);
     }

@@ -15,7 +15,10 @@ const all = (box, selector) => [...box.querySelectorAll(selector)];
 const attributesOf = (element, ...names) => names.map((name) => element.getAttribute(name)).join(" ");
 
 // 2 rows of 3 columns: patch 2 is at the right above, patch 3 at the left below
-const PLACE = { kind: "place", rows: 2, columns: 3, mark: 1, heat: "0f8000", counts: [{ 2: 4, 3: 1 }], truth: 3 };
+const PLACE = {
+  guess: { kind: "Place", rows: 2, columns: 3, mark: 1 },
+  ...{ heat: "0f8000", counts: [{ 2: 4, 3: 1 }], truth: 3 },
+};
 
 test("a class's guesses of a place, the truth and the reader's own lie where their patches lie", () => {
   const svg = chartsOf(PLACE, { mine: [2] }).querySelector("svg");
@@ -51,14 +54,14 @@ test("a bar is as long as its part of the most-guessed, and the true one is mark
     ["a", { en: "A" }],
     ["b", { en: "B" }],
   ];
-  const choice = chartsOf({ kind: "choice", options, counts: [{ a: 1, b: 4 }], truth: "a" });
+  const choice = chartsOf({ guess: { kind: "Choice", options }, counts: [{ a: 1, b: 4 }], truth: "a" });
   assert.deepEqual(all(choice, "li").map(longOf), [0.25, 1]);
   assert.deepEqual(
     all(choice, "li").map((item) => item.className),
     ["truth", ""],
   );
   const counts = [{ 0: 2, 2: 8 }, { 1: 3 }];
-  const number = chartsOf({ kind: "number", low: 0, high: 2, counts, truth: 1 }, { mine: [2, 1] });
+  const number = chartsOf({ guess: { kind: "Number", low: 0, high: 2 }, counts, truth: 1 }, { mine: [2, 1] });
   assert.deepEqual(
     all(number, "ol").map((round) => all(round, "li").map((item) => [longOf(item), item.className].join(" "))),
     [
@@ -69,7 +72,10 @@ test("a bar is as long as its part of the most-guessed, and the true one is mark
 });
 
 test("a round says whether it is the first or the second, and the axis its ends and its middle", () => {
-  const box = chartsOf({ kind: "number", low: 20, high: 40, unit: " %", counts: [{ 20: 2 }, { 40: 1 }], truth: 30 });
+  const box = chartsOf({
+    guess: { kind: "Number", low: 20, high: 40, unit: " %" },
+    ...{ counts: [{ 20: 2 }, { 40: 1 }], truth: 30 },
+  });
   const textsOf = (selector) => all(box, selector).map((item) => item.textContent);
   assert.deepEqual(textsOf(".class-count"), ["First guess · 2 guesses", "Second guess · 1 guess"]);
   assert.deepEqual(textsOf(".class-axis span").slice(0, 3), ["20 %", "30 %", "40 %"]);

@@ -46,7 +46,7 @@ test("each value is counted in one bar, and no bar lies beyond the ends", () => 
     [1, 34],
   ]) {
     const counts = Object.fromEntries(Array.from({ length: high - low + 1 }, (_, i) => [String(low + i), 1]));
-    const bars = histogram(counts, low, high);
+    const bars = histogram(counts, { low, high });
     assert.equal(
       bars.reduce((total, { count }) => total + count, 0),
       high - low + 1,
@@ -56,20 +56,41 @@ test("each value is counted in one bar, and no bar lies beyond the ends", () => 
   }
 });
 
+test("guesses on a fine or a logarithmic scale are counted from its low end to its high end, each once", () => {
+  for (const [scale, guesses] of [
+    [{ low: -1, high: 1, step: 0.01 }, [-1, -0.37, 0, 0.29, 1]],
+    [{ low: 0.0001, high: 1, step: 0.0001, log: true }, [0.0001, 0.0003, 0.02, 0.5, 1]],
+    [{ low: 1e5, high: 1e11, step: 1, log: true }, [1e5, 3e7, 1e11]],
+  ]) {
+    const bars = histogram(Object.fromEntries(guesses.map((guess) => [guess, 1])), scale);
+    assert.equal(
+      bars.reduce((total, { count }) => total + count, 0),
+      guesses.length,
+    );
+    assert.deepEqual([bars[0].count, bars.at(-1).count], [1, 1], JSON.stringify(scale));
+    for (const guess of guesses) {
+      const bar = histogram({ [guess]: 1 }, scale).find(({ count }) => count);
+      const margin = 1e-9 * Math.max(1, Math.abs(guess)); // of rounding
+      assert.ok(bar.from <= guess + margin && guess <= bar.to + margin, `${guess}: ${JSON.stringify(bar)}`);
+    }
+  }
+});
+
 test("a class is asked the scene's question in all languages, and the question never tells the answer", () => {
   for (let n = 1; n <= SCENE_COUNT; n++) {
-    const { guess } = sceneAt(n, facts, "en");
+    const { question: asked } = sceneAt(n, facts, "en");
     const { scene, question, told: reveal } = recordForClass(n, SCENE_COUNT, facts, [], "this picture");
-    assert.equal(scene.n, n);
+    assert.deepEqual([scene.n, scene.name], [n, String(n)]);
     assert.equal(scene.title.de, sceneAt(n, facts, "de").title);
-    assert.equal(question === null, guess === null);
-    if (!guess) continue;
-    assert.equal(reveal.truth, guess.truth);
-    assert.equal(reveal.after.en, guess.after);
-    assert.equal(reveal.heat?.length, guess.kind === "place" ? 48 : undefined);
-    assert.ok(!("truth" in question) && !JSON.stringify(question).includes(guess.after), `scene ${n}`);
-    for (const [value, words] of question.options ?? []) assert.ok(typeof value === "string" && words.en && words.de);
-    if (guess.kind === "place") assert.deepEqual([question.rows, question.columns, question.mark], [6, 8, 19]);
+    assert.equal(question === null, asked === null);
+    if (!asked) continue;
+    const { guess } = question;
+    assert.equal(reveal.truth, asked.truth);
+    assert.equal(reveal.after.en, asked.says);
+    assert.equal(reveal.heat?.length, guess.kind === "Place" ? 48 : undefined);
+    assert.ok(!("truth" in question) && !JSON.stringify(question).includes(asked.says), `scene ${n}`);
+    for (const [value, words] of guess.options ?? []) assert.ok(typeof value === "string" && words.en && words.de);
+    if (guess.kind === "Place") assert.deepEqual([guess.rows, guess.columns, guess.mark], [6, 8, 19]);
   }
 });
 

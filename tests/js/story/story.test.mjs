@@ -96,7 +96,7 @@ test("no hole is left open in any scene, in any language", () => {
     for (let n = 1; n <= SCENE_COUNT; n++)
       for (const side of [16, null]) {
         const scene = sceneAt(n, { ...facts, side }, language);
-        const sceneText = JSON.stringify([scene.title, scene.text, scene.guess]);
+        const sceneText = JSON.stringify([scene.title, scene.text, scene.question]);
         assert.ok(!/\{\w+\}|undefined|NaN|null ×/.test(sceneText), sceneText);
       }
 });
@@ -109,15 +109,16 @@ test("the story has twelve scenes and at most 2,500 words", () => {
 
 test("every guess can reach what is true, and its truth is right", () => {
   for (let n = 1; n <= SCENE_COUNT; n++) {
-    const { guess } = sceneAt(n, facts, "en");
-    if (!guess) continue;
-    if (guess.kind === "number") assert.ok(guess.low <= guess.truth && guess.truth <= guess.high, `scene ${n}`);
-    if (guess.kind === "choice")
+    const { question } = sceneAt(n, facts, "en");
+    if (!question) continue;
+    const { guess, truth } = question;
+    if (guess.kind === "Number") assert.ok(guess.low <= truth && truth <= guess.high, `scene ${n}`);
+    if (guess.kind === "Choice")
       assert.ok(
-        guess.options.some(([value]) => value === guess.truth),
+        guess.options.some(([key]) => key === truth),
         `scene ${n}`,
       );
-    assert.ok(verdictOn(guess, guess.truth, pack, "en").right, `scene ${n}`);
+    assert.ok(verdictOn(question, truth, "en").right, `scene ${n}`);
   }
 });
 
@@ -151,11 +152,11 @@ test("sentences that follow a hand keep their holes until it moves", () => {
 });
 
 test("a wrong number says what is true", () => {
-  const share = { kind: "number", truth: 88, unit: " %" };
-  assert.equal(verdictOn(share, 12, pack, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
+  const asked = (near) => ({ guess: { kind: "Number", low: 0, high: 100, step: 1, unit: " %", near }, truth: 88 });
+  assert.equal(verdictOn(asked(0), 12, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
   const closeVerdict = { right: true, words: storyWords("en", "close", { truth: "88 %" }) };
-  assert.deepEqual(verdictOn({ ...share, near: 5 }, 83, pack, "en"), closeVerdict);
-  assert.ok(!verdictOn({ ...share, near: 5 }, 82, pack, "en").right);
+  assert.deepEqual(verdictOn(asked(5), 83, "en"), closeVerdict);
+  assert.ok(!verdictOn(asked(5), 82, "en").right);
 });
 
 test("a part that the sample names is called by its name", () => {
@@ -163,10 +164,10 @@ test("a part that the sample names is called by its name", () => {
     kind: "eye",
     box: [Math.floor(patch / 8) / 6, (patch % 8) / 8, (Math.floor(patch / 8) + 1) / 6, ((patch % 8) + 1) / 8],
   });
-  const { guess } = sceneAt(1, facts, "en", [partAt(facts.patch), partAt(facts.partner)]);
-  assert.match(guess.after, /the other eye/);
-  assert.doesNotMatch(sceneAt(1, facts, "en").guess.after, /eye/);
-  assert.equal(verdictOn(guess, facts.partner, pack, "en").words.split(":")[0], "You found it");
+  const { question } = sceneAt(1, facts, "en", [partAt(facts.patch), partAt(facts.partner)]);
+  assert.match(question.says, /the other eye/);
+  assert.doesNotMatch(sceneAt(1, facts, "en").question.says, /eye/);
+  assert.equal(verdictOn(question, facts.partner, "en").words.split(":")[0], "You found it");
 });
 
 test("the code names the model, the picture and the row", () => {
@@ -195,24 +196,24 @@ test("scenes 1, 7 and 10 sum over the box of the part that they name", () => {
   let sum = 0;
   for (let patch = 0; patch < 48; patch++) if (inPart(patch)) sum += facts.row[1 + patch];
   const share = `${Math.round(100 * sum)}\u00a0%`;
-  assert.match(sceneAt(1, named, "en", [part, asked]).guess.after, new RegExp(`gives ${share} to the other eye`));
+  assert.match(sceneAt(1, named, "en", [part, asked]).question.says, new RegExp(`gives ${share} to the other eye`));
   assert.match(sceneAt(7, named, "en", [part, asked]).text, new RegExp(`gives ${share} to the other eye`));
-  const { guess } = sceneAt(10, named, "en", [part, asked]);
-  assert.match(guess.asks, /go to the other eye/);
-  assert.equal(guess.truth, facts.heads.filter(({ best }) => inPart(best)).length);
+  const { question } = sceneAt(10, named, "en", [part, asked]);
+  assert.match(question.asks, /go to the other eye/);
+  assert.equal(question.truth, facts.heads.filter(({ best }) => inPart(best)).length);
 });
 
 test("a score, a distance and an answer of scene 6 are of the framed square, not of the thing around it", () => {
   const part = { kind: "eye", box: [0, 0, 1, 1] };
   for (const n of [3, 6]) {
-    const { guess } = sceneAt(n, facts, "en", [part]);
-    assert.doesNotMatch(JSON.stringify(guess), /eye/);
-    assert.match(JSON.stringify(guess), /the framed/);
+    const { question } = sceneAt(n, facts, "en", [part]);
+    assert.doesNotMatch(JSON.stringify(question), /eye/);
+    assert.match(JSON.stringify(question), /the framed/);
   }
 });
 
 test("scene 6 lists both squares as they follow in the picture, so that no answer is always the first", () => {
-  const firstOf = (partner) => sceneAt(6, { ...facts, partner }, "en").guess.options[0][0];
+  const firstOf = (partner) => sceneAt(6, { ...facts, partner }, "en").question.guess.options[0][0];
   assert.equal(firstOf(facts.besidePatch - 1), "partner");
   assert.equal(firstOf(facts.besidePatch + 1), "beside");
 });
@@ -242,7 +243,7 @@ test("no German table has a decimal point", () => {
 
 test("no German scene has a decimal point", () => {
   for (let n = 1; n <= SCENE_COUNT; n++) {
-    const { text, guess } = sceneAt(n, facts, "de");
-    assert.doesNotMatch(`${text} ${guess?.asks} ${guess?.after}`, /\d\.\d/);
+    const { text, question } = sceneAt(n, facts, "de");
+    assert.doesNotMatch(`${text} ${question?.asks} ${question?.says}`, /\d\.\d/);
   }
 });
