@@ -125,7 +125,9 @@ def write(
         + _preload_tags(begin["script"], begin["styles"], samples_file, opening_file, picture),
         data={
             "begin": begin,
-            "toolbar": toolbar_data(samples=samples_file, labelled=None, app=APP_COMMAND, shared=shared_script),
+            "toolbar": toolbar_data(
+                samples=samples_file, labelled=None, app=APP_COMMAND, shared=shared_script, workbench=""
+            ),
             "site": site,
         },
     )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from playground.figures.bundle import LENS_STYLES
 from playground.models.names import plain_name
-from playground.serving import models, pictures, routes_samples, scripts
+from playground.serving import models, pictures, routes_samples, scripts, settings
 from playground.ui.components import SCRIPTS, SHARED_PAGE_FILES, SHELL_STYLES
 from playground.ui.pages import AFTER_LAYERS, BEFORE_LAYERS, LESSONS, MODEL_PARTS, PAGES
 from playground.version import __version__, repository
@@ -98,6 +98,7 @@ def toolbar_data(**changes: object) -> dict:
         "titles": {card.name: card.title for card in models.cards()}
         | {models.PHOTOGRAPH_MODEL: plain_name(models.PHOTOGRAPH_MODEL)},
         "computes": scripts.computed_by_browsers(),  # models that browsers run
+        "workbench": "workbench/" if settings.now().workbench else "",
         "version": __version__,
         "shared": scripts.address(*SHARED_PAGE_FILES),
         "overview": _overview(),
