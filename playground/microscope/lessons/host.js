@@ -506,6 +506,7 @@ function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount
 
 const chartConfig = (name) => ({
   displaylogo: false,
+  displayModeBar: matchMedia("(hover: none)").matches ? false : "hover", // on a phone it would cover the title
   responsive: true,
   toImageButtonOptions: { format: "svg", filename: name },
   modeBarButtonsToRemove: [

@@ -120,6 +120,7 @@ const SAMPLE_NUMBERS = "These numbers are of a sample, not of your photograph.";
 function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, parts: placeOf }) {
   const { name, idea, isClass, link, tell, signal, place } = page;
   const { steps } = record;
+  const { workbench: workbenchRoot } = readPageData();
   const [tabs, body] = ["nav", "div"].map((tag) => document.createElement(tag));
   [tabs.className, body.className] = ["lesson-steps", "lesson-body"];
   tabs.setAttribute("aria-label", "Steps");
@@ -131,7 +132,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   const lesson = {
     ...{ ...kit, settings, defaults, options, read, fileAt, link, viewId: () => viewCount },
     plotly: () => plotlyOf(kit, fileAt),
-    workbench: (workbenchPage) => readPageData().workbench && addressOf(`workbench/${workbenchPage}`),
+    workbench: (workbenchPage) => workbenchRoot && addressOf(`${workbenchRoot}${workbenchPage}`),
     set(changes) {
       Object.assign(settings, changes);
       tellStep(Object.keys(changes).join());
@@ -161,7 +162,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
     player.asked += 1;
     if (player.isAsking) return;
     player.isAsking = true;
-    body.setAttribute("aria-busy", "true");
+    if (player.list) body.setAttribute("aria-busy", "true"); // what is shown is about to change
     try {
       for (let asked = 0; asked < player.asked; ) {
         asked = player.asked;
@@ -222,8 +223,11 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
     former?.end();
     shown = player;
     idea.hidden = step !== steps[0];
-    for (const button of tabs.children)
-      button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
+    for (const button of tabs.children) {
+      const isCurrent = button.dataset.step === step.name;
+      button.setAttribute("aria-current", isCurrent ? "step" : "false");
+      if (isCurrent) tabs.scrollLeft = button.offsetLeft - (tabs.clientWidth - button.offsetWidth) / 2; // on a phone
+    }
     return ask(player);
   }
 
