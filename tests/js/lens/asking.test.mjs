@@ -430,7 +430,6 @@ test("a comparison wants its layer before the neighbours; without one the host i
 const lensOfRoundingSource = (options) => {
   const lensInSee = aLens(options);
   lensInSee.source.rounds = true;
-  lensInSee.lens.page.see = { on: false };
   return lensInSee;
 };
 const roundedLayers = (...layers) => packOf({ ...SIX_LAYERS, held: layers, eightBits: true });
