@@ -1,8 +1,8 @@
-// Shows the parts of a lesson's step. playground/lessons/parts.py describes the parts; a folder without a server has
-// them for several values of the settings, as playground/serving/site_files.py writes them.
+// Shows the parts of a lesson's step, which playground/lessons/parts.py describes. A folder without a server has them
+// for several values of the settings, as playground/serving/site_files.py writes them.
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, box, look, mount: the script if it is loaded already, then with styles: their file}}, read(file) and
-// fileAt(file), link(page, words): a page's address, workbench(page): the address of a page of the workbench, or null,
+// fileAt(file), link(page, words): a page's address, workbench(page): the address of a page of the workbench or null,
 // plotly() → a promise, set(changes), viewId(): changes when the settings are set from outside, subject: the visitor's
 // own photograph for this step (see subject.js), or null, stays: a sentence which says that a part keeps the sample's
 // numbers}.
