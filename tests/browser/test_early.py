@@ -81,7 +81,7 @@ def test_what_is_chosen_before_streamlit_comes_stays(early):
     visitor, held_scripts = early()
     visitor.lock((3, 3))
     visitor.choose_layer(2)
-    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.press_sample("flock")
     visitor.shows("flock")
     visitor.unfold("compare").locator('[data-beside="portrait"]').click()
     visitor.page.wait_for_url("**with=**")

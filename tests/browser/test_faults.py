@@ -202,11 +202,11 @@ def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(chooser
         server.kill()
         chooser.page.locator(CONNECTED).wait_for(state="detached")
         if when == "away":
-            chooser.page.locator('.strip [data-sample="still-life"]').click()
+            chooser.press_sample("still-life")
         server.start().wait()
     if when == "starting":
-        chooser.page.locator('.strip [data-sample="still-life"]').click()
-    chooser.page.locator('.strip [data-sample="still-life"][aria-pressed="true"]').wait_for()
+        chooser.press_sample("still-life")
+    chooser.page.locator('.strip [data-sample="still-life"][aria-pressed="true"]').wait_for(state="attached")
     chooser.page.wait_for_url("**sample=still-life**")
     chooser.until("r => r.head === 1 && !r.locked")  # the head stays; the lock belonged to the former picture
 
@@ -227,7 +227,7 @@ def test_the_next_server_draws_a_lesson_and_hears_what_is_chosen_there(visit, se
         server.start().wait()
     # Playwright reports sent frames only while a call of it runs, hence evaluate("true")
     until(lambda: visitor.page.evaluate("true") and frames, "the page has not asked the new server to draw it")
-    visitor.page.locator('.strip [data-sample="portrait"]').click()  # during the server's first run of the page
+    visitor.press_sample("portrait")  # during the server's first run of the page
     visitor.page.wait_for_url("**sample=portrait**")
     visitor.page.locator(".drawing .apart").wait_for()
 
@@ -274,7 +274,7 @@ def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
 @pytest.mark.slow
 def test_a_reload_in_the_middle_of_an_answer_harms_nothing(visit):
     visitor = visit("model=ViT-S/16")
-    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.press_sample("flock")
     visitor.page.reload()
     visitor.until()
     visitor.pick("portrait")

@@ -143,7 +143,7 @@ def test_a_page_that_is_older_than_the_server_offers_one_reload(arrive, server):
 
     visitor.open()
     visitor.page.route("**/api/trace?**", answer_as_older)
-    visitor.page.locator('.strip [data-sample="portrait"]').click()
+    visitor.press_sample("portrait")
     visitor.hears("This page is older than the server")
     offers = visitor.page.locator(".attention-notice").get_by_role("button", name="reload it")
     assert offers.count() == 1
