@@ -42,7 +42,7 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     assert parameters(visitor)["filter"] == "14"  # a setting of the lesson stays in the address
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
-    visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
+    visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for(state="attached")
 
 
 def choose(visitor, name: str) -> dict[str, str]:

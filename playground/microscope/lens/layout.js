@@ -32,6 +32,7 @@ function readTheme(frame, { refs, root }) {
 const COLUMN = 334; // px: the least width of the column beside the picture
 const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
 const PRESENTED_COLUMN = 300; // px: in full screen
+const PAIR_WORDS_HEIGHT = 230; // px: height of the words below two pictures in full screen
 const MOMENTS_HEIGHT = 56; // px: height of the row of moments
 const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
 const LOW_HEIGHT = 420; // px: in a lower room the moments are in the column
@@ -81,7 +82,7 @@ function layOut(lens) {
   const isPair = choice.presenting && choice.view.beside === "filter";
   const column = isPair ? width / 2 : choice.presenting ? PRESENTED_COLUMN : isLow ? LOW_COLUMN : COLUMN;
   const momentsHeight = isLow || choice.presenting || !see ? 0 : MOMENTS_HEIGHT; // a presenter's keys step through them
-  const besideWidth = Math.min(width - column, (height - momentsHeight) * aspect);
+  const besideWidth = Math.min(width - column, (height - (isPair ? PAIR_WORDS_HEIGHT : momentsHeight)) * aspect);
   const overWidth = Math.min(width, (height - momentsHeight - ROW_BELOW_HEIGHT) * aspect);
   const isOver = isBeside && !isLow && !isPair && overWidth > WIDER_FACTOR * besideWidth; // a panorama
   const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);

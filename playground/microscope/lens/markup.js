@@ -222,7 +222,7 @@ export const MARKUP = `
     <div><dt><kbd>b</kbd></dt><dd>surprise me</dd></div>
     <div><dt><kbd>n</kbd></dt><dd>colour and nearness alone, without a network</dd></div>
     <div><dt><kbd>PgDn</kbd> <kbd>PgUp</kbd></dt><dd>next scene</dd></div>
-    <div><dt><kbd>p</kbd></dt><dd>play the layers, in See</dd></div>
+    <div><dt><kbd>p</kbd></dt><dd>play the layers</dd></div>
     <div><dt><kbd>f</kbd></dt><dd>present, as large as the screen</dd></div>
   </dl>
 </div>

@@ -37,7 +37,7 @@ const DESKTOP_ORDER = ["picture", "wide", "tall", "page", "link"];
 const PHONE_ORDER = ["tall", "picture", "page", "link", "wide"];
 
 const HEAD_MARKUP = `
-  <p class="see-says" data-see="says"></p>
+  <h1 class="see-says" data-see="says"></h1>
   <p class="see-invites" data-see="invites"></p>
   <button type="button" class="see-plays" data-see="plays" aria-pressed="false">
     <svg viewBox="0 0 12 12" aria-hidden="true"><path d="M1 0l11 6-11 6z"/></svg></button>
