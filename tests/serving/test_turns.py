@@ -14,8 +14,7 @@ from playground.analysis.heads import disagreement
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
 from playground.lessons import experiments
-from playground.lessons.parts import Run, Wait
-from playground.serving import effort, here, ledger, models, queue, traces
+from playground.serving import effort, ledger, models, queue, traces
 from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
 
@@ -166,49 +165,6 @@ def open_the_sum() -> AppTest:
     page.switch_page("pages/heads.py").run()
     assert not page.exception
     return page
-
-
-class Ann(queue.Nobody):
-    def visitor(self) -> ledger.Visitor:
-        return ledger.Visitor("ann", "10.0.0.1")
-
-
-def start_run(monkeypatch, work) -> here.Work:
-    monkeypatch.setattr(queue, "find_asker", Ann)
-    run = here.Work(Run("two", "Train now", work, ""))
-    monkeypatch.setattr(queue, "find_asker", queue.Nobody)  # the run's thread belongs to no page
-    return run
-
-
-def test_a_run_takes_turns_in_the_name_of_its_starter_who_is_charged(one_queue, monkeypatch):
-    monkeypatch.setattr(ledger, "seats", ledger.Seats(Ledger()))
-    monkeypatch.setattr(one_queue, "kind", "passes")
-    monkeypatch.setattr(one_queue, "costs", costs := Ledger())
-
-    def work(ahead):
-        with queue.turns() as give_way:
-            yield Wait("", result=[ticket.visitor.person for ticket in one_queue.at_work])
-            give_way()
-
-    run = start_run(monkeypatch, work)
-    until(lambda: run.look() == 0 and run.is_over, "it has not ended")
-    assert (run.trouble, run.result) == (None, ["ann"])
-    assert costs.cost("10.0.0.1/32") > 0
-
-
-def test_a_run_that_is_stopped_while_it_waits_gives_up(one_queue, monkeypatch):
-    def work(ahead):
-        with queue.turns():
-            raise AssertionError("it was not its turn")
-        yield
-
-    with one_queue.take():
-        run = start_run(monkeypatch, work)
-        until(lambda: one_queue.waiting_count, "it does not wait")
-        run.stop()
-        until(lambda: run.is_over, "it goes on")
-    assert run.trouble is None
-    assert one_queue.line == []
 
 
 # Pages ----------------------------------------------------------------------------------------------------------------
