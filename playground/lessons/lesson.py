@@ -36,11 +36,6 @@ class Setting:
     def read(self, text: str | None) -> object:
         return {str(option): option for option in self.options}.get(text, self.default)
 
-    def take(self, value: object) -> object:
-        """The option that equals `value`, which comes unchecked from a drawing in the browser; else the option that
-        `read` finds for its text. JavaScript writes 1.0 as 1."""
-        return next((option for option in self.options if option == value), self.read(str(value)))
-
     def value_in(self, name: str, address: Mapping[str, str]) -> object:
         """The value of this setting, called `name`, in an address."""
         return self.read(address.get(name))
@@ -205,10 +200,6 @@ class Lesson:
         """All settings in the lesson's address."""
         step_settings = {name: step.settings for name, step in self.steps.items() if step.settings}
         return {**self.choices, "step": StepSetting.by(self.steps, **step_settings)}
-
-    @property
-    def titles(self) -> dict[str, str]:
-        return {name: step.title for name, step in self.steps.items()}
 
     def defaults(self, **other: object) -> Settings:
         return Settings(**{name: setting.default for name, setting in self.choices.items()} | other)

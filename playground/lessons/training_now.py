@@ -85,9 +85,9 @@ def packed_layer(run: Timelapse, layer: int, loss_beginnings: Sequence[Beginning
     from playground.analysis.heads import HABITS
 
     header = {
-        "run": "bundled", "planned": len(run.moments),
+        "planned": len(run.moments),
         "begins": [[beginning.step, beginning.short] for beginning in loss_beginnings],
-        "aim": "On the patch's own object", "told": [], "growing": False, "first": None,
+        "aim": "On the patch's own object",
         "moments": [moment.step for moment in run.moments],
         "losses": list(run.losses),
         "habits": [{"label": habit.label, "colour": habit.colour} for habit in HABITS],

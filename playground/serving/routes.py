@@ -167,6 +167,7 @@ VIEW_WORDS = (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES)
 FIGURE_WORDS = (*VIEW_WORDS, *figure_words.LOOK_FIELDS, "held", routes_figures.DOWNLOAD_WORD)
 WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
     "GET /api/app/{digest}/{entry:path}": (),
+    "GET /api/page/{file}": (),
     "GET /api/samples/{edition}": (),
     "GET /api/samples/{name}/{digest}.jpg": (),
     "GET /api/moments": (),

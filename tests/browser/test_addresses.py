@@ -43,8 +43,10 @@ def test_the_address_opens_the_same_view_for_somebody_else(visit):
 def test_a_copied_link_opens_the_same_view_for_somebody_else(visit):
     visitor = visit("sample=still-life", permissions=["clipboard-read", "clipboard-write"])
     expected = choose_view(visitor)
-    visitor.part("link").click()
-    visitor.part("message").filter(has_text="Link copied").wait_for()
+    visitor.page.locator(".toolbar .sending").click()
+    visitor.page.locator('[data-share="link"]').click()
+    visitor.part("shareSave").click()
+    visitor.part("shareStatus").filter(has_text="Link copied").wait_for()
     link = visitor.page.evaluate("navigator.clipboard.readText()")
     assert_same_view(visit(urlsplit(link).query), expected)
 

@@ -123,7 +123,7 @@ def place_on_page(visitor, row, column):
 def test_painted_patches_are_cut_from_the_locked_patch_s_row(go):
     visitor = go(f"{ADDRESS}&query=7,5&locked=true")
     mouse = visitor.page.mouse
-    visitor.page.get_by_role("button", name="Scissors", exact=True).click()
+    visitor.open_row("change")
     visitor.page.get_by_role("button", name="paint patches").click()
     mouse.move(*place_on_page(visitor, 3, 10))
     mouse.down()
@@ -143,7 +143,7 @@ def test_painted_patches_are_cut_from_the_locked_patch_s_row(go):
 
 def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):
     visitor = go(f"{ADDRESS}&query=7,5&locked=true")
-    visitor.page.get_by_role("button", name="Scissors", exact=True).click()
+    visitor.open_row("change")
     visitor.page.get_by_role("button", name="cut this head").click()
     state = visitor.until("r => r.pass === 'whole'")
     assert state["row"][python_trace().token(LOCKED_PATCH)] == 1

@@ -93,10 +93,7 @@ def choose_told_head(page) -> None:
 
 def suppose_least_likely_label(page) -> None:
     label = model().config.labels[int(python_trace().logits.argmin())]
-    box = page.locator(".st-key-supposed input")
-    box.click()  # scrolls to the list of labels if necessary, and opens the list
-    box.fill(label)
-    page.get_by_role("option", name=label).click()
+    page.locator(".lesson-pick select").first.select_option(label=label)
 
 
 def even_out_scores(page) -> None:

@@ -118,7 +118,7 @@ def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
 
 def test_a_picture_of_the_view_is_saved_without_a_server(reader, file):
     visitor = reader().read_file(file)
-    visitor.part("saving").click()
+    visitor.part("sending").click()
     with visitor.page.expect_download(timeout=PATIENCE) as download:
         visitor.page.locator('.lens [data-save="1"]').first.click()
     assert download.value.suggested_filename == "attention-layer4-head2-7-5.png"

@@ -58,10 +58,10 @@ def test_a_page_outlives_its_server_and_finds_the_next_one_by_itself(chooser, se
 @pytest.mark.slow
 def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(chooser, server):
     server.kill()
-    chooser.page.locator('.strip [data-sample="still-life"]').click()
+    chooser.press_sample("still-life")
     chooser.hears("The server does not answer")
     server.start().wait()
-    chooser.page.locator('.strip [data-sample="still-life"][aria-pressed="true"]').wait_for()
+    chooser.page.locator('.strip [data-sample="still-life"][aria-pressed="true"]').wait_for(state="attached")
     chooser.page.wait_for_url("**sample=still-life**")
     chooser.until("r => r.picture === 'still-life' && r.head === 1 && !r.locked")  # the lock was the former picture's
 
@@ -74,7 +74,7 @@ def test_the_next_server_plays_a_lesson_on_what_is_chosen_there(visit, server):
     visitor.rest()
     server.kill()
     server.start().wait()
-    visitor.page.locator('.strip [data-sample="portrait"]').click()
+    visitor.press_sample("portrait")
     visitor.page.wait_for_url("**sample=portrait**")
     visitor.page.locator(".drawing .apart").wait_for()
 
@@ -121,7 +121,7 @@ def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
 @pytest.mark.slow
 def test_a_reload_in_the_middle_of_an_answer_harms_nothing(visit):
     visitor = visit("model=ViT-S/16")
-    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.press_sample("flock")
     visitor.page.reload()
     visitor.until()
     visitor.pick("portrait")

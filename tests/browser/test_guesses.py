@@ -88,11 +88,11 @@ def test_every_step_shows_its_picture_and_question_in_dinov2_on_a_photograph(arr
     for name, steps in PICTURE_STEPS.items():
         for n, step in enumerate(steps):
             if n:
-                page.locator(".st-key-step button").nth(n).click()
+                page.locator(".lesson-steps button").nth(n).click()
             else:
                 page.goto(f"{visitor.url}/{name}?model=dinov2-small&sample=coffee&step={step}")
-            guess = f".st-key-guess_{LESSONS[name].steps[step].question} .guess"
-            page.locator(f"{guess} .field *, .st-key-blank button, .stAlert").first.wait_for(state="attached")
+            guess = "#lesson .guess"
+            page.locator(f"{guess} .field *").first.wait_for(state="attached")
             visitor.rest()
             until(
                 page.locator("body"),
@@ -109,10 +109,13 @@ def go_through(visitor, pages) -> None:
         for n, (step, record) in enumerate(LESSONS[name].steps.items()):
             id = record.question
             if n:
-                page.locator(".st-key-step button").nth(n).click()
+                page.locator(".lesson-steps button").nth(n).click()
             elif name != pages[0]:
                 page.get_by_role("link", name="Next: ").click()
-            box = page.locator(f".st-key-guess_{id} .guess")
+            page.locator(f'#lesson[data-page="{name}"]').wait_for(state="attached")
+            if len(STEPS[name]) > 1:
+                page.locator(f'.lesson-steps [data-step="{step}"][aria-current="step"]').wait_for(state="attached")
+            box = page.locator("#lesson .guess").first
             box.locator(".field *").first.wait_for(state="attached")
             visitor.rest()
             until(
@@ -121,15 +124,13 @@ def go_through(visitor, pages) -> None:
                 step,
             )
             assert box.evaluate(TRUTH_IS_IN_RANGE), f"{name} {step}: nobody can guess right"
-            hidden_part = page.locator(f".st-key-after_{id}")
+            hidden_part = page.locator(f'[data-after="{id}"]').first
             assert hidden_part.count() == 0 or not hidden_part.is_visible()
-            frame_count = len(visitor.sent_frames)
+            asked_count = len(visitor.asked)
             guess(page, box)
             box.get_by_role("button", name="Lock my guess").click()
             box.locator("div.told b").first.wait_for()
-            assert not visitor.sent_frames[frame_count:], (
-                f"{name} {step} told the server: {visitor.sent_frames[frame_count:]}"
-            )
+            assert not visitor.asked[asked_count:], f"{name} {step} told the server: {visitor.asked[asked_count:]}"
             if hidden_part.count():
                 hidden_part.wait_for(state="visible")
 
@@ -174,15 +175,15 @@ def test_a_result_is_shown_for_another_picture_and_may_be_guessed_once_more(visi
     box.locator("div.told b").wait_for()
     visitor.pick("flock")
     box.get_by_text("You guessed this about something else").wait_for()
-    page.locator(".st-key-drawing_push").first.wait_for(state="visible")
+    page.locator(".drawing.push").first.wait_for(state="visible")
     box.get_by_role("button", name="Guess once more").click()
     box.get_by_role("button", name="Lock my guess").wait_for()
     assert box.locator("div.told").is_hidden()
-    page.locator(".st-key-drawing_push").first.wait_for(state="hidden")
+    page.locator(".drawing.push").first.wait_for(state="hidden")
 
 
 def test_a_box_of_the_overview_leads_to_its_page(visitor):
     visitor.page.goto(f"{visitor.url}/cost?{with_small_picture('')}")
-    visitor.page.locator(".overview").get_by_role("button", name="MLP", exact=True).click()
+    visitor.page.locator(".overview").get_by_role("link", name="MLP", exact=True).click()
     visitor.page.wait_for_url("**/block**")
     visitor.page.get_by_role("heading", name="Block").wait_for()

@@ -42,7 +42,7 @@ def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(les
     assert f"{habits.entropy[2, 3]:.2f} bits" in card.inner_text()
     assert f"{habits.distance[2, 3]:.1f} patches" in card.inner_text()
     colours_before = colours(page)
-    page.get_by_role("radio", name="distance", exact=True).click()
+    page.get_by_role("button", name="distance", exact=True).click()
     page.locator('.atlas[data-measure="distance"]').wait_for()
     assert colours(page) != colours_before
     page.wait_for_url("**measure=distance**")
@@ -51,7 +51,7 @@ def test_the_atlas_says_what_python_says_and_its_measure_changes_its_colours(les
 def test_a_link_restores_the_measure_and_the_switches(lesson):
     page = lesson("sample=flock&measure=self&off=1.2+3.0").page
     page.locator('.atlas[data-measure="self"]').wait_for()
-    page.get_by_test_id("stButtonGroup").get_by_text("Switch a head off").click()
+    page.get_by_role("button", name="Switch a head off").first.click()
     page.locator('.board[data-off="1.2 3.0"]').wait_for()
     assert cell(page, 3, 0, "board").get_attribute("aria-pressed") == "true"
     query = parse_qs(urlsplit(page.url).query)
@@ -76,7 +76,7 @@ def test_one_click_switches_a_head_off_and_another_one_on_again(lesson):
     head = int(np.nanargmax(measure_heads(python_trace()).effect[layer]))  # a head that adds something
     without_head = ablation_effect(python_trace(), {(layer, head)})
     cell(page, layer, head, "board").click()
-    page.locator(f'.board[data-off="{layer}.{head}"]').wait_for()
+    page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
     page.wait_for_url(f"**off={layer}.{head}**")
     captions = page.locator(".film figcaption").all_inner_texts()
     changes = without_head.change[:, len(python_trace().prefix) :].mean(1)
@@ -117,9 +117,7 @@ def test_over_all_samples_the_numbers_have_a_spread(lesson):
 @pytest.mark.parametrize("step", ["atlas", pytest.param("off", marks=pytest.mark.slow)])
 def test_on_a_phone_nothing_is_cut_off(lesson, step):
     page = lesson(f"off=2.1&step={step}", viewport={"width": 390, "height": 844}, color_scheme="dark").page
-    width_script = (
-        "[...document.querySelectorAll('html, body, [data-testid=stMain]')].map((e) => e.scrollWidth - e.clientWidth)"
-    )
+    width_script = "[...document.querySelectorAll('html, body')].map((e) => e.scrollWidth - e.clientWidth)"
     assert max(page.evaluate(width_script)) <= 0
     board_parts = (".board .headgrid", ".board .prediction", ".board .film")
     for part in board_parts if step == "off" else (".atlas .headgrid", ".atlas .card"):

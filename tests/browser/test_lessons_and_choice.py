@@ -42,26 +42,32 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     assert parameters(visitor)["filter"] == "14"  # a setting of the lesson stays in the address
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
-    visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for()
+    visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for(state="attached")
 
 
 def choose(visitor, name: str) -> dict[str, str]:
     """Presses one of a row of buttons; returns the parameters of the new address. Waits until they differ, because at
     first the page may only write the same parameters in another order."""
     parameters_before = parameters(visitor)
-    visitor.page.get_by_role("radio", name=name).click()
+    chooser(visitor, name).click()
     visitor.page.wait_for_url(lambda url: parameters_in(url) != parameters_before)
     visitor.rest()
     return parameters(visitor)
 
 
+def chooser(visitor, name: str):
+    """The button of a step or of a choice."""
+    return visitor.page.locator(".lesson-steps button, .lesson-choice button").filter(has_text=name).first
+
+
 def wait_until_chosen(visitor, *names: str) -> None:
+    chosen = visitor.page.locator('.lesson-steps [aria-current="step"], .lesson-choice [aria-pressed="true"]')
     for name in names:
-        visitor.page.get_by_role("radio", name=name, checked=True).wait_for()
+        chosen.filter(has_text=name).wait_for()
 
 
 def wait_for_parameters(visitor, expected: dict[str, str]) -> None:
-    """Waits until the address holds exactly these parameters: the server sends them once it has drawn the page."""
+    """Waits until the address holds exactly these parameters."""
     visitor.page.wait_for_url(lambda url: parameters_in(url) == expected)
 
 
@@ -72,7 +78,7 @@ def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
     third_parameters = choose(visitor, "Principal components")
     assert (second_parameters, third_parameters) == (
         first_parameters | {"step": "filters"},
-        first_parameters | {"pictures": "components"},
+        first_parameters | {"step": "filters", "pictures": "components"},
     )
     visitor.page.reload()
     wait_until_chosen(visitor, "2 · ", "Principal components")
@@ -89,7 +95,6 @@ def test_back_takes_a_setting_and_a_step_away_and_a_reload_keeps_them(read):
 
 @pytest.mark.slow
 def test_a_lesson_that_is_open_while_the_server_restarts_goes_on_in_its_step(arrive):
-    """Only the browser writes the address, so Streamlit would restart the lesson from an older one."""
     with serving() as server:
         visitor = arrive(Visitor, server.url)
         visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
@@ -121,7 +126,7 @@ def test_one_s_own_picture_stays_on_lessons_through_a_reload_back_and_the_next_p
     assert_shows(visitor, data, "dropped.jpg")
     visitor.page.go_forward()
     drawing.wait_for()
-    visitor.page.get_by_test_id("stButtonGroup").get_by_text("5 · Without positions").click()
+    chooser(visitor, "5 · Without positions").click()
     link = visitor.page.get_by_text("Next: ").last
     link.wait_for()
     visitor.rest()

@@ -84,7 +84,6 @@ def test_a_long_wait_breaks_neither_the_stage_nor_a_lesson(visit, server, hold):
     shuffle_button.wait_for()
     lesson.rest()
     crowd(server, hold, "meadow", "flock", scale="off")
-    stage.open_more()
     stage.choice("pass", "whole").click()
     shuffle_button.click()
     for visitor in (stage, lesson):
@@ -115,9 +114,9 @@ def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(
     second_visitor, first_visitor = visit("model=untrained"), visit("model=untrained")
     second_visitor.pick("portrait")
     crowd(server, hold, "still-life", "odd-tile")
-    first_visitor.page.locator('.strip [data-sample="flock"]').click()
+    first_visitor.press_sample("flock")
     wait_until_told(first_visitor, 1)  # the request being served; the crowd's other request costs more
-    second_visitor.page.locator('.strip [data-sample="landscape"]').click()
+    second_visitor.press_sample("landscape")
     wait_until_told(second_visitor, 2)
     first_visitor.page.close()
     wait_until_told(second_visitor, 1)

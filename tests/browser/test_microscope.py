@@ -56,7 +56,7 @@ def test_the_switch_changes_the_entropy_to_what_python_computes(visitor):
 def test_a_png_of_both_pictures_comes_at_one_two_and_four_times_its_size(visitor):
     sizes = {}
     for factor in (1, 2, 4):
-        visitor.part("saving").click()
+        visitor.page.locator(".toolbar .sending").click()
         button = visitor.page.locator(f'.lens [data-save="{factor}"]').nth(1)
         with visitor.page.expect_download() as download:
             button.click()

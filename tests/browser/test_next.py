@@ -70,10 +70,10 @@ def test_a_photograph_goes_to_the_server_s_model_and_a_lesson_follows_it(visitor
     visitor.unfold("pages").get_by_role("link", name="What a weight is not").click()
     visitor.page.locator("#lesson .guess").first.wait_for()
     assert f"mine={picture_id}" in visitor.page.url
-    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.press_sample("flock")
     visitor.page.wait_for_url("**/weight?*sample=flock*")
     visitor.page.go_back()
-    visitor.page.locator(f'.strip [data-sample="mine:{picture_id}"][aria-pressed="true"]').wait_for()
+    visitor.page.locator(f'.strip [data-sample="mine:{picture_id}"][aria-pressed="true"]').wait_for(state="attached")
 
 
 def test_a_setting_of_a_lesson_is_asked_for_and_stands_in_the_address(visitor):

@@ -26,7 +26,7 @@ def shown_choice(visitor) -> dict:
     return {
         "address": address,
         "strip": page.locator('.strip [aria-pressed="true"]').evaluate_all("all => all.map(one => one.dataset.sample)"),
-        "model": visitor.opener("model").locator(".label").inner_text(),
+        "model": visitor.opener("model").locator(".label").text_content(),
         "grid": grid,
         "compared": "on" in (visitor.opener("compare").get_attribute("class") or "").split(),
         "stage": stage and [stage["picture"], stage["model"], " × ".join(map(str, stage["grid"]))],
@@ -56,6 +56,10 @@ def agree(visitor, expected_choice: dict) -> None:
         visitor.page.evaluate("() => new Promise(requestAnimationFrame)")
 
 
+def choose_grid(visitor, detail: str) -> None:
+    visitor.unfold("more").locator("select").select_option(detail)
+
+
 def go_to(visitor, page: str) -> None:
     """Opens another page through the toolbar's menu."""
     visitor.unfold("pages").get_by_role("link").filter(has_text=page).first.click()
@@ -80,7 +84,7 @@ def test_all_parts_of_the_page_agree_after_every_choice_and_every_step_back_and_
     step((14, 14), **MEADOW)
     visitor.pick("flock")
     step((14, 14), sample="flock", model="bundled")
-    page.locator(".toolbar > .rest select").select_option("2")
+    choose_grid(visitor, "2")
     step((28, 28), sample="flock", model="bundled", detail="2")
     data = picture(320, 240)
     c = model().config
@@ -90,7 +94,7 @@ def test_all_parts_of_the_page_agree_after_every_choice_and_every_step_back_and_
     )
     picture_id = drop_own(visitor, data, "mine.jpg")
     step((rows, columns), mine=picture_id, model="bundled", detail="2")
-    page.locator(".toolbar > .rest select").select_option("1")
+    choose_grid(visitor, "1")
     coarse_grid = (rows // 2, columns // 2)
     step(coarse_grid, mine=picture_id, model="bundled")
     visitor.pick_model(plain_name("bundled-taught"))
@@ -131,7 +135,7 @@ def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
     visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
     lesson_choice = choice_for((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None, "grid": ""}
     agree(visitor, lesson_choice)
-    visitor.page.locator('.strip [data-sample="flock"]').click()
+    visitor.press_sample("flock")
     visitor.pick_model(plain_name("bundled-taught"))
     parameters = {"sample": "flock", "model": "bundled-taught"}
     agree(visitor, choice_for((14, 14), parameters) | {"stage": None, "grid": ""})

@@ -16,7 +16,8 @@ def test_an_uploaded_file_is_seen(visit):
     assert rows < columns
     assert "sample" not in visitor.page.url
     assert "mine=" in visitor.page.url
-    visitor.part("link").click()
+    visitor.page.locator(".toolbar .sending").click()
+    visitor.page.locator('[data-share="link"]').click()
     visitor.part("shareStatus").filter(has_text="does not travel in a link").wait_for()
 
 
@@ -128,23 +129,21 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     wait_until_kept(visitor, 3)
     visitor.uploaded.clear()
     visitor.open()
-    visitor.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
+    visitor.page.locator(".strip .mine [data-sample]").nth(2).wait_for(state="attached")
     assert own_titles(visitor) == [f"Yours: {name}" for name in reversed(files)]
     visitor.rest()
     assert not visitor.uploaded, "nothing is sent before it is chosen"
-    visitor.page.locator('.strip .mine [title="Yours: 1.jpg"]').click()
+    visitor.strip().locator('.mine [title="Yours: 1.jpg"]').click()
     assert_shows(visitor, files["1.jpg"], "1.jpg")
     assert own_titles(visitor) == [f"Yours: {name}" for name in reversed(files)]
     second_tab = visitor.new_tab().open()
-    second_tab.page.locator(".strip .mine [data-sample]").nth(2).wait_for()
-    visitor.page.locator(".strip .forget").click()
+    second_tab.page.locator(".strip .mine [data-sample]").nth(2).wait_for(state="attached")
+    visitor.strip().locator(".forget").click()
     visitor.page.locator(".strip .own").filter(has_text="or drop yours").wait_for(state="attached")
     assert own_titles(visitor) == []
     wait_until_kept(visitor, 0)
     visitor.forgiven_errors = REFUSED_REQUEST  # the server has forgotten the picture, and the tab uploads it again
-    second_tab.page.locator(
-        '.strip .mine [title="Yours: 2.jpg"]'
-    ).click()  # the other tab's strip still shows the picture
+    second_tab.strip().locator('.mine [title="Yours: 2.jpg"]').click()  # the other tab's still shows the picture
     assert_shows(second_tab, files["2.jpg"], "2.jpg")
     second_tab.page.close()
 
@@ -157,7 +156,7 @@ def test_a_browser_that_keeps_nothing_shows_photographs_all_the_same(arrive, ser
     hand_over(visitor, "drop", data)
     assert_shows(visitor, data, "dropped.jpg")
     visitor.pick("flock")
-    visitor.page.locator('.strip .mine [title="Yours: dropped.jpg"]').click()
+    visitor.strip().locator('.mine [title="Yours: dropped.jpg"]').click()
     assert_shows(visitor, data, "dropped.jpg")
 
 

@@ -64,7 +64,7 @@ class Reader(Visitor):
         return self.page.locator(".drawing").filter(has=self.page.locator(drawing)).get_by_role("button", name=words)
 
     def choose(self, words: str):
-        self.page.get_by_test_id("stButtonGroup").get_by_text(words, exact=True).click()
+        self.page.locator("#lesson").get_by_role("button", name=words, exact=True).click()
 
     def link_with(self, part: str) -> str:
         self.page.wait_for_url(lambda url: part in url)

@@ -170,10 +170,10 @@ def test_on_a_phone_on_its_side_sentence_and_picture_come_first(visit):
 def test_the_title_of_a_lesson_covers_no_words_and_all_steps_are_on_the_screen(visit, page):
     visitor = phone(visit)
     visitor.page.goto(f"{visitor.url}/{page}&model=bundled&sample=flock")
-    steps = visitor.page.get_by_role("radio")
+    steps = visitor.page.locator(".lesson-steps button")
     steps.first.wait_for()
-    title_box = visitor.page.get_by_role("heading", level=2).bounding_box()
-    paragraph_box = visitor.page.locator(".st-key-lesson p").first.bounding_box()
+    title_box = visitor.page.get_by_role("heading", level=1).bounding_box()
+    paragraph_box = visitor.page.locator("#lesson p").first.bounding_box()
     assert title_box["y"] + title_box["height"] <= paragraph_box["y"] + 2, (title_box, paragraph_box)
     boxes = [step.bounding_box() for step in steps.all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes), boxes

@@ -41,7 +41,7 @@ READ_TEXTS = """() => {
       range.selectNodeContents(node);
       const box = range.getBoundingClientRect();
       const inSight = box.width > 1 && box.bottom > 0 && box.top < innerHeight && box.left < innerWidth;
-      if (inSight && !element.closest(".unseen, .live, [data-testid=stSkipToContent]:not(:focus)"))
+      if (inSight && !element.closest(".unseen, .live"))
         found.push([node.data.trim(), getComputedStyle(element).fontSize]);
     }
   };

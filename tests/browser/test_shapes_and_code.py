@@ -60,12 +60,12 @@ def test_with_four_heads_no_step_is_covered(lesson, width):
 def test_a_layer_is_still_chosen_after_examples_that_have_none(lesson):
     visitor = lesson("shapes", "at=2")
     read(visitor, "walk", "r => r.shape[2] === 192")
-    examples = visitor.page.get_by_test_id("stButtonGroup")
+    examples = visitor.page.locator(".lesson-choice")
     for example, width in (("4 tokens × 512, 8 heads", 512), ("13 × 100 × 49 → 64, 1 head", 49), ("This picture", 192)):
         examples.get_by_text(example, exact=True).click()
         read(visitor, "walk", f"r => r.shape[2] === {width}")
     layer = visitor.page.get_by_role("slider").first
-    expect(layer).to_have_attribute("aria-valuetext", "2")
+    expect(visitor.page.locator(".lesson-slider output").first).to_have_text("2")
     layer.press("ArrowLeft")
     visitor.page.wait_for_url("**at=1**")
 
@@ -86,7 +86,7 @@ def test_the_formula_stands_in_the_line_that_it_belongs_to(lesson):
     line = visitor.page.locator(".read .noted").filter(has_text="self.ls1(mixture)")
     line.wait_for()
     assert "MSA(LN(" in line.locator("em").inner_text()
-    visitor.page.get_by_test_id("stButtonGroup").get_by_text("Heads", exact=True).click()
+    visitor.page.get_by_role("button", name="Heads", exact=True).click()
     visitor.page.locator(".read .noted").filter(has_text="self.qkv(x)").wait_for()
     visitor.page.wait_for_url(re.compile("part=heads"))
 

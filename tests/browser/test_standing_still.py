@@ -34,17 +34,16 @@ def test_nothing_jumps_while_see_loads_follows_the_cursor_opens_drawers_and_goes
         person.page.keyboard.press("Escape")
         person.page.locator(part).wait_for(state="hidden")
     person.page.keyboard.press("l")
-    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
+    person.page.locator('.lens[data-face="lab"] .opens').first.wait_for()
     person.page.locator(".below").evaluate(STANDS_STILL)
-    heading = person.page.locator(".lens .title").bounding_box()
+    heading = person.page.locator(".lens .see-head").bounding_box()
     for y_share in (0.3, 0.6):
         for x_share in (0.2, 0.35, 0.5, 0.65, 0.8):
             person.point(x_share, y_share)
             person.until()
-    for words in ("More", "Less"):
-        person.part("more").get_by_text(words, exact=True).wait_for()
-        person.part("more").click()
-    person.page.locator(".below").evaluate(STANDS_STILL)
+    for opens in person.page.locator(".opens").all():
+        opens.click()
+        person.page.locator(".below").evaluate(STANDS_STILL)
     wall = person.choice("beside", "wall")
     wall.click()
     person.part("wall").wait_for()
@@ -66,17 +65,14 @@ def is_within(box: dict[str, float], source: list) -> bool:
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 @pytest.mark.parametrize("address", ["sample=landscape", pytest.param("sample=meadow", marks=pytest.mark.slow)])
-def test_in_lab_the_button_more_neither_moves_nor_resizes_the_photograph(arrive, server, address, width, height):
+def test_in_lab_an_open_row_neither_moves_nor_resizes_the_photograph(arrive, server, address, width, height):
     person = arrive(SeeVisitor, server.url, viewport={"width": width, "height": height})
     person.open(f"model=bundled&{address}&face=lab")
     person.page.wait_for_function("() => document.fonts.status === 'loaded'")
     place_before = place(person)
-    person.open_more()
-    person.choice("what", "score").wait_for()
-    assert place(person) == place_before
-    person.part("more").click()
-    person.choice("what", "score").wait_for(state="hidden")
-    assert place(person) == place_before
+    for opens in person.page.locator(".opens").all():
+        opens.click()
+        assert place(person) == place_before, opens.inner_text()
 
 
 def place(person: SeeVisitor) -> list[float]:

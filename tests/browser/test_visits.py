@@ -1,6 +1,13 @@
 """The requests of a visit: what a reload fetches again, and which data the page sends to which host."""
 
-from browser.visitor import Visitor
+import json
+import re
+
+import pytest
+
+from browser.own_picture import assert_shows, hand_over, picture
+from browser.server import serving
+from browser.visitor import LOST_SERVER, REFUSED_REQUEST, Visitor
 
 MOST_RELOAD_KB = 20  # most kilobytes that a reload may fetch
 
@@ -58,3 +65,57 @@ def test_a_reload_fetches_nearly_nothing(arrive, server):
     wait_for_everything(visitor)
     print(meter.report())
     assert meter.kilobytes <= MOST_RELOAD_KB, meter.report()
+
+
+def test_a_reload_shows_one_s_own_photograph_again_and_brings_it_no_second_time(visit):
+    visitor, data = visit(), picture(320, 240)
+    hand_over(visitor, "drop", data, title="mine.jpg")
+    assert_shows(visitor, data, "mine.jpg")
+    visitor.page.reload()
+    assert_shows(visitor, data, "mine.jpg")
+    assert visitor.uploaded == ["mine.jpg"]
+
+
+@pytest.mark.slow
+def test_a_page_that_stays_open_while_the_server_restarts_goes_on_with_the_photograph(arrive):
+    data = picture(320, 240)
+    with serving() as server:
+        visitor = arrive(Visitor, server.url).open()
+        visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|{REFUSED_REQUEST.pattern}")
+        hand_over(visitor, "drop", data, title="mine.jpg")
+        assert_shows(visitor, data, "mine.jpg")
+        picture_id = visitor.read()["picture"]
+        server.kill()
+        server.start().wait()
+        visitor.page.locator(".toolbar > .rest select").select_option("2")  # no server holds the trace of this grid
+        visitor.until("r => r.grid[0] > 20")
+        visitor.shows(f"mine:{picture_id}")
+        assert visitor.uploaded == ["mine.jpg", "mine.jpg"]
+        visitor.check()
+
+
+def test_a_photograph_that_this_browser_has_not_is_said_to_be_gone(arrive, server):
+    visitor = arrive(Visitor, server.url).open(
+        "mine=0123456789abcdef", sentence="This browser does not have that photograph"
+    )
+    assert "mine=" not in visitor.page.url
+    assert visitor.uploaded == []
+
+
+def test_a_page_that_is_older_than_the_server_offers_one_reload(arrive, server):
+    visitor = arrive(Visitor, server.url)
+    visitor.forgiven_errors = REFUSED_REQUEST
+
+    def answer_as_older(route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=json.loads(answer.text()) | {"digest": "0" * 16})
+
+    visitor.open()
+    visitor.page.route("**/api/trace?**", answer_as_older)
+    visitor.press_sample("portrait")
+    visitor.hears("This page is older than the server")
+    offers = visitor.page.locator(".attention-notice").get_by_role("button", name="reload it")
+    assert offers.count() == 1
+    visitor.page.unroute("**/api/trace?**")
+    offers.click()
+    visitor.shows("portrait")

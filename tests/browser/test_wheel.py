@@ -175,7 +175,7 @@ def test_the_installed_app_opens_in_the_browser_with_its_own_settings(scripts, e
         server.wait()
         visitor = arrive(Visitor, server.url, color_scheme="dark").open("sample=flock")
         assert visitor.lock((3, 4))["query"] == "3,4"
-        backdrop = visitor.page.locator("[data-testid=stApp]").evaluate("e => getComputedStyle(e).backgroundColor")
+        backdrop = visitor.page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
         assert backdrop == "rgb(19, 19, 24)"  # theme.dark's background in .streamlit/config.toml
         links = visitor.unfold("pages").get_by_role("link")
         links.filter(has_text="Code: read it").click()  # a page that shows the package's own source

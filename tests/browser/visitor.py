@@ -29,6 +29,11 @@ LAUNCH = [
 
 READ_LENS = "() => JSON.stringify(window.theLens?.()?.read() ?? null)"
 POLLING_MS = 50  # milliseconds between two checks of a condition: a check in every frame takes a tenth of a core
+OPEN_ROW = """(part) => {
+  const line = part.closest("[data-row]:not(.open)")?.querySelector(".opens");
+  if (line?.checkVisibility()) line.click();
+}"""
+IN_MORE = {"model": "Model", "compare": "Compare", "export": "Export"}
 FIND_SENTENCE = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
 LAST_STEP = 6  # pixels between the last two points of a mouse's way to a patch; see RESTING_MOVE in lens/moment.js
@@ -168,16 +173,20 @@ class Visitor:
         self.page.wait_for_load_state("networkidle")
 
     def part(self, name: str) -> Locator:
-        return self.page.locator(f'.lens [data-ref="{name}"]')
-
-    def open_more(self) -> None:
-        """Opens the part of Lab that its button "more" hides."""
-        if self.part("more").get_attribute("aria-expanded") == "false":
-            self.part("more").click()
-        self.page.locator(".lens.more").wait_for()
+        """A part of the lens. A part in a closed row of Lab is reached by opening the row."""
+        return self.reach(f'[data-ref="{name}"]')
 
     def choice(self, key: str, value: str) -> Locator:
-        return self.page.locator(f'.lens [data-choice="{key}"] [data-value="{value}"]')
+        return self.reach(f'[data-choice="{key}"] [data-value="{value}"]')
+
+    def reach(self, selector: str) -> Locator:
+        found = self.page.locator(f".lens {selector}")
+        if found.count():
+            found.first.evaluate(OPEN_ROW)
+        return found
+
+    def open_row(self, name: str) -> None:
+        self.page.locator(f'.lens [data-row="{name}"]').evaluate(OPEN_ROW)
 
     # What a visitor does
 
@@ -217,7 +226,7 @@ class Visitor:
         return self.until(f"r => r.layer === {layer}")
 
     def choose_head(self, head: int) -> dict:
-        self.page.locator(f'.lens [data-head="{head}"]').click()
+        self.reach(f'[data-head="{head}"]').click()
         return self.until(f"r => r.head === {head}")
 
     def start_again(self) -> None:
@@ -228,12 +237,20 @@ class Visitor:
         self.until("r => !r.locked")
 
     def opener(self, kind: str) -> Locator:
-        """A button of the toolbar: pages, opening, model, compare, export, or more on a phone."""
+        """A button of the toolbar: pages, pictures, photo, more; on other pages opening, model, compare, export."""
         return self.page.locator(f".toolbar .opener.{kind}")
 
     def unfold(self, kind: str) -> Locator:
-        """Presses a button of the toolbar and returns the sheet that it opens."""
-        self.opener(kind).click()
+        """Presses a button of the toolbar and returns the sheet that it opens. Above the microscope, the sheets for
+        models, comparing and files are lines of another one."""
+        is_slim = self.page.locator(".toolbar.slim").count() > 0
+        if kind == "opening" and is_slim:
+            kind = "photo"
+        if kind in IN_MORE and is_slim:
+            self.opener("more").click()
+            self.page.locator('.toolbar .sheet[data-kind="more"] button.wide').filter(has_text=IN_MORE[kind]).click()
+        else:
+            self.opener(kind).click()
         sheet = self.page.locator(f'.toolbar .sheet[data-kind="{kind}"]')
         sheet.wait_for()
         return sheet
@@ -241,11 +258,20 @@ class Visitor:
     def pick(self, sample: str) -> dict:
         """Presses a picture in the strip: a sample, or "mine:" and the id of an own picture. Waits until the stage
         shows it and returns read(); on a lesson, which has no stage, waits for the strip's mark and returns {}."""
-        self.page.locator(f'.strip [data-sample="{sample}"]').click()
+        self.press_sample(sample)
         if self.page.locator("#stage:not([hidden])").count():
             return self.shows(sample)
         self.page.locator(f'.strip [data-sample="{sample}"][aria-pressed="true"]').wait_for(state="attached")
         return {}
+
+    def press_sample(self, sample: str) -> None:
+        self.strip().locator(f'[data-sample="{sample}"]').click()
+
+    def strip(self) -> Locator:
+        """The row of pictures; above the microscope it is a sheet."""
+        if self.page.locator(".toolbar.slim").count():
+            return self.unfold("pictures").locator(".strip")
+        return self.page.locator(".strip")
 
     def shows(self, picture: str = "", model: str = "") -> dict:
         """Waits until this picture, in this model, is marked in the toolbar and on the stage."""

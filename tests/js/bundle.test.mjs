@@ -15,7 +15,7 @@ const COMPONENT_ENTRIES = readdirSync(MICROSCOPE, { recursive: true })
   .map((name) => [name, ""]);
 const ENTRIES_OF_SEVERAL_MOUNTS = JSON.parse(
   withBundle(
-    "import json; from playground.ui.components import SCRIPTS; " +
+    "import json; from playground.serving.lesson_scripts import SCRIPTS; " +
       "print(json.dumps([[one.file, one.mounts] for one in SCRIPTS.values() if one.mounts]))",
   ),
 );

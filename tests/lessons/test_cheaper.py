@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from playground.lessons import benchmark
+from playground.analysis import benchmark
 from playground.vit import attention_by_hand
 
 SIDE = 8

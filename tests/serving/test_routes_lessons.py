@@ -3,7 +3,8 @@
 import pytest
 
 from playground.lessons.registry import LESSONS
-from playground.serving import people, worked
+from playground.serving import models, people, traces, worked
+from playground.serving.here import Here
 from serving.visits import ANNA, BERT, assert_refused, bring, client, played
 
 OF_MEADOW = {"sample": "meadow", "model": "bundled"}
@@ -22,11 +23,10 @@ def test_a_lesson_s_record_names_its_settings_its_steps_and_where_their_parts_ar
 
 def test_a_setting_in_the_address_changes_the_parts_that_follow_it_and_no_nonsense_does():
     other_scale = str(LESSONS["scale"].choices["instead"].options[1])
-    with client() as http:
-        usual, other, nonsense = (
-            http.get("/api/lessons/scale/answer", params=OF_MEADOW | settings).json()
-            for settings in ({}, {"instead": other_scale}, {"instead": "nonsense"})
-        )
+    usual, other, nonsense = (
+        played("scale", "answer", **OF_MEADOW, **settings)
+        for settings in ({}, {"instead": other_scale}, {"instead": "nonsense"})
+    )
     assert usual == nonsense
     assert [part["kind"] for part in usual] == [part["kind"] for part in other]
     assert usual != other
@@ -35,13 +35,13 @@ def test_a_setting_in_the_address_changes_the_parts_that_follow_it_and_no_nonsen
 def test_a_lesson_is_about_a_person_s_photograph_only_for_who_has_its_key():
     with client() as http:
         picture_id = bring(http, ANNA)["id"]
-        words = {"mine": picture_id, "model": "bundled"}
+        words = {"mine": picture_id, "model": "bundled", "whole": "yes"}
         own = http.get("/api/lessons/weight/carries", params=words, headers=ANNA)
         assert own.status_code == 200, own.text
         kept = {"If-None-Match": own.headers["ETag"]}
         again = http.get("/api/lessons/weight/carries", params=words, headers=ANNA | kept)
         assert (again.status_code, again.content) == (304, b""), "what a browser has kept does not come again"
-        assert own.json() != http.get("/api/lessons/weight/carries", params=OF_MEADOW).json()
+        assert own.json() != played("weight", "carries", **OF_MEADOW)
         for stranger in (BERT, {}):
             answer = http.get("/api/lessons/weight/carries", params=words, headers=stranger | kept)
             assert_refused(answer, 404)
@@ -55,9 +55,29 @@ def test_a_lesson_or_a_step_that_there_is_not_is_refused_in_a_sentence(path):
         assert_refused(http.get(f"/api/lessons/{path}"), 404)
 
 
+STEPS_WITH_PICTURES = [
+    (name, step) for name, lesson in LESSONS.items() for step, record in lesson.steps.items() if record.own is not None
+]
+
+
+@pytest.mark.usefixtures("nothing_fetched")
+@pytest.mark.parametrize(("name", "step"), STEPS_WITH_PICTURES)
+def test_the_picture_comes_before_the_model_is_asked_anything(monkeypatch, name, step):
+    def ask_model(*_, **__):
+        raise AssertionError("the model is asked")
+
+    monkeypatch.setattr(models, "load", ask_model)
+    monkeypatch.setattr(traces, "trace", ask_model)
+    monkeypatch.setattr(Here, "has_trace", False)
+    monkeypatch.setattr(Here, "has_cached", lambda *_: False)
+    with client() as http:
+        picture, wait = http.get(f"/api/lessons/{name}/{step}", params=OF_MEADOW).json()
+    assert (picture["kind"], wait["kind"]) == ("picture", "wait")
+
+
 def test_a_model_that_is_too_large_is_refused_with_a_sentence():
     with client() as http:
-        assert "choose a smaller one" in assert_refused(http.get("/api/lessons/block/stream?model=ViT-H/14"))
+        assert "choose a smaller one" in assert_refused(http.get("/api/lessons/block/stream?model=ViT-H/14&whole=yes"))
 
 
 # What a lesson works out lies in the server's caches

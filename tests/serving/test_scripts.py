@@ -2,7 +2,7 @@
 
 import pytest
 
-from playground.serving import scripts
+from playground.serving import lesson_scripts, scripts
 from playground.ui import components
 from serving.visits import assert_refused, client
 
@@ -28,7 +28,7 @@ def test_a_script_comes_with_all_that_it_imports_and_its_styles(http):
 def test_every_script_that_a_page_mounts_comes_from_its_own_address(http):
     """Among them are several drawings of one file, each mounted by another function."""
     text_at = {}
-    for script in components.SCRIPTS.values():
+    for script in lesson_scripts.SCRIPTS.values():
         address = scripts.address(script.file, script.styles, mounts=script.mounts)
         answer = http.get(f"/{address}")
         assert answer.status_code == 200, script

@@ -153,4 +153,53 @@ def test_work_of_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatc
     effort.check(vit, (1, few_patches), passes)
     with pytest.raises(PlaygroundError):
         effort.check(vit, (1, few_patches + 10), passes)
+<<<<<<< HEAD
     assert "patches, about " in texts_in(played("heads", "sum", model="untrained", sample="flock"))
+=======
+    assert "patches, " in " ".join(element.value for element in (*open_the_sum().markdown, *open_the_sum().info))
+
+
+def open_the_sum() -> AppTest:
+    page = AppTest.from_file(str(APP), default_timeout=120)
+    page.query_params.update({"model": "untrained", "sample": "flock", "step": "sum"})
+    page.switch_page("pages/heads.py").run()
+    assert not page.exception
+    return page
+
+
+# Pages ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_waits_for_its_turn_and_a_part_that_is_drawn_in_it_takes_none(monkeypatch):
+    line = Queue(kind="pages", costs=Ledger())
+    monkeypatch.setattr(queue, "pages", lambda: line)
+    pages = []
+
+    def draw() -> None:
+        with queue.page(), queue.page():
+            pages.append(len(line.at_work))
+
+    other_page = threading.Thread(target=draw)
+    with queue.page():
+        other_page.start()
+        until(lambda: line.line, "the other page does not wait")
+        assert pages == []
+    other_page.join()
+    assert pages == [1]
+    draw()  # the next run of the page waits for a new turn
+    assert pages == [1, 1]
+    assert line.at_work == []
+
+
+def test_a_page_is_drawn_in_one_turn_with_its_parts_and_charged(monkeypatch):
+    line = Queue(kind="pages", costs=(costs := Ledger()))
+    monkeypatch.setattr(queue, "pages", lambda: line)
+    turns, join = [], line.join
+    monkeypatch.setattr(line, "join", lambda ticket: (turns.append(ticket.visitor), join(ticket)))
+    page = AppTest.from_file(str(APP), default_timeout=PATIENCE).run()
+    page.switch_page("pages/patches.py").run()
+    assert not page.exception
+    assert len(turns) == 2
+    assert costs.spent["pages"] > 0
+    assert (line.at_work, line.line) == ([], [])
+>>>>>>> lessons

@@ -19,9 +19,9 @@ def client() -> TestClient:
 
 
 def played(name: str, step: str, /, who: dict | None = None, **words: str) -> list[dict]:
-    """The parts of a lesson's step, asked for with these words of an address."""
+    """All parts of a lesson's step, asked for with these words of an address."""
     with client() as http:
-        answer = http.get(f"/api/lessons/{name}/{step}", params=words, headers=who)
+        answer = http.get(f"/api/lessons/{name}/{step}", params=words | {"whole": "yes"}, headers=who)
     assert answer.status_code == 200, answer.text
     return answer.json()
 

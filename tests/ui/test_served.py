@@ -39,7 +39,7 @@ def test_every_page_of_a_learner_is_ours_and_nothing_of_streamlit_s_is_in_it(htt
     assert answer.status_code == 200
     assert "stApp" not in answer.text
     assert "/_stcore/" not in answer.text
-    assert data_of(answer.text, "toolbar") == json.loads(json.dumps(page.toolbar_data()))
+    assert data_of(answer.text, "toolbar")["pages"] == page.toolbar_data()["pages"]
     assert not re.search(r"<style|<script[^>]*>[^<]|https?://(?!localhost/)| on\w+=", answer.text)
 
 

@@ -1,5 +1,5 @@
-// Mounts the lessons' drawings: provides theme, frames and motion, and reports a reader's choices to the page. A drawing
-// is {take(data), paint(theme)}; take may return a promise: then it has its height. It is created once in its element.
+// Mounts the lessons' drawings: provides theme, frames and motion, and reports a reader's choices to the page. It is
+// created once in its element. A drawing is {take(data), paint(theme)}; `take` may return a promise of its height.
 
 import { fitCanvas } from "./dom.js";
 

@@ -61,7 +61,6 @@ const SUMS_HTML = `
   <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
-const LEAST_WIDTH = 26; // em: the least width of the panel
 const NAMES_WIDTH = 40; // units at the canvas's left for the strips' names; a unit is a pixel if the type has 14 pixels
 
 export function bindSums(choice, frame, page) {
@@ -121,7 +120,6 @@ export function paintSums(choice, frame, page) {
   const isHeadHeld = holdsHead(shown.pack, view.layer, view.head);
   const shownPair = isMap(view.what) || !view.locked || !isHeadHeld ? null : chosenPair(choice, frame);
   if (!shownPair) return void setVisible(sums.panel, false);
-  placeSums(page);
   const { pack, scale } = shown;
   const pair = pairOf(pack, view.layer, view.head, shownPair.query, shownPair.key, scale);
   setText(sums.query, placeHere(page, shownPair.query, pack));
@@ -145,19 +143,6 @@ function largestProductIndex(products) {
   let largest = 0;
   for (let x = 1; x < products.length; x++) if (Math.abs(products[x]) > Math.abs(products[largest])) largest = x;
   return largest;
-}
-
-// Places the panel over the second picture, whose place differs between layouts.
-function placeSums({ sums, root, refs }) {
-  const box = refs.two.getBoundingClientRect(),
-    rootBox = root.getBoundingClientRect();
-  if (!box.width || root.dataset.size === "narrow") return sums.panel.removeAttribute("style");
-  const { style } = sums.panel;
-  const width = Math.round(Math.max(box.width, LEAST_WIDTH * parseFloat(getComputedStyle(root).fontSize)));
-  style.left = `${Math.round(box.right - rootBox.left) - width}px`;
-  style.top = `${Math.round(box.top - rootBox.top)}px`;
-  style.width = `${width}px`;
-  style.minHeight = `${Math.round(box.height)}px`;
 }
 
 // Draws three strips of d_k bars: q, k and q × k. Each strip has its own scale; the number at its left is its largest

@@ -14,6 +14,7 @@ import {
   canAsk,
   entryToDraw,
   isRounded,
+  isRowOpen,
   missingNames,
   overlayNow,
   passOf,
@@ -112,7 +113,7 @@ export function askForMissing(lens, onlyPointed) {
 }
 
 function askNow(lens) {
-  const { choice, data, frame } = lens;
+  const { choice, data, frame, page } = lens;
   const { view } = choice,
     { main, other } = data;
   if (!main) return;
@@ -127,8 +128,8 @@ function askNow(lens) {
   if (shown.wholeMissing && canAsk(data, "whole")) askForWhole(lens);
   if (view.beside === "compare" && !other && data.host.compare) data.host.compare();
   if (request) return;
-  // the face See shows the names of heads only in its drawer "numbers"
-  if (!lens.page.see?.on || lens.page.see.drawer === "numbers") askForNames(lens, main);
+  const showsNames = ["head", "scale"].some((name) => isRowOpen(page, name)) || page.see?.drawer === "numbers";
+  if (showsNames || !page.see) askForNames(lens, main);
 }
 
 // Sends one request. If the lens still shows the same trace, `accept` gets the answer, and a frame is drawn unless
@@ -181,8 +182,8 @@ function wantedLayer({ choice, data, frame, page }) {
   if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
   const isMissing = ([entry, layer, rounded]) =>
     layer >= 0 && layer < entry.pack.layers && !holdsAll((rounded ? entryToDraw(entry) : entry).pack, layer);
-  const inSee = Boolean(page.see?.on) && view.beside !== "wall";
-  const isSearched = inSee || (sparing && opensAtMoment(main.trace)); // moments come from the later layers
+  const showsMoments = Boolean(page.see) && view.beside !== "wall";
+  const isSearched = showsMoments || (sparing && opensAtMoment(main.trace)); // moments come from the later layers
   const optionalLayers = missingLayers(choice, data, frame, isSearched && sparing && !navigator.connection?.saveData)
     .filter((layer) => !isSearched || choice.filmLooked || !(mayRound || sparing) || isLate(layer, main.pack))
     .map((layer) => [sentenceEntry, layer, mayRound]);

@@ -167,7 +167,6 @@ export function nearnessOverlap(choice, data, frame, patch) {
 }
 
 const CELL_DOMAIN = { low: 0, high: 0.25, log: false }; // up to 25 %, the middle weight of the 3 × 3 kernel
-const WALL_TEXT = "Layers downwards, heads to the right, all for the same patch. Click one to enlarge it.";
 const NOT_READY_COLOUR = 0xff171212; // colour of a thumbnail whose column can't be computed yet
 
 // ------------------------------------------------------------------------------------------- the convolution
@@ -190,7 +189,7 @@ export function paintTwin({ choice, data, frame, page }) {
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawReadPatches(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
-  if (!choice.more) return; // the kernel's cells are hidden
+  if (page.see?.on) return; // the kernel's cells are hidden
   const { k } = view;
   const canvas = refs.kernelCells;
   if (frame.kernelKey !== `${k}`) {
@@ -234,7 +233,7 @@ function weightAround(choice, frame, i) {
 
 // -------------------------------------------------------------------------------------- the wall of all heads
 
-export function paintWall({ choice, data, frame, page: { refs, see } }) {
+export function paintWall({ choice, data, frame, page: { refs } }) {
   const { view } = choice,
     { shown } = frame;
   const { token } = shown;
@@ -245,9 +244,7 @@ export function paintWall({ choice, data, frame, page: { refs, see } }) {
   if (!frame.wallHeat || frame.wallHeat.canvas.width !== width || frame.wallHeat.canvas.height !== height)
     frame.wallHeat = makeHeat(height, width);
   const { wallHeat } = frame;
-  // The photograph, with one pixel for each patch, stays faintly visible under the heat; See shows bare maps.
-  frame.patchPhoto ??= makePhoto(frame.photo.image, pack.columns, pack.rows);
-  const beneath = see?.on ? bareGround(pack) : frame.patchPhoto;
+  const beneath = bareGround(pack);
 
   for (let layer = 0; layer < pack.layers; layer++) {
     if (!holds(pack, layer)) continue;
@@ -259,13 +256,12 @@ export function paintWall({ choice, data, frame, page: { refs, see } }) {
           wallHeat.pixels.fill(NOT_READY_COLOUR, start + r * width, start + r * width + pack.columns);
         continue;
       }
-      const hasOwnDomain = see?.on || view.colours === "own" || WAYS[shown.what].spread;
-      const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+      const domain = pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log);
       heatInto(wallHeat.pixels, start, width, values, pack.prefixCount, pack.rows, pack.columns, beneath, domain);
     }
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
-  setText(refs.otherFoot, [WALL_TEXT, loadingWords(choice, data, frame)].filter(Boolean).join(" · "));
+  setText(refs.otherFoot, loadingWords(choice, data, frame));
   frame.wallCells = drawHeads(
     choice,
     data,

@@ -5,13 +5,11 @@ import { prefixName } from "../core/sentence.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
 import { canBeLit } from "../core/ways.js";
 import { cutTo, makeCanvas, setText, setVisible } from "../drawing/dom.js";
-import { wallCellAt } from "../drawing/draw.js";
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
-import { refresh } from "./layout.js";
 import { surprise } from "./moment.js";
 import { layerRange, wordsInFace } from "./readouts.js";
-import { beginShare, copyLink, savePicture, togglePresenting } from "./saving.js";
+import { beginShare, savePicture, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { canAsk, depthOf, layersAtHand } from "./state.js";
@@ -45,8 +43,6 @@ export function showChoices(choice, data, page, source = "") {
     }
   }
   root.querySelector('[data-choice="draw"] [data-value="light"]').disabled = !canBeLit(view);
-  setVisible(refs.link, data.host.link !== null);
-  setVisible(refs.showMe, Boolean(data.host.showMe));
   for (const element of root.querySelectorAll("[data-ask]")) setVisible(element, canAsk(data, element.dataset.ask));
   for (const element of root.querySelectorAll("[data-section]"))
     setVisible(element, Boolean(main.pack.header.sections[element.dataset.section]));
@@ -74,10 +70,6 @@ export function showChoices(choice, data, page, source = "") {
   setVisible(refs.nines, isConvolution);
   setVisible(refs.otherFoot, !isConvolution && view.beside !== "filter");
   setVisible(refs.filterFoot, view.beside === "filter");
-  root.classList.toggle("more", choice.more);
-  refs.more.setAttribute("aria-expanded", String(choice.more));
-  setText(refs.more, choice.more ? "Less" : "More");
-  refs.kernelSizes.classList.toggle("extra", view.k === 3); // hidden under "More" unless another size is chosen
   setVisible(refs.nine, isConvolution);
   setVisible(refs.twin, view.beside !== "wall");
   refs.twin.setAttribute("aria-label", SECOND_PICTURE_NAMES[view.beside] ?? "");
@@ -165,7 +157,7 @@ function pointerLeft(choice, data, page, event) {
 }
 
 export function bindPointer(lens) {
-  const { choice, data, frame, page } = lens;
+  const { choice, data, page } = lens;
   for (const canvas of [page.refs.picture, page.refs.twin]) {
     const followPointer = (event) => {
       Object.assign(choice.pointer, { target: canvas, x: event.clientX, y: event.clientY, fresh: true });
@@ -190,19 +182,6 @@ export function bindPointer(lens) {
       page.choose({ query, locked: !(choice.view.locked && choice.view.query === query) });
     });
   }
-  const { wall } = page.refs;
-  wall.addEventListener("click", (event) => {
-    if (!frame.wallCells) return;
-    const box = wall.getBoundingClientRect();
-    const cell = wallCellAt(
-      frame.wallCells,
-      ((event.clientX - box.left) / box.width) * wall.width,
-      ((event.clientY - box.top) / box.height) * wall.height,
-      data.main.pack.rows,
-      data.main.pack.columns,
-    );
-    if (cell) page.choose({ layer: cell.layer, head: cell.head });
-  });
 }
 
 // -------------------------------------------------------------------------------------------------------------- keys
@@ -251,7 +230,7 @@ function actByKey(lens, event) {
   else if (event.key === "n") toggleNearness(choice, data, page);
   else if (event.key === "x") cutAimed(lens);
   else if (event.key === "f") togglePresenting(lens);
-  else if (event.key === "p" && page.see?.on) page.see.play();
+  else if (event.key === "p" && page.see) page.see.play();
   else if (event.key === "l" && lens.page.see) lens.page.see.turn();
   else return;
   event.preventDefault();
@@ -315,23 +294,11 @@ export function bindButtons(lens) {
     page.choose({ scale }, "dial");
   });
   refs.drawing.addEventListener("click", () => toggleSheet(page, "drawing"));
-  refs.saving.addEventListener("click", () => toggleSheet(page, "saving"));
-  refs.scenes.addEventListener("click", () => toggleSheet(page, "scenes"));
   refs.sending.addEventListener("click", () => openShare(lens));
-  refs.link.addEventListener("click", () => {
-    if (data.main.trace.private)
-      openShare(lens, "link"); // the sheet says which parts the link lacks
-    else copyLink(choice, data, page);
+  refs.present.addEventListener("click", () => {
+    closeSheets(page);
+    togglePresenting(lens);
   });
-  refs.more.addEventListener("click", () => {
-    cutTo([refs.below], () => {
-      choice.more = !choice.more;
-      showChoices(choice, data, page);
-      refresh(lens);
-    });
-  });
-  refs.present.addEventListener("click", () => togglePresenting(lens));
-  refs.showMe.addEventListener("click", () => data.host.showMe());
 }
 
 // A press outside the sheets and their buttons closes the sheets.
@@ -365,7 +332,7 @@ function toggleSheet(page, name) {
 
 export function closeSheets(page) {
   let hasClosed = false;
-  for (const name of ["drawing", "saving", "scenes", "sending"]) {
+  for (const name of ["drawing", "sending"]) {
     if (!page.refs[`${name}Sheet`].hidden) hasClosed = true;
     setVisible(page.refs[`${name}Sheet`], false);
     page.refs[name].setAttribute("aria-expanded", "false");

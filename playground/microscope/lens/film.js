@@ -1,4 +1,4 @@
-// All layers as a film: a strip under the picture that shows the row of the same patch in each layer. A click goes to a
+// All layers as a film: a strip that shows the row of the same patch in each layer. A click goes to a
 // layer; dragging along the strip plays the film.
 
 import { answerCell, pictureDomain } from "../core/answers.js";
@@ -8,8 +8,9 @@ import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { fitCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
 import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
-import { habitOf, isMap, layersAtHand } from "./state.js";
+import { habitOf, isMap, isRowOpen, layersAtHand } from "./state.js";
 
+const FILM_COLUMNS = 6; // layers in a line of the film
 const FILM_PAINT_INTERVAL = 40; // ms between two drawings of the film
 
 const FILM_HTML = `
@@ -21,14 +22,12 @@ const FILM_HEADS_HTML = `<span>layers:</span>
   <i></i>`;
 
 export function bindFilm({ choice, data, frame, page }) {
-  const box = document.createElement("div");
-  box.className = "film";
+  const box = page.refs.film;
   box.innerHTML = FILM_HTML;
-  page.refs.pictureBox.after(box);
   const headTabs = document.createElement("p");
   headTabs.className = "tabs small film-heads";
   headTabs.innerHTML = FILM_HEADS_HTML;
-  page.refs.row.append(headTabs);
+  box.append(headTabs);
   const canvas = box.querySelector("canvas");
   page.film = {
     box,
@@ -41,7 +40,7 @@ export function bindFilm({ choice, data, frame, page }) {
   const layerAt = (event) => {
     const layers = layersAtHand(data);
     const rect = canvas.getBoundingClientRect();
-    const lineCount = frame.filmLines;
+    const lineCount = filmLinesOf(layers);
     const cellsPerLine = Math.ceil(layers.length / lineCount);
     const cellAt = (part, count) => Math.min(count - 1, Math.max(0, Math.floor(part * count)));
     const lineIndex = cellAt((event.clientY - rect.top) / rect.height, lineCount);
@@ -61,11 +60,6 @@ export function bindFilm({ choice, data, frame, page }) {
     const layer = layerAt(event);
     canvas.title = [`layer ${layer}`, habitOf(data, frame, layer, choice.view.head)?.label].filter(Boolean).join(": ");
   });
-  box.addEventListener("pointerenter", () => {
-    if (choice.filmLooked) return;
-    choice.filmLooked = true;
-    page.schedule();
-  });
   for (const button of page.film.buttons) {
     button.addEventListener("click", () => {
       choice.heads = button.dataset.film;
@@ -73,6 +67,8 @@ export function bindFilm({ choice, data, frame, page }) {
     });
   }
 }
+
+const filmLinesOf = (layers) => Math.ceil(layers.length / FILM_COLUMNS);
 
 // The missing layers of film or wall, the nearest to the layer on view first. Empty if nobody looks at either, unless
 // `allLayers` is true.
@@ -171,9 +167,11 @@ export function rowInLayer({ view }, { strip, shown }, heads, layer) {
 
 function drawFilm({ choice, data, frame, page: { film } }, layers) {
   const { view } = choice,
-    { strip, filmLines, shown, colours, unit, ratio } = frame;
+    { strip, shown, colours, unit, ratio } = frame;
   const { canvas } = film;
   const { rows, columns } = shown.pack;
+  const filmLines = filmLinesOf(layers);
+  canvas.style.setProperty("--lines", String(filmLines));
   fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   const context = canvas.getContext("2d");
   const { width, height } = canvas;
@@ -263,7 +261,7 @@ function placeCurtain(choice, frame, page) {
   const { curtain } = page.refs;
   const { view } = choice,
     { shown } = frame;
-  setVisible(curtain, canDrawCurtain(choice, frame));
+  setVisible(curtain, canDrawCurtain(choice, frame) && (view.curtain > 0 || isRowOpen(page, "scale")));
   curtain.style.left = `${100 * view.curtain}%`;
   curtain.classList.toggle("drawn", view.curtain > 0);
   curtain.dataset.behind = isCutNow(choice, frame) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";

@@ -15,38 +15,25 @@ import {
 } from "../core/kinds.js";
 import { headsFor, STRIKING_SCORE, tellingLayers } from "../core/moments.js";
 import { outsideShare } from "../core/says.js";
-import { placeName, prefixName, sentenceOf, summaryOf, wholeSentence } from "../core/sentence.js";
+import { placeName, prefixName, sentenceOf, summaryOf } from "../core/sentence.js";
 import { asks, unitOf, wayOf } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { nearnessOverlap } from "./beside.js";
 import { missingSentence } from "./explained.js";
 import { MOST_FLOWS } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
-import { asksFromOther, divisorOf, scaleText, titleOf, whatToDo } from "./readouts.js";
-import { sceneWords } from "./scenes.js";
+import { asksFromOther, divisorOf, scaleText } from "./readouts.js";
 import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
 
 const LONGEST_UNBROKEN = 13; // letters: a shorter text after the marked place, such as "(13 %).", is not broken
-const LETTERS_PER_SIZE = 24; // the type size follows the sentence's length in steps of this many letters
 
-export function writeHeadline({ choice, data, frame, page: { refs, root } }) {
+export function writeHeadline({ choice, data, frame, page: { refs } }) {
   const parts = sentenceOf(factsOf(choice, data, frame));
   for (const [name, text] of Object.entries(parts)) setText(refs[name], text);
   refs.after.classList.toggle("unbroken", parts.after.length < LONGEST_UNBROKEN);
   const role = choice.view.direction === "row" ? "key" : "query";
   refs.place.className = parts.place === "here" || frame.shown.row ? `here ${role}` : "";
-  setText(
-    refs.named,
-    `${sceneWords(choice, data)}${titleOf(data.main)} · layer ${choice.view.layer}, ${headName(choice, frame)}`,
-  );
-  const letters = LETTERS_PER_SIZE * Math.ceil(wholeSentence(parts).length / LETTERS_PER_SIZE);
-  if (frame.letters === letters) return;
-  frame.letters = letters;
-  root.style.setProperty("--letters", String(letters));
 }
-
-const headName = (choice, frame) =>
-  isMean(choice, frame) ? "the mean of all heads" : `head ${frame.shown.pack.headNumbers[choice.view.head]}`;
 
 export function factsOf(choice, data, frame) {
   const { view } = choice,
@@ -137,7 +124,7 @@ function scaleOpening({ main }, { shown }) {
   return `with scores times ${scaleText(shown.scale)} ${layersWords}`;
 }
 
-// The line under the picture: the kind of this row, and another head that shows more for this patch. Updated at most
+// The line under the heads: the kind of this row, and another head that shows more for this patch. Updated at most
 // once in KIND_LINE_INTERVAL.
 
 const KIND_LINE_INTERVAL = 60; // ms between two updates
@@ -145,17 +132,14 @@ const LEAST_IMPROVEMENT = 1.5; // a suggested head's score is at least this many
 const CACHED_MEAN_ROWS = 24; // number of heads whose mean rows are cached
 
 const KIND_LINE_HTML = `
-  <b data-hint></b>
   <span data-kind></span>
   <button class="quiet" data-go hidden></button>`;
 
 export function bindKindLine(frame, page) {
-  const line = document.createElement("p");
-  line.className = "kindline";
+  const line = page.refs.kindline;
   line.innerHTML = KIND_LINE_HTML;
-  page.refs.pictureBox.after(line);
-  const [hint, kind, button] = line.children;
-  page.kindline = { line, hint, kind, go: button, timer: 0 };
+  const [kind, button] = line.children;
+  page.kindline = { kind, go: button, timer: 0 };
   button.addEventListener("click", () => {
     if (frame.betterHead) page.choose({ ...frame.betterHead, locked: true });
   });
@@ -189,7 +173,6 @@ function writeKind(lens) {
     shown.mark >= 0 &&
     shown.answers.ready[view.head];
   frame.betterHead = null;
-  setText(kindline.hint, choice.everHovered || view.locked || isMap(view.what) ? "" : whatToDo(lens.data, page));
   setText(kindline.kind, isReadable ? kindSentence(lens) : "");
   setVisible(kindline.go, Boolean(isReadable && frame.betterHead));
 }

@@ -4,7 +4,6 @@ import { ROLES } from "../core/colours.js";
 import { canBeLit } from "../core/ways.js";
 import { fitCanvas } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
-import { layersAtHand } from "./state.js";
 
 // Computes sizes again and reads colours again. Called after every change of either.
 export function refresh(lens) {
@@ -23,181 +22,130 @@ function readTheme(frame, { refs, root }) {
   frame.colours = {
     ink: style.color,
     soft: getComputedStyle(refs.note).color,
-    line: getComputedStyle(root.querySelector(".bar")).borderBottomColor,
+    line: getComputedStyle(root.querySelector(".opens")).borderBottomColor,
     accent: style.getPropertyValue("--accent").trim(),
     font: style.fontFamily,
     convolution: ROLES.convolution,
   };
 }
 
-// The layouts of lens.css. column: the width, in em, of the column beside the picture; lowest: the lowest part that
-// must fit into the window, so that the picture leaves room for this part.
-const LAYOUTS = {
-  one: { column: 21, lowest: "stage" }, //    all other parts in a narrower column beside the picture
-  over: { column: 0, lowest: "below" }, //    all other parts below, for panoramas
-  bare: { column: 0, lowest: "stage" }, //    the picture alone, in a file for a slide
-  // for a projector: sentence, legend and switch end above the window's lower edge
-  present: { column: 0, lowest: "scale" },
-};
-const COLUMN_GAP = 1.6; // em, between the picture and the column
-export const WIDER_FACTOR = 1.06; // "over" is chosen if its picture is more than this many times as wide as in "one"
-const SHALLOW_HEIGHT = 480; // px: in a window lower than this, the picture comes before the texts
-const LEAST_SHALLOW_HEIGHT = 380;
-const LEAST_WORDS_WIDTH = 27; // em needed by the parts below a narrow picture
-const LEAST_PICTURE_HEIGHT = 11; // em, least height of a picture
-const STACKED_PARTS_WIDTH = 48; // em: below a narrower picture, the parts are stacked
-const LOW_FILM_HEIGHT = 54; // em: in a window lower than this, film and second picture are smaller
-const ESSENTIALS_HEIGHT = 41; // em: a lower window, such as a slide's frame, shows only the most important parts
-const STACKED_COLUMN_WIDTH = 30; // em: in a column narrower than this, all parts are stacked
-const PORTRAIT_ASPECT = 0.9; // aspect below which a picture is a portrait
-const ROOM_FOR_CURVE = 5; // em: the curve is shown if this height is free below all parts
-const MOST_IDLE_HEIGHT = 3; // em: if more height is free below the picture, the film fills it
-const SPLIT_COLUMN_WIDTH = 46; // em: beside a portrait, a column of at least this width is split into two
+const COLUMN = 334; // px: the least width of the column beside the picture
+const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
+const PRESENTED_COLUMN = 300; // px: in full screen
+const PAIR_WORDS_HEIGHT = 230; // px: height of the words below two pictures in full screen
+const MOMENTS_HEIGHT = 56; // px: height of the row of moments
+const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
+const LOW_HEIGHT = 420; // px: in a lower room the moments are in the column
+const LEAST_HEIGHT = 260; // px: least height of a picture above its column
+const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
+const ROW_BELOW_HEIGHT = 246; // px: height of the parts in a row below a panorama
+const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
+const WIDER_FACTOR = 1.06; // a panorama is above its column if it is more than this many times as wide there
+const PRESENTED_HEIGHT = 480; // px: on a higher picture in full screen, lines, numbers and labels grow with it
+const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
+const PHONE_BAR = 48; // px: the height of the page's bar on a phone
+const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line of advice
 
-// Applies the layout that makes the picture largest: a wide picture leaves no room for texts and controls beside it, a
-// tall picture leaves none below it.
+// Sets the position and the height of the lens, even before there is a picture. The picture is at the left of its
+// column, or above it. See and Lab have the same places; a file for a slide has the picture alone.
+export function placeLens({ choice, page }) {
+  const { root, see, ui } = page;
+  const isPair = choice.view.beside === "filter"; // only Lab can show the filter
+  root.dataset.face = see?.on || (choice.presenting && !isPair) ? "see" : "lab";
+  root.dataset.way = ui.bare ? "bare" : "whole";
+  root.classList.toggle("sees", Boolean(see) && !ui.bare);
+  const width = root.clientWidth;
+  const height = heightOf(choice, page, width);
+  const isBeside = width >= LEAST_BESIDE_WIDTH && width > (see ? window.innerHeight : height);
+  root.style.setProperty("--room", `${Math.max(0, height)}px`);
+  root.dataset.size = isBeside ? "wide" : "narrow";
+  return { width, height, isBeside };
+}
+
 function layOut(lens) {
   const { choice, data, frame, page } = lens;
-  const { main } = data,
-    { root } = page;
-  root.dataset.face = page.see?.on ? "see" : "lab";
-  const pictureAspect = page.expected ? page.expected.width / page.expected.height : aspectOf(main);
-  if (page.see?.on) return page.see.layOut(pictureAspect);
-  root.style.removeProperty("margin-top");
-  root.classList.remove("more"); // unfolded parts don't make the picture smaller
-  const style = getComputedStyle(root);
-  const em = parseFloat(style.fontSize);
-  const width = root.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-  const widthClass = width >= 60 * em ? "wide" : width >= 40 * em ? "middle" : "narrow";
-  const size = choice.presenting || page.ui.bare ? "wide" : widthClass;
-  root.classList.toggle("slim", choice.presenting && widthClass === "narrow");
-  root.dataset.size = size;
-  root.classList.remove("filled");
-  root.classList.toggle("compact", width < 76 * em);
-  root.classList.toggle("short", size === "wide" && heightOf(choice, page) < ESSENTIALS_HEIGHT * em);
-  root.classList.toggle("low", size === "wide" && heightOf(choice, page) < LOW_FILM_HEIGHT * em);
-  root.style.setProperty("--aspect", String(pictureAspect));
-  root.classList.toggle("tall", pictureAspect < PORTRAIT_ASPECT);
-  root.style.setProperty("--twin", String(twinAspect(choice, data, pictureAspect)));
-  if (choice.presenting) tryLayout(choice, frame, page, "present", width, em, pictureAspect);
-  else if (page.ui.bare) tryLayout(choice, frame, page, "bare", width, em, pictureAspect);
-  else if (size === "wide") {
-    const overWidth = tryLayout(choice, frame, page, "over", width, em, pictureAspect);
-    const besideWidth = tryLayout(choice, frame, page, "one", width, em, pictureAspect);
-    if (overWidth > WIDER_FACTOR * besideWidth) tryLayout(choice, frame, page, "over", width, em, pictureAspect);
-  } else {
-    root.dataset.way = size;
-    root.classList.toggle("shallow", window.innerHeight < SHALLOW_HEIGHT); // a phone held sideways
-    const height = 0.5 * Math.max(LEAST_SHALLOW_HEIGHT, window.innerHeight);
-    setPictures(frame, page, Math.min(width, height * pictureAspect), pictureAspect);
-    root.classList.toggle("tight", frame.pictureWidth < STACKED_PARTS_WIDTH * em);
-  }
-  const columnWidth = size === "wide" && root.dataset.way === "one" ? width - frame.seenWidth - COLUMN_GAP * em : width;
-  const isBroad = root.dataset.way === "one" && columnWidth >= SPLIT_COLUMN_WIDTH * em;
-  root.classList.toggle("broad", isBroad);
-  // If a second picture is large in a broad column, the controls get a slender column beside it.
-  const hasThreeColumns = isBroad && choice.view.beside !== "convolution";
-  root.classList.toggle(
-    "slender",
-    hasThreeColumns || (root.dataset.way === "one" && columnWidth < STACKED_COLUMN_WIDTH * em),
-  );
-  root.classList.toggle("more", choice.more);
-  showSpareCurve(choice, page, em);
-  fillWithFilm(lens, em);
-  frame.ratio = Math.min(3, window.devicePixelRatio || 1);
-  // Lines and letters on canvas are sized by the page's type.
-  frame.unit = (frame.ratio * em) / 14;
-  sizeCanvases(frame, page);
-}
-
-// Shows the curve if the narrow column beside the picture has room for it.
-function showSpareCurve(choice, page, em) {
   const { root } = page;
-  root.classList.remove("spare");
-  if (!root.classList.contains("slender")) return;
-  const spareHeight = heightOf(choice, page) - root.getBoundingClientRect().height;
-  root.classList.toggle("spare", spareHeight >= ROOM_FOR_CURVE * em);
-  root.style.setProperty("--spare", `${Math.floor(spareHeight)}px`);
+  const { see } = page;
+  const { width, height, isBeside } = placeLens(lens);
+  const aspect = page.expected ? page.expected.width / page.expected.height : aspectOf(data.main);
+  root.style.setProperty("--aspect", String(aspect));
+  frame.tag.low = Boolean(see); // the tag with the weight is drawn below the curve
+  frame.ratio = Math.min(3, window.devicePixelRatio || 1);
+  frame.unit = frame.ratio;
+  if (page.ui.bare) {
+    setPictures(frame, page, Math.min(width, height * aspect), aspect);
+    return sizeCanvases(frame, page);
+  }
+  const isLow = isBeside && height < LOW_HEIGHT;
+  root.classList.toggle("sideways", isLow);
+  root.classList.toggle("tabbed", isLow || !isBeside);
+  const isPair = choice.presenting && choice.view.beside === "filter";
+  const column = isPair ? width / 2 : choice.presenting ? PRESENTED_COLUMN : isLow ? LOW_COLUMN : COLUMN;
+  const momentsHeight = isLow || choice.presenting || !see ? 0 : MOMENTS_HEIGHT; // a presenter's keys step through them
+  const besideWidth = Math.min(width - column, (height - (isPair ? PAIR_WORDS_HEIGHT : momentsHeight)) * aspect);
+  const overWidth = Math.min(width, (height - momentsHeight - ROW_BELOW_HEIGHT) * aspect);
+  const isOver = isBeside && !isLow && !isPair && overWidth > WIDER_FACTOR * besideWidth; // a panorama
+  const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
+  const pictureHeight = isBeside ? (isOver ? overWidth : besideWidth) / aspect : Math.min(width / aspect, maxHeight);
+  const spareHeight = height - pictureHeight - (isOver ? ROW_BELOW_HEIGHT : 0);
+  root.classList.toggle("over", isOver);
+  root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && spareHeight >= ROOMY_HEIGHT);
+  root.style.setProperty("--twin", String(twinAspect(choice, data, aspect)));
+  setPictures(frame, page, pictureHeight * aspect, aspect);
+  if (choice.presenting) frame.unit *= Math.max(1, frame.pictureHeight / PRESENTED_HEIGHT);
+  sizeCanvases(frame, page);
+  root.style.setProperty("--doors", `${page.refs.end.offsetHeight}px`);
+  see?.fit();
 }
 
-// Below a wide picture, the film fills the free height, with the number of lines that makes its pictures largest.
-function fillWithFilm({ choice, data, frame, page }, em) {
-  const { root, refs, film } = page;
-  frame.filmLines = 1;
-  const stageBottom = refs.stage.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
-  const spareHeight = heightOf(choice, page) - stageBottom - parseFloat(getComputedStyle(root).paddingBottom);
-  if (root.dataset.way !== "one" || spareHeight < MOST_IDLE_HEIGHT * em) return;
-  const layers = layersAtHand(data).length;
-  const freeHeight = spareHeight + film.canvas.clientHeight;
-  const lineHeightOf = (lines) =>
-    Math.min(frame.pictureWidth / Math.ceil(layers / lines) / aspectOf(data.main), freeHeight / lines);
-  for (let lines = 2; lines <= layers; lines++)
-    if (lineHeightOf(lines) > lineHeightOf(frame.filmLines)) frame.filmLines = lines;
-  root.classList.add("filled");
-  root.style.setProperty("--film", `${Math.floor(frame.filmLines * lineHeightOf(frame.filmLines))}px`);
-}
-
-// The aspect of the wall or the compared picture.
-function twinAspect({ view }, data, aspect) {
-  const { other, main } = data;
-  if (view.beside === "wall") return (aspect * main.pack.heads) / layersAtHand(data).length;
-  return view.beside === "compare" && other ? aspectOf(other) : aspect;
-}
+// The aspect of the compared picture.
+const twinAspect = ({ view }, { other }, aspect) => (view.beside === "compare" && other ? aspectOf(other) : aspect);
 
 const aspectOf = ({ pack }) =>
   pack.header.size ? pack.header.size[1] / pack.header.size[0] : pack.columns / pack.rows;
 
-// Applies a layout and returns the largest width that its picture can have.
-function tryLayout(choice, frame, page, layout, width, em, aspect) {
-  const { root, refs } = page;
-  const { column, lowest } = LAYOUTS[layout];
-  const isPair = layout === "present" && choice.view.beside === "filter" && !root.classList.contains("slim");
-  const largestWidth = isPair ? (width - COLUMN_GAP * em) / 2 : width - (column && column + COLUMN_GAP) * em;
-  root.dataset.way = layout;
-  let pictureWidth = largestWidth;
-  for (let attempt = 0; attempt < 3; attempt++) {
-    root.classList.toggle("tight", pictureWidth < STACKED_PARTS_WIDTH * em); // this may change the heights below
-    setPictures(frame, page, pictureWidth, aspect);
-    const part = refs[lowest];
-    const bottom = part.getBoundingClientRect().bottom - root.getBoundingClientRect().top;
-    const otherHeight = bottom + parseFloat(getComputedStyle(root).paddingBottom) - frame.pictureHeight;
-    const formerWidth = pictureWidth;
-    pictureWidth = Math.min(
-      largestWidth,
-      Math.max(LEAST_PICTURE_HEIGHT * em, heightOf(choice, page) - otherHeight) * aspect,
-    );
-    if (pictureWidth === formerWidth) break; // the size has converged
-  }
-  setPictures(frame, page, pictureWidth, aspect);
-  return pictureWidth;
-}
-
 // The height that the lens may fill. The page above may be taller than the host said, if its toolbar has two lines.
-function heightOf(choice, page) {
-  const { height: wantedHeight } = page.ui;
-  if (choice.presenting || page.ui.bare || wantedHeight === "window") return window.innerHeight;
+function heightOf(choice, page, width) {
+  const { below, height: wantedHeight, bare: isBare } = page.ui;
+  if (choice.presenting || isBare) return window.innerHeight;
+  if (page.see) {
+    const bar = page.see.bar && (width < LEAST_BESIDE_WIDTH || width <= window.innerHeight) ? PHONE_BAR : page.see.bar;
+    return window.innerHeight - pullUp(page, bar) - below;
+  }
+  if (wantedHeight === "window") return window.innerHeight;
   if (wantedHeight > 0) return wantedHeight;
   const top = page.root.getBoundingClientRect().top + 4;
   const heightAbove = top > -wantedHeight && top < 0.3 * window.innerHeight ? top : -wantedHeight;
   return Math.max(440, window.innerHeight - heightAbove);
 }
 
-// The number of pixels by which the lens exceeds its room.
-export function overflowOf(choice, page) {
-  if (page.see?.on) return page.see.overflow();
-  if (page.root.dataset.size !== "wide") return 0;
-  return Math.round(page.root.getBoundingClientRect().height - heightOf(choice, page));
+const topOf = ({ root }) => root.getBoundingClientRect().top + window.scrollY;
+
+// Pulls the lens up over free space below the page's bar. Returns the top of the lens.
+function pullUp(page, bar) {
+  const { root } = page;
+  root.style.marginTop = "";
+  const top = topOf(page);
+  page.spaceAbove = Math.max(bar, top); // at least `bar`: the bar may not be on the page yet
+  if (top <= bar || top > bar + LARGEST_EMPTY_GAP) return page.spaceAbove;
+  root.style.marginTop = `${bar - top}px`;
+  page.spaceAbove = bar;
+  return bar;
 }
 
-export function setPictures(frame, page, width, aspect) {
-  const { way } = page.root.dataset;
-  const em = parseFloat(getComputedStyle(page.root).fontSize);
-  const wordsWidth = ["one", "middle"].includes(way) ? LEAST_WORDS_WIDTH * em : 0;
+// The number of pixels by which the page above has moved the lens since the last layout, or by which the lens exceeds
+// its room.
+export function overflowOf(choice, page) {
+  const { root, see, ui } = page;
+  if (see && !ui.bare) return choice.presenting ? 0 : Math.ceil(Math.abs(topOf(page) - page.spaceAbove));
+  if (root.dataset.size !== "wide") return 0;
+  return Math.round(root.getBoundingClientRect().height - heightOf(choice, page));
+}
+
+function setPictures(frame, page, width, aspect) {
   frame.pictureWidth = Math.floor(width);
   frame.pictureHeight = Math.round(frame.pictureWidth / aspect);
-  frame.seenWidth = Math.max(frame.pictureWidth, wordsWidth);
   page.root.style.setProperty("--pw", `${frame.pictureWidth}px`);
-  page.root.style.setProperty("--sw", `${frame.seenWidth}px`);
   page.root.style.setProperty("--ph", `${frame.pictureHeight}px`);
 }
 

@@ -32,7 +32,6 @@
 //                                             // null: this page has no address to give
 //     scenes:   {read, write, show},          // stores scenes as a text; show(address) opens another picture
 //     figures:  () => {},                     // opens the sheet with figures for papers; null: there is none
-//     showMe:   () => {},                     // begins the guided tour; null: no button for the tour
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
 //   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
@@ -56,23 +55,25 @@
 //
 //   arithmetic.js choice: aim dimension hover
 //   asking.js     data: fetchController overlay packs pictures requests whole
-//   beside.js     frame: kernelKey nearness otherBox otherPrint otherSheet patchPhoto twin wallCells wallHeat
-//   controls.js   choice: aim everHovered hover hoverOther more pointer view
+//   beside.js     frame: kernelKey nearness otherBox otherPrint otherSheet twin wallCells wallHeat
+//   controls.js   choice: aim everHovered hover hoverOther pointer view
 //   explained.js  data: correlations labels overlay
 //   features.js   data: features flows; frame: live
-//   film.js       choice: filmLooked heads; frame: behind collapse patchPhoto strip
-//   headline.js   frame: betterHead kinds letters
-//   layout.js     frame: barKey colours filmLines kernelKey otherPhoto otherPrint patchPhoto photo pictureHeight
-//                 pictureWidth print ratio seenWidth thumbPhoto unit
+//   film.js       choice: heads; frame: behind collapse patchPhoto strip
+//   headline.js   frame: betterHead kinds
+//   layout.js     frame: barKey colours kernelKey otherPhoto otherPrint patchPhoto photo pictureHeight pictureWidth
+//                 print ratio tag thumbPhoto unit
 //   lens.js       choice: aim hover place pointer scene view viewToCome; data: host main other overlay whole; frame:
 //                 dirty otherPhoto painted patchPhoto photo pointed requested sampled samples thumbPhoto wallHeat
 //   matches.js    choice: patchWanted; data: patched; frame: match
 //   moment.js     choice: everHovered filmWanted hover opening pointer view; data: search
 //   paint.js      frame: bar barKey columnsDone kernel kernelSorted picture print shown sorted tag
+//   rows.js       choice: filmLooked
 //   saving.js     choice: presenting
 //   scenes.js     choice: scene; data: scenes
-//   scissors.js   choice: cutting painting; data: moved
+//   scissors.js   choice: painting; data: moved
 //   state.js      data: habits; frame: shown
+//   wall.js       choice: hover
 
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { openingOf } from "../core/moments.js";
@@ -95,16 +96,18 @@ import {
 import { askForExplained, bindExplained } from "./explained.js";
 import { bindCurtain, bindFilm } from "./film.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
-import { endExpecting, expectPicture, fitCurve, overflowOf, refresh } from "./layout.js";
+import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
 import { bestView, bindMoment, endGhost, greet, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
+import { bindRows, openChosenRow } from "./rows.js";
 import { bindShare, exportFunctions, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
-import { canAsk, createState, overlayNow, resolve } from "./state.js";
+import { canAsk, createState, isRowOpen, overlayNow, resolve } from "./state.js";
+import { bindWall } from "./wall.js";
 
 export function createLens(parent, options = {}) {
   const root = document.createElement("div");
@@ -145,7 +148,10 @@ export function createLens(parent, options = {}) {
   bindScenes(choice, data, page);
   bindShare(lens);
   bindMatches(choice, page);
+  bindRows(lens);
+  bindWall(lens);
   page.see = options.see?.(lens) ?? null;
+  if (page.see) placeLens(lens);
   const stopFollowing = followThePage(lens);
 
   const handle = {
@@ -207,16 +213,15 @@ function followThePage(lens) {
   const { root, refs } = page;
   const controller = new AbortController();
   const { signal } = controller;
-  const textsHeight = () => refs.stage.offsetHeight - lens.frame.pictureHeight;
-  let [formerWidth, formerTextsHeight] = [0, 0];
+  let [formerWidth, formerHeight] = [0, 0];
   const observer = new ResizeObserver(() => {
     // A line of text that appears late must not push other text out of the window.
-    if (root.clientWidth !== formerWidth || textsHeight() > formerTextsHeight + 2) refresh(lens);
+    if (root.clientWidth !== formerWidth || refs.end.offsetHeight > formerHeight) refresh(lens);
     else if (fitCurve(lens.frame, refs)) page.schedule();
-    [formerWidth, formerTextsHeight] = [root.clientWidth, textsHeight()];
+    [formerWidth, formerHeight] = [root.clientWidth, refs.end.offsetHeight];
   });
   observer.observe(root);
-  observer.observe(refs.stage);
+  observer.observe(refs.end);
   observer.observe(refs.curve); // texts above it may take a part of its height
   // Late content above the lens, such as the toolbar's second line, moves the lens without an event: hence a timer.
   let lastMeasurement = "";
@@ -340,6 +345,7 @@ function update(lens, { place, view, ui, overlay }) {
   choice.view = withHeldLayer(choice, data, tidyView(nextView, data.main.pack, startOf(data)));
   showChoices(choice, data, page);
   refresh(lens);
+  openChosenRow(lens);
 }
 
 // For the same picture on another grid: moves the query to the patch at the same place.
@@ -364,7 +370,10 @@ function choose(lens, change, source) {
   choice.view = withHeldLayer(choice, data, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
   if (!choice.view.locked) choice.aim = -1;
   showChoices(choice, data, page, source);
-  if ("beside" in change) refresh(lens);
+  if ("beside" in change) {
+    refresh(lens);
+    openChosenRow(lens);
+  }
   page.schedule();
   reportView(choice, data, page);
 }
@@ -410,7 +419,7 @@ function onFrame(lens) {
   frame.painted = frame.shown.token;
   if (onlyPointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
   if (hasMoreColumns) page.schedule();
-  if (!page.see?.on) writeKindSoon(lens);
+  if (isRowOpen(page, "head") || !page.see) writeKindSoon(lens);
   askForMissing(lens, onlyPointed && !dirty);
   askForExplained(lens);
   lookForMoment(choice, data, page);

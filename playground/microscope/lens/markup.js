@@ -2,6 +2,7 @@
 // names from outside never enter this HTML: they are set later, as text.
 
 import { WAYS, wayWords } from "../core/ways.js";
+import { rowMarkup } from "./rows.js";
 
 // The buttons of the ways to look (core/ways.js): the rarely used ways if `isExtra`, else the others.
 const menu = (isExtra) =>
@@ -11,15 +12,17 @@ const menu = (isExtra) =>
       const needs = { ask: way.offer, section: way.pack };
       const data = Object.entries(needs).map(([key, name]) => (name ? ` data-${key}="${name}"` : ""));
       const hint = wayWords(way, "hint");
-      const attributes = `${way.extra ? ' class="extra"' : ""}${data.join("")}${hint ? ` title="${hint}"` : ""}`;
+      const attributes = `${data.join("")}${hint ? ` title="${hint}"` : ""}`;
       return `<button data-value="${way.name}"${attributes}>${wayWords(way, "tab")}</button>`;
     })
     .join("\n    ");
 
-export const MARKUP = `
-<header class="bar">
+const WHAT = `
   <div class="tabs" role="group" aria-label="What is drawn" data-choice="what">
     ${menu(false)}
+  </div>
+  <div class="tabs" role="group" aria-label="More that is drawn" data-choice="what">
+    ${menu(true)}
   </div>
   <div class="tabs" role="group" aria-label="Row or column of the attention matrix" data-choice="direction"
       data-ref="directionTabs">
@@ -31,66 +34,83 @@ export const MARKUP = `
     <button data-value="heat" title="Colours above the picture (key d)">heat</button>
     <button data-value="light" title="The picture lit where it is attended to (key d)">light</button>
   </div>
-  <button class="quiet" data-ref="more" aria-expanded="false"
-      title="Raw scores, rollout, relevance, kernel sizes, entropy, special tokens">More</button>
-  <span class="message" data-ref="message" role="status"></span>
-  <div class="tools">
-    <button data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing</button>
-    <button data-ref="saving" aria-expanded="false" aria-haspopup="true">Save</button>
-    <button data-ref="scenes" aria-expanded="false" aria-haspopup="true" hidden>Scenes</button>
-    <button data-ref="link">Copy link</button>
-    <span class="named soft" data-ref="named"></span>
-    <button data-ref="present">Present</button>
+  <div class="foot" data-ref="legend">
+    <canvas data-ref="colourBar" aria-hidden="true"></canvas>
+    <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
+          data-explains="Exposure: from which value on a patch is drawn at full brightness. Each row has its own.
+          Hold it, and rows can be compared (key h).">hold exposure</button>
+      <span class="outlined" data-ref="outlined"></span>
+      <span data-ref="note"></span> <span class="assumed" data-ref="assumed" hidden></span></p>
   </div>
-</header>
+  <button class="quiet" data-ref="drawing" aria-expanded="false" aria-haspopup="true">Drawing and keys</button>`;
 
-<div class="title">
-  <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
-    <span data-ref="ask2">look at?</span></h2>
-  <div class="says"><h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
-    data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1></div>
-  <button class="show-me" data-ref="showMe" title="A guided tour on a sample; at its end all is as it is now"
-      hidden>Show me <small>(2 min)</small></button>
-  <button class="share-go" data-ref="sending" aria-expanded="false" aria-haspopup="dialog">Share</button>
-</div>
+const HEAD = `
+  <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft"
+      data-ref="layerRange"></i>
+    <span class="head">Head <output data-ref="headText">0</output></span></span>
+    <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
+  <div class="film" data-ref="film"></div>
+  <div data-choice="beside">
+    <button class="quiet" data-value="wall" data-ref="wallTab" title="Key w">all heads of all layers</button></div>
+  <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
+  <p class="soft" data-ref="headsNote"></p>
+  <p class="kindline" data-ref="kindline"></p>
+  <div class="tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>`;
 
-<section class="stage" data-ref="stage">
-  <figure class="seen">
-    <div class="picture" data-ref="pictureBox">
-      <canvas data-ref="picture" tabindex="1" role="application"
-          aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
-      <div class="curtain" data-ref="curtain" role="slider" tabindex="0" aria-valuemin="0" aria-valuemax="100"
-          aria-label="Curtain: the other scale on its left" title="Drag it: with 1/√d and without"></div>
-      <div class="pin" data-ref="lock"></div>
-      <small class="credit" data-ref="credit"></small>
-      <div class="badge" data-ref="badge" hidden></div>
-      <div class="waiting" data-ref="waiting" hidden></div>
-    </div>
-    <div class="foot" data-ref="legend">
-      <canvas data-ref="colourBar" aria-hidden="true"></canvas>
-      <p class="soft"><b data-ref="exposed"></b> <button class="quiet" data-ref="hold" aria-pressed="false"
-            data-explains="Exposure: from which value on a patch is drawn at full brightness. Each row has its own.
-            Hold it, and rows can be compared (key h).">hold exposure</button>
-        <span class="outlined" data-ref="outlined"></span><br>
-        <span data-ref="note"></span> <span class="assumed" data-ref="assumed" hidden></span></p>
-    </div>
-  </figure>
-</section>
-
-<div class="below" data-ref="below">
-  <figure class="beside">
-    <div class="tabs more-ways" role="group" aria-label="More that is drawn" data-choice="what">
-      ${menu(true)}
-    </div>
-    <figcaption>
-      <div class="tabs heading" role="group" aria-label="The second picture" data-choice="beside">
-        <button data-value="convolution" data-ref="convolutionTab">3×3 convolution</button>
-        <button data-value="wall" data-ref="wallTab">all heads</button>
-        <button data-value="compare" data-ref="compareTab">compare</button>
-        <button data-value="filter"
-            title="What colour and nearness alone light from the same patch (key n)">no network</button>
+const SCALE = `
+  <div class="scale" data-ref="scale">
+    <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k"
+        data-ref="switch">
+      <span class="on" data-text="ON"></span><span class="off" data-text="OFF"></span><span class="knob"></span>
+    </button>
+    <p class="formula">softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
+    <div class="dial">
+      <input type="range" min="0" max="1250" step="1" data-ref="dial"
+          aria-label="Scale of the scores">
+      <div class="ticks">
+        <span>0<i>uniform</i></span>
+        <span data-ref="dialMiddle">1/√64</span>
+        <span>1<i>no scale</i></span>
+        <span>8</span>
       </div>
-    </figcaption>
+    </div>
+    <div class="tabs" role="group" aria-label="What the scale changes" data-choice="pass" data-ask="whole">
+      <button data-value="layer">this layer only</button><button data-value="whole">whole forward pass</button>
+    </div>
+    <p class="verdict" data-ref="verdict" hidden></p>
+    <p class="soft offer" data-ref="offer" hidden><span data-ref="offerText"></span>
+      <button class="quiet" data-ref="offerGo">go there</button></p>
+  </div>
+  <div class="counts">
+  <div class="numbers">
+    <p class="label" data-ref="bigLabel">looks at about</p>
+    <p class="big" data-ref="bigWhole"><span data-ref="big">5.2</span>
+      <small data-ref="bigOf">of 196 patches</small></p>
+    <dl>
+      <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
+      <div data-ref="habitRow" hidden><dt>on average</dt><dd data-ref="habit"></dd></div>
+      <div data-ref="toldRow" class="told" hidden><dt>was told to</dt><dd data-ref="told"></dd></div>
+      <div><dt data-ref="entropyLabel">entropy</dt>
+        <dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
+      <div class="shares" data-ref="shares"></div>
+    </dl>
+  </div>
+
+  <div class="curve">
+    <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
+    <p class="soft"><span>weights, largest first</span>
+      <span class="kernel-key"><span>the kernel's</span> <b data-ref="curveCount">9</b></span></p>
+  </div>
+  </div>`;
+
+const BESIDE = `
+  <figure class="beside">
+    <div class="tabs heading" role="group" aria-label="The second picture" data-choice="beside">
+      <button data-value="convolution" data-ref="convolutionTab">3×3 convolution</button>
+      <button data-value="compare" data-ref="compareTab">compare</button>
+      <button data-value="filter"
+          title="What colour and nearness alone light from the same patch (key n)">no network</button>
+    </div>
     <div class="two" data-ref="two">
     <div class="picture">
       <canvas data-ref="twin" role="img" aria-label="What a convolution reads at the same patch"></canvas>
@@ -109,7 +129,7 @@ export const MARKUP = `
           <span data-ref="field"></span>
           <button data-step="follow" data-ref="depthFollow">follow the layer</button>
         </span></p>
-      <div class="tabs small kernel extra" role="group" aria-label="Kernel size" data-choice="k"
+      <div class="tabs small kernel" role="group" aria-label="Kernel size" data-choice="k"
           data-ref="kernelSizes">
         <span>kernel</span>
         <button data-value="3" aria-label="3 by 3">3</button>
@@ -123,74 +143,47 @@ export const MARKUP = `
       <p class="soft"><b data-ref="filterExposed"></b></p>
       <p class="soft" data-ref="filterWords"></p>
     </div>
-    <div class="nines extra" data-ref="nines">
+    <div class="nines" data-ref="nines">
       <div><p>a blur's weights, in %: always the same</p>
         <canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
       <div><p>of this attention, at the same places</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
     </div>
-  </figure>
-  <div class="row" data-ref="row">
-    <div class="where">
-      <label class="layer"><span>Layer <output data-ref="layerText">8</output> <i class="soft"
-          data-ref="layerRange"></i>
-        <span class="head">Head <output data-ref="headText">0</output></span></span>
-        <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
-      <div class="tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>
-    </div>
-    <div class="all">
-      <p class="soft" data-ref="headsNote"></p>
-      <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
-    </div>
-  </div>
+  </figure>`;
 
-<aside class="panel">
-  <div class="scale" data-ref="scale">
-    <button class="switch" role="switch" aria-checked="true" aria-label="Divide scores by the square root of d_k"
-        data-ref="switch">
-      <span class="on" data-text="ON"></span><span class="off" data-text="OFF"></span><span class="knob"></span>
-    </button>
-    <p class="formula"><span class="label">divide by <span class="root">√<i>d<sub>k</sub></i></span></span><br>
-      softmax( <b class="q">q</b>·<b class="k">k</b> <span data-ref="divisor">/ √64</span> )</p>
-    <div class="dial">
-      <input type="range" min="0" max="1250" step="1" data-ref="dial"
-          aria-label="Scale of the scores">
-      <div class="ticks">
-        <span>0<i>uniform</i></span>
-        <span data-ref="dialMiddle">1/√64</span>
-        <span>1<i>no scale</i></span>
-        <span>8</span>
-      </div>
-    </div>
-    <div class="tabs small" role="group" aria-label="What the scale changes" data-choice="pass" data-ask="whole">
-      <button data-value="layer">this layer only</button><button data-value="whole">whole forward pass</button>
-    </div>
-    <p class="verdict" data-ref="verdict" hidden></p>
-    <p class="soft offer" data-ref="offer" hidden><span data-ref="offerText"></span>
-      <button class="quiet" data-ref="offerGo">go there</button></p>
-  </div>
+const CHANGE = `<div data-ref="change"></div>`;
 
-  <div class="counts">
-  <div class="numbers">
-    <p class="label" data-ref="bigLabel">looks at about</p>
-    <p class="big" data-ref="bigWhole"><span data-ref="big">5.2</span>
-      <small data-ref="bigOf">of 196 patches</small></p>
-    <dl>
-      <div><dt>largest weight</dt><dd><b data-ref="peak"></b> <i data-ref="peakAt"></i></dd></div>
-      <div data-ref="habitRow" hidden><dt>on average</dt><dd data-ref="habit"></dd></div>
-      <div data-ref="toldRow" class="told" hidden><dt>was told to</dt><dd data-ref="told"></dd></div>
-      <div class="extra"><dt data-ref="entropyLabel">entropy</dt>
-        <dd><b data-ref="entropy"></b> <i data-ref="entropyOf"></i></dd></div>
-      <div class="shares extra" data-ref="shares"></div>
-    </dl>
-  </div>
+export const MARKUP = `
+<section class="stage" data-ref="stage">
+    <div class="picture" data-ref="pictureBox">
+      <canvas data-ref="picture" tabindex="1" role="application"
+          aria-label="Attention picture. Arrow keys move the patch, Escape unlocks it."></canvas>
+      <div class="curtain" data-ref="curtain" role="slider" tabindex="0" aria-valuemin="0" aria-valuemax="100"
+          aria-label="Curtain: the other scale on its left" title="Drag it: with 1/√d and without"></div>
+      <div class="pin" data-ref="lock"></div>
+      <div class="badge" data-ref="badge" hidden></div>
+      <div class="waiting" data-ref="waiting" hidden></div>
+    </div>
+</section>
 
-  <div class="curve">
-    <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
-    <p class="soft"><span>weights, largest first</span>
-      <span class="kernel-key"><span>the kernel's</span> <b data-ref="curveCount">9</b></span></p>
+<div class="below" data-ref="below">
+  <div class="title" data-ref="title">
+    <h2><span data-ref="ask1">Whom does</span> <b class="chip query" data-ref="chip"></b>
+      <span data-ref="ask2">look at?</span></h2>
+    <h1 data-ref="sentence"><span data-ref="before"></span><b data-ref="share"></b><span
+      data-ref="between"></span><b data-ref="place"></b><span data-ref="after"></span></h1>
   </div>
+  <div class="rows" data-ref="rows">
+    ${rowMarkup("what", "What", WHAT)}
+    ${rowMarkup("head", "Which head", HEAD)}
+    ${rowMarkup("scale", "Scale", SCALE, "panel")}
+    ${rowMarkup("beside", "Beside", BESIDE)}
+    ${rowMarkup("change", "Change it", CHANGE)}
   </div>
-</aside>
+  <div class="end" data-ref="end">
+    <button class="share-go" data-ref="sending" aria-expanded="false" aria-haspopup="dialog">Share</button>
+    <span class="message" data-ref="message" role="status"></span>
+    <span class="credit" data-ref="credit"></span>
+  </div>
 </div>
 
 <div class="sheet" data-ref="drawingSheet" role="dialog" aria-label="How it is drawn" hidden>
@@ -229,20 +222,9 @@ export const MARKUP = `
     <div><dt><kbd>b</kbd></dt><dd>surprise me</dd></div>
     <div><dt><kbd>n</kbd></dt><dd>colour and nearness alone, without a network</dd></div>
     <div><dt><kbd>PgDn</kbd> <kbd>PgUp</kbd></dt><dd>next scene</dd></div>
-    <div><dt><kbd>p</kbd></dt><dd>play the layers, in See</dd></div>
+    <div><dt><kbd>p</kbd></dt><dd>play the layers</dd></div>
     <div><dt><kbd>f</kbd></dt><dd>present, as large as the screen</dd></div>
   </dl>
-</div>
-
-<div class="sheet" data-ref="savingSheet" role="dialog" aria-label="Save as PNG" hidden>
-  <div class="field"><span>This picture</span><div class="tabs">
-      <button data-save="1">1×</button> <button data-save="2">2×</button> <button data-save="4">4×</button>
-  </div></div>
-  <div class="field"><span>Both pictures</span><div class="tabs">
-      <button data-save="1" data-both="true">1×</button> <button data-save="2" data-both="true">2×</button>
-      <button data-save="4" data-both="true">4×</button>
-  </div></div>
-  <p class="soft" data-ref="saveNote">PNG, with colour bar and caption</p>
 </div>
 
 <div class="sheet sharing" data-ref="sendingSheet" role="dialog" aria-label="Share" hidden>
@@ -254,13 +236,23 @@ export const MARKUP = `
   <div data-ref="sharePreview"></div>
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>
   <p class="soft" data-ref="shareStatus" role="status"></p>
-</div>
-
-<div class="sheet" data-ref="scenesSheet" role="dialog" aria-label="Scenes" hidden>
-  <ol class="scene-list" data-ref="sceneList"></ol>
-  <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button>
-    <button data-ref="sceneLink" hidden>Copy a link to all</button></div>
-  <p class="soft" data-ref="sceneNote"></p>
+  <div class="keeps">
+    <div class="field"><span>This picture</span><div class="tabs">
+        <button data-save="1">1×</button> <button data-save="2">2×</button> <button data-save="4">4×</button>
+    </div></div>
+    <div class="field"><span>Both pictures</span><div class="tabs">
+        <button data-save="1" data-both="true">1×</button> <button data-save="2" data-both="true">2×</button>
+        <button data-save="4" data-both="true">4×</button>
+    </div></div>
+    <p class="soft" data-ref="saveNote">PNG, with colour bar and caption</p>
+    <details data-ref="scenes" hidden><summary>Scenes</summary>
+      <ol class="scene-list" data-ref="sceneList"></ol>
+      <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button>
+        <button data-ref="sceneLink" hidden>Copy a link to all</button></div>
+      <p class="soft" data-ref="sceneNote"></p>
+    </details>
+    <button data-ref="present" title="As large as the screen (key f)">Present</button>
+  </div>
 </div>
 
 <div class="live" aria-live="polite" data-ref="live"></div>

@@ -12,7 +12,7 @@ import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { askOnce } from "./asking.js";
 import { featuresToMatch } from "./features.js";
 import { tokenName, verdictText } from "./readouts.js";
-import { canAsk } from "./state.js";
+import { canAsk, isRowOpen } from "./state.js";
 
 const FLIGHT_MS = 260; // ms of the line's animation
 
@@ -71,7 +71,7 @@ export function paintMatch({ choice, data, frame, page }) {
   setVisible(matches.parts, isComparing && Boolean(featuresToMatch(choice, data)));
   matches.parts.setAttribute("aria-pressed", String(view.what === matches.parts.dataset.value));
   setText(matches.words, isComparing ? matchInWords(choice, data, match) : "");
-  const isLineShown = match?.mutual && !choice.presenting;
+  const isLineShown = match?.mutual && isRowOpen(page, "beside");
   setVisible(matches.box, Boolean(isLineShown));
   if (isLineShown) flyToMatch(data, frame, page, match);
   else frame.match.drawnKey = "";
@@ -140,6 +140,8 @@ function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
 // the same place, and the network continues. A small map shows how far each token's feature moves, and a sentence names
 // the changed labels.
 
+const PATCHING_NEEDS =
+  "To put in a patch of another picture, compare with it (Beside) in the same model, without cuts, and lock a patch.";
 const MAP_WIDTH = 220; // pixels of the small map
 
 export function bindPatching(choice, data, page) {
@@ -147,7 +149,7 @@ export function bindPatching(choice, data, page) {
   box.className = "patching";
   box.innerHTML = `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`;
   box.hidden = true;
-  page.refs.twin.after(box); // over the second picture, so that no other part of the page moves
+  page.refs.change.append(box);
   const [button, map, sentence, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
   page.patching = { box, button, map, status: sentence, close };
@@ -189,9 +191,11 @@ export function paintPatching(lens) {
   const { view } = choice,
     { patched, main } = data,
     { patching } = lens.page;
-  const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked; // the box covers the second picture
-  setVisible(patching.box, isOffered);
-  if (!isOffered) return;
+  setVisible(patching.box, canAsk(data, "patched"));
+  if (!isRowOpen(lens.page, "change")) return;
+  const isOffered = Boolean(canPatch(choice, data)) && !view.cut && view.locked;
+  for (const element of [patching.button, patching.map, patching.close]) setVisible(element, isOffered);
+  if (!isOffered) return setText(patching.status, PATCHING_NEEDS);
   const request = patchRequest(choice, data);
   const name = tokenName(request.token, main.pack);
   const isShown = patched.key === request.key;

@@ -30,9 +30,11 @@ import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
 import { paintMatch, paintPatching } from "./matches.js";
 import { writeNumbers, writeTitles } from "./readouts.js";
+import { writeRows } from "./rows.js";
 import { paintScissors } from "./scissors.js";
-import { habitOf, isMap, overlayNow, putMeanRow, resolve } from "./state.js";
+import { habitOf, isMap, isRowOpen, overlayNow, putMeanRow, resolve } from "./state.js";
 import { rowOnView } from "./told.js";
+import { paintWallHead } from "./wall.js";
 
 const COUNT_WORDS = { row: "tokens it looks at:", column: "what this patch gets, on average 1:" };
 const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
@@ -54,11 +56,12 @@ export function paintFrame(lens) {
   const putHeadBack = putMeanRow(choice, frame);
   paintMain(lens);
   putHeadBack();
-  if (!page.see?.on) paintHeads(lens);
-  if (view.beside === "convolution") paintTwin(lens);
+  if (isRowOpen(page, "head")) paintHeads(lens);
+  const isBesideSeen = page.see?.on || choice.presenting || isRowOpen(page, "beside");
+  if (view.beside === "convolution") isBesideSeen && paintTwin(lens);
   else if (view.beside === "wall") paintWall(lens);
-  else if (view.beside === "compare") paintOther(lens);
-  if (!page.see?.on) paintFilmSoon(lens);
+  else if (view.beside === "compare" && isBesideSeen) paintOther(lens);
+  if (isRowOpen(page, "head")) paintFilmSoon(lens);
   paintAim(lens);
   paintExplained(lens);
   paintPatching(lens);
@@ -67,8 +70,10 @@ export function paintFrame(lens) {
   if (!page.see?.on) {
     writeTitles(lens);
     writeHeadline(lens);
+    writeRows(lens);
   }
-  if (view.beside === "filter") paintNearness(lens);
+  if (view.beside === "filter" && isBesideSeen) paintNearness(lens);
+  if (view.beside === "wall") paintWallHead(lens);
   restoreHead();
   page.see?.paint();
   page.root.classList.toggle("map", isMap(view.what));
@@ -287,10 +292,10 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
 
 const HABIT_NOTE = "This is measured on average over the patches of this picture.";
 
-// Writes a head's average behaviour below its thumbnail, if known; then `number` is shown only under "More".
+// Writes a head's average behaviour, if known, and its number below its thumbnail.
 function nameHead(choice, data, frame, thumb, head, number) {
   const habit = habitOf(data, frame, choice.view.layer, head);
-  const text = !habit ? number : choice.more ? `${habit.short} ${number}` : habit.short;
+  const text = habit ? `${habit.short} ${number}` : number;
   if (thumb.saidNumber === number && thumb.number.saidText === text) return;
   thumb.saidNumber = number;
   setText(thumb.number, text);

@@ -79,7 +79,7 @@ export function writeTitles({ choice, data, frame, page }) {
   if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
   setText(refs.badge, badgeParts.join(" · "));
   const { engine } = main.pack.header;
-  setText(refs.credit, main.picture.credit || (engine ? `Computed here with ${engine}.` : ""));
+  if (!page.see) setText(refs.credit, main.picture.credit || (engine ? `Computed here with ${engine}.` : ""));
   setVisible(refs.badge, badgeParts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
@@ -98,9 +98,9 @@ export function writeTitles({ choice, data, frame, page }) {
       : view.locked
         ? `locked at ${tokenName(lockedToken, main.pack)} · ${page.touch ? "tap it to free it" : "Esc frees it"}`
         : !choice.everHovered
-          ? hasNoKindLine(page)
-            ? whatToDo(data, page)
-            : "" // headline.js writes this sentence below the picture
+          ? page.see
+            ? ""
+            : whatToDo(data, page)
           : page.touch
             ? "tap to lock"
             : "click to lock",
@@ -116,7 +116,7 @@ export function writeTitles({ choice, data, frame, page }) {
 
 // The explained text, or the name of the explained label: its number while the name is loading. "" if neither is
 // explained.
-function labelText(choice, data, frame) {
+export function labelText(choice, data, frame) {
   const { view } = choice;
   if (wayOf(view).explains === "text") return view.text;
   return labelNow(choice, data, frame)?.[1] ?? (explainsLabel(view) ? `label ${view.label}` : "");
@@ -126,8 +126,6 @@ function labelText(choice, data, frame) {
 // face."
 export const whatToDo = ({ main }, { touch }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
-
-const hasNoKindLine = ({ ui, root }) => ui.bare || root.classList.contains("short");
 
 // The share of the row within the contour lines.
 const outlineText = (print) =>
@@ -293,7 +291,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   }
   setVisible(refs.assumed, Boolean(main.pack.assumed));
   setText(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
-  setText(refs.headsNote, headsNote(view.direction, habit, choice.more));
+  setText(refs.headsNote, headsNote(view.direction, habit));
   for (let i = 0; i < page.shares.length; i++) {
     setText(page.shares[i], isReady ? percent(answers.weights[start + i]) : "…");
   }
@@ -312,11 +310,11 @@ export function writeNumbers({ choice, data, frame, page }) {
 }
 
 // Says what is written under the heads' thumbnails.
-function headsNote(direction, habit, withCounts) {
+function headsNote(direction, habit) {
   const countsWords =
     direction === "row" ? "how many tokens each looks at" : "what this patch gets in each (average 1)";
   if (!habit) return `heads, and ${countsWords}`;
-  return `heads, by what each does on average over this picture${withCounts ? `, and ${countsWords}` : ""}`;
+  return `heads, by what each does on average over this picture, and ${countsWords}`;
 }
 
 // Writes the predictions with the trained and the chosen scale, once a whole pass has run with the chosen one.

@@ -112,14 +112,6 @@ export function downloadFile(file) {
 export const currentLink = async ({ view }, { host }) =>
   (await host.link?.({ ...view })) || `${location.href.split("#")[0]}#${viewToQuery(view)}`;
 
-export async function copyLink(choice, data, page) {
-  const { refs } = page;
-  const url = await currentLink(choice, data);
-  const isCopied = await putOnClipboard(page, url);
-  setText(refs.message, isCopied ? "Link copied." : url);
-  setTimeout(() => setText(refs.message, ""), isCopied ? 4000 : 20000);
-}
-
 // Copies text; returns whether that worked.
 export async function putOnClipboard(page, text) {
   try {
@@ -143,7 +135,7 @@ function copyBySelection(page, text) {
 
 export async function togglePresenting(lens) {
   const { choice } = lens;
-  const { root, refs } = lens.page;
+  const { root } = lens.page;
   if (choice.presenting) {
     if (document.fullscreenElement) await document.exitFullscreen();
     leavePresenting(lens);
@@ -151,7 +143,6 @@ export async function togglePresenting(lens) {
   }
   choice.presenting = true;
   root.classList.add("presenting");
-  setText(refs.present, "Leave");
   lens.page.see?.present();
   await root.requestFullscreen?.().catch(() => {}); // full screen may be forbidden; then the lens fills its frame
   refresh(lens);
@@ -163,7 +154,6 @@ export function leavePresenting(lens) {
   if (!choice.presenting || page.root.getRootNode().fullscreenElement || document.fullscreenElement) return;
   choice.presenting = false;
   page.root.classList.remove("presenting");
-  setText(page.refs.present, "Present");
   page.see?.present();
   refresh(lens);
 }
@@ -182,8 +172,8 @@ const PICTURE_FORMAT = {
 };
 const formatNamed = ({ see }, name) => see?.shareFormats[name] ?? PICTURE_FORMAT;
 
-// The sentence that See or Lab shows.
-export const sentenceNow = ({ see, refs }) => (see?.on ? see.sentenceText() : refs.sentence.textContent);
+// The sentence on view.
+export const sentenceNow = ({ see, refs }) => (see ? see.sentenceText() : refs.sentence.textContent);
 
 export function bindShare(lens) {
   const { page } = lens;

@@ -1,6 +1,6 @@
 // Scissors cut the edge from the locked patch to the patch under the cursor, and the whole pass runs again without that
-// edge. A list on the picture shows each cut, its layers, how far it moves the locked patch's feature, the changed
-// labels, and a button to undo it. Sets of patches can be painted; whole heads can be cut or silenced.
+// edge. A list shows each cut, its layers, how far it moves the locked patch's feature, the changed labels, and a
+// button to undo it. Sets of patches can be painted; whole heads can be cut or silenced.
 import { MOST_CUTS } from "../core/core.js";
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
@@ -8,7 +8,7 @@ import { queryOf } from "../core/view.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { verdictText } from "./readouts.js";
-import { canAsk } from "./state.js";
+import { canAsk, isRowOpen } from "./state.js";
 
 const NEIGHBOURS = "*>3x3";
 const SILENCED_WORDS = { zero: "gives nothing", mean: "gives its mean" };
@@ -36,15 +36,11 @@ export function bindScissors(lens) {
   button.className = "pair-cut";
   button.title = "Cut this edge: the whole pass runs again without it (key x)";
   button.textContent = "✂ cut";
-  page.refs.pictureBox.append(box);
+  page.refs.change.append(box);
   page.line.box.append(button);
-  const tool = document.createElement("button");
-  tool.textContent = "Scissors";
-  tool.title = "Cut edges of the attention, and run the whole pass again without them";
-  page.refs.drawing.before(tool);
   const [list, , status, labels] = box.children;
   const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
-  page.scissors = { box, list, ways, status, labels, button, tool, shown: "", words: "" };
+  page.scissors = { box, list, ways, status, labels, button, shown: "", words: "" };
   const addCut = (text) => putCuts(page, [...cutsOf(choice), text]);
   const showMessage = (sentence) => {
     page.scissors.words = sentence;
@@ -52,11 +48,6 @@ export function bindScissors(lens) {
   };
   bindPainting(choice, data, page, { cut: addCut, words: showMessage });
   button.addEventListener("click", () => cutAimed(lens));
-  tool.addEventListener("click", () => {
-    choice.cutting = !choice.cutting;
-    if (!choice.cutting) endPainting(choice, data, page);
-    showMessage("");
-  });
   ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));
   ways.head.addEventListener("click", () => addCut(headCut(choice, data)));
   ways.zero.addEventListener("click", () => addCut(headOffCut(choice, data)));
@@ -72,7 +63,7 @@ const headCut = ({ view }, { main }) => `*>*@${view.layer}.${main.pack.headNumbe
 
 const headOffCut = ({ view }, { main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
-const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
+export const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
 
 function putCuts(page, cuts) {
   const unique = [...new Set(cuts)].slice(0, MOST_CUTS);
@@ -101,11 +92,8 @@ export function paintScissors(lens) {
       scissors.button.style.setProperty(name, line.label.style.getPropertyValue(name));
     scissors.button.classList.toggle("above", line.label.classList.contains("above"));
   }
-  const isShown = canAsk(data, "cuts") && (choice.cutting || Boolean(view.cut));
-  setVisible(scissors.tool, canAsk(data, "cuts"));
-  scissors.tool.setAttribute("aria-pressed", String(isShown));
-  setVisible(scissors.box, isShown);
-  if (!isShown) return;
+  if (choice.painting.on && !isRowOpen(page, "change")) endPainting(choice, data, page);
+  if (!isRowOpen(page, "change")) return;
   const key = `${view.cut} ${view.layer} ${view.head}`;
   if (scissors.shown !== key) writeCuts(choice, data, page);
   scissors.shown = key;
@@ -132,14 +120,15 @@ function writeCuts(choice, data, page) {
       const item = document.createElement("li");
       const [edge, layers = ""] = cut.split("@");
       const name = document.createElement("span");
-      const words = interventionWords(cut);
-      name.textContent = words || `✂ ${edgeWords(edge)}`;
-      const chooser = words ? [] : [placeChooser(choice, data, page, edge, layers, index)];
+      name.textContent = cutWords(cut);
+      const chooser = interventionWords(cut) ? [] : [placeChooser(choice, data, page, edge, layers, index)];
       item.append(name, ...chooser, undoButton(choice, page, index));
       return item;
     }),
   );
 }
+
+export const cutWords = (cut) => interventionWords(cut) || `✂ ${edgeWords(cut.split("@")[0])}`;
 
 // A cut edge in words, such as "row 7, column 5 ⇢ row 3, column 2" for "7,5>3,2".
 function edgeWords(edge) {

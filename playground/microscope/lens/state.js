@@ -24,13 +24,11 @@ const newChoice = () =>
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  whether the cursor was ever on a patch; until then a sentence asks for that
     presenting: false, //                   whether the lens fills the screen
-    more: false, //                         whether rarely used parts are unfolded
     heads: "head", //                       the film's rows: of the chosen head, the "sharpest" head, or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
     filmLooked: false, //                   whether a person has looked at the film
     exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
-    cutting: false, //                      whether the scissors are open
     painting: Object.seal({ on: false, patches: new Set(), at: 0, adds: true, down: false }), // see scissors.js
     patchWanted: "", //                     the key of the patch to put into the first picture, see matches.js
     scene: Object.seal({
@@ -109,8 +107,6 @@ const newFrame = () =>
     // ---- sizes and colours from the page around the lens (see layout.js)
     pictureWidth: 0, //                     the width of the large picture, in CSS pixels
     pictureHeight: 0,
-    seenWidth: 0, //                        the width of the picture and of the words below it
-    letters: 0, //                          the number of letters of the sentence above the pictures, see headline.js
     ratio: 1, //                            device pixels per CSS pixel
     unit: 1, //                             device pixels per unit of a drawing; the page's type has 14 units
     colours: null, //                       {ink, soft, line, accent, font, convolution}
@@ -129,7 +125,6 @@ const newFrame = () =>
     wallHeat: null, //                      one pixel for each patch of every head of every layer
     patchPhoto: null, //                    the picture at one pixel for each patch, for the wall and the film
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
-    filmLines: 1, //                        the number of the film's lines, see layout.js
     strip: { heat: null, values: null, zeros: null }, // the film's pixels, one row, a row of zeros
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
@@ -164,6 +159,9 @@ const newPage = (root, refs) =>
     thumbs: [], //                          {button, canvas, number, saidNumber, print} of every head
     shares: [], //                          the elements with the share of each prefix token
     expected: null, //                      the bitmap of a picture whose trace is on its way, see layout.js
+    openRow: "", //                         the name of the open row; "": none, see rows.js
+    openedBeside: "convolution", //         the second picture for which a row was last opened
+    spaceAbove: 0, //                       px of the page above the lens at the last layout
 
     // ---- elements of a module, under its name
     line: null, //                          see arithmetic.js
@@ -173,6 +171,7 @@ const newPage = (root, refs) =>
     scissors: null,
     patching: null, //                      see matches.js
     matches: null,
+    wall: null, //                          see wall.js
     sums: null, //                          see arithmetic.js
     kindline: null,
     share: null, //                         the sheet of Share, see saving.js
@@ -204,6 +203,9 @@ export const canAsk = (data, kind) =>
     ? Boolean(data.host.compare)
     : (data.main?.trace?.offers ?? data.host.source.offers).includes(kind) &&
       (WAYS[kind]?.explains !== "text" || Boolean(data.main?.trace.text));
+
+// Whether the row of controls with this name is open: see rows.js.
+export const isRowOpen = ({ openRow, see }, name) => openRow === name && !see?.on;
 
 export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 

@@ -110,7 +110,7 @@ function beginGuess(root, data, key) {
   });
   state.refs.again.addEventListener("click", () => guessAfresh(state));
   showFormerGuess(state);
-  state.place = (root.getRootNode().host ?? root).closest('[class*="st-key-guess_"]');
+  state.place = root.getRootNode().host ?? root;
   state.observer.observe(state.refs.figure);
   // When parts above the question vanish, the picture may become higher. These elements then change their sizes.
   for (let element = state.place; element; element = element.parentElement) state.observer.observe(element);
@@ -169,7 +169,7 @@ function scrollToRevealed(state) {
   state.root.scrollIntoView({ block: "start", behavior: isStill ? "auto" : "smooth" });
 }
 
-const partAfter = ({ data }) => document.querySelector(`.st-key-after_${data.id}, [data-after="${data.id}"]`);
+const partAfter = ({ data }) => document.querySelector(`[data-after="${data.id}"]`);
 
 // Asks for a number. The reader drags it on the picture if there is one, sets it with a slider (also by keyboard), or
 // types it if it is a whole number.

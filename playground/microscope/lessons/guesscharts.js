@@ -47,7 +47,15 @@ const seriesLabel = (x, y, words, attributes = "") =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
 const rect = (x, y, width, height, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, width)}" height="${Math.max(0, height)}" class="${kind}"/>`;
-const titleLabel = (chart, box) => (chart.title ? label(box.left, 14, chart.title, 'class="title"') : "");
+const LETTER = 7.2; // pixels: the width of a letter of the title
+// The title above a chart. On a phone a long one begins at the edge, and is narrower if it must.
+function titleLabel({ title }, { left, right }) {
+  if (!title) return "";
+  const width = LETTER * title.length;
+  const x = left + width > right ? 0 : left;
+  const fit = x + width > right ? `textLength="${right}" lengthAdjust="spacingAndGlyphs"` : "";
+  return label(x, 14, title, `class="title" ${fit}`);
+}
 
 const plotBox = (state, margin = MARGIN) => ({
   left: margin.left,

@@ -1,8 +1,8 @@
-// Shows the parts of a lesson's step. playground/lessons/parts.py describes the parts; a folder without a server has them
+// Shows the parts of a lesson's step, which playground/lessons/parts.py describes. A folder without a server has them
 // for several values of the settings, as playground/serving/site_files.py writes them.
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, box, look, mount: the script if it is loaded already, then with styles: their file}}, read(file) and
-// fileAt(file), link(page, words): a page's address, workbench(page): the address of a page of the workbench, or null,
+// fileAt(file), link(page, words): a page's address, workbench(page): the address of a page of the workbench or null,
 // plotly() → a promise, set(changes), viewId(): changes when the settings are set from outside, subject: the visitor's
 // own photograph for this step (see subject.js), or null, stays: a sentence which says that a part keeps the sample's
 // numbers}.
@@ -452,8 +452,8 @@ const PLAYERS = {
 const withHostData = (data, hostData) =>
   data instanceof Uint8Array ? withHeader(data, hostData) : { ...data, ...hostData };
 
-// Mounts the script of a drawing in a shadow root, so that styles of other parts don't apply to it. stateNow(): what its
-// data depend on; while that is the same, it is not drawn again.
+// Mounts the script of a drawing in a shadow root, so that styles of other parts don't apply to it. stateNow(): what
+// its data depend on; while that is the same, it is not drawn again.
 function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount = () => {}) {
   const { script, styles, box, look: className = "", mount: builtIn } = lesson.scripts[name];
   const shadow = place.attachShadow({ mode: "open" });
@@ -506,6 +506,7 @@ function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount
 
 const chartConfig = (name) => ({
   displaylogo: false,
+  displayModeBar: matchMedia("(hover: none)").matches ? false : "hover", // on a phone it would cover the title
   responsive: true,
   toImageButtonOptions: { format: "svg", filename: name },
   modeBarButtonsToRemove: [

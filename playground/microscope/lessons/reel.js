@@ -2,14 +2,11 @@
 // clock sets the moment of all. Rows of attention are computed in the browser, from queries and keys.
 //
 // data: bytes (core/container.js) with the header
-//   run       a name; a new run starts afresh, but runs whose names are equal up to a hyphen share the clock
 //   moments   the steps of M moments                  planned   the number of moments at the end of the run
 //   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
 //   losses    the names of the losses                 begins    [[step, words]]: events to mark, such as a new loss
 //   chance    the `mass` of an even row; 0: unknown
-//   aim       the title of the chart of `mass`        told      [[layer, head, words]]: heads trained to a given task
-//   growing   true while the run goes on: a new moment is then played as it comes
-//   first     [layer, head] to show until somebody chooses a head; null: the settings say which
+//   aim       the title of the chart of `mass`
 //   played    the indices of the layers in the packs, as texts, if some layers are missing
 //   view_id   changes when the settings moment, layer, head, patch are set from outside
 // and the sections curve (points, 1 + losses): the step, then each loss; entropy and mass (M, layers, heads); image, a
@@ -161,7 +158,6 @@ const REEL_MARKUP = `
     <div class="foot"><canvas data-ref="colourBar"></canvas><p class="soft"
         data-ref="hint">point to look, click to keep</p></div>
     <p class="says" data-ref="says"></p>
-    <p class="told" data-ref="told" hidden></p>
     <div class="layers" data-ref="layers" role="group" aria-label="Layer"></div>
     <div class="heads" data-ref="heads" role="group" aria-label="Head"></div>
   </div>
@@ -187,7 +183,6 @@ function createReel(stage) {
     if ("layer" in changes && !isPlayed(reel, changes.layer)) return;
     Object.assign(reel.view, changes);
     if ("layer" in changes || "head" in changes) {
-      reel.headChosen = true;
       rebuild(reel);
     }
     tellView(reel, Object.keys(changes));
@@ -217,17 +212,10 @@ function createReel(stage) {
 const isPlayed = ({ played }, layer) => !played || played.includes(String(layer));
 
 // Reports these settings; the moment is reported as its step, as in the address.
-function tellView({ stage, settings, view, moments, message }, names) {
+function tellView({ stage, settings, view, moments }, names) {
   const texts = { ...view, moment: String(moments[view.moment]) };
-  for (const name of names.filter((setting) => settings.includes(setting))) {
-    stage.tell(name, texts[name]);
-    if (recentSettings.message !== message) Object.assign(recentSettings, { message, texts: {} });
-    recentSettings.texts[name] = texts[name];
-  }
+  for (const name of names.filter((setting) => settings.includes(setting))) stage.tell(name, texts[name]);
 }
-
-// Settings reported since the page's last message. They are newer than the settings in that message's data.
-const recentSettings = { message: null, texts: {} };
 
 const SETTINGS = ["moment", "layer", "head", "patch"];
 const rowsOf = (values, columns) =>
@@ -252,7 +240,6 @@ function createReelState(root, stage) {
     refs: collectRefs(root),
     alive: true,
     // the data, see the top of this file
-    run: null,
     moments: [],
     planned: 0,
     losses: [],
@@ -260,24 +247,18 @@ function createReelState(root, stage) {
     curve: null,
     chance: 0,
     aim: "",
-    told: [],
     habits: [],
     kinds: null,
     entropy: null,
     mass: null,
-    growing: false,
-    first: null,
     played: null,
     settings: [], //      names of the settings that are reported to the page
     viewId: null,
-    message: null, //     the number of the app's last message
     packs: new Map(), //  step → pack
     shape: null, //       the sizes that all packs share
     bitmap: null,
     // choices
     view: { moment: 0, layer: 0, head: 0, patch: null },
-    headChosen: false, // whether a person chose a head of this run
-    firstHeadShown: false, // whether the view has moved to the head that this run names in `first`
     hover: null, //       the patch under the cursor, which has priority
     now: 0, //            the position on the clock, in moments; not a whole number while the clock plays
     target: null, //      the moment at which playing ends; null: the clock does not play
@@ -308,21 +289,14 @@ function createReelState(root, stage) {
 }
 
 const CHART_FIELDS = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
-const HEADER_FIELDS = ["run", "chance", "aim", "told", "growing", "first", ...CHART_FIELDS];
-const clockName = (runId) => runId?.split("-")[0];
+const HEADER_FIELDS = ["chance", "aim", ...CHART_FIELDS];
 
 function updateReel(reel, data) {
-  const isNewRun = data.run !== reel.run;
-  const isSameClock = clockName(data.run) === clockName(reel.run);
-  const isNewView = data.view_id !== reel.viewId;
-  const wasAtEnd = (reel.target ?? Math.round(reel.now)) >= reel.moments.length - 1;
-  if (isNewRun)
-    Object.assign(reel, { packs: new Map(), bitmap: null, headChosen: false, firstHeadShown: false, hover: null });
+  const isNewView = data.view_id !== reel.viewId || !reel.packs.size;
   for (const name of HEADER_FIELDS) reel[name] = data[name];
   Object.assign(reel, {
     played: data.played ?? null,
     viewId: data.view_id,
-    message: data.message ?? null,
     settings: SETTINGS.filter((name) => name in data),
   });
   for (const { step, bytes } of data.packs) {
@@ -332,31 +306,15 @@ function updateReel(reel, data) {
   }
   if (!reel.bitmap) takeImage(reel, data.image);
   reel.shape = reel.packs.values().next().value;
-  if (isNewView || (isNewRun && !isSameClock)) {
-    const openingSettings = {
-      ...data,
-      ...(reel.message !== null && reel.message === recentSettings.message && recentSettings.texts),
-    };
-    for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = openingSettings[name];
-    const index = reel.moments.indexOf(Number(openingSettings.moment || Number.NaN));
+  if (isNewView) {
+    for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = data[name];
+    const index = reel.moments.indexOf(Number(data.moment || Number.NaN));
     Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
-  } else if (wasAtEnd && reel.growing) reel.target = reel.moments.length - 1; // plays to the new last moment
+  }
   reel.now = Math.min(reel.now, reel.moments.length - 1);
   reel.view.moment = Math.round(reel.now);
-  showFirstHead(reel);
   fitView(reel);
   rebuild(reel);
-}
-
-// Shows the header's `first` head while the run goes on, until the reader chooses another.
-function showFirstHead(reel) {
-  const { first: firstHead, view } = reel;
-  if (!firstHead || reel.headChosen) return;
-  const [layer, head] = firstHead;
-  if (view.layer === layer && view.head === head && reel.firstHeadShown) return;
-  Object.assign(view, { layer, head });
-  reel.firstHeadShown = true;
-  tellView(reel, ["layer", "head"]);
 }
 
 function fitView(reel) {

@@ -323,8 +323,7 @@ export function onReelFrame(reel, time) {
 function advance(reel, time) {
   const seconds = Math.min(100, time - (reel.lastTime ?? time)) / 1000;
   reel.lastTime = time;
-  const speed = Math.max(1, reel.growing ? reel.target - reel.now : 1) / SECONDS_PER_MOMENT;
-  reel.now = Math.min(reel.target, reel.now + seconds * speed);
+  reel.now = Math.min(reel.target, reel.now + seconds / SECONDS_PER_MOMENT);
   if (reel.now >= reel.target) reel.goTo(reel.target);
 }
 
@@ -346,7 +345,7 @@ function paintReel(reel) {
   refs.slider.value = String(reel.now);
   refs.slider.setAttribute("aria-valuetext", `step ${moments[nearestMoment]}`);
   setText(refs.step, `step ${moments[nearestMoment].toLocaleString("en")}`);
-  setText(refs.playSign, reel.target === null || reel.growing ? "▶" : "❚❚");
+  setText(refs.playSign, reel.target === null ? "▶" : "❚❚");
   refs.play.setAttribute("aria-label", reel.target === null ? "Play" : "Pause");
   moveMark(reel);
   writeCharts(reel, nearestMoment);
@@ -412,9 +411,6 @@ function writeWords(reel, token) {
   const countWords = `${effectiveCount.toFixed(effectiveCount < 10 ? 1 : 0)} of ${shape.tokens} tokens`;
   const largestWords = `the largest weight is ${percent(rows[peak])}`;
   setText(refs.says, `Patch ${queryOf(token, shape)} listens to about ${countWords}; ${largestWords}.`);
-  const cue = reel.told.find(([layer, head]) => layer === view.layer && head === view.head);
-  setVisible(refs.told, Boolean(cue));
-  if (cue) setText(refs.told, `this head was told to ${cue[2]}`);
 }
 
 export function readReel(reel) {
@@ -434,8 +430,6 @@ export function readReel(reel) {
     painted: reel.paintedToken !== false && !reel.frameRequest,
     frames: reel.frameCount,
     grid: [shape.rows, shape.columns],
-    growing: reel.growing,
     words: reel.refs.says.textContent,
-    told: reel.refs.told.hidden ? "" : reel.refs.told.textContent,
   };
 }

@@ -1,6 +1,6 @@
-// The face See shows the lens with one picture, one sentence and two switches; the other face is Lab. Both share state
-// and drawing code. Only See has this layout, this sentence about the row, and the parts below.
-import { entropyBits, holdsHead, largestIndex, rowInto } from "../core/core.js";
+// The two faces of the lens on a page. Both have the photograph, the sentence about the row, its source, the moments.
+// See adds two switches and drawers; Lab adds the rows of controls of lens/rows.js. The story is told in See.
+import { holdsHead, largestIndex, rowInto } from "../core/core.js";
 import { localNumber, percent } from "../core/numbers.js";
 import { outsideShare, sayRow, unbrokenPercent } from "../core/says.js";
 import { sentenceOf } from "../core/sentence.js";
@@ -8,10 +8,10 @@ import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
-import { photoOf, rampOf, refresh, setPictures, sizeCanvases, WIDER_FACTOR } from "../lens/layout.js";
+import { photoOf, rampOf, refresh } from "../lens/layout.js";
 import { writeMarkupTexts } from "../lens/readouts.js";
 import { isMean } from "../lens/state.js";
-import { rowInWords, rowRecord } from "../lens/told.js";
+import { rowInWords } from "../lens/told.js";
 import {
   BAR_COUNT,
   barsAt,
@@ -26,34 +26,18 @@ import {
 import { createMoments } from "./moments.js";
 import { createPlay } from "./play.js";
 import { createShared } from "./shared.js";
-import { createHeadsWall } from "./wall.js";
 import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
-const PHONE_BAR = 48;
-const LARGEST_EMPTY_GAP = 16; // px: a higher gap above the lens contains a line of advice
-const SEE_COLUMN = 334; // px: the least width of the column beside the picture
-const LOW_COLUMN = 262; // px: the column's width in a low window: a phone on its side, or a desktop at 200 %
-const PRESENTED_COLUMN = 300; // px: in full screen
-const MOMENTS_HEIGHT = 56; // px: height of the row of moments
-const LEAST_BESIDE_WIDTH = 640; // px: in a narrower window all parts are below the picture
-const LEAST_HEIGHT = 260; // px: least height of a picture above its column
-const PARTS_BELOW_HEIGHT = 470; // px: height of the parts below a picture above its column
-const ROW_BELOW_HEIGHT = 246; // px: height of the parts in a row below a panorama
-const MOST_PORTRAIT_HEIGHT = 440; // px: greatest height of a portrait above its column
-// the classes that layout.js sets on the lens in Lab, depending on its room
-const LAB_SIZES = "filled compact short low tall tight broad slender spare shallow".split(" ");
 const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
 const LONGEST_ABOVE_INVITATION = 68; // letters: a longer sentence needs the lines in which the invitation stands
 const PATCH_WORD = /\b(patch(?:es)?|Felde?r?n?)\b/i; // a patch in each language
-const PRESENTED_HEIGHT = 480; // px: on a higher picture in full screen, lines, numbers and labels grow with it
-const ROOMY_HEIGHT = 102; // px free below the picture, from which the moments are drawn larger
 
 const DESKTOP_ORDER = ["picture", "wide", "tall", "page", "link"];
 const PHONE_ORDER = ["tall", "picture", "page", "link", "wide"];
 
 const HEAD_MARKUP = `
-  <p class="see-says" data-see="says"></p>
+  <h1 class="see-says" data-see="says"></h1>
   <p class="see-invites" data-see="invites"></p>
   <button type="button" class="see-plays" data-see="plays" aria-pressed="false">
     <svg viewBox="0 0 12 12" aria-hidden="true"><path d="M1 0l11 6-11 6z"/></svg></button>
@@ -80,7 +64,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const outsideLine = makePart("p", "see-outside", "", refs.two, "after");
   const divideLabel = makePart("span", "see-divide", "", refs.switch, "after");
   setMath(divideLabel, "÷ √d_k");
-  const doorBar = makePart("div", "see-doors", "", refs.below, "append");
+  const doorBar = makePart("div", "see-doors", "", refs.end, "prepend");
   const moments = createMoments(lens, makePart("div", "see-moments", "", refs.stage, "after"), { language, hold });
   const playCanvas = makePart("canvas", "see-film", "", refs.picture, "after");
   const plainCanvas = makePart("canvas", "plain", "", refs.picture, "before");
@@ -88,12 +72,17 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const see = {
     face,
     untouched: false, // whether the photograph is shown alone: nobody points, and no moment is shown
-    drawer: "", //       which drawer is open: "why" | "heads" | "numbers" | "moments"; "": none
+    bar, //              px of the page's bar above the lens
+    language,
+    opened: "", //       "why" | "numbers" | "moments"; "": none
     lockedForWhy: false,
     stairs: createStaircase(),
     otherRow: new Float32Array(0), // the row at the other setting of the √d_k switch
-    spaceAbove: 0, //    px of the page above the lens at the last layout
     story: null,
+    // Which drawer is open. The wall of heads is one of them, and a choice of the view.
+    get drawer() {
+      return choice.view.beside === "wall" ? "heads" : see.opened;
+    },
     get on() {
       const isPresented = choice.presenting && choice.view.beside !== "filter"; // only Lab can show the filter
       return (see.face === "see" || isPresented) && !page.ui.bare;
@@ -124,7 +113,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setVisible(refs.sendingSheet, false);
     data.host.figures();
   });
-  const credit = makePart("span", "see-credit", "", doorBar, "append");
 
   // ---- on a phone: two switches, and the panel of the last pressed one
   const tabButtons = ["divide", "nine"].map((name) => {
@@ -155,29 +143,37 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     sourceElement.title = words("stepThrough");
     playButton.title = words("play");
     playButton.setAttribute("aria-label", words("play"));
-    root.lang = see.on ? language() : "en";
+    root.lang = language();
+    refs.rows.lang = see.on ? language() : "en";
     refs.switch.querySelector(".on").dataset.text = see.on ? words("switchOn") : "ON";
     refs.switch.querySelector(".off").dataset.text = see.on ? words("switchOff") : "OFF";
   }
 
-  // ---- drawers, which lie over the column beside or below the photograph
-  const coveredParts = [refs.below.querySelector(".panel"), refs.below.querySelector(".beside")];
+  // ---- drawers, which lie over the column beside or below the photograph; the wall of heads lies over all of the lens
+  const coveredParts = [refs.rows];
   const openDrawer = (name) => cutTo(coveredParts, () => changeDrawer(name));
   function changeDrawer(name) {
-    if (see.drawer === "why") {
+    const former = see.drawer;
+    if (former === "why") {
       closeSums(page);
       if (see.lockedForWhy) page.choose({ locked: false });
     }
     if (name === "why") see.lockedForWhy = !choice.view.locked;
-    if (see.drawer === "heads" && name !== "heads") page.choose({ beside: "convolution" });
-    see.drawer = name;
-    root.dataset.drawer = name;
-    writeMarkupTexts(page);
-    for (const button of doorButtons) button.setAttribute("aria-expanded", String(button.dataset.door === name));
+    see.opened = name === "heads" ? "" : name;
     if (name) hold(true);
     if (name === "heads") page.choose({ beside: "wall" });
+    else if (former === "heads") page.choose({ beside: "convolution" });
+    markDrawer();
     if (name === "why") openSums(choice, frame, page);
     refresh(lens);
+  }
+
+  let markedDrawer = "";
+  function markDrawer() {
+    if (markedDrawer === see.drawer) return;
+    markedDrawer = root.dataset.drawer = see.drawer;
+    writeMarkupTexts(page);
+    for (const button of doorButtons) button.setAttribute("aria-expanded", String(button.dataset.door === see.drawer));
   }
 
   const play = createPlay(lens, playCanvas, playButton, { isStill: () => reducedMotion.matches, changed: paintWords });
@@ -186,8 +182,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (see.drawer) openDrawer("");
     play.toggle();
   }
-
-  const headsWall = createHeadsWall(lens, { words, tell: tellCell, close: () => openDrawer("") });
 
   // ---- the line under the sentence is one tab stop: arrow keys step through layers and heads
   sourceElement.addEventListener("click", () => openDrawer(see.drawer === "heads" ? "" : "heads"));
@@ -206,12 +200,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const isHiding = isHeld && !see.story?.covers(); // the answer to the story's question stays hidden
     if (see.untouched === isHiding) page.schedule();
     see.untouched = !isHiding;
-    root.classList.toggle("untouched", see.on && see.untouched);
+    root.classList.toggle("untouched", see.untouched);
     if (!isHiding) curve.draw(null);
   }
   for (const name of ["pointermove", "pointerdown"])
     refs.picture.addEventListener(name, (event) => {
-      if (!see.on) return;
       play.pointed(event);
       hold(true);
     });
@@ -227,7 +220,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     play.stop();
     see.story?.end();
     see.face = newFace;
-    frame.tag.low = false;
     hold(true);
     writeWords();
     refresh(lens);
@@ -243,72 +235,19 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     requestAnimationFrame(() => refresh(lens)); // the parts have their new sizes now
   }
 
-  // ---- sizes
-  // Pulls the lens up over free space below the page's bar. Returns the top of the lens.
-  function pullUp(bar) {
-    root.style.marginTop = "";
-    const top = root.getBoundingClientRect().top + window.scrollY;
-    see.spaceAbove = Math.max(bar, top); // at least `bar`: the bar may not be on the page yet
-    if (top <= bar || top > bar + LARGEST_EMPTY_GAP) return see.spaceAbove;
-    root.style.marginTop = `${bar - top}px`;
-    see.spaceAbove = bar;
-    return bar;
-  }
-
-  // Sets the position and the height of See, even before there is a picture.
-  function setPlaceAndSize() {
-    root.dataset.face = "see";
-    const width = root.clientWidth;
-    const isBeside = width >= LEAST_BESIDE_WIDTH && width > window.innerHeight;
-    const heightAbove = choice.presenting ? 0 : isBeside || !bar ? bar : PHONE_BAR;
-    const height = window.innerHeight - pullUp(heightAbove) - (choice.presenting ? 0 : page.ui.below);
-    root.style.setProperty("--room", `${Math.max(0, height)}px`);
-    root.dataset.way = "see";
-    root.dataset.size = isBeside ? "wide" : "narrow";
-    return { width, height, beside: isBeside };
-  }
-
-  function layOut(aspect) {
-    const { width, height, beside: isBeside } = setPlaceAndSize();
-    const isLow = isBeside && height < 420; // a phone on its side: the moments are in the column
-    root.classList.remove(...LAB_SIZES);
-    root.classList.toggle("sideways", isLow);
-    root.classList.toggle("tabbed", isLow || !isBeside);
-    root.style.setProperty("--aspect", String(aspect));
-    const column = isLow ? LOW_COLUMN : choice.presenting ? PRESENTED_COLUMN : SEE_COLUMN;
-    const momentsHeight = isLow || choice.presenting ? 0 : MOMENTS_HEIGHT; // a presenter's keys step through them
-    const besideWidth = Math.min(width - column, (height - momentsHeight) * aspect);
-    const overWidth = Math.min(width, (height - momentsHeight - ROW_BELOW_HEIGHT) * aspect);
-    const isOver = isBeside && !isLow && overWidth > WIDER_FACTOR * besideWidth; // a panorama
-    const maxHeight = aspect < 1 ? MOST_PORTRAIT_HEIGHT : Math.max(LEAST_HEIGHT, height - PARTS_BELOW_HEIGHT);
-    const pictureHeight = isBeside ? (isOver ? overWidth : besideWidth) / aspect : Math.min(width / aspect, maxHeight);
-    const spareHeight = height - pictureHeight - (isOver ? ROW_BELOW_HEIGHT : 0);
-    root.classList.toggle("over", isOver);
-    root.classList.toggle("roomy", isBeside && !isLow && !choice.presenting && spareHeight >= ROOMY_HEIGHT);
-    frame.tag.low = true; // the tag with the weight is drawn below the curve
-    frame.seenWidth = 0;
-    setPictures(frame, page, pictureHeight * aspect, aspect);
-    root.style.setProperty("--sw", `${frame.pictureWidth}px`);
-    frame.ratio = Math.min(3, window.devicePixelRatio || 1);
-    frame.unit = frame.ratio * (choice.presenting ? Math.max(1, frame.pictureHeight / PRESENTED_HEIGHT) : 1);
-    sizeCanvases(frame, page);
-    root.style.setProperty("--doors", `${doorBar.offsetHeight}px`);
-    if (chart.clientWidth) fitCanvas(chart, chart.clientWidth, chart.clientHeight, frame.ratio);
-  }
-
   // ---- a frame
   function paint() {
+    if (page.ui.bare) return;
     play.serve();
-    if (!see.on) return;
-    if (see.drawer === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape
+    markDrawer();
+    if (see.opened === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape
     choice.filmWanted = true; // the film in a drawer shows all layers
     root.classList.toggle("no-row", !isPlainRow());
     paintPlain();
     paintWords();
-    paintStairs();
+    if (see.on) paintStairs();
     curve.draw(see.untouched || !isPlainRow() ? null : curve.points(frame.pictureWidth, frame.pictureHeight));
     moments.show(!see.untouched && isPlainRow());
-    if (see.drawer === "heads") headsWall.paint();
     play.paint();
     see.story?.paint();
   }
@@ -348,9 +287,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setText(invitation, isNew && isShort ? words(page.touch ? "touch" : "point") : "");
     if (isReady && mark >= 0) writeOutside(percent(outsideShare(answers.weights, start, pack, mark)));
     const isOff = choice.view.scale !== "on";
-    if (credit.textContent !== (main.picture.credit ?? "")) {
-      setText(credit, main.picture.credit ?? "");
-      root.style.setProperty("--doors", `${doorBar.offsetHeight}px`); // the credit may need a line of its own
+    if (refs.credit.textContent !== (main.picture.credit ?? "")) {
+      setText(refs.credit, main.picture.credit ?? "");
+      root.style.setProperty("--doors", `${refs.end.offsetHeight}px`); // the credit may need a line of its own
     }
     sayMathIfChanged(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
     setText(tabButtons[1], "3×3");
@@ -411,11 +350,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     } else outsideLine.firstChild.textContent = text.split(PATCH_WORD)[0];
   }
 
-  function tellCell(values) {
-    const entropy = entropyBits(values, 0, frame.shown.pack.tokens);
-    return sayRow(spokenLanguage, rowRecord(values, 0, entropy, data, frame.shown));
-  }
-
   // ---- ÷ √d_k
   function paintStairs() {
     const { view } = choice;
@@ -459,14 +393,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   writeWords();
-  if (see.on) setPlaceAndSize();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
-    // How many px the page above has moved the lens since the last layout.
-    overflow: () => Math.ceil(Math.abs(root.getBoundingClientRect().top + window.scrollY - see.spaceAbove)),
-    layOut,
+    fit: () => chart.clientWidth && fitCanvas(chart, chart.clientWidth, chart.clientHeight, frame.ratio),
     paint,
-    showReading: () => see.on && writeSentence({ before: words("comes"), place: "", after: "" }),
+    showReading: () => writeSentence({ before: words("comes"), place: "", after: "" }),
     turn: turnFace,
     present,
     stepMoment: moments.step,

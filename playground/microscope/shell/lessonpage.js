@@ -1,7 +1,7 @@
 // A lesson's page: its steps, one at a time. A lesson's record, as playground/serving/site_files.py makes it:
-// {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, beyond, own, settings: their names, file: where
-// the step's parts are, asks: names of the settings after which the parts are asked for again}]}. lessons/lesson.py
-// explains `beyond` and `own`.
+// {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, beyond, own,
+// settings: their names, file: where the step's parts are, asks: names of the settings after which the parts are asked
+// for again}]}. lessons/lesson.py explains `beyond` and `own`.
 import { unpack } from "../core/core.js";
 import { gridFor } from "../core/grid.js";
 import { setMath } from "../drawing/dom.js";
@@ -12,12 +12,12 @@ import { source } from "./httpsource.js";
 import { notify } from "./notice.js";
 import { readPageData } from "./pagedata.js";
 
-// box: the element of the page; page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step,
-// more): where a step's parts are for the picture on view, read(name, {signal}): a promise of the bytes at such a place,
-// fileAt(name): its address, kit: what all lessons share, as playground/ui/site/page.py makes it, with `model`, the
-// model in which this page computes a person's own photograph, if it does}; words: the address's parameters;
-// tell(settings, what): called when the reader has changed `what`; link(page, words): as in page.js. Returns
-// {follow(words): shows what another address says, end()}.
+// page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step, more): where a step's parts
+// are for the picture on view, read(name, {signal}): a promise of the bytes at such a place, fileAt(name): its address,
+// kit: what all lessons share, as playground/ui/site/page.py makes it, with `model`, the model in which this page
+// computes a person's own photograph, if it does}; words: the address's parameters; tell(settings, what): called when
+// the reader has changed `what`; link(page, words): as in page.js. Returns {follow(words): shows what another address
+// says, end()}.
 export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
   const controller = new AbortController();
   const { signal } = controller;
@@ -120,6 +120,7 @@ const SAMPLE_NUMBERS = "These numbers are of a sample, not of your photograph.";
 function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, parts: placeOf }) {
   const { name, idea, isClass, link, tell, signal, place } = page;
   const { steps } = record;
+  const { workbench: workbenchRoot } = readPageData();
   const [tabs, body] = ["nav", "div"].map((tag) => document.createElement(tag));
   [tabs.className, body.className] = ["lesson-steps", "lesson-body"];
   tabs.setAttribute("aria-label", "Steps");
@@ -131,7 +132,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   const lesson = {
     ...{ ...kit, settings, defaults, options, read, fileAt, link, viewId: () => viewCount },
     plotly: () => plotlyOf(kit, fileAt),
-    workbench: (workbenchPage) => readPageData().workbench && addressOf(`workbench/${workbenchPage}`),
+    workbench: (workbenchPage) => workbenchRoot && addressOf(`${workbenchRoot}${workbenchPage}`),
     set(changes) {
       Object.assign(settings, changes);
       tellStep(Object.keys(changes).join());
@@ -161,7 +162,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
     player.asked += 1;
     if (player.isAsking) return;
     player.isAsking = true;
-    body.setAttribute("aria-busy", "true");
+    if (player.list) body.setAttribute("aria-busy", "true"); // what is shown is about to change
     try {
       for (let asked = 0; asked < player.asked; ) {
         asked = player.asked;
@@ -222,8 +223,11 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
     former?.end();
     shown = player;
     idea.hidden = step !== steps[0];
-    for (const button of tabs.children)
-      button.setAttribute("aria-current", button.dataset.step === step.name ? "step" : "false");
+    for (const button of tabs.children) {
+      const isCurrent = button.dataset.step === step.name;
+      button.setAttribute("aria-current", isCurrent ? "step" : "false");
+      if (isCurrent) tabs.scrollLeft = button.offsetLeft - (tabs.clientWidth - button.offsetWidth) / 2; // on a phone
+    }
     return ask(player);
   }
 
@@ -259,15 +263,15 @@ function nextPage(name, link) {
 }
 
 // The step that an address names. An old address names none: it opens the step to which most of its settings belong.
-export function stepOfAddress(steps, words) {
+function stepOfAddress(steps, words) {
   const countOf = ({ settings }) => settings.filter((name) => name in words).length;
   const fittingStep = steps.reduce((best, step) => (countOf(step) > countOf(best) ? step : best));
   return steps.find(({ name }) => name === words.step) ?? fittingStep;
 }
 
 // Returns {settings, defaults, options} by name. A setting has the value in the address if that is one of the options,
-// else the default. `former`: the name that a setting has in old addresses.
-export function settingsOf(declaredSettings, words) {
+// else the default.
+function settingsOf(declaredSettings, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declaredSettings)) {
     const { default: defaultText, options: choices, pattern, former } = setting;

@@ -68,6 +68,7 @@ function showPage(page, host) {
   const isRoom = page !== "microscope";
   const { title } = readPageData().pages.find(({ name }) => name === page);
   document.title = isRoom ? `${title} – ${PLAYGROUND}` : PLAYGROUND;
+  document.body.classList.toggle("in-room", isRoom && host.follows);
   document.body.classList.toggle("on-lesson", isRoom && !host.follows);
   const place = partOfPage("lesson"); // of moments and lessons
   partOfPage("stage").hidden = isRoom;

@@ -87,7 +87,6 @@ export function mountStage(root, below) {
     link: linkTo,
     scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },
     figures: () => visit.figures?.(),
-    showMe: () => visit.tour(1),
     see: (lens) =>
       createSee(lens, {
         face: openFace().now,

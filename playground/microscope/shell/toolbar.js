@@ -142,6 +142,8 @@ export function createToolbar(root, host) {
   // ---- parts of the toolbar
   const nameElement = document.createElement("p");
   nameElement.className = "name";
+  writeAttribute(nameElement, "role", "heading");
+  writeAttribute(nameElement, "aria-level", "1");
   const [firstWord, secondWord] = [document.createElement("span"), document.createElement("span")];
   [firstWord.textContent, secondWord.textContent] = ["Attention ", "Playground"];
   nameElement.append(firstWord, secondWord);
@@ -151,7 +153,7 @@ export function createToolbar(root, host) {
   const compareOpener = opener("compare", "compare", "Compare", fillWithCompare);
   const exportOpener = opener("export", "export", "Export", fillWithExport);
   const moreOpener = opener("more", null, "More", fillWithMore);
-  // ---- parts of the toolbar in See
+  // ---- parts of the toolbar above the microscope
   const picturesOpener = opener("pictures", null, "Pictures", fillWithPictures);
   const photoOpener = opener("photo", null, "Your photo", fillWithOpening);
   const shareButton = plainButton("sending", () => hostNow.share());
@@ -169,21 +171,15 @@ export function createToolbar(root, host) {
   openingOpener.button.setAttribute("aria-label", "Open picture");
   setText(compareOpener.label, "Compare");
   setText(exportOpener.label, "Export");
-  setText(moreOpener.label, "More");
 
   root.classList.add("toolbar");
-  root.replaceChildren(
-    pagesOpener.button,
-    nameElement,
-    strip.element,
-    openingOpener.button,
-    restBox,
-    moreOpener.button,
-  );
-  root.append(picturesOpener.button, photoOpener.button, shareButton, faceButton, waitingLine, notice.element);
-  const buttonsOfSee = [pagesOpener.button, picturesOpener.button, photoOpener.button, shareButton, faceButton];
-  let isSeeShown = false;
-  oneTabStop(root, () => (isSeeShown ? buttonsOfSee.filter((button) => button.checkVisibility()) : []));
+  root.replaceChildren(pagesOpener.button, nameElement, strip.element, openingOpener.button, restBox);
+  root.append(picturesOpener.button, moreOpener.button, photoOpener.button, shareButton, faceButton);
+  root.append(waitingLine, notice.element);
+  const slimButtons = [pagesOpener, picturesOpener, moreOpener, photoOpener].map(({ button }) => button);
+  slimButtons.push(shareButton, faceButton);
+  let isSlim = false; // whether the bar is that of the microscope, and one stop of the Tab key
+  oneTabStop(root, () => (isSlim ? slimButtons.filter((button) => button.checkVisibility()) : []));
 
   // ---- the sheets
   function opener(kind, icon, label, fill) {
@@ -285,6 +281,7 @@ export function createToolbar(root, host) {
     patches.className = "wide";
     patches.append("Patches", chooser.element);
     const lines = [
+      [picturesOpener, () => picturesOpener.label.textContent],
       [modelOpener, () => `Model: ${titleOfModel()}`],
       [compareOpener, () => compareOpener.label.textContent],
       [exportOpener, () => exportOpener.label.textContent],
@@ -294,9 +291,10 @@ export function createToolbar(root, host) {
       Object.assign(line, { type: "button", className: "wide" });
       line.append(label, createIcon("on"));
       line.addEventListener("click", () => opener.open(moreOpener.button));
-      return { line, redraw: () => [setText(label, words()), setVisible(line, !opener.button.hidden)] };
+      const isInBar = () => opener === picturesOpener && opener.button.checkVisibility(); // it has no room on a phone
+      return { line, redraw: () => [setText(label, words()), setVisible(line, !opener.button.hidden && !isInBar())] };
     });
-    box.append(lines[0].line, patches, ...lines.slice(1).map(({ line }) => line));
+    box.append(lines[0].line, lines[1].line, patches, ...lines.slice(2).map(({ line }) => line));
     const redraw = () => {
       for (const line of lines) line.redraw();
       chooser.draw(hostNow.grids, choice.now.detail);
@@ -339,10 +337,12 @@ export function createToolbar(root, host) {
     setVisible(root, !hostNow.hidden);
     if (hostNow.hidden) return sheet.close();
     const currentPage = hostNow.pages.find((page) => page.name === hostNow.page);
-    const isSee = hostNow.page === MICROSCOPE_PAGE && face.now === "see";
+    const isMicroscope = hostNow.page === MICROSCOPE_PAGE;
+    const isSee = isMicroscope && face.now === "see";
     const words = (key) => seeWords(face.language, key);
-    root.dataset.face = isSee ? "see" : "lab";
-    for (const element of [picturesOpener.button, photoOpener.button, shareButton]) setVisible(element, isSee);
+    root.classList.toggle("slim", isMicroscope);
+    for (const element of [picturesOpener.button, photoOpener.button, shareButton]) setVisible(element, isMicroscope);
+    setVisible(moreOpener.button, !isSee);
     for (const [label, key] of [
       [picturesOpener.label, "pictures"],
       [photoOpener.label, "yourPhoto"],
@@ -351,21 +351,14 @@ export function createToolbar(root, host) {
       setText(label, words(key));
     setText(faceButton, isSee ? words("lab") : words("see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
-    setVisible(faceButton, hostNow.page === MICROSCOPE_PAGE);
-    // Leaves few stops of the Tab key before the picture. In See the whole bar is one stop. In Lab the Tab key skips
-    // the button that opens See, because the key l does the same.
-    if (isSee !== isSeeShown) for (const [i, button] of buttonsOfSee.entries()) button.tabIndex = isSee && i ? -1 : 0;
-    if (!isSee) faceButton.tabIndex = -1;
-    isSeeShown = isSee;
-    // The name is the page's heading, except in Lab, whose sentence is the heading.
-    const isHeading = isSee || hostNow.page !== MICROSCOPE_PAGE;
-    for (const [attribute, value] of [
-      ["role", "heading"],
-      ["aria-level", "1"],
-    ])
-      if (isHeading) writeAttribute(nameElement, attribute, value);
-      else nameElement.removeAttribute(attribute);
-    setText(pagesOpener.label, isSee ? "Attention Playground" : (currentPage?.short ?? "Pages"));
+    setVisible(faceButton, isMicroscope);
+    // Above the microscope the whole bar is one stop of the Tab key.
+    if (isMicroscope !== isSlim)
+      for (const [i, button] of slimButtons.entries()) button.tabIndex = isMicroscope && i ? -1 : 0;
+    isSlim = isMicroscope;
+    setText(pagesOpener.label, isMicroscope ? "Attention Playground" : (currentPage?.short ?? "Pages"));
+    setText(moreOpener.label, isMicroscope ? titleOfModel() : "More");
+    writeAttribute(moreOpener.button, "aria-label", isMicroscope ? `Model: ${titleOfModel()}` : "More");
     setText(modelOpener.label, titleOfModel());
     writeAttribute(modelOpener.button, "aria-label", `Model: ${titleOfModel()}`);
     gridChooser.draw(hostNow.grids, choice.now.detail);

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
-from playground.serving import routes_figures, scripts, settings
+from playground.serving import routes_figures, scripts
 from playground.serving.lesson_scripts import SCRIPTS
 from playground.ui.pages import PAGES
 from playground.ui.site.page import ICON, STYLES, lesson_kit, page_html, put_font, toolbar_data
@@ -50,7 +50,7 @@ def page(request: Request) -> Response:
     html = page_html(
         script=f"./{scripts.address(SCRIPT)}", styles=files["styles"], icon=files["icon"],
         head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">',
-        data={"toolbar": toolbar_data(workbench=settings.now().workbench), "site": {"lessons": {"kit": kit}}},
+        data={"toolbar": toolbar_data(), "site": {"lessons": {"kit": kit}}},
     ).encode()  # fmt: skip
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):

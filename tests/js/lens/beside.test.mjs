@@ -67,7 +67,7 @@ test("a convolution has no special token, and says how many patches it reads", a
 
 test("the kernel's cells beside the row's have the weights of the patches around the one that asks", async () => {
   const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
-  microscope.click(microscope.part("more"));
+  microscope.openRow("beside");
   const texts = callsOf(microscope.part("rowCells").getContext("2d"), "fillText").slice(-9);
   const { row } = microscope.lens.read();
   const around = [2, 3, 4].flatMap((r) => [2, 3, 4].map((c) => 100 * row[1 + 7 * r + c]));

@@ -63,11 +63,3 @@ test("each head and each special token has its button, by the model's numbers an
   assert.deepEqual(texts("[data-token]"), ["CLS", "reg0"]);
   assert.deepEqual(texts('[data-ref="shares"] dt'), ["CLS", "reg0"]);
 });
-
-test("what most people do not need is behind More", async () => {
-  const microscope = await mountLens();
-  assert.equal(microscope.root.classList.contains("more"), false);
-  microscope.click(microscope.part("more"));
-  assert.ok(microscope.root.classList.contains("more"));
-  assert.deepEqual([microscope.words("more"), microscope.part("more").getAttribute("aria-expanded")], ["Less", "true"]);
-});

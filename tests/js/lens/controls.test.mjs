@@ -135,16 +135,16 @@ test("a click on the wall goes to the layer and the head whose picture is there"
 
 test("one sheet is open at a time; a click elsewhere on the page, or Escape, closes it", async () => {
   const microscope = await mountLens({ pack: GRID });
-  const openSheets = () => ["drawing", "saving"].filter((name) => !microscope.part(`${name}Sheet`).hidden).join();
+  const openSheets = () => ["drawing", "sending"].filter((name) => !microscope.part(`${name}Sheet`).hidden).join();
   microscope.click(microscope.part("drawing"));
   assert.equal(openSheets(), "drawing");
-  microscope.click(microscope.part("saving"));
-  assert.equal(openSheets(), "saving");
-  microscope.point("pointerdown", microscope.part("savingSheet"), 0, 0);
-  assert.equal(openSheets(), "saving", "within it");
+  microscope.click(microscope.part("sending"));
+  assert.equal(openSheets(), "sending");
+  microscope.point("pointerdown", microscope.part("sendingSheet"), 0, 0);
+  assert.equal(openSheets(), "sending", "within it");
   microscope.point("pointerdown", microscope.part("stage"), 0, 0);
   assert.equal(openSheets(), "");
-  microscope.click(microscope.part("saving"));
+  microscope.click(microscope.part("sending"));
   microscope.key("Escape");
   assert.equal(openSheets(), "");
 });

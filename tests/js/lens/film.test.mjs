@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { unpack } from "../../../playground/microscope/core/core.js";
-import { bindFilm } from "../../../playground/microscope/lens/film.js";
 import { callsOf } from "../canvas.mjs";
-import { packOf } from "../packs.mjs";
 import { passTime } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
 
@@ -24,20 +21,25 @@ test("a click on the film goes to that layer, and dragging plays them", async ()
   }
 });
 
-test("a press on a film of two lines is read in its own line", () => {
-  const [pictureBox, row] = ["div", "div"].map((tag) => document.body.appendChild(document.createElement(tag)));
-  const pressed = [];
-  const page = { refs: { pictureBox, row }, choose: ({ layer }) => pressed.push(layer) };
-  const pack = unpack(packOf({ layers: 4, held: [0, 1, 2, 3] }));
-  bindFilm({ choice: { view: {} }, data: { main: { pack, trace: { offers: [] } } }, frame: { filmLines: 2 }, page });
-  page.film.canvas.setPointerCapture = () => {};
-  for (const clientY of [25, 75])
-    for (const clientX of [25, 75]) page.film.canvas.dispatchEvent(new MouseEvent("pointerdown", { clientX, clientY }));
-  assert.deepEqual(pressed, [0, 1, 2, 3]);
+test("a press on a film of two lines is read in its own line", async () => {
+  const held = Array.from({ length: 12 }, (_, layer) => layer);
+  const microscope = await mountLens({ pack: { ...GRID, layers: 12, held }, view: VIEW });
+  const strip = microscope.find(".film canvas");
+  Object.assign(strip, { setPointerCapture() {}, hasPointerCapture: () => true });
+  for (const [layer, x, y] of [
+    [0, 0.01, 0.25],
+    [5, 0.99, 0.25],
+    [6, 0.01, 0.75],
+    [11, 0.99, 0.75],
+  ]) {
+    microscope.point("pointerdown", strip, x, y);
+    assert.equal(microscope.lens.view.layer, layer);
+  }
 });
 
 test("the film shows each layer's head on view, sharpest head, or mean; the pressed button says which", async () => {
   const microscope = await mountLens({ pack: GRID, view: VIEW });
+  microscope.openRow("head");
   await passTime(100);
   const pressedButtons = () =>
     [...microscope.root.querySelectorAll('[data-film][aria-pressed="true"]')].map((item) => item.dataset.film);
@@ -79,6 +81,7 @@ test("the mean of heads is what the picture and its numbers show; the head keeps
 
 test("the film and the wall say how many layers are on their way", async () => {
   const microscope = await mountLens({ pack: { ...GRID, held: [1] }, view: { ...VIEW, beside: "wall" } });
+  microscope.openRow("head");
   await passTime(100);
   assert.equal(microscope.find(".film-heads i").textContent, "loading 3 layers");
   assert.match(microscope.words("otherFoot"), /loading 3 layers/);
@@ -110,6 +113,7 @@ const entropyOf = (row) => row.reduce((sum, weight) => sum - weight * Math.log2(
 
 test("the film has each layer's row of the head on view, or of the sharpest; the layer on view is framed", async () => {
   const microscope = await mountLens({ pack: GRID, view: VIEW });
+  microscope.openRow("head");
   const rows = [0, 1, 2, 3].map((layer) => rowsOf(microscope, layer));
   microscope.lens.update({ view: { ...VIEW, layer: 2 } });
   draw();
@@ -132,6 +136,7 @@ test("the film has each layer's row of the head on view, or of the sharpest; the
 test("the mean of heads that are alike is each of them", async () => {
   const numbers = (source, layer, _head, i) => Math.sin(1 + source + 7 * layer + 0.37 * i) * 2;
   const microscope = await mountLens({ pack: { ...GRID, numbers }, view: VIEW });
+  microscope.openRow("head");
   await passTime(100);
   const ofHead = stripOf(microscope);
   microscope.click(microscope.find('[data-film="mean"]'));

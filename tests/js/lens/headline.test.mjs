@@ -47,11 +47,3 @@ test("the sentence says the numbers of the row under the cursor, and another row
   }
   assert.equal(sentences.size, 3);
 });
-
-test("below the sentence stand model, layer and head; the size of its type changes in steps", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { layer: 1, head: 1 } });
-  assert.match(microscope.words("named"), /small · layer 1, head 1$/);
-  const letters = Number(microscope.root.style.getPropertyValue("--letters"));
-  assert.equal(letters % 24, 0);
-  assert.ok(letters >= microscope.words("sentence").length);
-});

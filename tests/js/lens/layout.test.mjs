@@ -3,17 +3,21 @@ import { test } from "node:test";
 
 import { overflowOf, photoOf, rampOf } from "../../../playground/microscope/lens/layout.js";
 import { aLens } from "./alens.mjs";
-import { draw, mountLens } from "./mounted.mjs";
+import { mountLens } from "./mounted.mjs";
 
-test("a bare lens and a presented one are the picture alone; else the largest picture wins", async () => {
+test("a bare lens is the picture alone; else the column is beside the picture, and below a panorama", async () => {
   const bareMicroscope = await mountLens({ ui: { bare: true } });
   assert.equal(bareMicroscope.root.dataset.way, "bare");
-  const microscope = await mountLens();
-  assert.ok(["one", "over"].includes(microscope.root.dataset.way), microscope.root.dataset.way);
-  microscope.click(microscope.part("present"));
-  await new Promise(setImmediate);
-  draw();
-  assert.equal(microscope.root.dataset.way, "present");
+  const microscope = await mountLens({ ui: { height: 600 } });
+  assert.deepEqual([microscope.root.dataset.way, microscope.root.dataset.size], ["whole", "wide"]);
+  const isOver = ({ root }) => root.classList.contains("over");
+  const panorama = await mountLens({ pack: { grid: [2, 12], size: [32, 192] }, ui: { height: 600 } });
+  assert.deepEqual([isOver(microscope), isOver(panorama)], [false, true]);
+});
+
+test("a lens that is higher than wide has its picture above the rest", async () => {
+  const microscope = await mountLens({ ui: { height: 1000 } });
+  assert.equal(microscope.root.dataset.size, "narrow");
 });
 
 test("the picture keeps its shape, and its canvas has a pixel for each of the screen's", async () => {
@@ -21,9 +25,6 @@ test("the picture keeps its shape, and its canvas has a pixel for each of the sc
   const { width, height } = microscope.part("picture");
   assert.ok(width > 0 && Math.abs(width / height - 1.5) < 0.02, `${width} × ${height}`);
   assert.equal(microscope.root.style.getPropertyValue("--aspect"), "1.5");
-  assert.equal(microscope.root.classList.contains("tall"), false);
-  const tallMicroscope = await mountLens({ pack: { grid: [3, 2], size: [48, 32] } });
-  assert.ok(tallMicroscope.root.classList.contains("tall"));
 });
 
 test("only a lens that is laid out to fit can be too tall for its room", () => {

@@ -81,8 +81,9 @@ test("a button shows both pictures in parts, and leads back", async () => {
 
 test("a patch of the other picture is put into this one; what changes is drawn and said", async () => {
   const microscope = await mountComparison({ view: { locked: true } });
+  microscope.openRow("change");
   const box = microscope.find(".patching");
-  assert.equal(box.hidden, false);
+  assert.equal(box.querySelector("button").hidden, false);
   microscope.click(box.querySelector("button"));
   latestRequest(microscope.source, "patched").answer({
     matrix: new Uint16Array(TOKENS).fill(0x3800),
@@ -102,6 +103,7 @@ test("a patch of the other picture is put into this one; what changes is drawn a
 test("a button opens the whole pass with the patch of a sample, by the text that a figure takes", async () => {
   const otherEntry = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
   const microscope = await mountLens({ pack: GRID, view: { ...VIEW, locked: true }, other: otherEntry });
+  microscope.openRow("change");
   const [button] = microscope.find(".patching").children;
   microscope.click(button);
   latestRequest(microscope.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [] });

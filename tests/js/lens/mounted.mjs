@@ -135,6 +135,9 @@ export async function mountLens({
     part,
     words: (name) => part(name).textContent,
     find: (selector) => root.querySelector(selector),
+    openRow(name) {
+      this.click(root.querySelector(`[data-row="${name}"] .opens`));
+    },
     // Presses a key as a person does, then draws a frame; returns the event
     key: (key, target = part("picture")) => {
       const event = new page.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });

@@ -13,7 +13,7 @@ const statusOf = (microscope) => microscope.find(".cuts [role=status]").textCont
 
 async function openScissors(view = LOCKED_VIEW) {
   const microscope = await mountLens({ pack: GRID, view });
-  microscope.click([...microscope.root.querySelectorAll("button")].find((item) => item.textContent === "Scissors"));
+  microscope.openRow("change");
   return microscope;
 }
 
@@ -33,6 +33,7 @@ test("x cuts the edge from the locked patch to the one that is pointed at, and n
 
 test("each cut is listed, holds where its chooser says, and is undone", async () => {
   const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut: "3,3>2,5;*>3x3@2" } });
+  microscope.openRow("change");
   const names = () => [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);
   assert.deepEqual(names(), ["✂ 3,3 ⇢ 2,5", "✂ everybody ⇢ 3×3 alone"]);
   const [firstChooser, secondChooser] = microscope.root.querySelectorAll(".cuts select");
@@ -117,6 +118,7 @@ test("how far a feature moved is said beside cuts of as much attention elsewhere
 test("a put is listed in words, holds where its text says, and is undone", async () => {
   const cut = "residual@2:3,3<1,1+cls;head@1.0;zero@1.0>2.3;3,3>2,5";
   const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut } });
+  microscope.openRow("change");
   const names = [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);
   assert.deepEqual(names, [
     "the residual of layer 2: the other picture’s, at 3,3 from 1,1 and cls",

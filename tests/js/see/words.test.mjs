@@ -28,6 +28,7 @@ test("every sentence of the table is used somewhere, and none that is used is mi
     "../shell/tour.js",
     "../lens/saving.js",
     "../lens/readouts.js",
+    "../lens/wall.js",
     "../lens/controls.js",
     "../lens/arithmetic.js",
   ].map((name) => readFileSync(new URL(name, SEE_FOLDER), "utf8"));

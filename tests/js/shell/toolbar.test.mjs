@@ -18,19 +18,18 @@ const visibleOpeners = (root) =>
 
 test("the toolbar names page, model and app, and offers what there is", () => {
   const { root, part, words } = aToolbar();
-  assert.deepEqual(visibleOpeners(root), ["Microscope", "Open picture", "DINO S/16", "Compare", "Export"]);
+  assert.deepEqual(visibleOpeners(root), [
+    "Attention Playground",
+    "Open picture",
+    "DINO S/16",
+    "Compare",
+    "Export",
+    "Pictures",
+    "Your photo",
+  ]);
   assert.equal(words(".name"), "Attention Playground");
   assert.equal(part(".opening").getAttribute("aria-label"), "Open picture");
   assert.equal(part(".model").getAttribute("aria-label"), "Model: DINO S/16");
-});
-
-test("the name is the page's one heading, except in Lab, whose sentence is", () => {
-  const headingOf = ({ part }) => ["role", "aria-level"].map((name) => part(".name").getAttribute(name));
-  const { face } = aHost();
-  const headingIn = (now, page) => headingOf(aToolbar({ page, face: { ...face, now } }));
-  assert.deepEqual(headingIn("lab", "microscope"), [null, null]);
-  assert.deepEqual(headingIn("see", "microscope"), ["heading", "1"]);
-  assert.deepEqual(headingIn("lab", "by_hand"), ["heading", "1"]);
 });
 
 test("every part shows what is chosen, whoever chose it", () => {
