@@ -66,7 +66,7 @@ export default mountGuess;
 // Tells the page which question is shown here: a class may guess it (shell/lessonclass.js).
 function tellQuestion(state) {
   const reveal = () => state.locked || lockGuess(state, true);
-  const detail = { question: state.data, reveal };
+  const detail = { question: state.data, reveal, cover: () => guessAfresh(state) };
   state.root.dispatchEvent(new CustomEvent("question-shown", { bubbles: true, composed: true, detail }));
 }
 
@@ -77,7 +77,7 @@ function beginGuess(root, data, key) {
     key,
     refs: collectRefs(root),
     data,
-    guess: data.guess.kind === "Painting" ? new Set() : null, // a Set of patches, a number or the key of a choice
+    guess: noGuess(data), // a Set of patches, a number or the key of a choice
     locked: false,
     stale: false, //   whether the guess was about another context, such as another picture
     chart: null, //    the last drawn chart, which finds the value under the pointer
@@ -105,14 +105,10 @@ function beginGuess(root, data, key) {
   ({ Number: askNumber, Choice: askChoice, Painting: askPainting })[data.guess.kind](state);
   state.refs.lock.addEventListener("click", () => lockGuess(state));
   state.refs.skip.addEventListener("click", () => {
-    state.guess = data.guess.kind === "Painting" ? new Set() : null;
+    state.guess = noGuess(data);
     lockGuess(state, true);
   });
-  state.refs.again.addEventListener("click", () => {
-    Object.assign(state, { stale: false, locked: false, guess: data.guess.kind === "Painting" ? new Set() : null });
-    showGuess(state);
-    dispatchEvent(new CustomEvent("guess-locked")); // what was revealed is hidden again
-  });
+  state.refs.again.addEventListener("click", () => guessAfresh(state));
   showFormerGuess(state);
   state.place = root.getRootNode().host ?? root;
   state.observer.observe(state.refs.figure);
@@ -135,6 +131,7 @@ function showFormerGuess(state) {
 }
 
 const isPhoto = ({ picture }) => ["Photo", "Pictures"].includes(picture?.kind);
+const noGuess = ({ guess }) => (guess.kind === "Painting" ? new Set() : null);
 const plainGuess = (guess) => (guess instanceof Set ? [...guess] : guess);
 const isNothing = (guess) => guess === null || (guess instanceof Set && !guess.size);
 
@@ -154,6 +151,14 @@ function lockGuess(state, isSkipped = false) {
   showGuess(state);
   dispatchEvent(new CustomEvent("guess-locked"));
   if (state.data.picture) scrollToRevealed(state);
+}
+
+// Covers the answer, and the parts that it has revealed.
+function guessAfresh(state) {
+  if (!state.locked && !state.stale) return;
+  Object.assign(state, { stale: false, locked: false, guess: noGuess(state.data) });
+  showGuess(state);
+  dispatchEvent(new CustomEvent("guess-locked")); // what waits for a guess waits again
 }
 
 // Scrolls the question to the window's top, so that the revealed parts are visible below it.

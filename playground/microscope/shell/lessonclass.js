@@ -18,7 +18,7 @@ export function bringLessonToClass(room, { title }) {
   );
   box.append(head, board);
   const bar = createClassBar(head, klass);
-  const shown = { record: null, reveal: null, drawnKey: "" };
+  const shown = { record: null, reveal: null, cover: null, isCovered: false, drawnKey: "" };
 
   function draw() {
     const now = klass.now();
@@ -28,6 +28,9 @@ export function bringLessonToClass(room, { title }) {
     klass.go(shown.record.scene);
     const { scene, question } = shown.record;
     const isAsked = now.scene.name === scene.name && now.question?.of === question.of;
+    const isTold = isAsked && now.question.phase === "tells";
+    if (!shown.isCovered && !isTold) shown.cover(); // the lecturer may have guessed it before
+    shown.isCovered = true;
     const state = { language: language(), now, of: isAsked ? now.question : null };
     const key = JSON.stringify([shown.record, state.language, state.of, now.phones]);
     if (shown.drawnKey === key || keepClassBoard(board, state)) return;
@@ -40,9 +43,11 @@ export function bringLessonToClass(room, { title }) {
     return klass.act(action, fields);
   }
 
-  const onQuestion = ({ target, detail: { question, reveal } }) => {
+  const onQuestion = ({ target, detail: { question, reveal, cover } }) => {
     if (question.guess.kind === "Painting") return; // a phone has no brush
-    Object.assign(shown, { record: lessonForClass(question, title), reveal });
+    const record = lessonForClass(question, title);
+    const isSame = JSON.stringify(shown.record) === JSON.stringify(record);
+    Object.assign(shown, { record, reveal, cover, isCovered: isSame && shown.isCovered });
     if (target.nextElementSibling !== box) target.after(box);
     draw();
   };
