@@ -213,7 +213,7 @@ function followThePage(lens) {
   const observer = new ResizeObserver(() => {
     // A line of text that appears late must not push other text out of the window.
     if (root.clientWidth !== formerWidth || textsHeight() > formerTextsHeight + 2) refresh(lens);
-    else if (fitCurve(lens.frame, refs)) page.schedule();
+    else if (fitCurve(lens.frame, refs) && lens.frame.painted !== null) paintAim(lens);
     [formerWidth, formerTextsHeight] = [root.clientWidth, textsHeight()];
   });
   observer.observe(root);
