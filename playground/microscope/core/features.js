@@ -256,10 +256,7 @@ export function partsOf(pictures, k) {
     points.set(withNeighbours(picture), offset);
     offset += (picture.tokens - picture.from) * width;
   }
-  const steps = cutInSteps(points, width, k);
-  let step = steps.next();
-  while (!step.done) step = steps.next();
-  const orderedParts = step.value;
+  const orderedParts = cut(points, width, k);
   let from = 0;
   return pictures.map((picture) => {
     const partNumbers = orderedParts.subarray(from, from + picture.tokens - picture.from);
@@ -268,13 +265,11 @@ export function partsOf(pictures, k) {
   });
 }
 
-// Returns the number of each point's part, 0 for the largest. It is a generator that yields after each round.
-export function* cutInSteps(points, width, k, mostSteps = MOST_KMEANS_STEPS) {
+// The number of each point's part, 0 for the largest.
+function cut(points, width, k) {
   const centres = firstCentres(points, width, Math.min(k, points.length / width));
-  yield;
   let parts = nearestCentres(points, centres, width).of;
-  for (let round = 0; round < mostSteps; round++) {
-    yield;
+  for (let round = 0; round < MOST_KMEANS_STEPS; round++) {
     moveCentres(centres, points, parts, width);
     const nextParts = nearestCentres(points, centres, width).of;
     const isStable = nextParts.every((part, i) => part === parts[i]);
@@ -285,7 +280,7 @@ export function* cutInSteps(points, width, k, mostSteps = MOST_KMEANS_STEPS) {
 }
 
 // For each patch, the sum of the vectors in its 3 × 3 neighbourhood (cut at the edges), scaled to length 1.
-export function withNeighbours({ unit, from, columns, tokens, width }) {
+function withNeighbours({ unit, from, columns, tokens, width }) {
   const rows = (tokens - from) / columns;
   const sums = new Float32Array((tokens - from) * width);
   for (let patch = 0; patch < rows * columns; patch++) {

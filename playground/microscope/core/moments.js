@@ -11,7 +11,6 @@ import {
   regionAround,
   spreadPatches,
 } from "./kinds.js";
-import { toldOf } from "./places.js";
 import { thingsOf } from "./things.js";
 
 // A patch's partner is a distant patch that resembles it. Distances are shares of the picture's longer side.
@@ -28,10 +27,9 @@ const CROWD_PATCHES = 8; // patches, evenly spread, whose mean row stands for al
 const FRAME_SHARE = 0.08; // share of a side: patches nearer than this to an edge count half
 const LEAST_DISTANCE = 0.1; // least distance between two of a moment's three patches
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
-export const STRIKING_SCORE = 0.044; // moments and things with a smaller score are not called striking
-const OUTSTANDING_SCORE = 0.1; // least score of a row at which a coarse grid opens; else the finer one is waited for
-const CLEAR_SCORE = 0.08; // a moment with a smaller score gives way to a thing
-const LARGEST_PARTNER = 0.015; // share of the picture: a partner that takes more is no sight of its own
+export const STRIKING_SCORE = 0.044; // moments with a smaller score are not called striking
+const CLEAR_SCORE = 0.15; // a moment with a smaller score gives way to a thing
+const THING_SCORE = 0.035; // least score of a thing; twice as much on a coarse grid, else the finer one is waited for
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 
@@ -69,8 +67,8 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
     }
   }
   scene.moments.sort((a, b) => b.tells[0] - a.tells[0]);
-  if (isClear(scene)) yield scene;
-  scene.things = yield* thingsOf(scene, features, layers);
+  if (scene.moments[0].tells[0] >= CLEAR_SCORE) yield scene;
+  scene.things = yield* thingsOf(scene, layers);
   return scene;
 }
 
@@ -81,20 +79,11 @@ export function openingOf(scene, isCoarse = false) {
   const [{ layer, head, patches, tells }] = scene.moments;
   const [thing] = scene.things;
   const first = scene.pack.prefixCount;
-  const isStriking = (score) => score >= (isCoarse ? OUTSTANDING_SCORE : STRIKING_SCORE);
-  if (isStriking(thing?.score) && !isClear(scene))
+  if (tells[0] < CLEAR_SCORE && thing?.score >= (isCoarse ? 2 : 1) * THING_SCORE)
     return { kind: "thing", layer: thing.layer, head: thing.head, token: first + thing.patch };
-  if (isStriking(tells[0])) return { kind: "far", layer, head, token: first + patches[0] };
+  if (tells[0] >= (isCoarse ? CLEAR_SCORE : STRIKING_SCORE))
+    return { kind: "far", layer, head, token: first + patches[0] };
   return { kind: "nothing", ...classRowOf(scene) };
-}
-
-// Whether the best moment's row lies in small places elsewhere, so that no thing is needed.
-function isClear({ pack, moments: [{ layer, head, patches, tells }] }) {
-  if (tells[0] < CLEAR_SCORE) return false;
-  const row = new Float32Array(pack.tokens);
-  rowInto(row, 0, pack, layer, head, pack.prefixCount + patches[0], pack.scale);
-  const { kind, places } = toldOf(row, pack.prefixCount, pack, patches[0]);
-  return kind !== "own" && places[0].patches.length <= LARGEST_PARTNER * pack.patches;
 }
 
 // The class token's row that is most like its mean row of all searched heads.

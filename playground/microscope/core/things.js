@@ -1,85 +1,82 @@
-// Finds things that keep to themselves: compact parts of a picture, such as an animal, and for each a patch whose row
-// lights the part best. No DOM.
+// Finds things that keep to themselves: patches whose row lights an object in its own shape. No DOM.
 
 import { rowsInto } from "./core.js";
-import { cutInSteps, withNeighbours } from "./features.js";
+import { likenessOf, spreadPatches } from "./kinds.js";
 import { exposure } from "./light.js";
+import { toldOf } from "./places.js";
 
-const CUTS = [3, 5, 7]; // numbers of parts into which the picture is cut
-const [LEAST_AREA, LARGEST_AREA] = [0.015, 0.4]; // shares of the picture that a thing takes
-const MOST_EDGE = 0.2; // most of the picture's border that a thing takes
-const MOST_SPREAD = 0.75; // most distance of a thing's patches from its middle, as a share of the root of their number
-const CUT_STEPS = 8; // k-means steps of a cut: later ones move few patches
-const ASKERS = 4; // patches of a part whose rows are compared
+const ASKERS = 40; // patches, evenly spread, whose rows are compared
+const LARGE_AREA = 0.2; // share of the picture: a larger thing is no better
+const EDGE_FACTOR = 2; // a thing that takes half of the picture's border counts nothing
+const COMPARABLE = 2; // makes scores comparable with those of rows with a far partner
 
 // Returns [{layer, head, patch, patches: of the thing, share: of the row in it, score}], the best first, one for each
-// thing. features: of all tokens, from makeFeatures. It is a generator that yields often.
-export function* thingsOf({ pack, directions, subject }, features, layers) {
-  const parts = [];
-  const points = withNeighbours(features);
-  for (const count of CUTS) {
-    const numbers = yield* cutInSteps(points, features.width, count, CUT_STEPS);
-    for (let number = 0; number < count; number++) {
-      const patches = Array.from(numbers.keys()).filter((patch) => numbers[patch] === number);
-      if (isThing(patches, pack)) parts.push(patches);
-    }
-    yield;
-  }
-  const things = [];
-  for (const patches of parts) {
-    const askers = typicalOf(patches, directions);
-    const worth = patches.reduce((sum, other) => sum + subject[other], 0) / patches.length;
-    let best = null;
-    for (const layer of layers) {
-      for (let head = 0; head < pack.heads; head++)
-        for (const row of rowsIn(pack, layer, head, askers, patches))
-          if (worth * row.fill > (best?.score ?? 0)) best = { layer, head, ...row, score: worth * row.fill, patches };
+// thing. It is a generator that yields after each head.
+export function* thingsOf(scene, layers) {
+  const { pack } = scene;
+  const { prefixCount, tokens, patches, rows, columns } = pack;
+  const askers = spreadPatches(rows, columns, ASKERS);
+  const likenesses = askers.map((patch) => likenessOf(scene.directions, patch));
+  const things = askers.map((patch) => ({ patch, score: 0, patches: [] }));
+  const weights = new Float32Array(askers.length * tokens);
+  const queries = askers.map((patch) => prefixCount + patch);
+  for (const layer of layers) {
+    for (let head = 0; head < pack.heads; head++) {
+      rowsInto(weights, pack, layer, head, queries, pack.scale);
+      for (const [i, thing] of things.entries()) {
+        const from = i * tokens + prefixCount;
+        const row = weights.subarray(from, from + patches);
+        const { kind, places } = toldOf(row, 0, pack, thing.patch);
+        if (kind === "spread") continue;
+        const told = places.flatMap((place) => place.patches);
+        const share = told.reduce((sum, patch) => sum + row[patch], 0);
+        const filled = fillOf(row, told, share, scene);
+        if (filled <= thing.score) continue; // its border could only lessen it
+        const score = filled * borderOf(told, likenesses[i], pack);
+        if (score > thing.score) Object.assign(thing, { layer, head, patches: told, share, score });
+      }
       yield;
     }
-    if (best) things.push(best);
   }
   things.sort((a, b) => b.score - a.score);
-  return things.filter(({ patch }, i) => !things.slice(0, i).some(({ patches }) => patches.includes(patch)));
-}
-
-function isThing(patches, { rows, columns }) {
-  const area = patches.length / (rows * columns);
-  if (area < LEAST_AREA || area > LARGEST_AREA) return false;
-  const places = patches.map((patch) => [Math.floor(patch / columns), patch % columns]);
-  const isEdge = ([row, column]) => row === 0 || column === 0 || row === rows - 1 || column === columns - 1;
-  if (places.filter(isEdge).length > MOST_EDGE * (2 * (rows + columns) - 4)) return false;
-  const [middleRow, middleColumn] = [0, 1].map((axis) => places.reduce((sum, at) => sum + at[axis], 0) / places.length);
-  const square = places.reduce((sum, [row, column]) => sum + (row - middleRow) ** 2 + (column - middleColumn) ** 2, 0);
-  return Math.sqrt(square) / places.length <= MOST_SPREAD;
-}
-
-// The patches of a part that are most like all of it, evenly taken from the upper half.
-function typicalOf(patches, { values, width }) {
-  const sum = new Float64Array(width);
-  for (const patch of patches) for (let x = 0; x < width; x++) sum[x] += values[patch * width + x];
-  const likeness = new Map(
-    patches.map((patch) => [patch, sum.reduce((dot, value, x) => dot + value * values[patch * width + x], 0)]),
+  return things.filter(
+    ({ patch, score }, i) => score > 0 && !things.slice(0, i).some(({ patches }) => patches.includes(patch)),
   );
-  const ordered = [...patches].sort((a, b) => likeness.get(b) - likeness.get(a));
-  return Array.from({ length: ASKERS }, (_, i) => ordered[Math.floor((i * patches.length) / (2 * ASKERS))]);
 }
 
-// For each asking patch {patch, share: of its row in the part, fill: how well the part is filled by the row's light, by
-// nothing else, by most of the weight and in a large part}.
-function rowsIn(pack, layer, head, askers, patches) {
-  const { prefixCount, tokens } = pack;
-  const rows = new Float32Array(askers.length * tokens);
-  const queries = askers.map((patch) => prefixCount + patch);
-  rowsInto(rows, pack, layer, head, queries, pack.scale);
-  return askers.map((patch, i) => {
-    const from = i * tokens + prefixCount;
-    const row = rows.subarray(from, (i + 1) * tokens);
-    const high = exposure(rows, from, from + row.length);
-    const lightOf = (weight) => Math.min(1, weight / high);
-    const light = row.reduce((sum, weight) => sum + lightOf(weight), 0);
-    const inside = patches.reduce((sum, other) => sum + lightOf(row[other]), 0);
-    const share = patches.reduce((sum, other) => sum + row[other], 0);
-    const overlap = (2 * inside) / (light + patches.length);
-    return { patch, share, fill: overlap ** 2 * Math.cbrt((share * patches.length) / pack.patches) };
-  });
+// How well these patches are filled by the row's light, by nothing else, by most of its weight, in the subject.
+function fillOf(row, told, share, { subject }) {
+  const high = exposure(row, 0, row.length);
+  const lightOf = (weight) => Math.min(1, weight / high);
+  const light = row.reduce((sum, weight) => sum + lightOf(weight), 0);
+  const inside = told.reduce((sum, patch) => sum + lightOf(row[patch]), 0);
+  const worth = told.reduce((sum, patch) => sum + subject[patch], 0) / told.length;
+  const area = Math.min(LARGE_AREA, told.length / row.length);
+  return COMPARABLE * worth * ((2 * inside) / (light + told.length)) ** 2 * Math.sqrt(share * area);
+}
+
+// How much more the patches inside the border of these are like the asking patch than those outside it; less along the
+// picture's own border.
+function borderOf(told, likeness, { rows, columns }) {
+  const isTold = new Uint8Array(rows * columns);
+  for (const patch of told) isTold[patch] = 1;
+  const [inner, outer] = [new Set(), new Set()];
+  let edges = 0;
+  for (const patch of told) {
+    const [row, column] = [Math.floor(patch / columns), patch % columns];
+    if (row === 0 || column === 0 || row === rows - 1 || column === columns - 1) edges++;
+    for (let r = Math.max(0, row - 1); r <= Math.min(rows - 1, row + 1); r++)
+      for (let c = Math.max(0, column - 1); c <= Math.min(columns - 1, column + 1); c++)
+        if (!isTold[r * columns + c]) {
+          inner.add(patch);
+          outer.add(r * columns + c);
+        }
+  }
+  const meanLikeness = (patches) => {
+    let total = 0;
+    for (const patch of patches) total += likeness[patch];
+    return total / Math.max(1, patches.size);
+  };
+  const alongEdge = (EDGE_FACTOR * edges) / (2 * (rows + columns) - 4);
+  return Math.max(0, meanLikeness(inner) - meanLikeness(outer)) * Math.max(0, 1 - alongEdge);
 }

@@ -217,7 +217,7 @@ function followThePage(lens) {
   const observer = new ResizeObserver(() => {
     // A line of text that appears late must not push other text out of the window.
     if (root.clientWidth !== formerWidth || refs.end.offsetHeight > formerHeight) refresh(lens);
-    else if (fitCurve(lens.frame, refs)) page.schedule();
+    else if (fitCurve(lens.frame, refs) && lens.frame.painted !== null) paintAim(lens);
     [formerWidth, formerHeight] = [root.clientWidth, refs.end.offsetHeight];
   });
   observer.observe(root);

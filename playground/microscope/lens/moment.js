@@ -2,7 +2,7 @@
 // the layers have arrived. A person's own photograph opens in its best moment, unless the person has touched the
 // picture; the key b shows further moments.
 
-import { holdsAll, holdsHead, largestIndex, neighbourhood, rowInto } from "../core/core.js";
+import { holdsAll, holdsHead, neighbourhood, rowInto } from "../core/core.js";
 import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
 import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
@@ -130,29 +130,31 @@ export function tokenOnGrid(choice, pack, formerPack) {
   return patch === null ? sameToken(formerToken, formerPack, pack) : pack.prefixCount + patch;
 }
 
-// The query after a change to a finer grid, where several patches lie in the place of one. Of the patches at and around
-// the former query, returns the patch that gives the largest weight to the brightest place of the former row. null if
-// no moment is known.
+// The query after a change to a finer grid, where several patches lie in the place of one: of the patches at and around
+// the former query, the one whose row is most like the former row. null if the picture does not show its opening.
 function finerPatch({ opening, view }, pack, formerPack) {
   const { layer, head } = view;
   const formerToken = tokenOf(view.query, formerPack);
   const hasHead = holdsHead(formerPack, layer, head) && holdsHead(pack, layer, head);
-  const isFar = opening.moved && opening.kind === "far" && !opening.touched;
-  if (!isFar || !wayOf(view).rows || formerToken < formerPack.prefixCount || !hasHead) return null;
+  const isOpening = opening.moved && !opening.touched;
+  if (!isOpening || !wayOf(view).rows || formerToken < formerPack.prefixCount || !hasHead) return null;
   const rowOf = (entry, token) => {
     const row = new Float32Array(entry.tokens);
     rowInto(row, 0, entry, layer, head, token, entry.scale);
     return row;
   };
   const formerRow = rowOf(formerPack, formerToken);
-  const brightestPatch =
-    sameToken(largestIndex(formerRow, formerPack.prefixCount, formerPack.tokens), formerPack, pack) - pack.prefixCount;
-  const patchesAround = (patch) => neighboursOf(patch, pack);
-  const candidates = patchesAround(sameToken(formerToken, formerPack, pack) - pack.prefixCount).map((patch) => {
+  const formerTokens = Array.from({ length: pack.tokens }, (_, token) => sameToken(token, pack, formerPack));
+  const likeness = (patch) => {
     const row = rowOf(pack, pack.prefixCount + patch);
-    return { patch, share: Math.max(...patchesAround(brightestPatch).map((place) => row[pack.prefixCount + place])) };
-  });
-  return candidates.reduce((best, candidate) => (candidate.share > best.share ? candidate : best)).patch;
+    const length = Math.sqrt(row.reduce((square, weight) => square + weight * weight, 0));
+    return row.reduce((sum, weight, token) => sum + weight * formerRow[formerTokens[token]], 0) / length;
+  };
+  const candidates = neighboursOf(sameToken(formerToken, formerPack, pack) - pack.prefixCount, pack).map((patch) => ({
+    patch,
+    alike: likeness(patch),
+  }));
+  return candidates.reduce((best, candidate) => (candidate.alike > best.alike ? candidate : best)).patch;
 }
 
 // A patch and its neighbours.

@@ -45,28 +45,15 @@ test("what lies along the border, or takes half of the picture, is no thing", ()
     assert.equal(sceneWith(isPart).things.filter(isIn(isPart)).length, 0);
 });
 
-// A pack in which patch 40 of head 0 in layer 3 attends to this many patches at the other end of the picture.
-function packWithPartner(size) {
-  const partners = [...Array(size).keys()].map((i) => 120 + COLUMNS * (i % 3) + Math.floor(i / 3));
-  const numbers = (source, layer, head, i) => {
-    const patch = Math.floor(i / 4) - 1;
-    if (layer !== 3 || head !== 0 || i % 4) return 0;
-    return (source === 0 && patch === 40) || (source === 1 && partners.includes(patch)) ? 6 : 0;
-  };
-  return unpack(packOf({ held: [2, 3], layers: 4, grid: [ROWS, COLUMNS], numbers }));
-}
-
 test("a picture opens with a clear far partner, else a thing, else a far partner, else the class token", () => {
-  const openingWith = (tells, score, size = 2) => {
-    const pack = packWithPartner(size);
-    const { kind, layer, head, token } = openingOf({
-      pack,
-      moments: [
-        { layer: 3, head: 0, patches: [40, 6, 7], tells: [tells, 0, 0] },
-        { layer: 2, head: 1, patches: [8, 9, 10], tells: [0, 0, 0] },
-      ],
-      things: score ? [{ layer: 2, head: 0, patch: 90, score }] : [],
-    });
+  const pack = unpack(packOf({ held: [2, 3], layers: 4, grid: [ROWS, COLUMNS], numbers: () => 0 }));
+  const openingWith = (tells, score, isCoarse = false) => {
+    const moments = [
+      { layer: 3, head: 0, patches: [40, 6, 7], tells: [tells, 0, 0] },
+      { layer: 2, head: 1, patches: [8, 9, 10], tells: [0, 0, 0] },
+    ];
+    const things = score ? [{ layer: 2, head: 0, patch: 90, score }] : [];
+    const { kind, layer, head, token } = openingOf({ pack, moments, things }, isCoarse);
     return [kind, layer, head, token - pack.prefixCount];
   };
   const [far, thing] = [
@@ -74,11 +61,12 @@ test("a picture opens with a clear far partner, else a thing, else a far partner
     ["thing", 2, 0, 90],
   ];
   assert.deepEqual(openingWith(0.2, 0.3), far);
-  assert.deepEqual(openingWith(0.2, 0.3, 12), thing, "a partner that is large");
-  assert.deepEqual(openingWith(0.06, 0.3), thing);
+  assert.deepEqual(openingWith(0.1, 0.05), thing);
   assert.deepEqual(openingWith(0.06, 0.02), far);
-  const [kind, , , patch] = openingWith(0.01, 0);
+  const [kind, , , patch] = openingWith(0.01, 0.02);
   assert.deepEqual([kind, patch], ["nothing", -1], "the class token");
+  assert.deepEqual(openingWith(0.1, 0.1, true), thing);
+  assert.equal(openingWith(0.1, 0.05, true)[0], "nothing", "a coarse grid waits for the finer one");
 });
 
 test("of the surprises no two are of one head or of one place", () => {
