@@ -22,7 +22,7 @@ BOXES = """() => {
     }
     return null;
   };
-  const parts = [".toolbar", ".strip", '[data-ref="sentence"]', '[data-ref="picture"]'];
+  const parts = [".toolbar", ".strip", '.see-says', '[data-ref="picture"]'];
   return parts.map((one) => [one, boxOf(document, one)]);
 }"""
 
