@@ -164,6 +164,7 @@ def test_behind_the_curtain_stands_the_similarity_before_the_cut(go):
 
 def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
     visitor = go(f"{ADDRESS}&query=9,5&locked=true&beside=compare&with=sample:flock")
+    visitor.open_row("change")
     part(visitor, ".patching button").first.click()
     sentence = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
     sentence.wait_for()

@@ -8,6 +8,7 @@ def test_the_curtain_is_dragged_and_stands_in_the_link(go):
     visitor = go("layer=4&head=1&query=9,5&locked=true")
     page = visitor.page
     pixels_before = visitor.page.evaluate(PIXELS)
+    visitor.open_row("scale")
     box = page.locator("[data-ref=pictureBox]").bounding_box()
     y = box["y"] + 0.88 * box["height"] - 13  # the middle of the handle, see lens.css
     page.mouse.move(box["x"] + 9, y)
@@ -27,6 +28,7 @@ def test_the_curtain_is_dragged_and_stands_in_the_link(go):
 def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(go):
     visitor = go("model=bundled-taught&sample=meadow&layer=0&head=0&query=9,5&locked=true&scale=off")
     page = visitor.page
+    visitor.open_row("scale")
     page.locator("[data-ref=offer]").wait_for()
     text = page.locator("[data-ref=offerText]").inner_text()
     assert "collapses to" in text, text

@@ -62,6 +62,7 @@ LIVING_PAGE = Path(__file__).parent.parent.parent / "docs" / "living.html"
 @pytest.mark.parametrize(("width", "height"), [(1680, 1050), (1920, 1080)])
 def test_the_chart_s_words_are_whole(reader, width, height):
     page = reader(viewport={"width": width, "height": height}).read_file(LIVING_PAGE).page
+    page.locator('[data-row="scale"] .opens').click()
     page.wait_for_function("""() => {
       const curve = lensRoot.querySelector('[data-ref="curve"]');
       return [curve.width - curve.clientWidth, curve.height - curve.clientHeight].every((d) => Math.abs(d) <= 1);
@@ -104,9 +105,13 @@ def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_networ
 
 def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
     visitor = reader().read_file(file)
-    button_texts = visitor.page.locator("button:visible").all_inner_texts()
-    assert {"weight", "Save", "all heads"} <= set(button_texts)
-    assert not {"similarity", "rollout", "whole forward pass", "compare", "Copy link"} & set(button_texts)
+    button_texts = []
+    for opens in visitor.page.locator(".opens:visible").all():
+        opens.click()
+        button_texts += visitor.page.locator("button:visible").all_inner_texts()
+    assert {"weight", "Share", "all heads of all layers"} <= set(button_texts)
+    assert not {"similarity", "rollout", "whole forward pass", "compare", "cut this head"} & set(button_texts)
+    visitor.open_row("head")
     assert [text.split()[0] for text in visitor.page.locator(".lens [data-head]").all_inner_texts()] == ["0", "2", "5"]
     visitor.part("wallTab").click()
     visitor.until()

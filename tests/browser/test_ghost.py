@@ -16,7 +16,7 @@ const note = () => {
   const rests = Boolean(inside(document, ".lens .ghost.rests:not(.turn)"));
   if (rests && !rested) window.rests.push(null);
   if (rests)
-    window.rests.splice(-1, 1, [window.theLens().read().query, inside(document, '[data-ref="sentence"]').innerText]);
+    window.rests.splice(-1, 1, [window.theLens().read().query, inside(document, '.see-says').innerText]);
   rested = rests;
   requestAnimationFrame(note);
 };

@@ -9,7 +9,7 @@ SIZES = [(1280, 720), (1920, 1080), (390, 844), (844, 390)]
 COMMON_PARTS = ("[data-ref=pictureBox]", ".see-says", ".provenance", ".see-moments")
 # Where these parts are, and whether they are seen, once the column rests
 READ_PLACES = """(parts) => parts.map((part) => {
-  const element = document.querySelector(`.lens ${part}`);
+  const element = window.lensRoot.querySelector(part);
   const { x, y, width, height } = element.getBoundingClientRect();
   return element.checkVisibility() ? [part, x, y, width, height] : [part];
 })"""
@@ -21,7 +21,9 @@ READ_SIGHT = """() => {
     return width && height && right > 0 && left < innerWidth && bottom > 0 && top < innerHeight
       && e.checkVisibility(style) && !getComputedStyle(e).clipPath.startsWith("inset(50");
   };
-  const seen = [...document.querySelectorAll("body *")].filter(isSeen);
+  const within = (e) => (e.shadowRoot ? inside(e.shadowRoot) : []);
+  const inside = (root) => [...root.querySelectorAll("*")].flatMap((e) => [e, ...within(e)]);
+  const seen = inside(document.body).filter(isSeen);
   const stops = seen.filter((e) => e.matches("a[href], button, input, select, summary, [tabindex]") && e.tabIndex >= 0);
   const texts = seen.filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()));
   const words = texts.flatMap((e) => [...e.childNodes].filter((n) => n.nodeType === 3).map((n) => n.data));

@@ -48,7 +48,7 @@ def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first_v
     assert left_share + right_share > 0.7
     assert "trace model=dinov2-small" not in server.log
     assert "CC0" in first_visitor.part("credit").inner_text()
-    assert "DINOv2 S/14" in first_visitor.opener("model").inner_text()
+    assert "DINOv2 S/14" in first_visitor.opener("more").inner_text()
 
 
 def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first_visitor):

@@ -1,8 +1,14 @@
 """Saved views, through which a presenter steps with a clicker."""
 
 
+def open_scenes(visitor) -> None:
+    visitor.page.locator(".toolbar .sending").click()
+    if visitor.part("scenes").get_attribute("open") is None:
+        visitor.part("scenes").locator("summary").click()
+
+
 def save(visitor) -> None:
-    visitor.part("scenes").click()
+    open_scenes(visitor)
     visitor.part("sceneAdd").click()
     visitor.page.keyboard.press("Escape")
 
@@ -19,7 +25,7 @@ def test_scenes_are_stepped_through_with_a_clicker_s_keys_and_are_there_again_af
     assert visitor.until(f"r => r.grid.join() !== '{grid[0]},{grid[1]}'")["scale"] == 1
     save(visitor)
     loaded_at = page.evaluate("performance.timeOrigin")
-    visitor.part("present").click()
+    page.keyboard.press("f")
     page.keyboard.press("PageUp")  # this scene's picture comes from the server
     visitor.until(f"r => r.grid.join() === '{grid[0]},{grid[1]}' && r.scale === 1 && r.query === '3,4' && r.locked")
     page.keyboard.press("ArrowLeft")
@@ -29,7 +35,7 @@ def test_scenes_are_stepped_through_with_a_clicker_s_keys_and_are_there_again_af
     assert page.evaluate("performance.timeOrigin") == loaded_at
     page.reload()
     visitor.until()
-    visitor.part("scenes").click()
+    open_scenes(visitor)
     items = page.locator(".lens .scene-list li")
     assert items.count() == 3
     first_title = items.first.locator("input")
@@ -40,7 +46,7 @@ def test_scenes_are_stepped_through_with_a_clicker_s_keys_and_are_there_again_af
     page.keyboard.press("Escape")
     page.reload()
     visitor.until()
-    visitor.part("scenes").click()
+    open_scenes(visitor)
     assert [items.nth(i).locator("input").input_value() for i in range(items.count())][1:] == [
         "d and s are no shortcuts here"
     ]

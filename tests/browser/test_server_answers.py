@@ -101,7 +101,7 @@ def test_a_map_belongs_to_the_pass_that_is_shown(visitor):
 def test_the_finer_grid_has_twice_the_rows_and_columns(go):
     visitor = go()
     rows, columns = visitor.read()["grid"]
-    visitor.page.get_by_label("Patches, rows by columns").select_option(f"{2 * rows} × {2 * columns}")
+    visitor.unfold("more").locator("select").select_option(f"{2 * rows} × {2 * columns}")
     visitor.until(f"r => r.grid[0] === {2 * rows} && r.grid[1] === {2 * columns}")
     state = visitor.hover((13, 9))
     assert_close(state["row"], python_trace(detail=2).row(state["layer"], state["head"], (13, 9)))

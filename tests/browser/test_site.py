@@ -258,7 +258,7 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_
     waiting.until(lambda: visitor.page.evaluate(READ_FIRST_WEIGHT) == ninth, "the masks do not follow the arrows")
     visitor.page.get_by_role("button", name="Back to the microscope").click()
     visitor.part("picture").wait_for()
-    visitor.part("showMe").click()
+    visitor.unfold("pages").get_by_role("link", name="Guided tour").click()
     for n in range(1, 5):
         visitor.page.locator(f'.tour-card[data-step="{n}"]').wait_for()
         visitor.page.locator('.tour-card [data-go="next"]').click()

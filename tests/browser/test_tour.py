@@ -33,7 +33,7 @@ def press(page, button: str) -> None:
 
 def begin(visit):
     visitor = visit(LANDSCAPE | {"layer": "2", "query": "3,4", "locked": "true", "draw": "light"})
-    visitor.part("showMe").click()
+    visitor.unfold("pages").get_by_role("link", name="Guided tour").click()
     wait_for_step(visitor.page, 1)
     visitor.until("r => r.picture === 'meadow'")  # the tour's own
     return visitor

@@ -49,8 +49,8 @@ def test_both_pictures_are_cut_into_the_parts_that_python_finds(go):
     differing_count = sum(int(a) != b for a, b in zip(browser_parts, python_parts.flatten().tolist(), strict=True))
     print(f"{differing_count} of {len(browser_parts)} patches differ, because numbers travel in sixteen bits")
     assert differing_count <= 0.03 * len(browser_parts)
-    visitor.part("sentence").filter(has_text="The part that this patch belongs to covers").wait_for()
-    assert "of the other" in visitor.part("sentence").inner_text()
+    sentence = visitor.page.locator(".see-says").filter(has_text="The part that this patch belongs to covers")
+    assert "of the other" in sentence.inner_text()
     visitor.page.locator(".match-words button").click()
     visitor.until("r => r.what === 'weight'")
 

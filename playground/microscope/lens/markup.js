@@ -105,7 +105,7 @@ const SCALE = `
 
 const BESIDE = `
   <figure class="beside">
-    <div class="tabs heading" role="group" aria-label="The second picture" data-choice="beside">
+    <div class="tabs" role="group" aria-label="The second picture" data-choice="beside">
       <button data-value="convolution" data-ref="convolutionTab">3×3 convolution</button>
       <button data-value="compare" data-ref="compareTab">compare</button>
       <button data-value="filter"
