@@ -28,13 +28,13 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go
     chooser.locator("option", has_text="animal or face").wait_for(state="attached")
     chooser.select_option("1")
     visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('label') === '1'")
-    part(visitor, "h1").filter(has_text="speaks most for “animal or face”").wait_for()
+    part(visitor, ".see-says").filter(has_text="speaks most for “animal or face”").wait_for()
     state = visitor.until("r => r.map && Math.min(...r.map) < 0")
     truth = python_trace().relevance(label=1)
     assert_close(state["map"], truth)
     largest = float(python_trace().on_grid(truth).abs().max())
     assert state["domain"]["low"] == -state["domain"]["high"] == pytest.approx(-largest, rel=2e-3)
-    text = part(visitor, "h1").inner_text()
+    text = part(visitor, ".see-says").inner_text()
     for sign, words in ((1, "speaks most for"), (-1, "most against it")):
         row, column = divmod(int((sign * python_trace().on_grid(truth)).argmax()), python_trace().grid[1])
         assert f"row {row}, column {column} {words}" in text, text
@@ -72,7 +72,7 @@ def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_bloc
     *_, last_step = occlusion.occlusion(occlusion.Blanking(python_trace(), occlusion.Target(label=1)))
     state = visitor.until("r => r.map")
     np.testing.assert_allclose(np.array(state["map"]), last_step.map.flatten(), rtol=0.02, atol=1e-3)
-    part(visitor, "h1").filter(has_text="takes most from “animal or face”").wait_for()
+    part(visitor, ".see-says").filter(has_text="takes most from “animal or face”").wait_for()
     assert state["domain"]["signed"]
     assert box_colours(visitor, *LOCKED_PATCH) == set()
     patch_visitor = visit(f"{ADDRESS}&what=relevance&query=7,5&locked=true")

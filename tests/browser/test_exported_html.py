@@ -116,7 +116,7 @@ def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
     visitor.part("wallTab").click()
     visitor.until()
     box = visitor.part("wall").bounding_box()
-    visitor.page.mouse.click(box["x"] + box["width"] * 0.9, box["y"] + box["height"] * 0.25)
+    visitor.page.mouse.click(box["x"] + box["width"] * 0.74, box["y"] + box["height"] * 0.25)
     state = visitor.until("r => r.layer === 1 && r.head === 5")
     assert_close(state["row"], python_trace().row(1, 5, (7, 5)))
 

@@ -65,7 +65,7 @@ def test_dragging_a_finger_chooses_the_query_and_does_not_scroll(visit):
     assert visitor.page.evaluate(SCROLL_TOP) == 0
 
 
-def test_a_tap_locks_and_two_fingers_scroll(visit):
+def test_a_tap_locks_and_two_fingers_choose_nothing(visit):
     """Uses a new page, because Chromium ignores a tap that follows a drag within some milliseconds."""
     visitor = phone(visit)
     x, y = visitor.place((3, 3))
@@ -73,7 +73,6 @@ def test_a_tap_locks_and_two_fingers_scroll(visit):
     visitor.until("r => r.query === '3,3' && r.locked")
     path = [(x, y + 60 - 12 * step) for step in range(12)]
     move_fingers(visitor, path, [(x + 60, finger_y) for _, finger_y in path])
-    visitor.page.wait_for_function(f"() => ({SCROLL_TOP})() > 20")
     assert visitor.read()["query"] == "3,3"
 
 

@@ -27,6 +27,7 @@ def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(
     cut_trace = trace_with_cut("7,5>2,11")
     assert state["row"][cut_trace.token(OTHER_PATCH)] == 0
     assert_close(state["row"], cut_trace.row(state["layer"], state["head"], LOCKED_PATCH))
+    visitor.open_row("change")
     visitor.page.locator(".lens .cuts p").filter(has_text="feature moved by").wait_for()
     assert "cut=7%2C5%3E2%2C11" in visitor.page.url
     visitor.page.locator(".lens .cuts select").select_option(f"{state['layer']}.{state['head']}")
@@ -61,4 +62,4 @@ def test_relevance_is_drawn_for_a_locked_patch(go):
     visitor = go("sample=meadow&model=bundled&detail=1&what=relevance&query=7,5&locked=true")
     state = visitor.until("r => r.map")
     assert_close(state["map"], python_trace().relevance(LOCKED_PATCH))
-    visitor.page.locator(".lens h1").filter(has_text="of what moves the feature of this patch").wait_for()
+    visitor.page.locator(".lens .see-says").filter(has_text="of what moves the feature of this patch").wait_for()
