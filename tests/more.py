@@ -44,6 +44,7 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "fuzz": ["--count", "1"],
     "gallery": ["--folder", "{}", "drawing.png"],
     "hold": ["--quick"],
+    "hover": ["--help"],
     "installation": [],
     "layouts": ["heads"],
     "many": ["--count", "8"],

@@ -120,6 +120,6 @@ def _opened(file) -> tuple[str, Image.Image] | None:
 
 def way_back(**view: object) -> None:
     """A link to the learner's page with the same picture, model, patch and head, where this stands beside it."""
-    if "/workbench" in st.context.url:
+    if "/workbench" in (st.context.url or ""):
         words = {"model": st.session_state.model, "sample": st.session_state.get("sample"), **view, "locked": "true"}
         st.sidebar.link_button("Back to the playground", f"../?{urlencode({k: v for k, v in words.items() if v})}")

@@ -263,7 +263,7 @@ function nextPage(name, link) {
 }
 
 // The step that an address names. An old address names none: it opens the step to which most of its settings belong.
-function stepOfAddress(steps, words) {
+export function stepOfAddress(steps, words) {
   const countOf = ({ settings }) => settings.filter((name) => name in words).length;
   const fittingStep = steps.reduce((best, step) => (countOf(step) > countOf(best) ? step : best));
   return steps.find(({ name }) => name === words.step) ?? fittingStep;
@@ -271,7 +271,7 @@ function stepOfAddress(steps, words) {
 
 // Returns {settings, defaults, options} by name. A setting has the value in the address if that is one of the options,
 // else the default.
-function settingsOf(declaredSettings, words) {
+export function settingsOf(declaredSettings, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declaredSettings)) {
     const { default: defaultText, options: choices, pattern, former } = setting;
