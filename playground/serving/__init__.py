@@ -1,1 +1,1 @@
-"""What a running server keeps: models, traces, pictures, sessions and the queue. Nothing here uses Streamlit."""
+"""The API, and what a running server keeps: models, traces, pictures and the queue."""

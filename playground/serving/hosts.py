@@ -84,8 +84,6 @@ def _short_name(machine: str) -> str:
 
 # The base path of the app on its host: /attention on a host with several apps, else empty. All addresses in the browser
 # are relative, so only this module knows the base path.
-#
-# Streamlit reads the same option for its own parts (STREAMLIT_SERVER_BASE_URL_PATH, --server.baseUrlPath).
 
 BASE_PATH_OPTION = "STREAMLIT_SERVER_BASE_URL_PATH"
 PROBE_PATHS = ("/healthz", "/readyz")
@@ -122,6 +120,6 @@ def below_base(base: str, routes: Iterable[Route]) -> list[Route]:
 
 
 def base_path(option: str | None) -> str:
-    """Normalises the base path as Streamlit does: attention, /attention and /attention/ are the same."""
+    """Normalises the base path: attention, /attention and /attention/ are the same."""
     path = (option or "").strip("/")
     return f"/{path}" if path else ""

@@ -32,7 +32,7 @@ def offer(entry: str, *styles: str, mounts: str = "") -> None:
     _offered.setdefault(entry, []).append((styles, mounts))
 
 
-for _entry in ("engine/worker.js", "weights/worker.js", "shell/phone.js"):  # ui/components.py offers the others
+for _entry in ("engine/worker.js", "weights/worker.js", "shell/phone.js"):  # others are offered where they are listed
     offer(_entry)
 
 

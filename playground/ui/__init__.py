@@ -1,1 +1,1 @@
-"""All modules that use Streamlit: what the app's pages share."""
+"""The server: its middleware, the learner's page as HTML, and the workbench beside it."""

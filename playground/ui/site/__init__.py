@@ -24,9 +24,18 @@ from playground.serving import figure_files, models, prepared, routes_figures, s
 from playground.serving.here import Here
 from playground.serving.lesson_scripts import SCRIPTS
 from playground.serving.site_files import Folder
-from playground.ui.components import SHARED_PAGE_FILES
 from playground.ui.pages import PAGES
-from playground.ui.site.page import DESCRIPTION, ICON, POLICY, STYLES, lesson_kit, page_html, put_font, toolbar_data
+from playground.ui.site.page import (
+    DESCRIPTION,
+    ICON,
+    POLICY,
+    SHARED_PAGE_FILES,
+    STYLES,
+    lesson_kit,
+    page_html,
+    put_font,
+    toolbar_data,
+)
 from playground.version import __version__, cite, repository
 
 DIGEST_NAME = re.compile(r".+-[0-9a-f]{12}\.\w+")  # a file name with a digest, as Folder.put writes it

@@ -14,14 +14,18 @@ from playground.figures.bundle import LENS_STYLES
 from playground.models.names import plain_name
 from playground.serving import models, pictures, routes_samples, scripts, settings
 from playground.serving.lesson_scripts import SCRIPTS
-from playground.ui.components import SHARED_PAGE_FILES, SHELL_STYLES
 from playground.ui.pages import AFTER_LAYERS, BEFORE_LAYERS, LESSONS, MODEL_PARTS, PAGES
 from playground.version import __version__, repository
 
 if TYPE_CHECKING:
     from playground.serving.site_files import FileStore
 
-STYLES = (*LENS_STYLES, *SHELL_STYLES, "shell/site.css", "shell/teach.css")
+STYLES = (
+    *LENS_STYLES, "see/see.css", "story/story.css", "classroom/classroom.css", "shell/stage.css", "shell/toolbar.css",
+    "shell/site.css", "shell/teach.css",
+)  # fmt: skip
+SHARED_PAGE_FILES = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shared.css")  # for pages that people share
+scripts.offer(*SHARED_PAGE_FILES)
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{script}; worker-src 'self'; "
     "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
