@@ -261,8 +261,8 @@ async function beginVisit(samples, page) {
   const parsed = readAddress();
   setPage({ name: page, path: location.pathname, settings: parsed.settings, tour: parsed.tour, story: parsed.story });
   setPage({ classLink: parsed.rest.class === "yes" });
-  setView(parsed.view);
-  choice.open(parsed.choice, { view: parsed.view, quietly: true });
+  if (page === "microscope") setView(parsed.view); // a lesson's layer and head are its own settings
+  choice.open(parsed.choice, { view: viewNow(), quietly: true });
   if (page === "microscope") visit.leftOut = droppedWords(parsed.choice, choice.now);
   choice.follow((_, options) => options.quietly || writeAddress({ step: true }));
   window.addEventListener("popstate", () => readAgain({ keep: false }));
@@ -275,7 +275,7 @@ function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
   const { settings, tour, story } = parsed;
   setPage({ settings, tour, story, classLink: parsed.rest.class === "yes" });
-  setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
+  if (page.name === "microscope") setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
   const formerChoice = choice.now;
   if (!keepsView || "sample" in parsed.choice || "mine" in parsed.choice)
     choice.open(parsed.choice, { quietly: true, view: viewNow() });

@@ -44,13 +44,15 @@ export function showLesson(box, { name, title, about }, lesson, { words, tell, l
   begin();
   return {
     follow(nextWords) {
-      if (JSON.stringify(nextWords) === JSON.stringify(wordsNow)) return;
+      if (textOf(nextWords) === textOf(wordsNow)) return;
       wordsNow = nextWords;
       played?.follow(nextWords);
     },
     end: () => controller.abort(),
   };
 }
+
+const textOf = (words) => JSON.stringify(Object.entries(words).sort());
 
 // How to get the app, on a page without a server.
 function appLine() {
@@ -134,9 +136,11 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
     plotly: () => plotlyOf(kit, fileAt),
     workbench: (workbenchPage) => workbenchRoot && addressOf(`${workbenchRoot}${workbenchPage}`),
     set(changes) {
+      const changed = Object.keys(changes).filter((setting) => settings[setting] !== changes[setting]);
+      if (!changed.length) return;
       Object.assign(settings, changes);
-      tellStep(Object.keys(changes).join());
-      if (shown.step.asks?.some((setting) => setting in changes)) ask(shown);
+      tellStep(changed.join());
+      if (shown.step.asks?.some((setting) => changed.includes(setting))) ask(shown);
       else shown.list?.draw();
     },
   };
