@@ -1,6 +1,6 @@
 // Prints the row at which the app opens each of these pictures, as JSON: {kind, layer, head, patch: −1 for the class
-// token}. node benchmarks/openings.mjs COARSE FINE …   The files are packs of the upper half of the layers, two of each
-// picture, as a page receives them: of the grid that it shows first, and of the finer one.
+// token}. node benchmarks/openings.mjs FILE …   The files are packs of the upper half of the layers, as a page receives
+// them: one of each picture; before it one whose name ends in "first", where the page shows a coarse grid first.
 
 import { readFileSync } from "node:fs";
 import { unpack } from "../playground/microscope/core/core.js";
@@ -10,8 +10,8 @@ import { bestView, keysForSearch, tokenOnGrid } from "../playground/microscope/l
 
 // As showBest and moveToBest in the page: the coarse grid's row where it stands out, else the finer grid's.
 function openingRow(coarsePack, pack) {
-  const first = openingOf(sceneOf(coarsePack), true);
-  const isCoarse = first.kind !== "nothing";
+  const first = coarsePack && openingOf(sceneOf(coarsePack), true);
+  const isCoarse = first && first.kind !== "nothing";
   const { kind, layer, head, token } = isCoarse ? first : openingOf(sceneOf(pack));
   if (!isCoarse) return { kind, layer, head, patch: token === null ? -1 : Math.max(-1, token - pack.prefixCount) };
   const view = { what: FIRST_WAY, direction: "row", ...bestView(first, coarsePack) };
@@ -26,7 +26,11 @@ function sceneOf(pack) {
   return step.value;
 }
 
-const packs = process.argv.slice(2).map((file) => unpack(Uint8Array.from(readFileSync(file))));
 const rows = [];
-for (let i = 0; i < packs.length; i += 2) rows.push(openingRow(packs[i], packs[i + 1]));
+let coarsePack = null;
+for (const file of process.argv.slice(2)) {
+  const pack = unpack(Uint8Array.from(readFileSync(file)));
+  if (!file.endsWith("first")) rows.push(openingRow(coarsePack, pack));
+  coarsePack = file.endsWith("first") ? pack : null;
+}
 process.stdout.write(JSON.stringify(rows));

@@ -6,6 +6,7 @@ import { exposure } from "./light.js";
 import { toldOf } from "./places.js";
 
 const ASKERS = 40; // patches, evenly spread, whose rows are compared
+const LEAST_SUBJECT = 0.1; // how much an asking patch belongs to the picture's subject: more than about half of all
 const LARGE_AREA = 0.2; // share of the picture: a larger thing is no better
 const EDGE_FACTOR = 2; // a thing that takes half of the picture's border counts nothing
 const COMPARABLE = 2; // makes scores comparable with those of rows with a far partner
@@ -15,7 +16,7 @@ const COMPARABLE = 2; // makes scores comparable with those of rows with a far p
 export function* thingsOf(scene, layers) {
   const { pack } = scene;
   const { prefixCount, tokens, patches, rows, columns } = pack;
-  const askers = spreadPatches(rows, columns, ASKERS);
+  const askers = spreadPatches(rows, columns, ASKERS).filter((patch) => scene.subject[patch] > LEAST_SUBJECT);
   const likenesses = askers.map((patch) => likenessOf(scene.directions, patch));
   const things = askers.map((patch) => ({ patch, score: 0, patches: [] }));
   const weights = new Float32Array(askers.length * tokens);

@@ -13,7 +13,7 @@ import { canAsk, entryToDraw, isMap, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
-const OPENING_SLICE = 24; // ms, while a picture waits for its opening: after each slice browsers pause for 4 ms
+const OPENING_SLICE = 48; // ms, while a picture waits for its opening: after each slice browsers pause for 4 ms
 const NOTHING_STRIKING = "No patch stands out here: this is where the class token looks.";
 const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also RESTING_MOVE)
