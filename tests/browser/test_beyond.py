@@ -14,7 +14,7 @@ LOCKED_PATCH = (7, 5)
 
 
 def part(visitor, name):
-    return visitor.page.locator(f".lens {name}")
+    return visitor.reach(name)
 
 
 def trace(sample="meadow", cut=()):
@@ -186,6 +186,8 @@ def test_a_link_puts_another_sample_s_patch_into_the_pass_and_cuts_a_path(go):
     state = visitor.until("r => r.pass === 'whole'")
     expected = trace().patch(trace("flock"), 3, {(9, 5): (1, 2)}).paths((1, 0), (4, 5)).through
     assert_close(state["row"], expected.row(5, 0, LOCKED_PATCH))
+    visitor.open_row("change")
+    part(visitor, ".cuts li span").first.wait_for()
     cut_texts = part(visitor, ".cuts li span").all_inner_texts()
     assert cut_texts[0] == "the residual of layer 3: the other picture’s, at 9,5 from 1,2", cut_texts
     assert part(visitor, ".cuts p").filter(has_text="feature moved by").inner_text()

@@ -141,6 +141,6 @@ def test_an_address_with_a_second_picture_shows_it(come, beside):
 def test_an_address_with_the_wall_shows_it_and_a_press_takes_the_head(come):
     person = come("beside=wall&query=7,5&locked=true")
     box = person.page.locator('.lens [data-ref="wall"]').bounding_box()
-    person.page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"])
+    person.page.mouse.click(box["x"] + 0.69 * box["width"], box["y"] + 0.9 * box["height"])
     person.until("r => r.head === 5 && r.layer === 5")
     assert value_of(person, "beside") == "3×3 convolution"

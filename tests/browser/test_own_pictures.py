@@ -54,8 +54,8 @@ def test_a_broken_file_is_refused_in_a_sentence_and_the_page_goes_on(visit):
     hand_over(visitor, "drop", picture(320, 240)[:900])
     visitor.hears("damaged")
     notice = visitor.page.locator(".toolbar .notice")
-    for part in ("switch", "picture", "heads"):
-        assert not overlap(notice.bounding_box(), visitor.part(part).bounding_box()), part
+    for part in visitor.page.locator(".lens :is(.see-says, .opens, [data-ref=picture])").all():
+        assert not overlap(notice.bounding_box(), part.bounding_box()), part.inner_text()
     visitor.pick("flock")
     notice.wait_for(state="hidden")  # the choice of a sample closes the notice
     data = picture(240, 240)

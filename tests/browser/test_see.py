@@ -120,7 +120,7 @@ def test_the_tab_key_reaches_the_picture_in_four_stops_and_the_bar_is_one_stop(s
         person.page.keyboard.press("ArrowRight")
         assert name in person.page.evaluate(READ_FOCUS)
     person.page.keyboard.press("Enter")
-    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
+    person.page.locator('.lens[data-face="lab"] .rows').wait_for()
 
 
 def test_patch_is_explained_on_the_word_by_the_mouse_and_by_the_tab_key(see):
@@ -203,14 +203,14 @@ def test_lab_and_back_keep_picture_patch_head_and_scale_and_the_browser_remember
     person.part("switch").click()
     see_state = person.until("r => r.locked && r.scale === 1")
     person.page.keyboard.press("l")
-    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
+    person.page.locator('.lens[data-face="lab"] .rows').wait_for()
     lab_state = person.until("r => r.locked")
     view_keys = ("picture", "model", "layer", "head", "query", "scale", "locked")
     assert {key: lab_state[key] for key in view_keys} == {key: see_state[key] for key in view_keys}
     person.page.get_by_role("button", name="See", exact=True).click()
     person.page.locator(".see-says").wait_for()
     person.page.get_by_role("button", name="Lab", exact=True).click()
-    person.page.locator('.lens[data-face="lab"] .bar').wait_for()
+    person.page.locator('.lens[data-face="lab"] .rows').wait_for()
     person.page.goto(person.url)
     person.until()
     assert person.page.locator('.lens[data-face="lab"]').count() == 1
@@ -256,14 +256,14 @@ def test_the_wall_of_heads_lies_over_everything_asks_where_one_points_and_gives_
     state = person.read()
     person.page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 0.2 * box["height"], steps=3)
     person.until(f"r => r.query !== '{state['query']}'")
-    said = person.page.locator(".see-wall p", has_text=re.compile("Layer [0-9]+, head [0-9]+: ")).inner_text()
+    said = person.page.locator(".wall-head p", has_text=re.compile("Layer [0-9]+, head [0-9]+: ")).inner_text()
     person.page.mouse.down()
     person.page.mouse.up()
     wall.wait_for(state="hidden")
     layer, head = map(int, re.search("Layer ([0-9]+), head ([0-9]+)", said).groups())
     person.until(f"r => r.layer === {layer} && r.head === {head}")
     person.page.get_by_role("button", name="Heads", exact=True).click()
-    person.page.locator(".see-wall .close").click()
+    person.page.locator(".wall-head .close").click()
     wall.wait_for(state="hidden")
 
 

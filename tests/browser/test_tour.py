@@ -43,7 +43,9 @@ def wait_until_view_is_back(visitor) -> None:
     """Waits until the view that `begin` chose is back, in Lab."""
     visitor.page.locator('.lens[data-face="lab"]').wait_for()
     visitor.until("r => r.layer === 2 && r.query === '3,4' && r.locked && r.scale !== 1")
-    visitor.page.locator('.lens [data-choice="draw"] [data-value="light"][aria-pressed="true"]').wait_for()
+    visitor.page.locator('.lens [data-choice="draw"] [data-value="light"][aria-pressed="true"]').wait_for(
+        state="attached"
+    )
     visitor.page.wait_for_function("() => location.search.includes('draw=light')")
     assert LANDSCAPE.items() <= parameters(visitor.page).items()
 

@@ -240,6 +240,7 @@ function actByKey(lens, event) {
 function closeTopmost(lens) {
   const { choice, page } = lens;
   if (closeSheets(page) || page.see?.stopPlay()) return;
+  if (choice.view.beside === "wall") return page.choose({ beside: "convolution" });
   if (page.see?.drawer) return page.see.openDrawer("");
   if (closeSums(page)) return;
   // In full screen, the browser itself handles Escape. If full screen was forbidden, the lens only fills its frame,

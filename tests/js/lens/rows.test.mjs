@@ -1,0 +1,54 @@
+// The rows of controls beside the picture.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { draw, mountLens } from "./mounted.mjs";
+
+const GRID = { grid: [6, 7], prefix: ["cls"] };
+const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
+const openRows = ({ root }) => [...root.querySelectorAll(".row.open")].map(({ dataset }) => dataset.row).join();
+const valueIn = (microscope, name) => microscope.find(`[data-row="${name}"] .opens b`).textContent;
+
+test("a press opens a row, closes the one that was open, and closes itself", async () => {
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
+  assert.equal(openRows(microscope), "");
+  for (const name of ["what", "scale"]) {
+    microscope.openRow(name);
+    assert.equal(openRows(microscope), name);
+    assert.equal(microscope.find(`[data-row="${name}"] .opens`).getAttribute("aria-expanded"), "true");
+  }
+  microscope.openRow("scale");
+  assert.equal(openRows(microscope), "");
+});
+
+test("each row says its value, and says another one after a choice", async () => {
+  const microscope = await mountLens({ pack: { ...GRID, dim: 4 }, view: VIEW });
+  const values = () => ["what", "head", "scale", "beside", "change"].map((name) => valueIn(microscope, name));
+  assert.deepEqual(values(), ["weight", "layer 1, head 1", "÷ √4, this layer", "3×3 convolution", "nothing cut"]);
+  microscope.key("s");
+  microscope.key("]");
+  microscope.lens.update({ view: { ...microscope.lens.view, direction: "column", k: 5, cut: "*>3x3" } });
+  draw();
+  assert.deepEqual(values(), [
+    "weight, who looks",
+    "layer 2, head 1",
+    "without ÷ √4, this layer",
+    "5×5 convolution",
+    "✂ everybody ⇢ 3×3 alone",
+  ]);
+});
+
+test("a second picture that a key or an address asks for is shown", async () => {
+  const microscope = await mountLens({ pack: GRID, view: VIEW });
+  microscope.key("n");
+  assert.equal(openRows(microscope), "beside");
+  const other = await mountLens({ pack: GRID, view: { ...VIEW, beside: "filter" } });
+  assert.equal(openRows(other), "beside");
+});
+
+test("Escape closes the wall of heads, and leaves the patch locked", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, beside: "wall" } });
+  microscope.key("Escape");
+  assert.deepEqual([microscope.lens.view.beside, microscope.lens.view.locked], ["convolution", true]);
+});
