@@ -175,8 +175,8 @@ class Picture:
 @dataclass(frozen=True)
 class Drawing:
     """A script of serving/lesson_scripts.py, by its name. It gets `data` and the values of `settings`, and reports
-    each setting that the reader changes. The host adds `microscope`, the beginning of links into the microscope. A host without
-    Python also adds `played`, the states of the settings whose numbers it has."""
+    each setting that the reader changes. The host adds `microscope`, the beginning of links into the microscope. A
+    host without Python also adds `played`, the states of the settings whose numbers it has."""
 
     name: str
     data: Mapping | bytes

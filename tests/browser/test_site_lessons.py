@@ -95,6 +95,7 @@ def test_lessons_have_their_words_guesses_and_drawings_without_streamlit(arrive,
             if step_count > 1:
                 expect(step_buttons.nth(step)).to_have_attribute("aria-current", "step")
             page.locator("#lesson .guess .lock").wait_for()
+            page.locator("#lesson .lesson-next").wait_for(state="attached")  # the last part
             hidden_count = page.locator("#lesson [data-after]").count()
             assert page.locator("#lesson [data-after]:visible").count() == 0
             page.locator("#lesson .guess button", has_text="without a guess").click()
