@@ -55,7 +55,7 @@ def test_a_step_has_the_question_the_exercises_and_the_settings_of_its_record(na
 def test_server_and_folder_get_the_same_parts(name, step):
     lesson = LESSONS[name]
     with client() as http:
-        answer = http.get(f"/api/lessons/{name}/{step}", params=meadow().words())
+        answer = http.get(f"/api/lessons/{name}/{step}", params=meadow().words() | {"whole": "yes"})
     assert answer.status_code == 200, answer.text
     folder_parts = played_ahead(lesson, lesson.steps[step], meadow(), lambda data: data_url(data, "octet-stream"))
     for app_part, folder_part in zip(answer.json(), json.loads(json.dumps(folder_parts)), strict=True):
