@@ -46,12 +46,12 @@ def test_where_no_two_parts_are_alike_an_own_photograph_opens_with_a_row_that_st
 
 def network_texts(visitor) -> dict[str, str]:
     """The page's texts about the head's row: the legend, the numbers and the line on its kind."""
-    visitor.open_row("head")
-    visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for()
+    visitor.open_row("scale")
+    visitor.page.locator(".kindline [data-kind]:not(:empty)").wait_for(state="attached")
     names = ("exposed", "big", "peak", "peakAt", "badge", "note")
     return {name: visitor.page.locator(f'.lens [data-ref="{name}"]').text_content() for name in names} | {
         "sentence": visitor.page.locator(".see-says").inner_text(),
-        "kind": visitor.page.locator(".kindline [data-kind]").inner_text(),
+        "kind": visitor.page.locator(".kindline [data-kind]").text_content(),
         "drawn": visitor.read()["drawn"],
     }
 

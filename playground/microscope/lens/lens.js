@@ -106,7 +106,7 @@ import { bindRows, openChosenRow } from "./rows.js";
 import { bindShare, exportFunctions, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
-import { canAsk, createState, isRowOpen, overlayNow, resolve } from "./state.js";
+import { canAsk, createState, overlayNow, resolve } from "./state.js";
 import { bindWall } from "./wall.js";
 
 export function createLens(parent, options = {}) {
@@ -419,7 +419,7 @@ function onFrame(lens) {
   frame.painted = frame.shown.token;
   if (onlyPointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
   if (hasMoreColumns) page.schedule();
-  if (isRowOpen(page, "head") || !page.see) writeKindSoon(lens);
+  if (!page.see?.on) writeKindSoon(lens);
   askForMissing(lens, onlyPointed && !dirty);
   askForExplained(lens);
   lookForMoment(choice, data, page);

@@ -29,7 +29,7 @@ import { paintFilmSoon, printBehind } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
 import { paintMatch, paintPatching } from "./matches.js";
-import { writeNumbers, writeTitles } from "./readouts.js";
+import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
 import { paintScissors } from "./scissors.js";
 import { habitOf, isMap, isRowOpen, overlayNow, putMeanRow, resolve } from "./state.js";
@@ -69,10 +69,10 @@ export function paintFrame(lens) {
   writeNumbers(lens);
   if (!page.see?.on) {
     writeTitles(lens);
-    writeHeadline(lens);
+    if (!page.see) writeHeadline(lens);
     writeRows(lens);
   }
-  if (view.beside === "filter" && isBesideSeen) paintNearness(lens);
+  if (view.beside === "filter") paintNearness(lens);
   if (view.beside === "wall") paintWallHead(lens);
   restoreHead();
   page.see?.paint();
@@ -310,13 +310,14 @@ function nameHead(choice, data, frame, thumb, head, number) {
 
 // ------------------------------------------------------------------------------------------------------ sorted weights
 
-export function paintCurve(choice, frame, { refs, see }) {
+export function paintCurve(choice, frame, page) {
+  const { refs } = page;
   const { view } = choice,
     { shown } = frame;
   const { pack, answers } = shown;
   if (frame.sorted.length !== pack.tokens) frame.sorted = new Float32Array(pack.tokens);
   sortInto(frame.sorted, answers.weights, view.head * pack.tokens, pack.tokens);
-  if (!refs.curve.width || (see?.on && see.drawer !== "numbers")) return;
+  if (!refs.curve.width || !areNumbersSeen(page)) return;
   const isRowWay = wayOf(view).rows;
   const start = view.head * pack.tokens;
   const domain = isRowWay

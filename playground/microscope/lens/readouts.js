@@ -10,7 +10,18 @@ import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWor
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { findCollapse } from "./film.js";
-import { depthOf, endsOf, habitOf, isMap, isMean, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
+import {
+  depthOf,
+  endsOf,
+  habitOf,
+  isMap,
+  isMean,
+  isRowOpen,
+  labelNow,
+  layersAtHand,
+  overlayNow,
+  signedWords,
+} from "./state.js";
 import { rowInWords } from "./told.js";
 
 export const tokenName = (token, pack) =>
@@ -238,6 +249,9 @@ export function writeMarkupTexts(page) {
     page.root.querySelector(selector)?.setAttribute("aria-label", wordsInFace(page, key, english));
 }
 
+// Whether the numbers of the row are on view: in Lab in the row Scale, in See in a drawer.
+export const areNumbersSeen = (page) => !page.see || page.see.drawer === "numbers" || isRowOpen(page, "scale");
+
 export function writeNumbers({ choice, data, frame, page }) {
   const { view } = choice,
     { main } = data,
@@ -252,7 +266,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   const isDivided = !shown.altered;
   refs.switch.setAttribute("aria-checked", String(isDivided));
   page.root.classList.toggle("altered", !isDivided);
-  if (page.see?.on && page.see.drawer !== "numbers") return; // other numbers are not on view
+  if (!areNumbersSeen(page)) return;
   const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
   const countedWords = wordsInFace(page, "looksAtAbout", `${headWords} looks at about`, {
     head: pack.headNumbers[view.head],
@@ -389,7 +403,7 @@ export function sentenceForReaders({ choice: { view }, data, frame, page }) {
   const { shown } = frame;
   const { pack, answers, token } = shown;
   if (!answers || shown.layerMissing || shown.rough || !answers.ready[view.head]) return "";
-  if (!asks(view)) return page.refs.sentence.textContent; // a map without a query
+  if (!asks(view)) return page.see ? page.see.sentenceText() : page.refs.sentence.textContent; // a map without a query
   const start = view.head * pack.tokens;
   const largestTokens = Array.from({ length: pack.tokens }, (_, j) => j)
     .sort((a, b) => answers.weights[start + b] - answers.weights[start + a])
