@@ -139,7 +139,7 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     second_tab = visitor.new_tab().open()
     second_tab.page.locator(".strip .mine [data-sample]").nth(2).wait_for(state="attached")
     visitor.strip().locator(".forget").click()
-    visitor.page.locator(".strip .own").filter(has_text="or drop yours").wait_for(state="attached")
+    visitor.page.locator(".strip .own").filter(has_text="or drop yours").first.wait_for(state="attached")
     assert own_titles(visitor) == []
     wait_until_kept(visitor, 0)
     visitor.forgiven_errors = REFUSED_REQUEST  # the server has forgotten the picture, and the tab uploads it again
