@@ -38,7 +38,7 @@ def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(
     visitor.page.locator(".lens .cuts li button").click()
     plain_view = visitor.until("r => r.pass === 'layer'")
     assert_close(plain_view["row"], python_trace().row(state["layer"], state["head"], LOCKED_PATCH))
-    visitor.page.locator(".lens .cuts").wait_for(state="hidden")
+    visitor.page.locator(".lens .cuts li").first.wait_for(state="detached")
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from browser.truth import TOLERANCE, assert_close, entropy, largest_difference, 
 
 
 def show_map(visitor, map_name: str) -> dict:
-    visitor.open_more()
     visitor.choice("what", map_name).click()
     return visitor.until(f"r => r.what === '{map_name}' && r.map")
 
