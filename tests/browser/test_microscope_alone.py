@@ -73,6 +73,9 @@ def test_without_a_host_there_is_no_button_that_would_need_one(page):
     show(page, "meadow")
     page.evaluate("answer('meadow')")
     page.wait_for_function("() => lens.read()?.painted", timeout=PATIENCE)
-    for words in ("similarity", "rollout", "whole forward pass", "compare"):
-        assert not page.get_by_role("button", name=words, exact=True).is_visible()
+    for line in page.locator(".opens:visible").all():
+        line.click()
+        for words in ("similarity", "rollout", "whole forward pass", "compare"):
+            assert not page.get_by_role("button", name=words, exact=True).is_visible()
+    page.locator('[data-row="what"] .opens').click()
     assert page.get_by_role("button", name="weight", exact=True).is_visible()

@@ -56,7 +56,7 @@ def test_microscope_story_moments_and_lessons_open_without_streamlit(visitor):
     visitor.page.locator(".wall img").first.wait_for()
     for lesson, step in (("scale", "answer"), ("heads", "row")):
         opens_lesson(visitor, lesson, step)
-    visitor.page.get_by_role("button", name="Back to the microscope").click()
+    visitor.unfold("pages").get_by_role("link", name="Microscope").click()
     visitor.until("r => r.picture === 'meadow'")
 
 
