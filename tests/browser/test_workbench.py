@@ -21,7 +21,7 @@ def workbench(tmp_path_factory):
     home = tmp_path_factory.mktemp("workbench")
     server, log = Server(home), home / "log.txt"  # a home without photographs: our small model looks at the meadow
     options = ("--server.port", str(server.port), "--server.address", "127.0.0.1")
-    command = [sys.executable, "-m", "streamlit", "run", "workbench/app.py", *options]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", *options]
     environment, url = server.environment, server.url
     with log.open("w") as out, subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=out) as process:
 
