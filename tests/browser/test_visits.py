@@ -59,6 +59,7 @@ def test_a_reload_fetches_nearly_nothing(arrive, server):
     visitor = arrive(Visitor, server.url)
     meter = NetworkMeter(visitor)
     visitor.open("model=bundled&sample=flock")
+    visitor.open_row("head")  # which shows the names
     wait_for_everything(visitor)
     meter.wait_for_answers("/names?", 6)
     visitor.page.reload()

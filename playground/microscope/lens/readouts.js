@@ -89,8 +89,7 @@ export function writeTitles({ choice, data, frame, page }) {
   if (isMean(choice, frame)) badgeParts.push("the mean of all heads");
   if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
   setText(refs.badge, badgeParts.join(" · "));
-  const { engine } = main.pack.header;
-  if (!page.see) setText(refs.credit, main.picture.credit || (engine ? `Computed here with ${engine}.` : ""));
+  if (!page.see) setText(refs.credit, creditOf(main));
   setVisible(refs.badge, badgeParts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
@@ -458,4 +457,10 @@ export function captionOf(choice, data, frame) {
   }
   captionParts.push(rowInWords(shown).replace(/\.$/, ""));
   return [...captionParts, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
+}
+
+// Whose the picture is, or, of a visitor's own, what computed its numbers.
+export function creditOf({ picture, pack }) {
+  const { engine } = pack.header;
+  return picture.credit || (engine ? `Computed here with ${engine}.` : "");
 }

@@ -9,7 +9,7 @@ import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../d
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh } from "../lens/layout.js";
-import { writeMarkupTexts } from "../lens/readouts.js";
+import { creditOf, writeMarkupTexts } from "../lens/readouts.js";
 import { isMean } from "../lens/state.js";
 import { rowInWords } from "../lens/told.js";
 import {
@@ -287,8 +287,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setText(invitation, isNew && isShort ? words(page.touch ? "touch" : "point") : "");
     if (isReady && mark >= 0) writeOutside(percent(outsideShare(answers.weights, start, pack, mark)));
     const isOff = choice.view.scale !== "on";
-    if (refs.credit.textContent !== (main.picture.credit ?? "")) {
-      setText(refs.credit, main.picture.credit ?? "");
+    if (refs.credit.textContent !== creditOf(main)) {
+      setText(refs.credit, creditOf(main));
       root.style.setProperty("--doors", `${refs.end.offsetHeight}px`); // the credit may need a line of its own
     }
     sayMathIfChanged(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
