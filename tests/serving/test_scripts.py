@@ -3,10 +3,10 @@
 import pytest
 
 from playground.serving import lesson_scripts, scripts
-from playground.ui import components
+from playground.ui.site import page
 from serving.visits import assert_refused, client
 
-SCRIPT, STYLES = "shell/shared.js", components.SHARED_PAGE_FILES[1:]
+SCRIPT, STYLES = "shell/shared.js", page.SHARED_PAGE_FILES[1:]
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from pathlib import Path
 
 from playground.errors import PlaygroundError
 from playground.figures.bundle import MICROSCOPE, bundle, embedded_module, stylesheet
-from playground.lessons import teaching
 from playground.lessons.registry import LESSONS as ALL_LESSONS
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
@@ -124,6 +123,8 @@ def write(
     site["models_from"] = from_origins
     site["lessons"] = write_lessons(folder, lessons)
     site["moments"] = _write_wall(folder)
+    from playground.lessons import teaching  # imports torch, which a server's start must not wait for
+
     site["teach"] = folder.put("teach.json", json.dumps(teaching.as_data(), ensure_ascii=False).encode())
     shared_script = _write_shared_script(folder)
     views = [(sample["picture"], site_files.opening_file(sample)) for sample in catalogue["samples"]]
