@@ -76,7 +76,7 @@ def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, 
     for name in ("index.html", "about.html", "404.html"):
         page = (site_folder / name).read_text(encoding="utf-8")
         (foot,) = re.findall("<footer.*?</footer>", page, re.DOTALL)
-        assert "whom each patch of a picture listens to" in foot
+        assert "where each patch of a picture looks" in foot
         links = dict(re.findall(r'<a href="([^"]+)">(\w+)</a>', foot))
         base = "/here/" if name == "404.html" else ""
         expected_links = {f"{base}about.html#{part}": part.title() for part in ("cite", "install", "embed")}

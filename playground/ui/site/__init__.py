@@ -41,7 +41,7 @@ DIGEST_NAME = re.compile(r".+-[0-9a-f]{12}\.\w+")  # a file name with a digest, 
 APP_COMMAND = {"command": "make run", "where": "in a copy of its repository"}
 STAYS_HERE = "Your own photograph is looked at in your browser, and sent to nobody."
 MANIFEST = '<link rel="manifest" href="manifest.webmanifest">'
-FOOT = "Attention Playground: whom each patch of a picture listens to, in a real Vision Transformer."
+FOOT = "Attention Playground: where each patch of a picture looks, in a real Vision Transformer."
 EMBED_EXAMPLE = """<script type="module" src="{base}embed/attention-lens.js"></script>
 <attention-lens model="{base}{model}" picture="YOUR-PICTURE.jpg"></attention-lens>"""
 EMBED_README = """# attention-lens
