@@ -32,7 +32,10 @@ POLICY = (
     "style-src-attr 'unsafe-inline'; "  # of charts
     "font-src 'self'; manifest-src 'self'"
 )
-DESCRIPTION = "Put the cursor on a patch of a picture and see where it looks, in every head and layer of a real Vision Transformer."
+DESCRIPTION = (
+    "Put the cursor on a patch of a picture and see where it looks, in every head and layer of a real Vision "
+    "Transformer."
+)
 PAGE_HTML = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 {policy}<meta name="viewport" content="width=device-width, initial-scale=1">
