@@ -59,7 +59,7 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "striking": ["tally"],
     "sweep": ["--model", "ViT-Ti/16", "--rounds", "1"],
     "trials": ["--help"],
-    "upload": ["--times", "1"],
+    "upload": [],
     "visit": ["--few"],
     "watch": ["--model", "vit_tiny_patch16_224", "--rounds", "2"],
     "zoo": [],
