@@ -1,6 +1,6 @@
 """Compares what a move of the pointer costs in two builds: python benchmarks/hover.py BEFORE NOW
 
-BEFORE and NOW are addresses of two running servers, such as http://127.0.0.1:8651/ and http://127.0.0.1:8650/next. Both
+BEFORE and NOW are addresses of two running servers, such as http://127.0.0.1:8651/ and http://127.0.0.1:8650/. Both
 pages are open in one Chromium, and the pointer wanders over one after the other, over the same patches. The processor
 time of the page's main thread counts, so that other programs disturb little; for each build the lowest of all rounds.
 """

@@ -5,8 +5,8 @@
 // "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
 // tempting: [[condition, reason], …]}. Besides: context: the picture or setting that the question is about; afresh:
 // whether a reader who has guessed in another context has to guess again before the answer is shown.
-// A style (ui/frame.py) hides the parts of the page below the question until document.documentElement.dataset.guessed
-// contains the question's id.
+// host.js hides the parts of the page below the question until document.documentElement.dataset.guessed contains the
+// question's id.
 
 import {
   bestOverlap,

@@ -21,7 +21,7 @@ const CARD_MARGIN = 14; // CSS pixels between the card and the edge of the windo
 const OUTLINE_INSET = 6; // CSS pixels between the outline and the window's edge
 const OUTLINE_INTERVAL = 250; // ms between two measurements of the outlined part
 const FORMER_PLACE_KEY = "attention-playground-before-tour";
-const TOUR_RUNS_CLASS = "tour-goes-on"; // class of the document while the tour runs: see ui/frame.py
+const TOUR_RUNS_CLASS = "tour-goes-on"; // class of the document while the tour runs: see shell/site.css
 
 const TOUR_CARD = `
   <section class="tour-card tour-slim" role="region" aria-label="Guided tour">
