@@ -115,6 +115,7 @@ def go_through(visitor, pages) -> None:
             page.locator(f'#lesson[data-page="{name}"]').wait_for(state="attached")
             if len(STEPS[name]) > 1:
                 page.locator(f'.lesson-steps [data-step="{step}"][aria-current="step"]').wait_for(state="attached")
+            page.locator("#lesson .lesson-next").wait_for(state="attached")  # the last part
             box = page.locator("#lesson .guess").first
             box.locator(".field *").first.wait_for(state="attached")
             visitor.rest()
