@@ -24,11 +24,9 @@ with picture:
     left, middle, right = st.columns([2, 3, 2], vertical_alignment="bottom")
     layer = left.slider("Layer", 0, seen.layers - 1, first.layer, key="layer", bind="query-params")
     head = middle.segmented_control(
-        "Head", range(seen.heads), default=first.head, required=True, key="head", bind="query-params"
+        "Head", range(seen.heads), default=first.head, required=True, key="head", bind="query-params", wrap=True
     )
-    is_divided = right.toggle(
-        "÷ √d_k", True, help="Off: scores are larger, and the softmax puts nearly all on one patch."
-    )
+    is_divided = right.toggle("÷ √d_k", True, help="Off: the scores are larger, and the largest weight grows.")
     scale = "on" if is_divided else "off"
     patch = lens(seen, layer, head, first.patch, scale)
     st.caption("Point: the light follows. Press a patch: its numbers stand beside the picture.")

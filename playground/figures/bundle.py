@@ -75,7 +75,7 @@ def bundle(*entries: str) -> str:
 
 
 def _without_unused(sources: dict[str, str], entries: tuple[str, ...]) -> dict[str, str]:
-    """The modules without the functions and constants that nothing else names. All of the entries stays."""
+    """The modules, without functions and constants that nothing else names. The entries stay whole."""
     mentions = Counter(word for source in sources.values() for word in _words(source))
     used = dict(sources)
     while True:

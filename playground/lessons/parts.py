@@ -72,7 +72,7 @@ Replacement = Words | Measured | Maker
 
 @dataclass(frozen=True)
 class Wait:
-    """What follows takes long: `words` and `meanwhile` are shown until it comes."""
+    """Stands before a part that takes long. Until that part comes, `words` and `meanwhile` are shown."""
 
     words: str
     meanwhile: Part | None = None

@@ -394,7 +394,7 @@ def _ask(group: Class, request: Request, message: dict) -> None:
     if kind == "Choice":
         options = guess.get("options")
         if not isinstance(options, list) or not 2 <= len(options) <= 12 or not all(map(_is_option, options)):
-            raise Refused("A choice has 2 to 12 options, each a key and its words.")
+            raise Refused("A question with options has 2 to 12 of them, each with a key and its words.")
         values = tuple(option[0] for option in options)
     elif kind == "Number":
         low, high, step = guess.get("low"), guess.get("high"), guess.get("step", 1)

@@ -72,7 +72,7 @@ def _after_pass(here: Here) -> Iterator[Part]:
 
 
 def _until_wait(parts: Iterable[Part]) -> tuple[list[Part], str]:
-    """The parts before the first wait, and its words; "" if there is none."""
+    """(the parts before the first wait, the words of that wait); all parts and "" if there is no wait."""
     from playground.lessons.parts import Wait
 
     first_parts: list[Part] = []

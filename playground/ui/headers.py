@@ -10,7 +10,7 @@ from playground.serving import hosts, ledger, settings
 from playground.ui import workbench
 from playground.ui.site import page
 
-# Every page loads nothing from another host, sends nothing to it, and is framed by none but PLAYGROUND_FRAMED_BY.
+# No page loads anything from another host, or sends anything there. Only sites of PLAYGROUND_FRAMED_BY may frame it.
 # ui/site/page.py explains what the learner's page needs. The workbench needs what Streamlit needs:
 #   script-src       blob: the script of its component. The digest: one line in Streamlit's index.html
 #   style-src        styles that Streamlit and Plotly write into the page

@@ -119,7 +119,8 @@ def _opened(file) -> tuple[str, Image.Image] | None:
 
 
 def way_back(**view: object) -> None:
-    """A link to the learner's page with the same picture, model, patch and head, where this stands beside it."""
+    """A link back to the learner's page, if one server answers both, with the same sample, model, patch and head."""
     if "/workbench" in (st.context.url or ""):
-        words = {"model": st.session_state.model, "sample": st.session_state.get("sample"), **view, "locked": "true"}
-        st.sidebar.link_button("Back to the playground", f"../?{urlencode({k: v for k, v in words.items() if v})}")
+        sample = {"sample": st.session_state.sample} if st.session_state.kind == "Sample" else {}
+        words = {"model": st.session_state.model, **sample, **view, "locked": "true"}
+        st.sidebar.link_button("Back to the playground", f"../?{urlencode(words)}")

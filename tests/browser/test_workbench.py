@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import urllib.request
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -59,3 +60,13 @@ def test_a_pressed_patch_is_the_patch_of_the_numbers(chromium, workbench):
     assert page.locator("h3").inner_text() == f"{1 - near:.0%} of its attention lies outside 3 × 3"
     assert not errors, errors
     page.close()
+
+
+def test_the_menu_leads_here_with_what_is_on_view_and_the_way_back_keeps_it(visit):
+    view = {"model": "bundled", "sample": "flock", "layer": "0", "head": "0", "query": "3,4", "locked": "true"}
+    page = visit(view).page
+    page.locator(".toolbar .opener.pages").click()
+    page.locator(".workbench-entry").click()
+    page.get_by_text("Patch 3,4, layer 0, head 0.").wait_for()
+    way_back = page.get_by_role("link", name="Back to the playground")
+    assert dict(parse_qsl(urlsplit(way_back.get_attribute("href")).query)) == view

@@ -141,7 +141,7 @@ function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
 // the changed labels.
 
 const PATCHING_NEEDS =
-  "To put in a patch of another picture, compare with it (Beside) in the same model, without cuts, and lock a patch.";
+  "To try a patch of another picture here: compare with that picture (Beside), in this model, without cuts. Lock a patch.";
 const MAP_WIDTH = 220; // pixels of the small map
 
 export function bindPatching(choice, data, page) {

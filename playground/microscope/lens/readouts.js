@@ -459,7 +459,7 @@ export function captionOf(choice, data, frame) {
   return [...captionParts, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
 }
 
-// Whose the picture is, or, of a visitor's own, what computed its numbers.
+// The picture's author; a visitor's own picture has none, so this says what computed its numbers.
 export function creditOf({ picture, pack }) {
   const { engine } = pack.header;
   return picture.credit || (engine ? `Computed here with ${engine}.` : "");

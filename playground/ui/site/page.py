@@ -84,7 +84,7 @@ def page_html(
 
 
 def toolbar_data(**changes: object) -> dict:
-    """The data of the bar, which shell/pagedata.js reads."""
+    """What the bar shows, for shell/pagedata.js: pages, models, samples."""
     pages = [
         {
             "name": page.name, "short": page.short, "title": page.title, "exports": page.exports,
@@ -116,7 +116,7 @@ def _introduction(lesson: str) -> str:
 
 
 def _overview() -> dict:
-    """The row of the model's parts above each lesson, and how many questions and exercises there are."""
+    """What the overview above each lesson shows: the parts of the model, the number of questions and of exercises."""
     from playground.lessons.registry import EXERCISES, QUESTIONS
 
     boxes = [
