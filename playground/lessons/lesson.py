@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import SimpleNamespace as Settings  # each setting's value is an attribute
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -60,27 +60,6 @@ class RenamedSetting(Setting):
 
     def value_in(self, name: str, address: Mapping[str, str]) -> object:
         return self.read(address.get(name, address.get(self.former)))
-
-
-@dataclass(frozen=True)
-class StepSetting(Setting):
-    """The setting for the step that a page shows. If an old address names no step, the page opens the step to which
-    most settings in the address belong. This must be the last setting of a page."""
-
-    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @staticmethod
-    def by(titles: Iterable[str], **words: tuple[str, ...]) -> StepSetting:
-        """`words`: for each step, the names of the settings that it shows."""
-        first_title, *_ = titles = tuple(titles)
-        return StepSetting(first_title, titles, words)
-
-    def value_in(self, name: str, address: Mapping[str, str]) -> object:
-        if name in address:
-            return self.read(address[name])
-        counts = {step: sum(word in address for word in words) for step, words in self.words.items()}
-        best_step = max(counts, key=counts.__getitem__, default=None)
-        return best_step if best_step and counts[best_step] else self.default
 
 
 # On a site without a server, one of these lines stands below a step: APP_PICTURES below a step that always shows its
@@ -194,12 +173,6 @@ class Lesson:
     idea: str
     choices: Mapping[str, Setting]
     steps: Mapping[str, Step]
-
-    @property
-    def settings(self) -> dict[str, Setting]:
-        """All settings in the lesson's address."""
-        step_settings = {name: step.settings for name, step in self.steps.items() if step.settings}
-        return {**self.choices, "step": StepSetting.by(self.steps, **step_settings)}
 
     def defaults(self, **other: object) -> Settings:
         return Settings(**{name: setting.default for name, setting in self.choices.items()} | other)

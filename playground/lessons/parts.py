@@ -263,10 +263,6 @@ Group = After | Stays | Row | Fold
 Part = Words | Wait | Workbench | Ask | Group | Choice | Drawing | Picture | Chart | Table | Code | Exercise
 
 
-def questions_of(parts: Iterable[Part]) -> Iterator[Ask]:
-    return (part for part in parts if isinstance(part, Ask))
-
-
 def plain_parts(parts: Iterable[Part], store_bytes: Callable[[bytes], object]) -> list[dict]:
     """The parts as records for JSON, in one flat list: a part of an After names its question under "after".
     `store_bytes` stores a drawing's bytes where the browser finds them, and returns the place."""

@@ -156,13 +156,12 @@ class Here:
         """Returns `make()`, a value about the picture and its trace; the cache keeps the value for the next call."""
         return worked.cached_result(self.picture, self.setup, self.results, key, make)
 
-    def words(self, view: bool = False) -> dict[str, str]:
-        """The words of an address that opens this picture and model. `view`: whether the microscope's layer and head
-        are included."""
+    def words(self) -> dict[str, str]:
+        """The words of an address that opens this picture and model."""
         words = {"model": self.setup.model}
         words |= {"sample": self._sample.name} if self._sample else {"mine": self.own_picture_id}
         if self.setup.detail > 1:
             words["detail"] = str(self.setup.detail)
         if self._with:
             words["with"] = self._with
-        return chosen.readable_settings(words) | (self.view if view else {})
+        return chosen.readable_settings(words)

@@ -253,11 +253,6 @@ def one_core() -> Iterator[None]:
         set_threads(threads)
 
 
-def measurement_count(recipe: Pairs | None = None) -> int:
-    """The number of measurements in a finished run."""
-    return 1 + (recipe or Pairs()).steps // MEASURE_EVERY
-
-
 def parameter_count() -> int:
     """The number of parameters of one model."""
     return sum(p.numel() for p in Pairs().untrained().parameters())

@@ -1,38 +1,32 @@
-"""Lists the pages of the app, in the order of the toolbar's menu."""
+"""Lists the learner's pages, in the order of the menu."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Page:
-    name: str  # the name of the file in pages/, and of the page in an address
+    name: str  # in an address
     short: str
     title: str
-    icon: str
     exports: str | None = None  # the figure layout for this page; "": all layouts; None: no Export
 
-    @property
-    def file(self) -> str:
-        return f"pages/{self.name}.py"
 
-
-TITLE, ICON = "Attention Playground", "🔭"  # the window's title and icon
-MICROSCOPE = Page("microscope", "Microscope", "Microscope", ":material/center_focus_strong:", exports="")
-WALL = Page("moments", "Moments", "Moments", ":material/photo_library:")
+MICROSCOPE = Page("microscope", "Microscope", "Microscope", exports="")
+WALL = Page("moments", "Moments", "Moments")
 LESSONS = (
-    Page("by_hand", "By hand", "By hand: attention without training", ":material/pan_tool_alt:"),
-    Page("patches", "Patches", "Patches: from pixels to tokens", ":material/grid_on:"),
-    Page("shapes", "Shapes", "Shapes: where every dimension comes from", ":material/data_array:"),
-    Page("block", "Block", "Block: the rest of a layer", ":material/layers:"),
-    Page("scale", "Scale", "Scale: why √d_k", ":material/show_chart:", exports="curves"),
-    Page("heads", "Heads", "Heads: what they do", ":material/apps:", exports="atlas"),
-    Page("weight", "Weight", "What a weight is not", ":material/balance:"),
-    Page("cost", "Cost", "Cost: the quadratic wall", ":material/trending_up:"),
-    Page("two_ways", "Two ways", "Two ways to look: convolution and attention", ":material/compare_arrows:"),
-    Page("training", "Training", "Training: from fog to structure", ":material/timelapse:"),
-    Page("code", "Code", "Code: read it", ":material/code:"),
+    Page("by_hand", "By hand", "By hand: attention without training"),
+    Page("patches", "Patches", "Patches: from pixels to tokens"),
+    Page("shapes", "Shapes", "Shapes: where every dimension comes from"),
+    Page("block", "Block", "Block: the rest of a layer"),
+    Page("scale", "Scale", "Scale: why √d_k", exports="curves"),
+    Page("heads", "Heads", "Heads: what they do", exports="atlas"),
+    Page("weight", "Weight", "What a weight is not"),
+    Page("cost", "Cost", "Cost: the quadratic wall"),
+    Page("two_ways", "Two ways", "Two ways to look: convolution and attention"),
+    Page("training", "Training", "Training: from fog to structure"),
+    Page("code", "Code", "Code: read it"),
 )
-TEACH = Page("teach", "Teach", "For the one who teaches", ":material/school:")
+TEACH = Page("teach", "Teach", "For the one who teaches")
 PAGES = {page.name: page for page in (MICROSCOPE, WALL, *LESSONS, TEACH)}
 MODEL_PARTS = {  # a part of the model, in the model's order -> (page about the part, pages on which it is highlighted)
     "Picture": ("patches", ("training", "code")),
@@ -50,9 +44,3 @@ MODEL_PARTS = {  # a part of the model, in the model's order -> (page about the 
     "Answer": ("block", ("training", "code")),
 }  # fmt: skip
 BEFORE_LAYERS, AFTER_LAYERS = ("Picture", "Patches", "+ Positions"), ("Norm  ", "Answer")  # parts outside of the layers
-
-
-def next_page(page: Page) -> Page:
-    """The next page to read."""
-    pages = list(PAGES.values())
-    return pages[(pages.index(page) + 1) % len(pages)]

@@ -8,9 +8,9 @@ import pytest
 from browser.own_picture import assert_shows, hand_over, picture
 from browser.server import serving
 from browser.visitor import LOST_SERVER, REFUSED_REQUEST, Visitor
-from playground.ui.pages import PAGES, next_page
+from playground.ui.pages import PAGES
 
-NEXT_PAGE = next_page(PAGES["patches"]).name
+NEXT_PAGE = [*PAGES][[*PAGES].index("patches") + 1]
 FLOCK = "model=bundled&sample=flock"
 
 

@@ -138,9 +138,9 @@ def test_on_a_second_visit_the_page_is_isolated_and_several_threads_compute(some
     assert visitor.page.evaluate("crossOriginIsolated")
     for name in ("flock", "twins", "meadow"):
         visitor.bring_photograph(named(name).path)
-        credit = visitor.page.locator("[data-ref=credit]").inner_text()
-        assert "Computed here with WebAssembly" in credit
-    assert "WebAssembly ×" in credit, "the helpers are awake by now"
+        source = visitor.page.locator("[data-see=from]").inner_text()
+        assert "computed here with WebAssembly" in source
+    assert "WebAssembly ×" in source, "the helpers are awake by now"
     state = visitor.until("r => r.layersHeld.length === 6")
     vit = playground.load("bundled", device="cpu")
     trace = playground.trace(vit, playground.open_image(named("meadow").path), size=tuple(8 * n for n in state["grid"]))

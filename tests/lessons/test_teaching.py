@@ -16,6 +16,7 @@ from playground.assets import TEACHING
 from playground.figures import teaching as printed
 from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
+from playground.lessons.lesson import Setting
 from playground.lessons.registry import LESSONS
 
 
@@ -69,7 +70,8 @@ def test_every_link_opens_a_page_in_a_state_that_it_accepts():
         elif page == "teach":
             assert scene.words == {"part": "quiz"}  # tests/browser/test_teach.py opens it
         elif scene.words:
-            settings = LESSONS[page].settings
+            steps = Setting.of("", LESSONS[page].steps)
+            settings = {**LESSONS[page].choices, "step": steps}
             for name, text in parse_qsl(urlsplit(scene.link()).query):
                 assert str(settings[name].read(text)) == text, (page, name, text)
         class_words = dict(parse_qsl(urlsplit(scene.link(lean=True)).query))
@@ -82,8 +84,7 @@ def test_a_class_link_names_the_step_of_every_scene_so_that_all_see_the_same():
     for scene in teaching.SCENES.values():
         if scene.page in ("microscope", "teach"):
             continue
-        settings = LESSONS[scene.page].settings
-        if len(settings["step"].options) > 1:
+        if len(LESSONS[scene.page].steps) > 1:
             assert "step" in scene.words, scene.title
     assert teaching.SCENES["scale"].words["dk"] == "64"  # the scene says "Lock a guess for 64 numbers"
 

@@ -30,7 +30,7 @@ def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
     assert (here.picture.name, here.setup, here.own_traces) == ("flock", Setup("bundled"), None)
     assert people.find_person(KEY) is None
     assert here.words() == {"model": "bundled", "sample": "flock"}
-    assert here.words(view=True) == {"model": "bundled", "sample": "flock", "layer": "2"}
+    assert here.view == {"layer": "2"}
 
 
 @pytest.mark.parametrize("key", [None, "", OTHER_KEY, "x", KEY + "x"])

@@ -141,7 +141,8 @@ function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
 // the changed labels.
 
 const PATCHING_NEEDS =
-  "To try a patch of another picture here: compare with that picture (Beside), in this model, without cuts. Lock a patch.";
+  "To try a patch of another picture here: compare with that picture (Beside), in this model, without cuts. " +
+  "Lock a patch.";
 const MAP_WIDTH = 220; // pixels of the small map
 
 export function bindPatching(choice, data, page) {

@@ -89,7 +89,8 @@ export function writeTitles({ choice, data, frame, page }) {
   if (isMean(choice, frame)) badgeParts.push("the mean of all heads");
   if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
   setText(refs.badge, badgeParts.join(" · "));
-  if (!page.see) setText(refs.credit, creditOf(main));
+  const { engine } = main.pack.header; // beside See, the line below the sentence names it
+  if (!page.see) setText(refs.credit, main.picture.credit || (engine ? `Computed here with ${engine}.` : ""));
   setVisible(refs.badge, badgeParts.length > 0);
   refs.badge.classList.toggle("altered", shown.altered);
 
@@ -457,10 +458,4 @@ export function captionOf(choice, data, frame) {
   }
   captionParts.push(rowInWords(shown).replace(/\.$/, ""));
   return [...captionParts, exposureText(choice, frame), outlineText(frame.print)].filter(Boolean).join(" · ");
-}
-
-// The picture's author; a visitor's own picture has none, so this says what computed its numbers.
-export function creditOf({ picture, pack }) {
-  const { engine } = pack.header;
-  return picture.credit || (engine ? `Computed here with ${engine}.` : "");
 }

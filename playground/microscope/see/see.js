@@ -9,7 +9,8 @@ import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../d
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh } from "../lens/layout.js";
-import { creditOf, writeMarkupTexts } from "../lens/readouts.js";
+import { writeMarkupTexts } from "../lens/readouts.js";
+import { sceneWords } from "../lens/scenes.js";
 import { isMean } from "../lens/state.js";
 import { rowInWords } from "../lens/told.js";
 import {
@@ -287,8 +288,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     setText(invitation, isNew && isShort ? words(page.touch ? "touch" : "point") : "");
     if (isReady && mark >= 0) writeOutside(percent(outsideShare(answers.weights, start, pack, mark)));
     const isOff = choice.view.scale !== "on";
-    if (refs.credit.textContent !== creditOf(main)) {
-      setText(refs.credit, creditOf(main));
+    if (refs.credit.textContent !== (main.picture.credit ?? "")) {
+      setText(refs.credit, main.picture.credit ?? "");
       root.style.setProperty("--doors", `${refs.end.offsetHeight}px`); // the credit may need a line of its own
     }
     sayMathIfChanged(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
@@ -306,16 +307,17 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const sourceKey = sources.find(Boolean) ?? (shown.altered ? (isBare ? "fromOff" : "fromScaled") : "from");
     sayMathIfChanged(
       sourceElement,
-      words(sourceKey, {
-        layer: isPlaying ? play.layer() : view.layer,
-        head: pack.headNumbers[view.head],
-        count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
-        times: localNumber(spokenLanguage, (shown.scale / pack.scale).toPrecision(2)),
-        brightest: mainDomain && isReady ? unbrokenPercent(mainDomain.high) : "…",
-        model: pack.header.engine
-          ? words("computed", { model: main.trace.title, engine: pack.header.engine })
-          : main.trace.title,
-      }),
+      sceneWords(choice, data) +
+        words(sourceKey, {
+          layer: isPlaying ? play.layer() : view.layer,
+          head: pack.headNumbers[view.head],
+          count: pack.layers * (pack.header.heads_in_all ?? pack.heads),
+          times: localNumber(spokenLanguage, (shown.scale / pack.scale).toPrecision(2)),
+          brightest: mainDomain && isReady ? unbrokenPercent(mainDomain.high) : "…",
+          model: pack.header.engine
+            ? words("computed", { model: main.trace.title, engine: pack.header.engine })
+            : main.trace.title,
+        }),
     );
   }
 
