@@ -1,8 +1,18 @@
 """Lists the scripts that draw what a lesson shows."""
 
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from playground.serving import scripts
+
+if TYPE_CHECKING:
+    from playground.serving.site_files import FileStore
+
+HOST = "lessons/host.js"  # the player of lessons
 
 
 @dataclass(frozen=True)
@@ -42,5 +52,20 @@ SCRIPTS = {
     "exercise": Script("lessons/exercise.js", "exercise", QUESTION_STYLES, mounts="exercise"),
     "overview": Script("lessons/exercise.js", "overview", QUESTION_STYLES, mounts="overview"),
 }
+scripts.offer(HOST)
 for _script in SCRIPTS.values():
     scripts.offer(_script.file, _script.styles, mounts=_script.mounts)
+
+
+def lesson_kit(files: FileStore, addresses: Mapping[str, str], host: str) -> dict:
+    """What the browser needs to play lessons. `addresses`: of each script in SCRIPTS; `host`: of HOST."""
+    from plotly.offline import get_plotlyjs
+
+    plotly_script = get_plotlyjs()
+    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_script)]
+    records = {
+        name: {"script": address, "box": SCRIPTS[name].box, "look": SCRIPTS[name].look}
+        for name, address in addresses.items()
+    }
+    plotly = {"file": files.put("plotly.js", plotly_script.encode()), "styles": styles}
+    return {"scripts": records, "plotly": plotly, "host": host}

@@ -211,6 +211,7 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /api/classes/{code}/lecturer": ("after",),
     "POST /api/classes/{code}/lecturer": (),
     "GET /api/classes/{code}/lecturer/counts.csv": ("language",),
+    "GET /api/lessons": (),
     "GET /api/lessons/{lesson}": (),
     "GET /api/lessons/{lesson}/{step}": (
         *chosen.PAGE_PATTERNS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,27 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.pictures.jpegs import as_jpeg, data_url
-from playground.serving import chosen, people
+from playground.serving import chosen, people, scripts
 from playground.serving.answering import Refused, answer
 from playground.serving.here import Here
+from playground.serving.lesson_scripts import HOST, SCRIPTS, lesson_kit
 
 if TYPE_CHECKING:
     from playground.lessons.lesson import Lesson
     from playground.lessons.parts import Part
+
+
+@cache
+def _kit() -> dict:
+    addresses = {
+        name: scripts.address(script.file, script.styles, mounts=script.mounts) for name, script in SCRIPTS.items()
+    }
+    return lesson_kit(scripts.page_files, addresses, scripts.address(HOST))
+
+
+async def kit(request: Request) -> Response:
+    """What all lessons share. The page's HTML has it not: a server's first picture would wait for it."""
+    return await answer(request, lambda: _unless_known(request, JSONResponse(_kit())))
 
 
 async def lesson(request: Request) -> Response:
@@ -108,4 +123,8 @@ def _unless_known(request: Request, response: Response) -> Response:
     return response
 
 
-ROUTES = [Route("/api/lessons/{lesson}", lesson), Route("/api/lessons/{lesson}/{step}", step)]
+ROUTES = [
+    Route("/api/lessons", kit),
+    Route("/api/lessons/{lesson}", lesson),
+    Route("/api/lessons/{lesson}/{step}", step),
+]

@@ -14,8 +14,8 @@ import { readPageData } from "./pagedata.js";
 
 // page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step, more): where a step's parts
 // are for the picture on view, read(name, {signal}): a promise of the bytes at such a place, fileAt(name): its address,
-// kit: what all lessons share, as playground/ui/site/page.py makes it, with `model`, the model in which this page
-// computes a person's own photograph, if it does}; words: the address's parameters; tell(settings, what): called when
+// kit: where that is what all lessons share (playground/serving/lesson_scripts.py), with `model`, the model in which
+// this page computes a person's own photograph, if it does}; words: the address's parameters; tell(settings, what): called when
 // the reader has changed `what`; link(page, words): as in page.js. Returns {follow(words): shows what another address
 // says, end()}.
 export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
@@ -33,11 +33,13 @@ export function showLesson(box, { name, title, about }, lesson, { words, tell, l
   const readJson = (file) => lesson.read(file, { signal }).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
   let [wordsNow, played] = [words, null];
   const begin = () =>
-    Promise.all([readJson(lesson.record), import(lesson.fileAt(lesson.kit.host))])
-      .then(([record, { default: playParts }]) => {
+    Promise.all([readJson(lesson.record), readJson(lesson.kit)])
+      .then(async ([record, kit]) => {
+        const { default: playParts } = await import(lesson.fileAt(kit.host));
         if (signal.aborted) return;
-        if (!isClass) showOverview(overview, playParts, name, lesson, { link, signal });
-        played = beginLesson(page, record, playParts, { ...lesson, readJson });
+        const playable = { ...lesson, kit, readJson };
+        if (!isClass) showOverview(overview, playParts, name, playable, { link, signal });
+        played = beginLesson(page, record, playParts, playable);
         return played.follow(wordsNow);
       })
       .catch((error) => signal.aborted || sayTrouble(place, error, begin));

@@ -18,14 +18,13 @@ function lessonWords(more) {
   return words;
 }
 
-const { lessons } = JSON.parse(document.querySelector("script[data-site]").dataset.site);
 const { computes } = readPageData();
 if (computes.length) computeOwnHere(computes);
 beginPage({
   follows: true,
   toolbar: {},
   lessonOf: (page) => ({
-    ...{ record: `api/lessons/${page}`, kit: lessons.kit },
+    ...{ record: `api/lessons/${page}`, kit: "api/lessons" },
     parts: ({ file }, more) => `${file}?${lessonWords(more)}`,
     ...{ read: source.bytes, fileAt: addressOf },
   }),

@@ -21,7 +21,7 @@ from playground.figures.bundle import MICROSCOPE, bundle, embedded_module, style
 from playground.lessons.registry import LESSONS as ALL_LESSONS
 from playground.serving import figure_files, models, prepared, routes_figures, scripts, site_files, wall
 from playground.serving.here import Here
-from playground.serving.lesson_scripts import SCRIPTS
+from playground.serving.lesson_scripts import HOST, SCRIPTS, lesson_kit
 from playground.serving.site_files import Folder
 from playground.ui.pages import PAGES
 from playground.ui.site.page import (
@@ -30,7 +30,6 @@ from playground.ui.site.page import (
     POLICY,
     SHARED_PAGE_FILES,
     STYLES,
-    lesson_kit,
     page_html,
     put_font,
     toolbar_data,
@@ -293,13 +292,13 @@ LESSON_CHOICE = {"sample": "meadow", "model": "bundled"}  # the picture and the 
 
 
 def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dict:
-    """{files: {page: the file of its lesson}, model, and what all lessons share}"""
+    """{files: {page: the file of its lesson}, kit: the file with what all lessons share}"""
     here = Here(LESSON_CHOICE)
     scripts_of_lessons = {
         name: folder.put(f"lessons/{name}.js", scripts.script(script.file, (script.styles,), script.mounts).encode())
         for name, script in SCRIPTS.items()
     }
-    host_script = folder.put("lessons/host.js", bundle("lessons/host.js").encode())
+    host_script = folder.put("lessons/host.js", bundle(HOST).encode())
     lesson_files = {}
     for name, lesson in ALL_LESSONS.items():
         if lessons is not None and name not in lessons:
@@ -307,4 +306,5 @@ def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dic
         record = site_files.lesson_record(lesson, partial(site_files.write_step, folder, lesson, subject=here))
         lesson_files[name] = folder.put(f"lessons/{name}.json", json.dumps(record, ensure_ascii=False).encode())
     shared = lesson_kit(folder, scripts_of_lessons, host_script)
-    return {"files": lesson_files, "kit": shared | {"model": here.model_name}}
+    kit = json.dumps(shared | {"model": here.model_name}, ensure_ascii=False)
+    return {"files": lesson_files, "kit": folder.put("lessons/kit.json", kit.encode())}

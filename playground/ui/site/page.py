@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from html import escape
 from importlib.util import find_spec
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING
 from playground.figures.bundle import LENS_STYLES
 from playground.models.names import plain_name
 from playground.serving import models, pictures, routes_samples, scripts, settings
-from playground.serving.lesson_scripts import SCRIPTS
 from playground.ui.pages import AFTER_LAYERS, BEFORE_LAYERS, LESSONS, MODEL_PARTS, PAGES
 from playground.version import __version__, repository
 
@@ -135,17 +133,3 @@ def put_font(files: FileStore) -> str:
     folder = Path(streamlit.origin).parent if streamlit and streamlit.origin else Path()
     fonts = sorted(folder.glob("static/static/media/SourceSans*-Upright*.woff2"))
     return files.put("source-sans.woff2", fonts[0].read_bytes()) if fonts else ""
-
-
-def lesson_kit(files: FileStore, addresses: Mapping[str, str], host: str) -> dict:
-    """What the browser needs to play lessons. `addresses`: of each script in SCRIPTS; `host`: of lessons/host.js."""
-    from plotly.offline import get_plotlyjs
-
-    plotly_script = get_plotlyjs()
-    styles = ["plotly.js-style-global", *re.findall(r'getElementById\("([0-9a-f]{64})"\)', plotly_script)]
-    records = {
-        name: {"script": address, "box": SCRIPTS[name].box, "look": SCRIPTS[name].look}
-        for name, address in addresses.items()
-    }
-    plotly = {"file": files.put("plotly.js", plotly_script.encode()), "styles": styles}
-    return {"scripts": records, "plotly": plotly, "host": host}

@@ -12,45 +12,37 @@ from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
 from playground.serving import routes_figures, scripts
-from playground.serving.lesson_scripts import SCRIPTS
 from playground.ui.pages import PAGES
-from playground.ui.site.page import ICON, STYLES, lesson_kit, page_html, put_font, toolbar_data
+from playground.ui.site.page import ICON, STYLES, page_html, put_font, toolbar_data
 
 SCRIPT = "shell/served.js"
 FONT_FACE = '@font-face{{font-family:"Source Sans";src:url({file});font-weight:200 900;font-display:swap}}\n'
-LESSON_HOST = "lessons/host.js"
 scripts.offer(SCRIPT)
-scripts.offer(LESSON_HOST)
 
 
 @cache
-def _files() -> tuple[dict[str, str], dict]:
-    """The addresses of the files of the page's look, and what it needs to play lessons."""
+def _files() -> dict[str, str]:
+    """The addresses of the files of the page's look."""
     shelf = scripts.page_files
     font = put_font(shelf)
     face = FONT_FACE.format(file=font.rpartition("/")[2]) if font else ""
-    addresses = {
+    return {
         "font": font,
         "styles": shelf.put("page.css", (face + stylesheet(*STYLES)).encode()),
         "icon": shelf.put("icon.svg", ICON.encode()),
     }
-    script_addresses = {
-        name: scripts.address(script.file, script.styles, mounts=script.mounts) for name, script in SCRIPTS.items()
-    }
-    return addresses, lesson_kit(shelf, script_addresses, scripts.address(LESSON_HOST))
 
 
 def page(request: Request) -> Response:
     name = request.path_params.get("name", "")
     if name and name not in {*PAGES, "story"}:
         return PlainTextResponse("There is no such page.", 404)
-    addresses, kit = _files()
-    files = {kind: f"./{address}" for kind, address in addresses.items()}
+    files = {kind: f"./{address}" for kind, address in _files().items()}
     preview = routes_figures.preview_tags(request.query_params, urljoin(str(request.url), "./"))
     html = page_html(
         script=f"./{scripts.address(SCRIPT)}", styles=files["styles"], icon=files["icon"],
         head=f'{preview}\n<link rel="preload" as="font" crossorigin href="{files["font"]}">',
-        data={"toolbar": toolbar_data(), "site": {"lessons": {"kit": kit}}},
+        data={"toolbar": toolbar_data()},
     ).encode()  # fmt: skip
     headers = {"Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
     if "gzip" in request.headers.get("accept-encoding", ""):
