@@ -69,7 +69,8 @@ def opening(seen: playground.Trace) -> Opening:
     y, x = sample.start if sample else (0.5, 0.5)
     patch = f"{int(y * rows)},{int(x * columns)}"
     asked = re.fullmatch(r"(\d{1,3}),(\d{1,3})", st.query_params.get("query", ""))
-    if asked and int(asked[1]) < rows and int(asked[2]) < columns:
+    arrived = st.session_state.setdefault("arrived", sample)  # the address's patch is one of the first picture
+    if asked and sample == arrived and int(asked[1]) < rows and int(asked[2]) < columns:
         patch = asked[0]
     if sample and sample.look and sample.look.model == seen.model:
         return Opening(sample.look.layer, sample.look.head, patch)

@@ -48,6 +48,14 @@ def test_the_sentence_is_the_share_outside_3_by_3(workbench):
     assert np.allclose(table["weight"], 100 * np.sort(weights.ravel())[::-1][:10])
 
 
+def test_the_patch_of_the_address_is_one_of_the_picture_that_it_names(workbench):
+    workbench.query_params["query"] = "3,4"
+    app = choose(workbench.run(), sample="meadow")
+    assert app.caption[1].value.startswith("Patch 3,4, ")
+    app = choose(app, sample="flock")
+    assert not app.caption[1].value.startswith("Patch 3,4, ")
+
+
 def test_without_the_root_the_softmax_collapses(workbench):
     app = choose(workbench.run(), sample="meadow")
     before = app.dataframe[0].value["weight"].max()
