@@ -15,9 +15,9 @@ import { readPageData } from "./pagedata.js";
 // page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step, more): where a step's parts
 // are for the picture on view, read(name, {signal}): a promise of the bytes at such a place, fileAt(name): its address,
 // kit: where that is what all lessons share (playground/serving/lesson_scripts.py), with `model`, the model in which
-// this page computes a person's own photograph, if it does}; words: the address's parameters; tell(settings, what): called when
-// the reader has changed `what`; link(page, words): as in page.js. Returns {follow(words): shows what another address
-// says, end()}.
+// this page computes a person's own photograph, if it does}; words: the address's parameters; tell(settings, what):
+// called when the reader has changed `what`; link(page, words): as in page.js. Returns {follow(words): shows what
+// another address says, end()}.
 export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
   const controller = new AbortController();
   const { signal } = controller;
