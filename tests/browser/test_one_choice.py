@@ -1,4 +1,4 @@
-"""Toolbar, strip, address and stage show one choice: they agree after every way to choose."""
+"""Toolbar, address and stage show one choice: they agree after every way to choose."""
 
 import json
 import time
@@ -22,13 +22,10 @@ def shown_choice(visitor) -> dict:
     page = visitor.page
     address = {word: value for word, value in parse_qsl(urlsplit(page.url).query) if word in CHOICE_WORDS}
     stage = page.evaluate("document.querySelector('#stage[hidden]') ? null : (window.theLens?.()?.read() ?? null)")
-    grid = page.locator(".toolbar > .rest select").evaluate("e => e.selectedOptions[0]?.textContent ?? ''")
     return {
         "address": address,
-        "strip": page.locator('.strip [aria-pressed="true"]').evaluate_all("all => all.map(one => one.dataset.sample)"),
-        "model": visitor.opener("model").locator(".label").text_content(),
-        "grid": grid,
-        "compared": "on" in (visitor.opener("compare").get_attribute("class") or "").split(),
+        "picture": page.locator(".toolbar").get_attribute("data-picture"),
+        "model": visitor.opener("more").locator(".label").text_content(),
         "stage": stage and [stage["picture"], stage["model"], " × ".join(map(str, stage["grid"]))],
     }  # fmt: skip
 
@@ -38,10 +35,8 @@ def choice_for(grid: tuple[int, int], parameters: dict) -> dict:
     grid_text = " × ".join(map(str, grid))
     return {
         "address": parameters,
-        "strip": [f"mine:{parameters['mine']}" if "mine" in parameters else parameters["sample"]],
+        "picture": f"mine:{parameters['mine']}" if "mine" in parameters else parameters["sample"],
         "model": plain_name(parameters["model"]),
-        "grid": grid_text,
-        "compared": "with" in parameters,
         "stage": [parameters.get("mine") or parameters["sample"], parameters["model"], grid_text],
     }
 
