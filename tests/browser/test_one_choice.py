@@ -128,12 +128,12 @@ def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
     agree(visitor, choice_for((14, 14), {"mine": picture_id, "model": "bundled"}))
     go_to(visitor, "Heads: what they do")
     visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
-    lesson_choice = choice_for((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None, "grid": ""}
+    lesson_choice = choice_for((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None}
     agree(visitor, lesson_choice)
     visitor.press_sample("flock")
     visitor.pick_model(plain_name("bundled-taught"))
     parameters = {"sample": "flock", "model": "bundled-taught"}
-    agree(visitor, choice_for((14, 14), parameters) | {"stage": None, "grid": ""})
+    agree(visitor, choice_for((14, 14), parameters) | {"stage": None})
     visitor.rest()
     go_to(visitor, "Microscope")
     agree(visitor, choice_for((14, 14), parameters))
@@ -152,7 +152,7 @@ def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
     visitor.page.go_back()
     agree(visitor, choice_before)
     visitor.page.go_forward()
-    agree(visitor, choice_before | {"stage": None, "grid": ""})
+    agree(visitor, choice_before | {"stage": None})
 
 
 def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
