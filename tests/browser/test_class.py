@@ -243,6 +243,17 @@ def test_a_lesson_s_question_goes_to_the_phones_of_a_class(lecturer, phones):
     phones[1].reads("The answer: ")
     phones[1].page.locator(".class-bars .truth").wait_for()
 
+    lecturer.page.goto(f"{lecturer.url}/heads?sample=meadow&model=bundled&step=row")
+    lecturer.page.locator("#lesson .guess").first.wait_for()
+    lecturer.press("Open this question")
+    phones[0].reads("Press where the outlined patch will look")
+    phones[0].touch(0.3, 0.4)
+    lecturer.page.locator(".class-lesson").get_by_text("1 of 2 have answered").wait_for()
+    lecturer.press("Reveal the guesses")
+    lecturer.page.locator(".class-lesson .class-map img").wait_for()
+    lecturer.press("Show the answer")
+    phones[0].page.locator(".phone-yours").get_by_text(re.compile("largest|surroundings|hardly")).wait_for()
+
     lecturer.page.goto(f"{lecturer.url}/code?sample=meadow&model=bundled&step=file")
     lecturer.page.locator("#lesson .guess").first.wait_for()
     lecturer.press("Open this question")
