@@ -28,7 +28,7 @@ from PIL import Image  # noqa: E402
 from playground.pack import unpack  # noqa: E402
 from playground.pictures.images import open_image  # noqa: E402
 from playground.samples import PHOTOGRAPHS, SAMPLES  # noqa: E402
-from playground.scenes import generate  # noqa: E402
+from workshop.scenes import generate  # noqa: E402
 
 CLICK_SECONDS = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
