@@ -21,13 +21,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 import fuzz_pictures  # noqa: E402
 from fuzz import addresses, cifar_folders, for_each, images, packs  # noqa: E402
 
-from playground.assets import PACKS, TIMELAPSE  # noqa: E402
+from playground.assets import PACKS  # noqa: E402
 from playground.errors import PlaygroundError  # noqa: E402
+from playground.pictures import cifar  # noqa: E402
 from playground.pictures.decoder import Killed, TookTooMuch, Worker  # noqa: E402
 from playground.pictures.images import open_image  # noqa: E402
 from playground.serving import chosen  # noqa: E402
 from playground.tracing import Trace  # noqa: E402
-from playground.training import datasets, timelapse  # noqa: E402
 
 
 def megabytes() -> float:
@@ -66,18 +66,17 @@ def try_pack(data: bytes) -> str:
     return _refused_or(lambda: Trace.from_bytes(data))
 
 
-def try_timelapse(data: bytes) -> str:
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        return _refused_or(lambda: timelapse.read(Path(file.name)))
-
-
 def try_folder(files: dict[str, bytes]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for name, content in files.items():
             (Path(folder) / name).write_bytes(content)
-        return _refused_or(lambda: [example.open() for example in datasets.read(folder).places])
+        return _refused_or(lambda: _open_all(Path(folder)))
+
+
+def _open_all(folder: Path) -> None:
+    data_set = cifar.read(folder)
+    for number in range(len(data_set)):
+        data_set.open(number)
 
 
 def _refused_or(parse: Callable[[], object]) -> str:
@@ -96,7 +95,6 @@ TRIALS = {  # title -> (function that calls `each` with every example that it ma
     },
     "addresses": (lambda count, seed, each: [each(words) for words in addresses(count, seed)], try_address),
     "packs": (partial(for_each, packs((PACKS / "meadow-2.pack").read_bytes())), try_pack),
-    "time-lapses": (partial(for_each, packs(TIMELAPSE.read_bytes())), try_timelapse),
     "folders of CIFAR": (partial(for_each, cifar_folders()), try_folder),
 }
 

@@ -60,18 +60,6 @@ def test_a_mistake_is_answered_in_one_sentence_and_exit_code_2(file, capsys, wro
     assert "\n" not in output
 
 
-@pytest.mark.parametrize("command", [["train"], ["photographs", "album"]], ids=" ".join)
-def test_an_installed_package_says_that_it_has_no_workshop(command, capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    for name in ("workshop", "workshop.gather", "workshop.terminal"):
-        monkeypatch.setitem(sys.modules, name, None)  # as if the module were not installed
-    assert main(command) == 2
-    output = capsys.readouterr().err.strip()
-    assert "not in the installed package" in output
-    assert "\n" not in output
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_file_that_is_no_image_is_refused(tmp_path, capsys):
     (tmp_path / "notes.jpg").write_text("not a picture")
     assert main(["figure", str(tmp_path / "notes.jpg"), "-o", "x.png"]) == 2

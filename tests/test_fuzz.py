@@ -6,13 +6,12 @@ import fuzz_pictures
 import pytest
 from fuzz import addresses, cifar_folders, for_each, images, packs
 
-from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
+from playground.pictures import cifar
 from playground.pictures.decoder import Killed, TookTooMuch, Worker
 from playground.pictures.images import open_image
 from playground.serving import chosen
 from playground.tracing import Trace
-from playground.training import datasets, timelapse
 
 
 def test_a_mutated_picture_is_opened_or_refused_in_a_sentence():
@@ -84,22 +83,6 @@ def test_a_mutated_pack_is_read_or_refused_in_a_sentence(small_trace):
     assert 0 < sum(successes) < len(successes)
 
 
-@pytest.mark.skipif(not TIMELAPSE.is_file(), reason="there is no time-lapse")
-def test_a_mutated_time_lapse_is_read_or_refused_in_a_sentence(tmp_path):
-    file, moment_counts = tmp_path / "lapse.bin", []
-
-    def try_one(data: bytes) -> None:
-        file.write_bytes(data)
-        try:
-            moment_counts.append(len(timelapse.read(file).moments))
-        except PlaygroundError:
-            moment_counts.append(0)
-
-    for_each(packs(TIMELAPSE.read_bytes()), 20, 0, try_one)
-    assert any(moment_counts)
-    assert not all(moment_counts)
-
-
 def test_any_folder_of_cifar_is_read_or_refused_in_a_sentence(tmp_path):
     successes = []
 
@@ -110,8 +93,8 @@ def test_any_folder_of_cifar_is_read_or_refused_in_a_sentence(tmp_path):
             (folder / name).write_bytes(data)
         successes.append(False)
         try:
-            dataset = datasets.read(folder)
-            assert {place.open().size for place in dataset.places} == {(32, 32)}
+            data_set = cifar.read(folder)
+            assert {data_set.open(number)[0].size for number in range(len(data_set))} == {(32, 32)}
             successes[-1] = True
         except PlaygroundError:
             pass

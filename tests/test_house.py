@@ -13,23 +13,22 @@ ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("errors", "version", "assets", "vit_parts", "matching", "numbers"),
     ("vit", "cuts"),
-    ("pack", "pictures", "scenes", "relevance"),
+    ("pack", "pictures", "relevance"),
     ("tracing", "models"),
     ("samples", "analysis"),
     ("face", "figures/drawing", "training"),
-    ("figures/layouts", "lessons", "workshop"),
+    ("figures/layouts", "lessons"),
     ("figures",),
     ("serving",),
     ("ui",),
     ("playground", "__main__"),  # what Python's users import, and the command line
     ("workbench",),  # one of Python's users
     ("pages",),
-    ("app",),
+    ("app", "workshop"),
 )
 FLOOR_OF_ROOM = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 ONLY_IMPORTERS = {  # room or package -> the only top folders and top modules that may import it
-    "scenes": {"scenes", "samples", "training", "workshop"},
-    "workshop": {"workshop", "__main__"},
+    "workshop": {"workshop"},
     "streamlit": {"app", "pages", "ui", "workbench"},  # in ui, only ui/workbench.py, which mounts app.py
 }
 MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this room may import
@@ -114,7 +113,7 @@ def test_imports_point_down_and_every_room_has_a_floor():
     refuse_circles(arrows())
 
 
-def test_few_know_scenes_the_workshop_or_streamlit():
+def test_few_know_the_workshop_or_streamlit():
     for restricted_name, allowed_users in ONLY_IMPORTERS.items():
         users = {
             name for name, names in imports().items() if any(restricted_name in other.split(".")[:2] for other in names)

@@ -14,8 +14,9 @@ import playground
 from playground import samples
 from playground.analysis import block
 from playground.lessons import block_answer, block_read
-from playground.scenes.generate import LABELS, presence
 from playground.vit import Config, VisionTransformer
+from workshop.samples import draw_sample
+from workshop.scenes.generate import LABELS, presence
 
 KINDS = {
     "ours": SMALL,
@@ -143,7 +144,7 @@ ROOT = Path(playground.__file__).parent
 
 @pytest.mark.parametrize("sample", samples.SAMPLES, ids=lambda sample: sample.name)
 def test_the_labels_of_a_drawing_are_those_of_the_things_in_its_scene(sample):
-    labels_held = presence(samples.draw_sample(sample.name, 224))
+    labels_held = presence(draw_sample(sample.name, 224))
     assert set(sample.labels) == {label for label, is_present in zip(LABELS, labels_held, strict=True) if is_present}
 
 

@@ -11,12 +11,12 @@ from browser.truth import model, python_trace
 from browser.visitor import Visitor, finish_exercise, with_small_picture
 from playground.analysis import block, by_hand, scale
 from playground.analysis.heads import measure_heads
+from playground.assets import TIMELAPSE
 from playground.lessons.block_boxes import boxes
 from playground.lessons.registry import EXERCISES
 from playground.lessons.scale import curve
+from playground.lessons.timelapse import first_habits, read
 from playground.lessons.training import SHARPER_BITS
-from playground.training import timelapse
-from playground.training.timelapse import first_habits
 
 
 def arrows(queries: torch.Tensor, keys: torch.Tensor) -> str:
@@ -75,12 +75,12 @@ def lower_gradient() -> str:
 
 def sharp_moment() -> str:
     """The words of an address that opens the first moment at which a head is as sharp as the exercise asks for."""
-    entropies = [(moment.step, moment.habits.entropy.min()) for moment in timelapse.read().moments]
+    entropies = [(moment.step, moment.habits.entropy.min()) for moment in read(TIMELAPSE).moments]
     return f"moment={next(step for step, bits in entropies if bits <= entropies[0][1] - SHARPER_BITS)}"
 
 
 def first_habit() -> str:
-    step, heads = first_habits(timelapse.read())
+    step, heads = first_habits(read(TIMELAPSE))
     layer, head = next(iter(heads.values()))[0]
     return f"moment={step}&layer={layer}&head={head}"
 

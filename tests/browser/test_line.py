@@ -1,4 +1,4 @@
-"""The queue: a waiting page says how many people come first, goes on by itself, and gives up its place when closed."""
+"""The queue: a page that waits keeps working, and goes on by itself."""
 
 import re
 from contextlib import suppress
@@ -65,14 +65,15 @@ def crowd(server, hold: Path, *samples: str, **parameters: str) -> None:
             digest = somebody.describe(**trace_parameters)["digest"]
             somebody.get(f"api/trace/{digest}/layers?{urlencode(trace_parameters)}")
 
-    def waiting_count() -> int:
-        text = people[0].get("metrics")[1].decode()
-        return int(re.search(r'waiting{queue="passes"} (\d+)', text)[1])
-
     people = [Stranger(server.url) for _ in samples]
     for somebody, sample in zip(people, samples, strict=True):
         Thread(target=ask, args=(somebody, sample), daemon=True).start()
-    until(lambda: waiting_count() == len(samples) - 1, "one of the crowd is served, and the others wait")
+    until(lambda: waiting_count(server) == len(samples) - 1, "one of the crowd is served, and the others wait")
+
+
+def waiting_count(server) -> int:
+    text = Stranger(server.url).get("metrics")[1].decode()
+    return int(re.search(r'waiting{queue="passes"} (\d+)', text)[1])
 
 
 @pytest.mark.slow
@@ -86,38 +87,12 @@ def test_a_long_wait_breaks_neither_the_stage_nor_a_lesson(visit, server, hold):
     crowd(server, hold, "meadow", "flock", scale="off")
     stage.choice("pass", "whole").click()
     shuffle_button.click()
-    for visitor in (stage, lesson):
-        visitor.hears("before you")
-        visitor.check()
+    until(lambda: waiting_count(server) == 3, "the stage and the lesson wait too")
+    stage.hover((5, 5))  # the old picture still answers the cursor
+    stage.check()
+    lesson.check()
     hold.unlink()
     assert stage.until("r => r.pass === 'whole'")["painted"]
     lesson.rest()
     stage.check()
     lesson.check()
-
-
-PEOPLE_BEFORE = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
-
-
-def wait_until_told(visitor, expected_count: int) -> None:
-    """Waits until the page says that `expected_count` others come first."""
-    until(
-        lambda: visitor.page.evaluate(PEOPLE_BEFORE) == expected_count,
-        f"the page says {visitor.page.evaluate(PEOPLE_BEFORE)} and not {expected_count} come first",
-    )
-
-
-@pytest.mark.slow
-def test_who_waits_sees_how_many_come_first_and_who_leaves_gives_the_place_back(visit, server, hold):
-    """Of two equal requests, that of the visitor with fewer pictures so far comes first. This test must stay the
-    last of the file, because its crowd still waits when it ends."""
-    second_visitor, first_visitor = visit("model=untrained"), visit("model=untrained")
-    second_visitor.pick("portrait")
-    crowd(server, hold, "still-life", "odd-tile")
-    first_visitor.press_sample("flock")
-    wait_until_told(first_visitor, 1)  # the request being served; the crowd's other request costs more
-    second_visitor.press_sample("landscape")
-    wait_until_told(second_visitor, 2)
-    first_visitor.page.close()
-    wait_until_told(second_visitor, 1)
-    second_visitor.hover((5, 5))  # the old picture still answers the cursor

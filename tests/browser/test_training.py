@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from browser.visitor import Visitor
+from playground.assets import TIMELAPSE
+from playground.lessons.timelapse import read
 from playground.tracing import Trace
-from playground.training import timelapse
 
 FIND_REEL = """
 window.theReel = (root = document) => {
@@ -49,7 +50,7 @@ def watch(arrive, server):
 @pytest.fixture(scope="module")
 def moments():
     """The moments of the time-lapse that ships with the app."""
-    return timelapse.read().moments
+    return read(TIMELAPSE).moments
 
 
 def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):

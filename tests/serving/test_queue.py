@@ -5,8 +5,9 @@ from waiting import PATIENCE, until
 
 from playground.errors import Busy, PlaygroundError
 from playground.serving import ledger
+from playground.serving import queue as serving_queue
 from playground.serving.ledger import NOBODY, Ledger, Visitor
-from playground.serving.queue import MOST_OF_KEY, SHORT_LINE, Queue, Ticket
+from playground.serving.queue import MOST_OF_KEY, SHORT_LINE, Left, Nobody, Queue, Ticket, working_for
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
@@ -65,46 +66,15 @@ def known(monkeypatch):
     return note
 
 
-def test_who_waits_is_told_how_many_come_first(busy):
+def test_a_waiter_who_leaves_gives_the_place_back(busy, monkeypatch):
     queue, release = busy
-    counts = []
+    monkeypatch.setattr(serving_queue, "LOOK_EVERY", 0.01)
 
-    def tell(before):
-        counts.append(before)
-        release.set()
+    class Gone(Nobody):
+        def raise_if_left(self) -> None:
+            raise Left
 
-    with queue.take(tell):
-        assert counts == [1, 0]
-
-
-def test_a_request_that_may_come_from_the_same_page_is_no_person_who_comes_first():
-    queue = Queue(1)
-    me, keyless, stranger = Visitor("me", "here"), Visitor("", "here"), Visitor("them", "there")
-    # a request without a key may come from the same page
-    for visitor, expected in ((me, 0), (keyless, 0), (stranger, 1)):
-        counts = []
-        first = queue.take(visitor=visitor)
-        first.__enter__()
-
-        def tell(count, told_counts=counts, first=first):
-            told_counts.append(count)
-            if len(told_counts) == 1:
-                first.__exit__(None, None, None)
-
-        with queue.take(tell, visitor=me):
-            assert counts == [expected, 0], (visitor, counts)
-
-
-def test_a_waiter_who_leaves_gives_the_place_back(busy):
-    queue, release = busy
-
-    class Left(Exception):
-        pass
-
-    def tell(_):
-        raise Left
-
-    with pytest.raises(Left), queue.take(tell):
+    with working_for(Gone()), pytest.raises(Left), queue.take():
         raise AssertionError("it was not the turn")
     assert queue.line == []
     release.set()
@@ -147,23 +117,10 @@ def line(known):
 
 
 def test_a_person_with_ten_questions_keeps_a_stranger_waiting_for_one(line):
-    own_tickets = [join(line, Visitor("me")) for _ in range(10)]
-    stranger = join(line, Visitor("stranger"))
-    assert line.ahead(stranger) == (2, 2)  # the ticket at work, and one of `own_tickets`
-    assert [line.ahead(ticket)[0] for ticket in own_tickets] == [1, *range(3, 12)]
+    for _ in range(10):
+        join(line, Visitor("me"))
+    join(line, Visitor("stranger"))
     assert [visitor.person for visitor in service_order(line)] == ["me", "stranger", *["me"] * 9]
-
-
-def test_people_of_one_network_who_pay_together_count_each_among_those_who_come_first(line):
-    join(line, Visitor("anna", "a school"))
-    assert line.ahead(join(line, Visitor("bert", "a school"))) == (2, 2)
-
-
-def test_a_stranger_s_long_work_does_not_count_among_those_who_come_first(known):
-    queue = Queue(extra_long=1, costs=Ledger(lambda: 0.0))
-    join(queue, Visitor("me"))
-    join(queue, Visitor("stranger"), seconds=5.0)
-    assert queue.ahead(join(queue, Visitor("me"))) == (1, 0)
 
 
 def test_people_take_turns_also_when_one_comes_later(line):

@@ -5,13 +5,14 @@ import io
 
 import numpy as np
 import pytest
+from pictures.test_cifar import write_cifar
 from PIL import Image
-from training.test_datasets import write_cifar
 
+from playground.assets import DRAWINGS
 from playground.errors import PlaygroundError
+from playground.pictures import cifar
 from playground.serving import answering, chosen, classes, ledger, people, pictures, queue, routes_pictures
 from playground.serving.routes import ROUTES
-from playground.training import datasets
 from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
 
 
@@ -158,15 +159,15 @@ def test_a_wrong_folder_says_what_it_should_hold(http, folder):
 def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_are_cifar_s(http, monkeypatch):
     monkeypatch.delenv("PLAYGROUND_CIFAR", raising=False)
     assert pictures.labelled_set() == {
-        "count": datasets.DRAWING_COUNT, "what": "drawings of our own, as small as CIFAR-10's pictures"
+        "count": len(cifar.read(DRAWINGS)), "what": "drawings of our own, as small as CIFAR-10's pictures"
     }  # fmt: skip
     reply = http.post("/api/labelled?number=5", headers=ANNA).json()
     assert reply["title"] == "Drawing no. 5: cat"
     picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
     assert http.post("/api/labelled?number=5", headers=ANNA).json() == reply, "a number is the same drawing each time"
-    sentence = assert_refused(http.post(f"/api/labelled?number={datasets.DRAWING_COUNT}", headers=ANNA), 400)
-    assert "from 0 to 9,999" in sentence
+    sentence = assert_refused(http.post(f"/api/labelled?number={len(cifar.read(DRAWINGS))}", headers=ANNA), 400)
+    assert "from 0 to 299" in sentence
 
 
 # Many people's pictures

@@ -6,7 +6,7 @@ import { Window } from "happy-dom";
 const page = new Window({ url: "https://playground.test/folder/?sample=flock" });
 for (const name of ["document", "location", "localStorage", "navigator"])
   Object.defineProperty(globalThis, name, { value: page[name], configurable: true });
-const { choicesOfExport, fillExport, linkOfExport, wordsOfExport, wordsOfExportWait } = await import(
+const { choicesOfExport, fillExport, linkOfExport, wordsOfExport } = await import(
   "../../../playground/microscope/shell/export.js"
 );
 
@@ -46,12 +46,6 @@ test("a link holds the view and never a picture of one's own", () => {
   const link = linkOfExport("https://playground.test/folder/heads?sample=old#x", { ...WORDS, with: "sample:meadow" });
   assert.equal(link, "https://playground.test/folder/heads?sample=flock&model=bundled&layer=3&with=sample%3Ameadow");
   assert.doesNotMatch(linkOfExport(page.location.href, { mine: "abc", model: "bundled", with: "mine:def" }), /abc|def/);
-});
-
-test("a person who waits is told how many are before them", () => {
-  assert.equal(wordsOfExportWait(0), "");
-  assert.equal(wordsOfExportWait(1), "Waiting: 1 person before you");
-  assert.equal(wordsOfExportWait(3), "Waiting: 3 people before you");
 });
 
 // ---- the sheet, with a server that answers when the test lets it
@@ -236,13 +230,6 @@ test("where a preview can't be drawn the server says why", async () => {
   assert.equal(sheet.status(), sentence);
   assert.equal(calls.at(-1).path, "figure.png?head");
   assert.equal(calls.at(-1).options.method, "GET");
-});
-
-test("a wait is a sentence in the sheet", async () => {
-  const sheet = await openSheet({ words: { mine: "abc", model: "bundled" } }, { hold: true });
-  calls.at(-1).options.onWait(2);
-  assert.equal(sheet.status(), "Waiting: 2 people before you");
-  for (const { resolve } of calls) resolve?.();
 });
 
 test("a download asks for the whole file and goes on when the sheet closes", async () => {

@@ -143,12 +143,11 @@ test("a photograph that the server has forgotten is brought again, and asked for
   const server = aServer(() => answers.shift());
   const sentAgain = [];
   const { signal } = new AbortController();
-  const onWait = () => {};
-  const source = aSource({ onWait, bringAgain: async (id, options) => sentAgain.push([id, options]) });
+  const source = aSource({ bringAgain: async (id, options) => sentAgain.push([id, options]) });
   const trace = await source.open({ mine: "ab" }, { signal });
   assert.equal(trace.digest, "d");
   const [[id, { asked: askedAt, ...options }]] = sentAgain;
-  assert.deepEqual([id, options], ["ab", { signal, onWait }]);
+  assert.deepEqual([id, options], ["ab", { signal }]);
   assert.ok(askedAt <= performance.now(), "when the server was asked");
   assert.deepEqual(paths(server), ["GET api/trace?mine=ab", "GET api/trace?mine=ab"]);
 });

@@ -178,8 +178,7 @@ test("a photograph that the server has forgotten is sent again, by its name", as
   const file = photograph();
   await album.open(file);
   const reloadedAlbum = await aVisit();
-  const ignoreWait = () => {};
-  assert.equal(await reloadedAlbum.bringAgain(idOf(1), { onWait: ignoreWait }), true);
+  assert.equal(await reloadedAlbum.bringAgain(idOf(1)), true);
   const { method, path, headers, body } = server.questions.at(-1);
   const name = decodeURIComponent(headers["X-Playground-Name"]);
   assert.deepEqual([method, path, name], ["POST", "api/pictures", `photo ${idOf(1)}`]);
