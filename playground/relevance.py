@@ -71,11 +71,6 @@ class Pass:
     give_way: Callable[[], object] = lambda: None  # called between layers, so that a server can serve others
 
     def __post_init__(self) -> None:
-        if self.vit.config.biased:
-            raise PlaygroundError(
-                f"{self.vit.name} adds a number for each pair of places to its scores, which relevance leaves out: ask "
-                "for rows, rollout or occlusion."
-            )
         if self.vit.blocks[0].attn.proj.weight.is_inference():
             raise PlaygroundError(
                 f"{self.vit.name} was made under torch.inference_mode(), where nothing can be differentiated: load it "
@@ -336,7 +331,7 @@ class _LayerInterventions:
 
     def mask(self, q: Tensor) -> Tensor | None:
         """Which keys each query hears, (B or 1, h or 1, N, N); None: every key."""
-        return attention_mask(self.at, None, q.device)
+        return attention_mask(self.at, q.device)
 
 
 @dataclass

@@ -31,9 +31,6 @@ READABLE_ARGUMENTS = {  # timm's model arguments that can be read from the weigh
 }  # fmt: skip
 
 
-SEPARATE_PROJECTIONS = tuple(f"attn.{name}_proj.{kind}" for name in "kv" for kind in ("weight", "bias"))
-
-
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The state dict without the prefixes that DistributedDataParallel, torch.compile, Lightning and wrapper classes
     give to names ("module.", "net.backbone."). Other tensors of a wrapper, such as those of a loss, are left out."""
@@ -54,16 +51,11 @@ def from_eva(state: dict[str, Tensor]) -> dict[str, Tensor]:
     tensors in two; these are joined. Tensors with our names pass unchanged."""
     renamed_state, state = {}, from_others(state)
     for key, value in state.items():
-        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias", *SEPARATE_PROJECTIONS)):
+        if key.endswith(("attn.v_bias", "mlp.fc1_x.weight", "mlp.fc1_x.bias")):
             continue  # joined below with the other parts of its matrix
         if key.endswith("attn.q_bias"):  # keys have no bias
             parts = [value, torch.zeros_like(value), state[key.replace("q_bias", "v_bias")]]
             renamed_state[key.replace("q_bias", "qkv.bias")] = torch.cat(parts)
-        elif ".attn.q_proj." in key:  # the large EVA-02 splits q, k and v; keys may have no bias
-            other_parts = (
-                state.get(key.replace("q_proj", name), torch.zeros_like(value)) for name in ("k_proj", "v_proj")
-            )
-            renamed_state[key.replace("q_proj", "qkv")] = torch.cat([value, *other_parts])
         elif ".mlp.fc1_g." in key:  # gate and input of the gated MLP become one matrix, the gate first
             renamed_state[key.replace("fc1_g", "fc1")] = torch.cat([value, state[key.replace("fc1_g", "fc1_x")]])
         else:
@@ -129,7 +121,6 @@ def changed_config(
         qk_norm="blocks.0.attn.q_norm.weight" in state,
         qkv_bias="blocks.0.attn.qkv.bias" in state,
         layer_scale="blocks.0.ls1.gamma" in state,
-        mlp_norm="blocks.0.mlp.norm.weight" in state,
         gated_mlp=state["blocks.0.mlp.fc1.weight"].shape[0] == 2 * mlp_width,
         pre_logits="pre_logits.fc.weight" in state,
         activation=options.act_layer or base.activation,
@@ -175,12 +166,12 @@ def _positions_and_size(
 
 def _pool(base: Config, state: Mapping[str, Tensor], norm: str, pool: str | None) -> str:
     if "attn_pool.latent" in state:
-        return base.pool if base.pool.startswith("map") else "map"
+        return "map"
     if pool in ("token", "avg"):
         return pool
     if "cls_token" not in state or norm == "pooled":
         return "avg"  # with mean pooling, timm pools before its last norm
-    return "token" if base.pool.startswith("map") or base.norm_place == "pooled" else base.pool
+    return "token" if base.pool == "map" or base.norm_place == "pooled" else base.pool
 
 
 def _stated_size(description: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -305,12 +296,12 @@ def _unreadable_error(path: str | os.PathLike[str], error: Exception) -> Playgro
 
 COUNT_BOUNDS = {  # field of Config -> (smallest, largest accepted value); published ViTs lie within
     "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
-    "classes": (0, 100_000), "registers": (0, 64), "pool_heads": (0, 256),
+    "classes": (0, 100_000), "registers": (0, 64),
 }  # fmt: skip
 CHOICES = {
     "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
     "stretching": ("antialiased", "plain", "offset"),
-    "pool": ("token", "avg", "map", "map of all", "token+avg"),
+    "pool": ("token", "avg", "map", "token+avg"),
     "norm_place": ("tokens", "pooled", "nowhere"),
     "activation": ACTIVATIONS,
     "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
@@ -324,9 +315,10 @@ def config(entries: Any) -> Config:
     if not isinstance(entries, dict):
         raise ValueError("it is no list of names and values")
     defaults = {field.name: field.default for field in dataclasses.fields(Config)}
-    if unknown := entries.keys() - defaults.keys():
-        raise ValueError(f"there is no {min(unknown)!r}")
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in entries.items()}
+    if unknown := sorted(name for name, value in entries.items() if value and name not in defaults):
+        raise ValueError(f"there is no {unknown[0]!r}")
+    known = {name: value for name, value in entries.items() if name in defaults}  # what is unknown here is off there
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
     for name, value in fields.items():
         _check(name, value, defaults[name])
     config = Config(**fields)
@@ -352,12 +344,6 @@ def _check(name: str, value: Any, default: Any) -> None:
         len(value) == 2 and all(type(side) is int and 1 <= side <= MOST_SIDE for side in value)
     ):
         raise ValueError(f"image_size is two sides of at most {MOST_SIDE:,} pixels, not {value!r:.60}")
-    if (
-        name == "rotation"
-        and value
-        and not (len(value) == 4 and all(type(n) is int and 0 <= n <= MOST_SIDE for n in value))
-    ):
-        raise ValueError(f"rotation is four numbers up to {MOST_SIDE:,}, not {value!r:.60}")
     if name in ("mean", "std") and not _are_colours(value, positive=name == "std"):
         raise ValueError(f"{name} is a number for red, green and blue, not {value!r:.60}")
     if name == "labels" and not all(isinstance(label, str) and len(label) <= LONGEST_LABEL for label in value):

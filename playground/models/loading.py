@@ -62,7 +62,6 @@ def source_of(model: nn.Module) -> Source:
     name = type(model).__name__
     if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
         config, name = _read_timm(model)
-        state = others_files.with_biases(model, state) if config.biased else state
         converted_weights = from_eva(state)
         config = replace(
             config, classes=len(converted_weights["head.weight"]) if "head.weight" in converted_weights else 0
@@ -77,8 +76,8 @@ def source_of(model: nn.Module) -> Source:
         config = replace(base, depth=depth, image_size=(size, size), patch_size=patch, mlp_width=mlp_width)  # type: ignore[type-var, arg-type]
         config = replace(config, classes=len(state["head.weight"]) if "head.weight" in state else 0)
     else:
-        if library == "timm" and (reason := timm_models.why_not(model)):
-            raise PlaygroundError(f"This {name} can't be shown: {reason}.{timm_models.advice(model)}")
+        if library == "timm" and timm_models.why_not(model):
+            raise PlaygroundError(timm_models.refusal(model))
         raise PlaygroundError(
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
@@ -127,10 +126,9 @@ def unwrapped(model: nn.Module) -> nn.Module:
 
 
 def _read_timm(model: Any) -> tuple[Config, str]:
-    if reason := timm_models.why_not(model, itself=True):
-        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.advice(model)}")
-    pretrained_config = model.pretrained_cfg or {}
-    name = pretrained_config.get("architecture") or type(model).__name__  # "architecture" has no tag such as ".dino"
+    if timm_models.why_not(model):
+        raise PlaygroundError(timm_models.refusal(model))
+    name = timm_models.name_of(model)
     return timm_models.read_config(model, name), name
 
 

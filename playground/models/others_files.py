@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -139,42 +138,6 @@ def config_of(state: Mapping[str, Tensor], heads: int | None = None) -> Config |
     if "pos_embed" not in state:
         return replace(base, positions="rotary", eps=1e-5, image_size=(256, 256))
     return base if "register_tokens" in state else replace(base, stretching="offset")  # with them as timm does
-
-
-# Models that add a learned number B for each pair of places to their scores, softmax(q·kᵀ·scale + B): BEiT and timm's
-# ViTs with relative positions. Each model computes B in its own way, so the model itself computes it, once.
-
-BIASED_CLASSES = ("VisionTransformerRelPos", "Beit")  # timm's classes of such models
-
-
-def is_biased(model: Any) -> bool:
-    return type(model).__name__ in BIASED_CLASSES
-
-
-def with_biases(model: Any, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The state dict with each layer's bias B, (h, N, N), instead of the parameters from which B is computed."""
-    our_state = {name: x for name, x in state.items() if "rel_pos" not in name and "relative_position" not in name}
-    with torch.no_grad():
-        shared_bias = _shared_bias(model)
-        for layer, block in enumerate(model.blocks):
-            parts = [part for part in (_own_bias(block.attn), shared_bias) if part is not None]
-            like = block.attn.proj.weight
-            our_state[f"blocks.{layer}.attn.bias"] = sum(parts).squeeze(0).to(like).clone()  # type: ignore[union-attr]
-    return our_state
-
-
-def _own_bias(attn: Any) -> Tensor | None:
-    if getattr(attn, "relative_position_bias_table", None) is not None:
-        return attn._get_rel_pos_bias()
-    rel_pos = getattr(attn, "rel_pos", None)
-    return None if rel_pos is None else rel_pos.get_bias()
-
-
-def _shared_bias(model: Any) -> Tensor | None:
-    if getattr(model, "rel_pos_bias", None) is not None:
-        return model.rel_pos_bias()[None]
-    shared_module = getattr(model, "shared_rel_pos", None)
-    return None if shared_module is None else shared_module.get_bias()
 
 
 # `read_onnx` reads the weights of an ONNX file with numpy alone, by parsing the few protobuf fields that hold weights.

@@ -43,10 +43,6 @@ FAMILIES = {  # family -> (a name, changes that make the model small)
     "DINOv3 with biases": ("vit_small_patch16_dinov3_qkvb", SHALLOW),
     "DINOv3 plus (SwiGLU)": ("vit_small_plus_patch16_dinov3", SHALLOW),
     "DINOv3 7B": ("vit_7b_patch16_dinov3", NARROW),
-    "EVA-02": ("eva02_tiny_patch14_224", SHALLOW),
-    "EVA-02, large, with a norm in its MLPs": ("eva02_base_patch14_224", NARROW),
-    "Perception Encoder": ("vit_pe_core_tiny_patch16_384", SHALLOW),
-    "Perception Encoder, spatial": ("vit_pe_spatial_tiny_patch16_512", SHALLOW),
     "LingBot": ("vit_small_patch16_lingbot", SHALLOW),
 }
 
@@ -74,13 +70,6 @@ def test_logits_and_every_layer_s_attention_are_timm_s(family):
 )
 def test_at_another_size_positions_are_resampled_as_timm_does(name, size):
     reference, our_vit = timm_and_ours(name, **SHALLOW, dynamic_img_size=True)
-    assert_equal(reference, our_vit, size)
-
-
-@pytest.mark.parametrize("size", [(112, 112), (168, 280)])
-def test_rotary_positions_that_count_patches_are_stretched_as_timm_does(size):
-    reference, our_vit = timm_and_ours("eva02_tiny_patch14_224", **SHALLOW, dynamic_img_size=True)
-    assert our_vit.config.rotation == (16, 16, 0, 0)
     assert_equal(reference, our_vit, size)
 
 
@@ -147,7 +136,7 @@ def test_most_of_timm_s_names_load():
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("vit_relpos_small_patch16_224", "relative-position bias"),
+        ("vit_relpos_small_patch16_224", "it is a VisionTransformerRelPos.*playground.trace"),
         ("vit_base_r50_s16_224", "convolutional network stands before"),
         ("vit_base_patch16_xp_224", "its layers are ParallelScalingBlock"),
         ("vit_small_patch16_rope_224", "in another way than DINOv3"),
