@@ -14,16 +14,12 @@ import asyncio
 import json
 import os
 import statistics
-import sys
 import time
 from pathlib import Path
 
 import h11
-
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from browser.server import Server, serving  # noqa: E402
+import harness  # noqa: F401  it puts the package on the path
+from browser.server import Server, serving
 
 QUESTION = {
     "asks": {"en": "How many layers of 3×3 until our square hears the other eye?", "de": "Wie viele Schichten?"},

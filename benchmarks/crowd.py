@@ -14,21 +14,18 @@ import json
 import os
 import random
 import secrets
-import sys
 import time
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+import harness  # noqa: F401  it puts the package on the path
+from browser.server import Server
+from PIL import Image
 
-from browser.server import Server  # noqa: E402
-from PIL import Image  # noqa: E402
-
-from playground.pack import unpack  # noqa: E402
-from playground.pictures.images import open_image  # noqa: E402
-from playground.samples import PHOTOGRAPHS, SAMPLES  # noqa: E402
-from playground.scenes import generate  # noqa: E402
+from playground.pack import unpack
+from playground.pictures.images import open_image
+from playground.samples import PHOTOGRAPHS, SAMPLES
+from playground.scenes import generate
 
 CLICK_SECONDS = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0

@@ -10,17 +10,14 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import urlencode
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+import harness
+from browser.server import Server
+from crowd import Person
+from innocents import HOSTILE_NETWORKS, stall_upload, upload_in_crumbs
 
-from browser.server import Server  # noqa: E402
-from crowd import Person  # noqa: E402
-from innocents import HOSTILE_NETWORKS, stall_upload, upload_in_crumbs  # noqa: E402
-
-from playground.samples import SAMPLES  # noqa: E402
+from playground.samples import SAMPLES
 
 PEOPLE, HOSTILE_CONNECTIONS, STALLED_FILES = 10, 20, 600  # people; hostile connections; stalled files
 CALM_SECONDS, FLOOD_SECONDS = 5.0, 15.0  # seconds before the flood, and seconds of the flood
@@ -100,7 +97,7 @@ def requests(server: Server, path: str) -> tuple[float, float]:
 
     async def flood() -> None:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", FLOOD_CODE, server.address, path, FLOODING_NETWORK, cwd=ROOT / "benchmarks"
+            sys.executable, "-c", FLOOD_CODE, server.address, path, FLOODING_NETWORK, cwd=harness.ROOT / "benchmarks"
         )
         try:
             await process.wait()

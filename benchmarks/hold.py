@@ -24,18 +24,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+import attacks
+import harness  # noqa: F401  it puts the package on the path
+from browser.server import Server
+from browser.test_proxy import NGINX, Proxy
+from crowd import crowd, drawn_photos, real_photos
+from innocents import innocents
+from rolling import rolling
 
-import attacks  # noqa: E402
-from browser.server import Server  # noqa: E402
-from browser.test_proxy import NGINX, Proxy  # noqa: E402
-from crowd import crowd, drawn_photos, real_photos  # noqa: E402
-from innocents import innocents  # noqa: E402
-from rolling import rolling  # noqa: E402
-
-from playground.models import borrowed  # noqa: E402
-from playground.samples import samples  # noqa: E402
+from playground.models import borrowed
+from playground.samples import samples
 
 MOST_P95 = 1.0  # most seconds of the waits' 95th percentile
 MOST_MEGABYTES = 6000  # most memory of one process: the container's limit

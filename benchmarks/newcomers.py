@@ -8,20 +8,16 @@ import asyncio
 import random
 import secrets
 import struct
-import sys
 import time
 import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
-
-from browser.server import Server  # noqa: E402
-from crowd import Person, drawn_photos  # noqa: E402
+import harness  # noqa: F401  it puts the package on the path
+from browser.server import Server
+from crowd import Person, drawn_photos
 
 NEWCOMERS, ARRIVAL_SECONDS = 12, 1.0  # number of newcomers; seconds between their arrivals
 LEAD_SECONDS = 8.0  # seconds from the attack's beginning to the first newcomer
