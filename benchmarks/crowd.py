@@ -11,14 +11,12 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import os
 import random
 import secrets
 import time
-from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import harness  # noqa: F401  it puts the package on the path
+import harness
 from browser.server import Server
 from PIL import Image
 
@@ -40,7 +38,7 @@ class Person:
     browser."""
 
     def __init__(self, url: str, words: str = "", key: str = "", network: str = ""):
-        self.network_header = {"X-Forwarded-For": network} if network else {}
+        self.headers = {"X-Forwarded-For": network} if network else {}
         self.url, self.words = url, dict(parse_qsl(words))
         self.key = key or secrets.token_urlsafe(24)
         self.whole_seconds: list[float] = []  # seconds until each answer was whole
@@ -97,7 +95,7 @@ class Person:
         all_headers = headers or {}
         async with asyncio.timeout(PATIENCE):
             while True:
-                status, head, data = await self._request(path, method, body, all_headers)
+                status, head, data = await self.request(path, method, body, all_headers)
                 if status != 202:
                     break
                 await asyncio.sleep(json.loads(data)["again"] / 1e3)
@@ -106,10 +104,10 @@ class Person:
             raise Refused(f"{status}: {data[:300].decode(errors='replace')}")
         return data
 
-    async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
+    async def request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
         host = urlsplit(self.url).netloc
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
-        lines += [f"{name}: {value}" for name, value in {**self.network_header, **headers}.items()]
+        lines += [f"{name}: {value}" for name, value in {**self.headers, **headers}.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
         for attempt in (1, 2):  # the server may have closed an idle connection
@@ -147,9 +145,7 @@ class Person:
 
 
 def megabytes(servers: list[Server]) -> float:
-    """The resident memory of the servers' processes together, in MB."""
-    statuses = (Path(f"/proc/{pid}/statm").read_text() for server in servers for pid in server.pids)
-    return sum(int(status.split()[1]) * os.sysconf("SC_PAGE_SIZE") for status in statuses) / 1e6
+    return harness.megabytes(*(pid for server in servers for pid in server.pids))
 
 
 async def crowd(

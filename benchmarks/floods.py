@@ -42,7 +42,7 @@ async def waits_of_others(server: Server, flood: Callable[[], Awaitable[None]]) 
     await asyncio.gather(flooding_task, return_exceptions=True)
     for person in people:
         person.hang_up()
-    return _p95(calm_waits), _p95(flood_waits)
+    return harness.p95(calm_waits), harness.p95(flood_waits)
 
 
 async def _click(people: list[Person], seconds: float) -> list[float]:
@@ -60,10 +60,6 @@ async def _click(people: list[Person], seconds: float) -> list[float]:
 
     await asyncio.gather(*(live(number, person) for number, person in enumerate(people)))
     return waits
-
-
-def _p95(waits: list[float]) -> float:
-    return sorted(waits)[int(0.95 * len(waits))]
 
 
 def bodies(server: Server) -> tuple[float, float]:

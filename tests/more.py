@@ -33,7 +33,6 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "bundled": ["--scenes", "5"],
     "class": ["--phones", "20", "--rounds", "1"],
     "engine": [],
-    "eyes": [],
     "fairness": ["--minutes", "0.1"],
     "figure_files": ["--times", "1"],
     "gallery": ["--folder", "{}", "drawing.png"],

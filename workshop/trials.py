@@ -2,7 +2,7 @@
 
 TRIALS.md has the results. All runs have the seed, the steps and the picture sizes of `SHORT_RECIPE`, and differ by
 the change that `TRIALS` gives for their name. A run lies in OUT/NAME and continues where it was stopped. To measure the
-running mean of its weights: `python benchmarks/bundled.py OUT/NAME --photographs DIR`.
+running mean of its weights: `python benchmarks/bundled.py OUT/NAME/model.safetensors --photographs DIR`.
 """
 
 from __future__ import annotations
