@@ -344,19 +344,16 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, given_options: G
 
 
 def _fetch(repository: str, offline: bool) -> Path:
-    from huggingface_hub import hf_hub_download
-
-    if not offline:
-        hub.check(repository)
     name, _, revision = repository.partition("@")
-    first_error: Exception | None = None
+    refusals = []
     for file in (WEIGHTS_FILE, PICKLED_WEIGHTS):
         try:
-            path = hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
-            for config_name in ("config.json", "preprocessor_config.json"):
-                with suppress(Exception):  # a repository may lack one of these files
-                    hf_hub_download(name, config_name, revision=revision or None, local_files_only=offline)
-            return Path(path)
-        except Exception as error:  # the hub's library and its client each raise exceptions of their own
-            first_error = first_error or error
-    raise timm_models.unreachable(repository, first_error or OSError("nothing there"))
+            path = hub.fetch(name, file, repository, revision=revision or None, offline=offline)
+        except PlaygroundError as refusal:
+            refusals.append(refusal)
+            continue
+        for config_name in ("config.json", "preprocessor_config.json"):
+            with suppress(PlaygroundError):  # a repository may lack one of these files
+                hub.fetch(name, config_name, repository, revision=revision or None, offline=offline)
+        return path
+    raise refusals[0]

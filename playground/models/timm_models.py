@@ -9,15 +9,15 @@ from __future__ import annotations
 import difflib
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from playground.assets import PROGRAM, SHIPPED_MODELS
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import architecture, borrowed, hub, layouts
-from playground.models.hub import bar
 from playground.vit import PAPER, Config
 
 WEIGHTS_FILE = "model.safetensors"  # the name of the weights' file in every repository on the hub
@@ -178,10 +178,9 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
 # Weights --------------------------------------------------------------------------------------------------------------
 
 
-def hub_file(name: str, offline: bool, report: type | None = None) -> str:
+def hub_file(name: str, offline: bool, report: type | None = None) -> Path:
     """The path of a model's safetensors file. A model whose weights are not on the hub is refused, because weights
     elsewhere are pickled."""
-    from huggingface_hub import hf_hub_download
     from timm.models import get_pretrained_cfg
 
     source = get_pretrained_cfg(name)
@@ -192,45 +191,8 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
         )
     repository = source.hf_hub_id.split("@")[0]
     fetch_again = not offline and borrowed.is_damaged(repository)
-    offline = offline or (not fetch_again and borrowed.hub_weights(repository) is not None)
-    if not offline:
-        hub.check(name)
-    try:
-        return hf_hub_download(
-            repository,
-            WEIGHTS_FILE,
-            tqdm_class=_patient_bar(report),
-            local_files_only=offline,
-            force_download=fetch_again,
-        )
-    except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
-        raise unreachable(name, error) from error
-
-
-def _patient_bar(report: type | None) -> type:
-    """The class of a progress bar that raises as soon as twice the file's size has arrived. If a connection always
-    breaks at the same place, the hub's library would retry for ever."""
-    arrived_bytes: float = 0
-
-    class Patient(report or bar()):  # type: ignore[misc]
-        def update(self, n: float | None = 1) -> bool | None:
-            nonlocal arrived_bytes
-            arrived_bytes += max(0, n or 0)
-            if self.total and arrived_bytes > 2 * self.total:
-                raise ConnectionError("the connection breaks off again and again")
-            return super().update(n)
-
-    return Patient
-
-
-def unreachable(name: str, error: Exception) -> PlaygroundError:
-    reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    if "local_files_only" in reason:  # the message names an option of huggingface_hub that users can't set here
-        reason = "they are not on this machine, and nothing is to be fetched"
-    return PlaygroundError(
-        f"The weights of {name} could not be fetched ({reason}). "
-        f"Check the network, or fetch them once with `{PROGRAM} download {name}` where there is one."
-    )
+    is_here = not fetch_again and borrowed.hub_weights(repository) is not None
+    return hub.fetch(repository, WEIGHTS_FILE, name, offline=offline or is_here, again=fetch_again, report=report)
 
 
 def fetch(name: str, offline: bool) -> dict[str, Tensor]:
@@ -239,37 +201,29 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
 
     if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
         raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
-    options = {"file": hub_file(name, offline), "custom_load": False}
+    options = {"file": str(hub_file(name, offline)), "custom_load": False}
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
-    except Exception as error:  # as in hub_file, several libraries raise exceptions of their own
-        raise unreachable(name, error) from error
+    except Exception as error:  # several libraries raise exceptions of their own
+        raise hub.unreachable(name, error) from error
 
 
 def _nearest_that_loads(name: str) -> str:
     """The model to suggest for an unknown name, among models that load: one whose name has all words of this name
-    (small models first), else one with a similar name, else a common plain ViT."""
+    (the usual and small ones first), else one with a similar name, else a common plain ViT."""
     import timm
 
     timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
     paper_names = [f"ViT-{size}/16" for size in PAPER]
     names = [*SHIPPED_MODELS, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
-    typed_name = name.split(".")[0].lower()
-
-    def strangeness(candidate: str) -> tuple[bool, bool, bool, float]:
-        likeness = difflib.SequenceMatcher(None, typed_name, candidate.lower()).ratio()
-        return candidate != USUAL_MODEL, "small" not in _words(candidate), "base" not in _words(candidate), -likeness
-
-    similar_names = sorted(
-        (model_name for model_name in names if _words(typed_name) and _words(typed_name) <= _words(model_name)),
-        key=strangeness,
-    )
-    similar_names += difflib.get_close_matches(typed_name, names, 20, cutoff=0.7)
-    return next((candidate for candidate in similar_names[:40] if loads(candidate)), USUAL_MODEL)
-
-
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9]+", name.lower()))
+    typed = name.split(".")[0].lower()
+    words = set(re.findall(r"[a-z0-9]+", typed))
+    similar = [candidate for candidate in names if words and words <= set(re.findall(r"[a-z0-9]+", candidate.lower()))]
+    similar.sort(key=lambda candidate: -difflib.SequenceMatcher(None, typed, candidate.lower()).ratio())
+    for size in ("base", "small", USUAL_MODEL):  # stable: the last one counts most
+        similar.sort(key=lambda candidate: size not in candidate)
+    similar += difflib.get_close_matches(typed, names, 20, cutoff=0.7)
+    return next((candidate for candidate in similar[:40] if loads(candidate)), USUAL_MODEL)
 
 
 @cache

@@ -178,26 +178,6 @@ def test_the_precision_of_a_model_is_kept(dtype, picture):
     assert len(trace.to_bytes()) > 1000
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no NVIDIA GPU here: a model on one was not tried")
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_a_model_on_a_gpu_stays_there(dtype, picture):
-    reference = changed_model({"num_classes": 7})
-    expected = playground.trace(reference, picture)
-    vit = playground.load(reference.to("cuda", dtype))
-    assert {(p.device.type, p.dtype) for p in vit.parameters()} == {("cuda", dtype)}
-    trace = playground.trace(vit, picture)
-    tolerance = {torch.float32: 1e-3, torch.float16: 5e-3, torch.bfloat16: 5e-2}[dtype]
-    assert (trace.row(1, 0, (3, 3)) - expected.row(1, 0, (3, 3))).abs().max() < tolerance
-    assert trace.relevance((3, 3)).isfinite().all()
-    assert trace.features(1).device.type == "cpu"
-
-
-@pytest.mark.skipif(not torch.backends.mps.is_available(), reason="no Apple GPU here: a model on one was not tried")
-def test_a_model_on_an_apple_gpu_stays_there(picture):
-    vit = playground.load(changed_model({}).to("mps"))
-    assert playground.trace(vit, picture).row(1, 0, (3, 3)).sum() == pytest.approx(1, abs=1e-4)
-
-
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [

@@ -12,7 +12,7 @@ from conftest import SMALL, scramble
 import playground
 from models.parity import assert_equal
 from playground.errors import PlaygroundError
-from playground.models import model_file, timm_models, zoo
+from playground.models import model_file, timm_models
 from playground.models.layouts import our_weights
 from playground.models.source import fill
 from playground.vit import VisionTransformer
@@ -71,55 +71,6 @@ def test_logits_and_every_layer_s_attention_are_timm_s(family):
 def test_at_another_size_positions_are_resampled_as_timm_does(name, size):
     reference, our_vit = timm_and_ours(name, **SHALLOW, dynamic_img_size=True)
     assert_equal(reference, our_vit, size)
-
-
-def test_logits_and_attention_are_hugging_face_s_too():
-    from transformers import ViTConfig, ViTForImageClassification
-
-    width, depth = 96, 4
-    hf_config = ViTConfig(
-        hidden_size=width, num_hidden_layers=depth, num_attention_heads=3, intermediate_size=384, image_size=64,
-        patch_size=16, num_labels=7, layer_norm_eps=1e-6, attn_implementation="eager",
-    )  # fmt: skip
-    reference = scramble(ViTForImageClassification(hf_config))
-    config = zoo.Config(image_size=(64, 64), patch_size=16, depth=depth, width=width, mlp_width=384, heads=3, classes=7)
-    our_vit = VisionTransformer(config).eval()
-    our_vit.load_state_dict(from_hugging_face(reference.state_dict(), depth), strict=True)
-    image = torch.randn(2, 3, 64, 64)
-    with torch.no_grad():
-        expected = reference(image, output_attentions=True)
-        logits, record = our_vit.record(image)
-    torch.testing.assert_close(logits, expected.logits, atol=1e-5, rtol=1e-5)
-    for (q, k, _), weights in zip(record, expected.attentions, strict=True):
-        torch.testing.assert_close((q @ k.mT * config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
-
-
-def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, torch.Tensor]:
-    """Hugging Face's weights under our names, converted by hand."""
-    find = lambda *ends: next(state[key] for key in state if any(key.endswith(end) for end in ends))  # noqa: E731
-    our_state = {
-        "cls_token": find("cls_token"),
-        "pos_embed": find("position_embeddings"),
-        "patch_embed.proj.weight": find("projection.weight"),
-        "patch_embed.proj.bias": find("projection.bias"),
-        "norm.weight": find("vit.layernorm.weight"),
-        "norm.bias": find("vit.layernorm.bias"),
-        "head.weight": find("classifier.weight"),
-        "head.bias": find("classifier.bias"),
-    }
-    for i in range(depth):
-        for kind in ("weight", "bias"):
-            entry = lambda *ends: find(*(f".{i}.{end}.{kind}" for end in ends))  # noqa: B023, E731
-            parts = [entry(f"attention.attention.{n}", f"attention.{n[0]}_proj") for n in ("query", "key", "value")]
-            our_state[f"blocks.{i}.attn.qkv.{kind}"] = torch.cat(parts)
-            our_state[f"blocks.{i}.attn.proj.{kind}"] = entry("attention.output.dense", "attention.o_proj")
-            our_state[f"blocks.{i}.norm1.{kind}"] = entry("layernorm_before")
-            our_state[f"blocks.{i}.norm2.{kind}"] = entry("layernorm_after")
-            our_state[f"blocks.{i}.mlp.fc1.{kind}"] = entry("intermediate.dense", "mlp.fc1")
-            our_state[f"blocks.{i}.mlp.fc2.{kind}"] = entry(
-                f"layer.{i}.output.dense", f"layers.{i}.output.dense", "mlp.fc2"
-            )
-    return our_state
 
 
 @pytest.mark.slow
