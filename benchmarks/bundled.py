@@ -6,8 +6,7 @@ filter are chosen on other held-out scenes than those on which they are measured
 
 `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has used: on things
 pasted onto photographs, and on pairs of parts such as two eyes. For comparison, the script measures DINOv2, the model
-`bundled-taught`, and the filter by colour and nearness. If FILE is the folder of a training run, the script measures
-the running mean of the run's weights, and how well this model predicts DINOv2's features.
+`bundled-taught`, and the filter by colour and nearness.
 """
 
 import argparse
@@ -16,7 +15,6 @@ import re
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -29,7 +27,7 @@ BEGIN_MARK = "<!-- numbers: benchmarks/bundled.py --write-card -->"  # the marks
 END_MARK = "<!-- end of numbers -->"
 CHOICE_SCENES = 200  # number of scenes for choosing heads and the filter's settings
 NAMED_SCENES = 60  # number of scenes for measuring the class token's attention on the objects that it names
-VIEW_COUNT, VIEW_SEED = 480, 2**16  # number and random seed of the views of held-out photographs
+VIEW_SEED = 2**16  # random seed of the pasted things
 PASTED, PASTED_FOR_CHOICE = 200, 100  # photographs with pasted things: for measuring, and for choosing heads
 SIDE = 14  # patches along a side
 COMPARED_MODELS = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
@@ -109,17 +107,13 @@ def difference_words(number: tuple[float, float]) -> str:
     return f"{number[0]:+.3f} ± {number[1]:.3f}".replace("-", "−")
 
 
-def rows_on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
-    """Rows of the table, measured on the held-out photographs. `read_out` compares features with DINOv2's."""
+def rows_on_photographs(vit, folder: Path) -> list[tuple[str, str, str]]:
+    """Rows of the table, measured on the held-out photographs."""
     from playground.models import zoo
     from workshop.photographs import albums
 
-    held_album = albums(folder)[1]
     vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in COMPARED_MODELS.items()}
-    table_rows = [*rows_on_pasted_things(vits, held_album), *rows_of_pairs(vits)]
-    if read_out is not None:
-        table_rows.append(cosine_row(held_album, views_folder, read_out))
-    return table_rows
+    return [*rows_on_pasted_things(vits, albums(folder)[1]), *rows_of_pairs(vits)]
 
 
 def rows_of_named(vit, scenes: list) -> list[tuple[str, str, str]]:
@@ -286,97 +280,30 @@ def rows_of_pairs(vits: dict) -> list[tuple[str, str, str]]:
     ]
 
 
-def cosine_row(held_album, views_folder: Path, read_out) -> tuple[str, str, str]:
-    similarities = cosines(held_album, views_folder, read_out)
-    return (
-        f"cosine of predicted and DINOv2's features, {len(similarities)} photographs",
-        f"{statistics.mean(similarities):.3f}",
-        "≥ 0.70",
-    )
-
-
-def cosines(held_album, views_folder: Path, read_out) -> list[float]:
-    """For each photograph, the cosine between predicted features and DINOv2's."""
-    import torch
-    from tqdm import tqdm
-
-    from workshop import views
-
-    progress = views.prepare(views_folder, held_album, VIEW_COUNT, SIDE, VIEW_SEED)
-    list(tqdm(progress, desc="DINOv2 looks", total=-(-VIEW_COUNT // views.VIEWS_PER_PASS)))
-    stored_views = views.read(views_folder)
-    whole_photographs = [
-        i for i in range(len(stored_views)) if not stored_views.things[i].any() and stored_views.present[i, 0] < 0
-    ]
-    with torch.no_grad():
-        return [float(read_out(stored_views.pictures[i], stored_views.features[i, 1:])) for i in whole_photographs]
-
-
-def load_run(folder: Path):
-    """(the model with the running mean of a run's weights, the function `read_out` below, the run's step)"""
-    import json
-
-    import torch
-    import torch.nn.functional as F
-
-    from playground.vit import Config, VisionTransformer
-    from workshop.loop import read_checkpoint
-    from workshop.losses import normalised_pixels
-
-    config = json.loads((folder / "recipe.json").read_text())["config"]
-    vit = VisionTransformer(Config(**{k: tuple(v) if isinstance(v, list) else v for k, v in config.items()}))
-    state = read_checkpoint(folder)
-    vit.load_state_dict(state["mean"])
-    maps, first_patch = state["teachers"], len(vit.config.prefix)
-
-    def read_out(picture, features) -> torch.Tensor:
-        """The cosine between predicted features and DINOv2's, averaged over the patches."""
-        x = normalised_pixels(torch.from_numpy(picture.copy())[None], vit.config)
-        last_features = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
-        prediction = (
-            F.linear(last_features, maps["features.weight"], maps["features.bias"]) * maps["of_spread"]
-            + maps["of_mean"]
-        )
-        return F.cosine_similarity(prediction, torch.from_numpy(features.copy()).float(), dim=-1).mean()
-
-    return vit.eval(), read_out, state["step"]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("file", nargs="?", type=Path, help="default: the bundled model; or the folder of a run")
+    parser.add_argument("file", nargs="?", type=Path, help="default: the bundled model")
     parser.add_argument("--scenes", type=int, default=500, help="how many are measured (default: 500)")
     parser.add_argument("--photographs", type=Path, metavar="DIR", help="measure on these, too")
-    parser.add_argument("--views", type=Path, metavar="DIR", help="where their features stay (default: nowhere)")
     parser.add_argument("--write-card", action="store_true", help="put the numbers into assets/MODEL.md")
     options = parser.parse_args()
 
     from tqdm import tqdm
 
     from playground.assets import BUNDLED_MODEL
-    from playground.models import loading, model_file
+    from playground.models import loading
     from workshop import evaluate
     from workshop.scenes import generate
 
-    file, read_out = (options.file or BUNDLED_MODEL).resolve(), None
-    with tempfile.TemporaryDirectory() as work_folder:
-        if file.is_dir():
-            vit, read_out, step = load_run(file)
-            print(f"step {step}")
-            file /= "model.safetensors"
-            if not file.exists():  # no model file: FILE is the folder of an unfinished run
-                file = Path(work_folder) / "model.safetensors"
-                model_file.save(vit, file)
-        vit = loading.load(str(file), device="cpu")
-        count = options.scenes + min(CHOICE_SCENES, options.scenes)
-        held_out = [generate.scene(generate.FIRST_HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
-        measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
-        card_lines = main_rows(measures, load_seconds(file), file.stat().st_size / 1e6)
-        card_lines += [*rows_of_named(vit, held_out[: min(NAMED_SCENES, options.scenes)]), *rows_in_eight_bits(vit)]
-        if options.photographs:
-            card_lines += rows_on_photographs(
-                vit, options.photographs, options.views or Path(work_folder) / "views", read_out
-            )
+    file = (options.file or BUNDLED_MODEL).resolve()
+    vit = loading.load(str(file), device="cpu")
+    count = options.scenes + min(CHOICE_SCENES, options.scenes)
+    held_out = [generate.scene(generate.FIRST_HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
+    measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
+    card_lines = main_rows(measures, load_seconds(file), file.stat().st_size / 1e6)
+    card_lines += [*rows_of_named(vit, held_out[: min(NAMED_SCENES, options.scenes)]), *rows_in_eight_bits(vit)]
+    if options.photographs:
+        card_lines += rows_on_photographs(vit, options.photographs)
     text = "\n".join(
         [
             "| on held-out scenes | measured | bar |",

@@ -5,15 +5,13 @@ python benchmarks/many.py           # DINOv2 S at 16 × 16, random weights, 1,00
 
 import argparse
 import statistics
-import sys
 import time
 from functools import partial
-from pathlib import Path
 
+import harness  # noqa: F401  it puts the package on the path
 import timm
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
 import playground
 
 BATCH = 8

@@ -6,13 +6,12 @@ python benchmarks/sweep.py --pictures 100 --model ViT-Ti/16    # also the memory
 
 import argparse
 import statistics
-import sys
 import time
 from pathlib import Path
 
+import harness  # noqa: F401  it puts the package on the path
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
 import playground
 from playground.figures import sweeping
 

@@ -5,16 +5,15 @@ python benchmarks/watch.py              # timm's ViT-S/16; --model NAME for anot
 
 import argparse
 import statistics
-import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
 
+import harness  # noqa: F401  it puts the package on the path
 import timm
 import torch
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
 import playground
 
 BAR = 1.3  # most time of a look, in forward passes of one picture

@@ -19,7 +19,7 @@ def main() -> None:
     from tqdm import tqdm
 
     from playground.models import timm_models
-    from playground.models.checkpoints import from_eva
+    from playground.models.layouts import our_weights
     from playground.vit import VisionTransformer
 
     names, reasons = timm.list_models(["vit_*", "deit*"]), Counter()
@@ -29,7 +29,7 @@ def main() -> None:
             reason = timm_models.why_not(timm_vit)
             if reason is None:
                 our_vit = VisionTransformer(timm_models.timm_config(name))
-                our_vit.load_state_dict(from_eva(timm_vit.state_dict()), strict=True, assign=True)
+                our_vit.load_state_dict(our_weights(timm_vit.state_dict()), strict=True, assign=True)
         reasons[reason] += 1
     print(f"{reasons.pop(None)} of {len(names)} names load (timm {timm.__version__})")
     for reason, count in reasons.most_common():

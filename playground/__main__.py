@@ -226,7 +226,6 @@ def _parser() -> argparse.ArgumentParser:
         "download", help="fetch weights or photographs now, so that they work without a network later"
     )
     download.add_argument("names", nargs="+", metavar="NAME", help="dinov2-small, photographs, or a model's name")
-    download.add_argument("--compare", action="store_true", help="dinov2-small with the hub's own file")
     download.set_defaults(run=_download)
 
     prepare = commands.add_parser(
@@ -272,12 +271,12 @@ def _app(options: argparse.Namespace) -> None:
     from playground.ui.launch import launch
 
     if options.models is not None:
-        from playground.models.pickled import SUFFIXES
+        from playground.models.weights_file import PICKLED
 
         folder = Path(options.models).expanduser()
         if not folder.is_dir():
             raise PlaygroundError(f"There is no folder {options.models} to take models from.")
-        if checkpoints := sorted(file.name for file in folder.iterdir() if file.suffix in SUFFIXES):
+        if checkpoints := sorted(file.name for file in folder.iterdir() if file.suffix in PICKLED):
             print(f"Not offered, for a server opens .safetensors only: {', '.join(checkpoints)}. Convert with")
             print("safetensors.torch.save_file(weights, FILE, metadata={'arch': NAME OF TIMM}).", flush=True)
         os.environ["PLAYGROUND_MODELS_DIR"] = str(folder.resolve())
@@ -305,7 +304,7 @@ def _models(options: argparse.Namespace) -> None:
 def _download(options: argparse.Namespace) -> None:
     from playground.models.catalogue import download
 
-    download(options.names, options.compare)
+    download(options.names)
 
 
 def _numbers(options: argparse.Namespace) -> None:

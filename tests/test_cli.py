@@ -96,21 +96,6 @@ def test_the_examples_of_the_help_can_be_typed():
         assert _parser().parse_args(shlex.split(line)[1:]).run, line
 
 
-def test_a_download_is_compared_with_the_hub_s_file_if_that_is_here(really_here, tmp_path, monkeypatch, capsys):
-    from playground.models import borrowed
-
-    really_here("dinov2-small")
-    monkeypatch.setenv("PLAYGROUND_BORROWED", str(borrowed.cache_folder()))
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    assert main(["download", "dinov2-small", "--compare"]) == 0
-    assert "not compared" in capsys.readouterr().out
-    hub_file = tmp_path / f"models--timm--{borrowed.DINOV2_ON_THE_HUB}" / "snapshots" / "a" / "model.safetensors"
-    hub_file.parent.mkdir(parents=True)
-    hub_file.symlink_to(borrowed.find(borrowed.DINOV2.file))
-    assert main(["download", "dinov2-small", "--compare"]) == 0
-    assert "174 arrays: they are the same" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("line", "first_line_end"),
     [

@@ -1,4 +1,4 @@
-"""A short run of the fuzzing in benchmarks/fuzz.py."""
+"""Mutated files and addresses raise only PlaygroundErrors."""
 
 from contextlib import ExitStack
 

@@ -282,7 +282,6 @@ def test_a_file_that_holds_no_plain_vit_is_refused_by_what_it_holds(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
 def test_sharp_rows_equal_python_s(family, tmp_path):
-    """Compares few layers on one picture; benchmarks/opened.py compares all layers on eight pictures."""
     layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
     picture = Image.open(named("meadow").path).convert("RGB")
     sharp_model = make_sharp(family, tmp_path / "model", picture, **layers)

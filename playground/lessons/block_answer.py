@@ -165,7 +165,6 @@ READOUT_TEXTS = {
     "avg": "the mean of the patches",
     "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
-    "map of all": "what a query of its own collects",
 }
 
 

@@ -1,4 +1,4 @@
-"""The corpus of benchmarks/corpus.py: each file is opened or refused in a sentence, within its limits."""
+"""A corpus of hostile pictures: each file is opened or refused in a sentence, within its limits."""
 
 from pathlib import Path
 

@@ -12,7 +12,7 @@ import pytest
 import playground
 from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
-from playground.models import catalogue, model_file, source, zoo
+from playground.models import catalogue, model_file, source, weights_file, zoo
 from playground.serving import chosen, effort, models, pictures, settings, traces
 from playground.serving.settings import Settings
 from playground.serving.traces import Setup
@@ -238,7 +238,7 @@ def test_a_model_file_in_half_precision_is_refused_by_its_size_in_memory(own_fol
     monkeypatch.setattr(
         settings, "now", lambda: Settings(models_dir=str(own_folder), open=False, model_mb=round(1.5 * file_mb))
     )
-    monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
+    monkeypatch.setattr(weights_file, "read_weights", lambda path: pytest.fail("the data was read"))
     monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     with pytest.raises(PlaygroundError, match=r"^my-cats takes \d+ MB, and this server keeps \d+ MB for models"):
         models.load("own/my-cats")

@@ -1,6 +1,6 @@
 // Finds the architecture of a ViT from its weights' names and shapes (already renamed, see layouts.js), and from the
 // config.json and preprocessor_config.json beside them. The rules and errors are those of hugging_face.py,
-// checkpoints.py and others_files.py in playground/models. A config has the fields of the one in playground/vit.py.
+// playground/models/architecture.py. A config has the fields of the one in playground/vit.py.
 
 import { isMeta, isTorchvision } from "./layouts.js";
 import { shortened, times, WrongFile, zeros } from "./safetensors.js";
@@ -362,7 +362,7 @@ export function checkFit(state, config, file) {
   }
 }
 
-// The allowed values of an architecture's description, as in CHOICES of models/checkpoints.py; a file may come from
+// The allowed values of an architecture's description, as in CHOICES of models/architecture.py; a file may come from
 // anybody.
 
 const RANGES = {
