@@ -75,27 +75,6 @@ def crowd(server, hold: Path, *samples: str, **parameters: str) -> None:
     until(lambda: waiting_count() == len(samples) - 1, "one of the crowd is served, and the others wait")
 
 
-@pytest.mark.slow
-def test_a_long_wait_breaks_neither_the_stage_nor_a_lesson(visit, server, hold):
-    stage = visit("model=untrained&scale=off")
-    lesson = visit("model=untrained")
-    lesson.page.goto(f"{server.url}/patches?model=untrained&step=shuffle")
-    shuffle_button = lesson.page.get_by_role("button", name="Shuffle again")
-    shuffle_button.wait_for()
-    lesson.rest()
-    crowd(server, hold, "meadow", "flock", scale="off")
-    stage.choice("pass", "whole").click()
-    shuffle_button.click()
-    for visitor in (stage, lesson):
-        visitor.hears("before you")
-        visitor.check()
-    hold.unlink()
-    assert stage.until("r => r.pass === 'whole'")["painted"]
-    lesson.rest()
-    stage.check()
-    lesson.check()
-
-
 PEOPLE_BEFORE = "() => Number(sentences().join().match(/(\\d+) (person|people) before you/)?.[1])"
 
 
