@@ -14,7 +14,6 @@ from playground.figures import Spec, html, teaching
 from playground.figures.notebook import LivingPage
 from playground.lessons.questions import Bars, Number, Question, plain_value
 from playground.serving.slides import mounted_scripts
-from playground.tracing import Trace
 
 HOSTILE_NAME = "</script><img src=x onerror=alert(1)>.jpg"
 FILE_SPEC = Spec(image=HOSTILE_NAME, model="bundled", layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
@@ -191,16 +190,6 @@ def test_a_notebook_s_frame_follows_the_cursor_and_can_not_read_the_notebook(rea
     assert frame.evaluate("() => { try { return parent.document.title } catch { return 'forbidden' } }") == "forbidden"
     content_and_frame_height = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")
     assert content_and_frame_height[0] <= content_and_frame_height[1]
-
-
-def test_a_figure_with_eight_bit_numbers_says_so_and_shows_their_rows(reader, tmp_path):
-    spec = replace(FILE_SPEC, pack="int8", theme="dark", draw="light")
-    html.write(tmp_path / "small.html", spec, python_trace())
-    visitor = reader().read_file(tmp_path / "small.html")
-    packed_trace = Trace.from_bytes(python_trace().to_bytes([1, 4], [0, 2, 5], "int8"))
-    assert_close(visitor.hover((3, 4))["row"], packed_trace.row(4, 1, (3, 4)))
-    assert "8 bits" in visitor.page.locator("#foot").inner_text()
-    assert visitor.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 19, 24)"
 
 
 def test_a_bare_file_shows_the_picture_alone_in_the_middle_and_follows_the_cursor(reader, tmp_path):

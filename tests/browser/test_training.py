@@ -1,7 +1,5 @@
 """The lesson Training: its clock, its picture at every moment, and models that are trained during the test."""
 
-from urllib.parse import urlsplit
-
 import numpy as np
 import pytest
 
@@ -98,19 +96,3 @@ def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
     assert len({round(position, 2) for position in positions}) > 3 * (
         last_moment - first_moment
     )  # the drawing also shows values between moments
-
-
-@pytest.mark.slow
-def test_a_link_opens_the_same_moment_layer_head_and_patch(watch):
-    watcher = watch()
-    watcher.until()
-    watcher.part("ticks").get_by_role("button").nth(2).click()
-    watcher.part("layers").get_by_role("button", name="1", exact=True).click()
-    watcher.part("heads").get_by_role("button").nth(2).click()
-    watcher.part("picture").click(position={"x": 4, "y": 4})
-    state = watcher.until("r => r.layer === 1 && r.head === 2 && r.patch === '0,0'")
-    watcher.page.wait_for_url("**patch=0%2C0**")
-    second_state = watch(urlsplit(watcher.page.url).query).until("r => r.layer === 1")
-    assert {key: second_state[key] for key in ("step", "layer", "head", "patch")} == {
-        key: state[key] for key in ("step", "layer", "head", "patch")
-    }

@@ -1,5 +1,5 @@
 """Writes a folder in which the lens computes in its worker, and serves it as plain files without special headers, for
-tests/browser/test_worker.py and benchmarks/site.py."""
+benchmarks/site.py."""
 
 from __future__ import annotations
 

@@ -294,7 +294,7 @@ def test_proxies_let_the_largest_upload_through_and_the_ingress_adds_no_other_li
 
 
 def test_compose_and_kubernetes_can_serve_the_app_under_a_path():
-    """The default is an empty path. tests/browser/test_base_path.py tests the app under a path."""
+    """The default is an empty path. tests/browser/test_next.py tests the app under a path."""
     app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
     variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
     assert app["environment"][hosts.BASE_PATH_OPTION] == "${BASE_PATH:-}"

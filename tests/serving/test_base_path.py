@@ -1,4 +1,4 @@
-"""The base path of the app's addresses. tests/browser/test_base_path.py runs the whole app below a base path."""
+"""The base path of the app's addresses. tests/browser/test_next.py runs the whole app below a base path."""
 
 import pytest
 from starlette.applications import Starlette

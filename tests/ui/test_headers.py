@@ -10,11 +10,13 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from playground.serving import ledger
+from playground.errors import PlaygroundError
+from playground.serving import ledger, settings
 from playground.serving.ledger import Visitor
 from playground.serving.routes import WORDS_OF_ROUTE
 from playground.ui import pieces
 from playground.ui.headers import POLICY, REFUSED_PATHS, WORKBENCH_POLICY, Headers
+from playground.ui.headers import headers as our_headers
 
 CLOSED_PATHS = (
     "/workbench/_stcore/metrics", "/workbench/_stcore/metrics/", "//_stcore/metrics",
@@ -105,3 +107,11 @@ def test_where_memory_is_full_the_oldest_answer_of_the_greediest_network_gives_w
     for answer in (stranger_answer, new_answer):
         answer.give_back()
     assert ledger.answers.taken == 0
+
+
+def test_a_site_that_is_named_may_show_the_app_in_a_frame(monkeypatch):
+    monkeypatch.setattr(settings, "now", lambda: settings.read({"PLAYGROUND_FRAMED_BY": "https://*.hall.example"}))
+    assert our_headers()["Content-Security-Policy"] == f"{POLICY} https://*.hall.example"
+    for wrong_site in ("hall.example", "*", "https://x; script-src *"):
+        with pytest.raises(PlaygroundError, match="PLAYGROUND_FRAMED_BY is sites"):
+            settings.read({"PLAYGROUND_FRAMED_BY": wrong_site})

@@ -1,4 +1,4 @@
-"""Which Host headers the server accepts, tested without a network. tests/browser tests a real server."""
+"""Which Host headers the server accepts, tested without a network. tests/ui/test_served.py asks the whole server."""
 
 import asyncio
 import socket
