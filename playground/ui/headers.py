@@ -74,7 +74,7 @@ class KnownHosts:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket") or await hosts.is_answered(scope):
+        if scope["type"] not in ("http", "websocket") or hosts.is_answered(scope):
             return await self.app(scope, receive, send)
         ledger.refusals["foreign names"] += 1
         host_names = " and ".join(hosts.hosts_named(scope))[:100]

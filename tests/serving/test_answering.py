@@ -245,10 +245,11 @@ def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypa
 @pytest.mark.parametrize(
     ("address", "network"),
     [
-        ("10.1.2.3", "10.1.2.3"),
+        ("10.1.2.3", "10.1.2.3/32"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
-        ("::ffff:10.1.2.3", "10.1.2.3"),
+        ("::ffff:10.1.2.3", "10.1.2.3/32"),
+        ("fe80::1%eth0", "fe80::/64"),
         ("testclient", "testclient"),
         ("not:an:address", "not:an:address"),
         (None, ""),
