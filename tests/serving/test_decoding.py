@@ -115,7 +115,7 @@ def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, t
         workers.append(Worker())
     worker, outcomes = workers[0], []
     profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
-    left_job, next_job = (answering.Job(ledger.Visitor(person), ("GET", "/", b"")) for person in ("gone", "next"))
+    left_job, next_job = (answering.Job(ledger.Visitor(person)) for person in ("gone", "next"))
 
     def bring(job: answering.Job, **options) -> None:
         with queue.working_for(job):
