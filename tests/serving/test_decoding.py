@@ -129,7 +129,7 @@ def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, t
     until(lambda: worker not in workers, "it was given no picture")
     second_thread = threading.Thread(target=bring, args=[next_job])
     second_thread.start()
-    until(lambda: next_job.ahead == 1, "the next one does not wait")
+    until(lambda: single_queue.waiting_count == 1, "the next one does not wait")
     left_job.has_left = True
     first_thread.join()
     second_thread.join()
