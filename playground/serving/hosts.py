@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from playground.serving import settings
 
@@ -64,25 +64,6 @@ def _is_address(name: str) -> bool:
 
 BASE_PATH_OPTION = "STREAMLIT_SERVER_BASE_URL_PATH"
 PROBE_PATHS = ("/healthz", "/readyz")
-PATH_KEY = "playground.path"
-
-
-class BasePath:
-    """ASGI middleware: stores a request's path without the base path, for `path_of`."""
-
-    def __init__(self, app: ASGIApp, base: str):
-        self.app, self.base = app, base
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        if self.base and path.startswith(f"{self.base}/"):
-            scope = scope | {PATH_KEY: path.removeprefix(self.base)}
-        await self.app(scope, receive, send)
-
-
-def path_of(scope: Scope) -> str:
-    """The path without the base path of the deployment, such as /api/trace."""
-    return scope.get(PATH_KEY) or scope.get("path", "")
 
 
 def below_base(base: str, routes: Iterable[Route]) -> list[Route]:
