@@ -40,7 +40,7 @@ def client_of(work) -> httpx.AsyncClient:
 
 def compute_in_turn(served_keys: list) -> Response:
     with queue.turn():
-        served_keys.append(queue.current().visitor().person)
+        served_keys.append(queue.current().visitor.person)
     return PlainTextResponse("done")
 
 
@@ -177,7 +177,7 @@ def test_a_refusal_has_more_fields_where_the_browser_needs_them(line):
 
 def test_a_sentence_that_the_work_says_comes_with_its_answer(line):
     def work() -> Response:
-        queue.current().hears("The graphics card's memory is full × 2.")
+        queue.current().sentences.append("The graphics card's memory is full × 2.")
         return JSONResponse({})
 
     async def visit() -> httpx.Response:
