@@ -42,77 +42,50 @@ class Refused(PlaygroundError):
         self.fields = fields
 
 
-class Job:
-    """A piece of work and the person who waits for it. Implements the protocol Asker of queue.py."""
+def begin(asker: queue.Asker, work: Callable[[], Response]) -> Future[Response]:
+    """Runs `work` in a new thread. No pool keeps idle threads, because torch keeps megabytes for each living thread."""
+    future: Future[Response] = Future()
+    future.add_done_callback(lambda _: ledger.requests.give_back(asker.visitor))
 
-    def __init__(self, visitor: ledger.Visitor):
-        self._visitor = visitor
-        self.sentences: list[str] = []
-        self.has_left = False
-        self.future: Future[Response] = Future()
-
-    def visitor(self) -> ledger.Visitor:
-        return self._visitor
-
-    def raise_if_left(self) -> None:
-        if self.has_left:
-            raise queue.Left("Who asked for this has left.")
-
-    def hears(self, sentence: str) -> None:
-        self.sentences.append(sentence)
-
-    def begin(self, work: Callable[[], Response]) -> None:
-        """Runs `work` in a new thread. No pool keeps idle threads, because torch keeps megabytes for each living
-        thread."""
-
-        def run() -> None:
-            start_time = time.thread_time()
-            with queue.working_for(self):
-                response = _response_of(self, work)
-            seconds_spent = ledger.REQUEST_SECONDS + time.thread_time() - start_time
-            try:
-                ledger.costs.charge(
-                    ledger.present.account(self._visitor),
-                    seconds_spent + ledger.SECONDS_PER_BYTE * _body_bytes(response),
-                    "answers",
-                )
-            finally:
-                self.future.set_result(response)
-
-        self.future.add_done_callback(lambda _: ledger.requests.give_back(self._visitor))
+    def run() -> None:
+        start_time = time.thread_time()
+        with queue.working_for(asker):
+            response = _response_of(asker, work)
+        seconds_spent = ledger.REQUEST_SECONDS + time.thread_time() - start_time
+        seconds_sent = ledger.SECONDS_PER_BYTE * int(response.headers.get("content-length", 0))
         try:
-            start_new_thread(run, ())  # Thread.start would block the event loop until `run` begins
-        except RuntimeError:  # the machine gives no more threads
-            self.future.set_result(sentence_response(FULL_SENTENCES["everybody"], 503))
+            ledger.costs.charge(ledger.present.account(asker.visitor), seconds_spent + seconds_sent, "answers")
+        finally:
+            future.set_result(response)
+
+    try:
+        start_new_thread(run, ())  # Thread.start would block the event loop until `run` begins
+    except RuntimeError:  # the machine gives no more threads
+        future.set_result(sentence_response(FULL_SENTENCES["everybody"], 503))
+    return future
 
 
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
     """Runs `work` in a thread and returns its response. A PlaygroundError is answered with its sentence."""
-    asker = visitor(request)
-    if trouble := ledger.requests.take(asker):
+    asker = queue.Asker(visitor(request))
+    if trouble := ledger.requests.take(asker.visitor):
         return sentence_response(FULL_SENTENCES[trouble], 503)
-    job = Job(asker)
-    job.begin(work)
-    future = asyncio.wrap_future(job.future)
+    future = asyncio.wrap_future(begin(asker, work))
     try:
         while not (await asyncio.wait([future], timeout=LOOK_EVERY))[0]:
             if await request.is_disconnected():
-                job.has_left = True
+                asker.has_left = True
                 return Response(status_code=BROWSER_LEFT)
         return future.result()
     except asyncio.CancelledError:
-        job.has_left = True
+        asker.has_left = True
         raise
 
 
-def _body_bytes(response: Response) -> int:
-    return int(response.headers.get("content-length", 0))
-
-
-def _response_of(job: Job, work: Callable[[], Response]) -> Response:
+def _response_of(asker: queue.Asker, work: Callable[[], Response]) -> Response:
     """Runs `work` and returns its answer, or the error as a status and a sentence."""
     try:
-        job.raise_if_left()
+        asker.raise_if_left()
         response = work()
     except queue.Left:
         return Response(status_code=BROWSER_LEFT)
@@ -123,8 +96,8 @@ def _response_of(job: Job, work: Callable[[], Response]) -> Response:
     except Exception:
         log.exception("a request could not be answered")
         return sentence_response("Something went wrong on the server; its log says what.", 500)
-    if job.sentences:
-        response.headers.update({"X-Playground-Says": quote(" ".join(job.sentences)), "Cache-Control": "no-store"})
+    if asker.sentences:
+        response.headers.update({"X-Playground-Says": quote(" ".join(asker.sentences)), "Cache-Control": "no-store"})
     return response
 
 

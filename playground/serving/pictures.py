@@ -147,7 +147,7 @@ def upload(data: bytes, name: str) -> Picture:
 @contextmanager
 def _counted_while_waiting(byte_count: int) -> Iterator[None]:
     """Counts an upload's bytes in `ledger.decodes` while the upload waits to be decoded."""
-    with ledger.decodes.holding(queue.current().visitor(), byte_count) as trouble:
+    with ledger.decodes.holding(queue.current().visitor, byte_count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
@@ -162,7 +162,7 @@ when_no_room: list[Callable[[Picture], None]] = []  # called with a picture that
 def _keep(picture: Picture) -> Picture:
     """Stores a picture, then makes room: reduces pictures of the network that holds most, then drops the least recently
     used. A browser that still shows a dropped picture sends it again. A picture too large by itself is refused."""
-    picture.network = queue.current().visitor().address
+    picture.network = queue.current().visitor.address
     with _lock:
         _pictures_of_people[next(_picture_numbers)] = picture
         while bytes_of_people() > ledger.PICTURE_BYTES:

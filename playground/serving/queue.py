@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
-from typing import Protocol
 
 from playground.errors import Busy
 from playground.serving import ledger, settings
@@ -41,34 +40,24 @@ class Left(Exception):
     """Raised when nobody waits for this work any more."""
 
 
-class Asker(Protocol):
-    def visitor(self) -> Visitor: ...
+class Asker:
+    """Who waits for a piece of work. Nobody waits for a warm-up or a test."""
+
+    def __init__(self, visitor: Visitor = NOBODY):
+        self.visitor = visitor
+        self.has_left = False  # whether the person has left the page
+        self.sentences: list[str] = []  # what the person is told, such as that the graphics card is full
 
     def raise_if_left(self) -> None:
-        """Raises when the person has left the page."""
-
-    def hears(self, sentence: str) -> None:
-        """Shows the person a sentence, such as a warning that the graphics card is full."""
-
-
-class Nobody:
-    """Work that no page waits for: a warm-up, a test, training in the background."""
-
-    def visitor(self) -> Visitor:
-        return NOBODY
-
-    def raise_if_left(self) -> None:
-        pass
-
-    def hears(self, sentence: str) -> None:
-        pass
+        if self.has_left:
+            raise Left
 
 
 _asker: ContextVar[Asker | None] = ContextVar("asker", default=None)
 
 
 def current() -> Asker:
-    return _asker.get() or Nobody()
+    return _asker.get() or Asker()
 
 
 @contextmanager
@@ -125,7 +114,7 @@ class Queue:
     ) -> Iterator[None]:
         """Waits for a turn of the person for whom this thread works, or of `visitor`."""
         asker = current()
-        ticket = Ticket(asker.visitor() if visitor is None else visitor, finer, seconds)
+        ticket = Ticket(asker.visitor if visitor is None else visitor, finer, seconds)
         self.join(ticket)
         try:
             while not ticket.turn.wait(LOOK_EVERY):

@@ -40,7 +40,7 @@ def client_of(work) -> httpx.AsyncClient:
 
 def compute_in_turn(served_keys: list) -> Response:
     with queue.turn():
-        served_keys.append(queue.current().visitor().person)
+        served_keys.append(queue.current().visitor.person)
     return PlainTextResponse("done")
 
 
@@ -177,7 +177,7 @@ def test_a_refusal_has_more_fields_where_the_browser_needs_them(line):
 
 def test_a_sentence_that_the_work_says_comes_with_its_answer(line):
     def work() -> Response:
-        queue.current().hears("The graphics card's memory is full × 2.")
+        queue.current().sentences.append("The graphics card's memory is full × 2.")
         return JSONResponse({})
 
     async def visit() -> httpx.Response:
@@ -245,10 +245,11 @@ def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypa
 @pytest.mark.parametrize(
     ("address", "network"),
     [
-        ("10.1.2.3", "10.1.2.3"),
+        ("10.1.2.3", "10.1.2.3/32"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
-        ("::ffff:10.1.2.3", "10.1.2.3"),
+        ("::ffff:10.1.2.3", "10.1.2.3/32"),
+        ("fe80::1%eth0", "fe80::/64"),
         ("testclient", "testclient"),
         ("not:an:address", "not:an:address"),
         (None, ""),

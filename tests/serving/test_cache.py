@@ -108,10 +108,11 @@ def test_a_cache_that_nobody_holds_is_forgotten():
     assert list(caches) == [used_cache]
 
 
-class Waiting(queue.Nobody):
+class Waiting(queue.Asker):
     """An asker that notes when its thread waits."""
 
     def __init__(self):
+        super().__init__()
         self.has_waited = threading.Event()
 
     def raise_if_left(self) -> None:

@@ -19,7 +19,7 @@ from waiting import until
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import Worker
 from playground.pictures.images import open_image
-from playground.serving import answering, ledger, pictures, queue
+from playground.serving import ledger, pictures, queue
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,10 +32,11 @@ def workers(monkeypatch):
         worker.end()
 
 
-class Asker(queue.Nobody):
+class Asker(queue.Asker):
     """An asker that calls `act` whenever the queue asks whether the asker stays."""
 
     def __init__(self, act):
+        super().__init__()
         self.raise_if_left = act
 
 
@@ -115,9 +116,9 @@ def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, t
         workers.append(Worker())
     worker, outcomes = workers[0], []
     profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
-    left_job, next_job = (answering.Job(ledger.Visitor(person), ("GET", "/", b"")) for person in ("gone", "next"))
+    left_job, next_job = (queue.Asker(ledger.Visitor(person)) for person in ("gone", "next"))
 
-    def bring(job: answering.Job, **options) -> None:
+    def bring(job: queue.Asker, **options) -> None:
         with queue.working_for(job):
             try:
                 outcomes.append(pictures.upload(saved(quarters(), "PNG", **options), "mine").size)
@@ -129,7 +130,7 @@ def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, t
     until(lambda: worker not in workers, "it was given no picture")
     second_thread = threading.Thread(target=bring, args=[next_job])
     second_thread.start()
-    until(lambda: next_job.ahead == 1, "the next one does not wait")
+    until(lambda: single_queue.waiting_count == 1, "the next one does not wait")
     left_job.has_left = True
     first_thread.join()
     second_thread.join()

@@ -7,7 +7,7 @@ from playground.errors import Busy, PlaygroundError
 from playground.serving import ledger
 from playground.serving import queue as serving_queue
 from playground.serving.ledger import NOBODY, Ledger, Visitor
-from playground.serving.queue import MOST_OF_KEY, SHORT_LINE, Left, Nobody, Queue, Ticket, working_for
+from playground.serving.queue import MOST_OF_KEY, SHORT_LINE, Asker, Left, Queue, Ticket, working_for
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
@@ -70,11 +70,9 @@ def test_a_waiter_who_leaves_gives_the_place_back(busy, monkeypatch):
     queue, release = busy
     monkeypatch.setattr(serving_queue, "LOOK_EVERY", 0.01)
 
-    class Gone(Nobody):
-        def raise_if_left(self) -> None:
-            raise Left
-
-    with working_for(Gone()), pytest.raises(Left), queue.take():
+    asker = Asker()
+    asker.has_left = True
+    with working_for(asker), pytest.raises(Left), queue.take():
         raise AssertionError("it was not the turn")
     assert queue.line == []
     release.set()

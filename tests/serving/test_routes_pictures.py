@@ -11,7 +11,7 @@ from PIL import Image
 from playground.assets import DRAWINGS
 from playground.errors import PlaygroundError
 from playground.pictures import cifar
-from playground.serving import answering, chosen, classes, ledger, people, pictures, queue, routes_pictures
+from playground.serving import chosen, classes, ledger, people, pictures, queue, routes_pictures
 from playground.serving.routes import ROUTES
 from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
 
@@ -200,7 +200,7 @@ def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_th
 def bring_one(number: int, network: str) -> str:
     """Uploads a picture as a new person of this network, and returns the person's key."""
     key = f"{network}{number:02d}".ljust(22, "-")
-    with queue.working_for(answering.Job(ledger.Visitor(key, network), ("GET", "/", b""))):
+    with queue.working_for(queue.Asker(ledger.Visitor(key, network))):
         people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
     return key
 

@@ -113,7 +113,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
     assert finished_counts[0] < 8
 
 
-class Leaving(queue.Nobody):
+class Leaving(queue.Asker):
     """A person who has left when the queue asks for the third time."""
 
     times_asked = 0

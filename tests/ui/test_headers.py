@@ -33,7 +33,7 @@ def http():
         return PlainTextResponse("answered")
 
     route = Route("/{path:path}", answer_request, methods=["GET", "PUT", "POST", "DELETE", "OPTIONS"])
-    return TestClient(Starlette(routes=[route], middleware=[Middleware(Headers)]))
+    return TestClient(Starlette(routes=[route], middleware=[Middleware(Headers, base="")]))
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE", "OPTIONS"])
