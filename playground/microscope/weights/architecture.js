@@ -389,24 +389,16 @@ const PAPER_DEFAULTS = {
   qkv_bias: true,
 };
 const DEFAULTS = { ...TIMM_DEFAULTS, ...PAPER_DEFAULTS, layer_scale: false, gated_mlp: false, pre_logits: false };
-// Fields that only the app supports. A model for the browser has these values.
-const APP_ONLY_DEFAULTS = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false };
+const isOff = (value) => !value || (Array.isArray(value) && !value.length); // a field of an older version
 
 // Returns the config, or throws an Error that says what is impossible.
 export function checkedConfig(candidate) {
   if (candidate === null || typeof candidate !== "object") throw new Error("it is no list of names and values");
-  const unknownName = Object.keys(candidate).find(
-    (name) => !(name in RANGES || name in DEFAULTS || name in APP_ONLY_DEFAULTS),
-  );
+  const known = (name) => name in RANGES || name in DEFAULTS;
+  const unknownName = Object.keys(candidate).find((name) => !known(name) && !isOff(candidate[name]));
   if (unknownName) throw new Error(`there is no '${unknownName.slice(0, 60)}'`);
   const { head: _head, ...config } = { ...DEFAULTS, ...candidate };
-  for (const [name, onlyValue] of Object.entries(APP_ONLY_DEFAULTS)) {
-    if (name in config && shortened(config[name]) !== shortened(onlyValue))
-      throw new WrongFile(
-        `it has ${name}: ${shortened(config[name])}, and nothing computes that in a browser; the app does`,
-      );
-    delete config[name];
-  }
+  for (const name of Object.keys(config)) if (!known(name)) delete config[name];
   for (const [name, [minimum, maximum]] of Object.entries(RANGES)) {
     const value = config[name];
     if (!Number.isInteger(value) || value < minimum || value > maximum)
