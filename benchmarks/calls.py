@@ -71,9 +71,8 @@ def print_sweep(rounds: int, pictures: int) -> None:
         tiny_vit, memory = playground.load("ViT-Ti/16", device="cpu"), []
         for _ in sweeping.prepared_sweep(folder, tiny_vit, "moved", "heads", None, (), (), (), 1, (112, 112)):
             memory.append(harness.megabytes("self"))
-    print(
-        f"| sweep: memory after {pictures} pictures, beside that after five | | {memory[-1] / memory[4]:.2f} × | ≤ 1.1 × |"
-    )
+    growth = memory[-1] / memory[4]
+    print(f"| sweep: memory after {pictures} pictures, beside that after five | | {growth:.2f} × | ≤ 1.1 × |")
 
 
 def print_watch(rounds: int) -> None:

@@ -144,7 +144,6 @@ def shown(
         qkv_bias="blocks.0.attn.qkv.bias" in weights,
         layer_scale="blocks.0.ls1.gamma" in weights,
         gated_mlp=is_gated(weights),
-        pre_logits="pre_logits.fc.weight" in weights,
         activation=options.act_layer or base.activation,
         labels=_labels(description, classes) or (base.labels if classes == base.classes else ()),
         mean=options.mean or base.mean,
