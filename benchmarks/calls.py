@@ -39,24 +39,33 @@ def cpu_seconds(task: Callable[[], object]) -> float:
     return time.thread_time() - began
 
 
-def print_ratios(title: str, one_pass: Callable, tasks: dict[str, tuple[Callable, float]], rounds: int) -> None:
-    """`tasks`: {what: (the call, the bar of its ratio)}"""
+def ratios_of(one_pass: Callable, calls: list[Callable], rounds: int) -> tuple[float, list[float]]:
+    """(seconds of a pass, each call's time as a multiple of it)"""
     cpu_seconds(one_pass)  # warms up
-    times = [(cpu_seconds(one_pass), *(cpu_seconds(task) for task, _ in tasks.values())) for _ in range(rounds)]
-    passes, *columns = zip(*times, strict=True)
-    for (what, (_, bar)), seconds in zip(tasks.items(), columns, strict=True):
-        ratio = statistics.median(a / b for a, b in zip(seconds, passes, strict=True))
-        print(
-            f"| {title}: {what} | {1000 * statistics.median(passes):.0f} ms | {ratio:.2f} × | ≤ {bar:g} × |", flush=True
-        )
+    times = [[cpu_seconds(task) for task in (one_pass, *calls)] for _ in range(rounds)]
+    ratios = [statistics.median(row[n] / row[0] for row in times) for n in range(1, 1 + len(calls))]
+    return statistics.median(row[0] for row in times), ratios
+
+
+def print_ratios(title: str, one_pass: Callable, calls: dict[str, tuple[Callable, float]], rounds: int) -> None:
+    """`calls`: {what: (the call, the bar of its ratio)}"""
+    seconds, ratios = ratios_of(one_pass, [call for call, _ in calls.values()], rounds)
+    for (what, (_, bar)), ratio in zip(calls.items(), ratios, strict=True):
+        print(f"| {title}: {what} | {1000 * seconds:.0f} ms | {ratio:.2f} × | ≤ {bar:g} × |", flush=True)
+
+
+def many_calls() -> tuple[Callable, list[Callable]]:
+    """(timm's forward pass of a batch, trace_many of it for each of MANY)"""
+    model = timm.create_model("vit_small_patch14_dinov2", img_size=224, num_classes=0).eval()
+    vit, pixels = playground.load(model), torch.randn(BATCH, 3, 224, 224)
+    runs = [playground.trace_many([None], vit, what, size=(224, 224))._pass for what in MANY]
+    return partial(model.forward_features, pixels), [partial(run, pixels) for run in runs]
 
 
 def print_many(rounds: int) -> None:
-    model = timm.create_model("vit_small_patch14_dinov2", img_size=224, num_classes=0).eval()
-    vit, pixels = playground.load(model), torch.randn(BATCH, 3, 224, 224)
-    run = {what: playground.trace_many([None], vit, what, size=(224, 224))._pass for what in MANY}
-    tasks = {", ".join(what): (partial(run[what], pixels), bar) for what, bar in MANY.items()}
-    print_ratios("trace_many, DINOv2 S", partial(model.forward_features, pixels), tasks, rounds)
+    one_pass, calls = many_calls()
+    rows = {", ".join(what): (call, bar) for (what, bar), call in zip(MANY.items(), calls, strict=True)}
+    print_ratios("trace_many, DINOv2 S", one_pass, rows, rounds)
 
 
 def print_sweep(rounds: int, pictures: int) -> None:
