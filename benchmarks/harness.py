@@ -52,7 +52,7 @@ def children(pid: int) -> list[int]:
     return [int(child) for file in files for child in file.read_text().split()]
 
 
-def megabytes(*pids: int) -> float:
+def megabytes(*pids: int | str) -> float:
     """The resident memory of these processes together."""
     pages = (int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in pids)
     return sum(pages) * os.sysconf("SC_PAGE_SIZE") / 1e6

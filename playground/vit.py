@@ -13,7 +13,6 @@ in an experiment, another tensor.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -53,7 +52,6 @@ class Config:
     layer_scale: bool = False  # a learned gain on what attention and MLP add
     activation: str = "gelu"
     gated_mlp: bool = False  # SwiGLU
-    pre_logits: bool = False  # the paper's pre-training head: one hidden layer with tanh
     eps: float = 1e-6  # of every norm
 
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)  # how pixels become the input
@@ -216,8 +214,6 @@ class VisionTransformer(parts.Weights):
         self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
         self.attn_pool = parts.AttentionPool(c, MLP(c)) if c.pool == "map" else None
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()
-        hidden = OrderedDict(fc=nn.Linear(c.width, c.width), act=nn.Tanh()) if c.pre_logits else OrderedDict()
-        self.pre_logits = nn.Sequential(hidden)
         read_width = c.width * (2 if c.pool == "token+avg" else 1)
         self.head = nn.Linear(read_width, c.classes) if c.classes else nn.Identity()
         self.head_dist = nn.Linear(c.width, c.classes) if c.classes and c.dist_token else nn.Identity()
@@ -279,4 +275,4 @@ class VisionTransformer(parts.Weights):
         if c.dist_token:  # DeiT has two classifiers
             return (self.head(x[:, 0]) + self.head_dist(x[:, 1])) / 2
         read = x[:, 0] if c.pool == "token" else parts.pooled(x, c, self.attn_pool)  # (B, D)
-        return self.head(self.pre_logits(self.fc_norm(read)))  # (B, classes)
+        return self.head(self.fc_norm(read))  # (B, classes)

@@ -31,6 +31,7 @@ FIREFOX_TESTS = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.
 SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a temporary folder
     "blind": [],
     "bundled": ["--scenes", "5"],
+    "calls": ["--few"],
     "class": ["--phones", "20", "--rounds", "1"],
     "engine": [],
     "fairness": ["--minutes", "0.1"],
@@ -39,16 +40,13 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "hold": ["--quick"],
     "hover": ["--help"],
     "installation": [],
-    "many": ["--count", "8"],
     "microscope": ["--few"],
     "screenshots": ["--folder", "{}", "compare"],
     "site": ["--times", "1"],
     "site_visits": ["--times", "1", "--photographs", "2"],
     "striking": ["tally"],
-    "sweep": ["--model", "ViT-Ti/16", "--rounds", "1"],
     "upload": [],
     "visit": ["--few"],
-    "watch": ["--model", "vit_tiny_patch16_224", "--rounds", "2"],
     "zoo": [],
 }
 

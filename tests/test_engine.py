@@ -132,7 +132,6 @@ EXTENSIONS = {  # extensions of the ViT paper's architecture, alone and combined
     "no class token": {**NO_TOKENS, "pool": "avg", "norm_place": "nowhere"},
     "class token and mean": {"pool": "token+avg"},
     "map pool": {**NO_TOKENS, "pool": "map"},
-    "pre-training head": {"pre_logits": True},
 }
 
 

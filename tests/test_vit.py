@@ -80,13 +80,6 @@ def test_a_rotation_depends_only_on_how_far_apart_two_patches_are():
     torch.testing.assert_close(scores[0, 0, 1, 2], scores[2, 1, 3, 3])  # both keys lie one down, two to the right
 
 
-def test_the_pre_training_head_has_one_hidden_layer_with_tanh():
-    vit = scramble(VisionTransformer(Config(**{**vars(SMALL), "pre_logits": True})))
-    x = torch.randn(2, 67, 48)
-    hidden_layer = torch.tanh(vit.norm(x)[:, 0] @ vit.pre_logits.fc.weight.T + vit.pre_logits.fc.bias)
-    torch.testing.assert_close(vit.classify(x), hidden_layer @ vit.head.weight.T + vit.head.bias)
-
-
 def test_the_same_seed_gives_the_same_weights_and_leaves_torch_s_own_generator_out_of_it():
     first_weights = VisionTransformer(SMALL, seed=4).state_dict()
     torch.manual_seed(99)

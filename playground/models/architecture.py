@@ -84,7 +84,7 @@ def family_config(names: Iterable[str], weights: State, description: Description
     if not heads and width % 64:
         raise PlaygroundError(
             f"nothing says how many heads share its width of {width}; put the config.json that was saved with it "
-            "beside the file, or say num_heads="
+            "beside the file"
         )
     facts = {"width": width, "heads": int(heads or width // 64), "classes": 0} | FAMILIES[kind]
     if is_gated(weights) and kind != "dinov3":
@@ -144,7 +144,6 @@ def shown(
         qkv_bias="blocks.0.attn.qkv.bias" in weights,
         layer_scale="blocks.0.ls1.gamma" in weights,
         gated_mlp=is_gated(weights),
-        pre_logits="pre_logits.fc.weight" in weights,
         activation=options.act_layer or base.activation,
         labels=_labels(description, classes) or (base.labels if classes == base.classes else ()),
         mean=options.mean or base.mean,
@@ -215,19 +214,24 @@ def stated_options(description: Description) -> GivenOptions:
     return GivenOptions.read(stated | {word: arguments.get(word) for word in ("num_heads", "act_layer")})
 
 
+def stated_words(description: Description, pixels: Description) -> set[str]:
+    """The options of `load` that the files of `transformers` state. The model's type states the heads and the
+    activation that a config.json leaves out as defaults, and the model's class what its answer is read from."""
+    words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "global_pool": True}
+    words["num_heads"] = description.get("num_attention_heads") or description.get("model_type")
+    words["act_layer"] = description.get("hidden_act") or description.get("model_type")
+    return {word for word, value in words.items() if value}
+
+
 def stated_size(description: Description) -> tuple[int, int] | None:
-    vision = description.get("vision_config") or {}
-    sizes = (
-        (description.get("model_args") or {}).get("img_size"),
-        (description.get("pretrained_cfg") or {}).get("input_size"),
-        vision.get("image_size") if isinstance(vision, dict) else None,
-        description.get("image_size"),
-    )
-    size = next((size for size in sizes if size), None)
-    sides = [size, size] if isinstance(size, int) else size
-    if isinstance(sides, list | tuple) and len(sides) >= 2 and all(isinstance(side, int) for side in sides):
-        return sides[-2], sides[-1]
-    return None
+    vision = description.get("vision_config")
+    size = (vision if isinstance(vision, dict) else description).get("image_size")
+    for key, name in (("pretrained_cfg", "input_size"), ("model_args", "img_size")):
+        size = (description.get(key) or {}).get(name) or size
+    if size is None:
+        return None
+    *_, height, width = size if isinstance(size, list | tuple) else (size, size)
+    return int(height), int(width)
 
 
 def _labels(description: Description, classes: int) -> tuple[str, ...]:

@@ -139,10 +139,11 @@ def _described(
         return architecture.shown(start, weights, description, options)
 
     config = checked_config(str(path), describe)
-    stated_words = {*options.words, *(("num_heads", "act_layer") if description else ())}
-    stated_words |= {"num_heads"} if config.qk_norm else set()
-    if layouts.is_hugging_face(arrays) and base is None:
-        stated_words |= {"global_pool"} | {word for word in ("mean", "std") if pixels.get(f"image_{word}")}
+    stated_words = {*options.words, *(("num_heads",) if config.qk_norm else ())}
+    if base is None and layouts.is_hugging_face(arrays):
+        stated_words |= architecture.stated_words(description, pixels)
+    elif description:
+        stated_words |= {"num_heads", "act_layer"}
     difference = pool_difference(options.global_pool) if config.classes else ""
     return with_options(
         Source(

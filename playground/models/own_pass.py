@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from playground.errors import PlaygroundError
@@ -17,11 +17,13 @@ from playground.models import timm_models
 from playground.vit import QKV
 from playground.vit_parts import lengths_after
 
+Call = tuple[tuple[Tensor, ...], Tensor | None, float | None]  # (queries, keys, values), what is added, the scale
+
 
 @dataclass(frozen=True)
 class OwnPass:
     record: dict[int, QKV]
-    norms: dict[int, Tensor]  # layer -> the lengths of its values after W_O, (heads, tokens)
+    norms: dict[int, Tensor]  # layer -> the lengths of its values after W_O, (heads, tokens), where that is all
     biases: dict[int, Tensor]  # layer -> what is added to the scores, (heads, tokens, tokens)
     scale: float
     logits: Tensor  # (classes,)
@@ -32,7 +34,7 @@ class _Attentions(TorchFunctionMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.calls: list[tuple[tuple[Tensor, ...], Tensor | None, float | None]] = []
+        self.calls: list[Call] = []
 
     def __torch_function__(self, function: Any, types: Any, inputs: Any = (), options: Any = None) -> Any:
         options = options or {}
@@ -52,15 +54,14 @@ def prefix(model: Any) -> tuple[str, ...]:
     return named + tuple(f"reg{i}" for i in range(model.num_prefix_tokens - len(named)))
 
 
-def run(model: Any, pixels: Tensor) -> OwnPass:
-    """Runs the model on (1, 3, height, width), in evaluation mode and without dropout."""
+def attention_calls(model: Any, pixels: Tensor) -> tuple[Tensor, list[Call]]:
+    """(logits, what each layer asked torch's attention for). Raises PlaygroundError where layers ask otherwise."""
     rows, columns = model.patch_embed.grid_size
-    weight = next(model.parameters())
     training_modules = [module for module in model.modules() if module.training]
     model.eval()
     try:
         with torch.no_grad(), _Attentions() as attentions:
-            logits = model(pixels.to(weight))
+            logits = model(pixels.to(next(model.parameters())))
     except (RuntimeError, ValueError, AssertionError) as error:
         raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
     finally:
@@ -70,16 +71,29 @@ def run(model: Any, pixels: Tensor) -> OwnPass:
     calls = [call for call in attentions.calls if call[0][0].shape[2] == tokens]  # a pool asks with one query
     if len(calls) != len(model.blocks):
         raise PlaygroundError(timm_models.refusal(model))
+    return logits, calls
+
+
+def run(model: Any, pixels: Tensor) -> OwnPass:
+    """Runs the model on (1, 3, height, width), in evaluation mode and without dropout."""
+    logits, calls = attention_calls(model, pixels)
     record = {i: QKV(*(x[0].float() for x in qkv)) for i, (qkv, _, _) in enumerate(calls)}
     masks = {i: mask for i, (_, mask, _) in enumerate(calls) if mask is not None}
-    heads, given_scale = record[0].q.shape[0], calls[0][2]
+    (heads, tokens, _), given_scale = record[0].q.shape, calls[0][2]
     return OwnPass(
         {i: QKV(q, k, None) for i, (q, k, _) in record.items()},  # type: ignore[arg-type]
-        {i: _norms(block, record[i].v) for i, block in enumerate(model.blocks)},
+        {i: _norms(block, record[i].v) for i, block in enumerate(model.blocks) if _adds_plainly(block)},
         {i: mask.float().cpu().expand(1, heads, tokens, tokens)[0] for i, mask in masks.items()},
         record[0].q.shape[-1] ** -0.5 if given_scale is None else given_scale,
         logits[0].float().cpu(),
     )
+
+
+def _adds_plainly(block: Any) -> bool:
+    """Whether W_O and a gain are all that stands between the heads' mixtures and the tokens."""
+    attn = getattr(block, "attn", None)
+    is_plain = isinstance(getattr(attn, "norm", None), nn.Identity | None) and getattr(attn, "gate", None) is None
+    return is_plain and hasattr(attn, "proj") and "Post" not in type(block).__name__
 
 
 def _norms(block: Any, v: Tensor) -> Tensor:

@@ -123,6 +123,10 @@ class Record:
     def _norms(self, layers: Sequence[int]) -> list[Tensor]:
         """The value norms of each layer. Checks once that the model's weights are still those of the pass."""
         if all(self.record[layer].v is None for layer in layers):
+            if not self.stored_norms.keys() >= set(layers):
+                raise PlaygroundError(
+                    f"{self.model} does more than W_O to what attention gives: values have no length."
+                )
             return [self.stored_norms[layer] for layer in layers]
         blocks: Any = self._need_vit().blocks
         return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]

@@ -23,7 +23,6 @@ KINDS = {
     "layer scale": Config(**{**SMALL.__dict__, "layer_scale": True, "classes": 0}),
     "rotary, average": Config(**{**SMALL.__dict__, "positions": "rotary", "pool": "avg", "norm_place": "pooled"}),
     "pre-norm, map pool": Config(**{**SMALL.__dict__, "pre_norm": True, "pool": "map", "cls_token": False}),
-    "pre-training head": Config(**{**SMALL.__dict__, "pre_logits": True}),
 }
 
 
@@ -115,17 +114,7 @@ def test_two_passes_differ_with_dropout_and_without_it_have_the_model_s_logit(sm
     assert block.two_passes(small_trace, False) == pytest.approx((likeliest, likeliest), rel=1e-4)
 
 
-def test_the_pre_training_head_has_one_more_matrix():
-    c = KINDS["pre-training head"]
-    vit = VisionTransformer(c)
-    parameter_count = sum(p.numel() for module in (vit.pre_logits, vit.head) for p in module.parameters())
-    assert block.pretraining_head(c.width, c.classes) == (
-        parameter_count,
-        sum(p.numel() for p in vit.head.parameters()),
-    )
-
-
-@pytest.mark.parametrize("config", [KINDS["ours"], KINDS["rotary, average"], KINDS["pre-training head"]])
+@pytest.mark.parametrize("config", [KINDS["ours"], KINDS["rotary, average"]])
 def test_read_stream_equals_the_logit_lens_and_ends_with_the_model_s_answer(config, picture):
     trace = playground.trace(scramble(VisionTransformer(config)), picture)
     lens = block.read_stream(trace, 3)

@@ -238,7 +238,6 @@ def test_what_is_computed_from_a_changed_pass_is_changed_too(timm_vit, two_trace
 
 CONFIG_CHANGES = [
     {"qk_norm": True}, {"positions": "rotary"}, {"gated_mlp": True, "activation": "silu"}, {"layer_scale": True},
-    {"rotation": (8, 8, 1, 1), "mlp_norm": True},
 ]  # fmt: skip
 
 

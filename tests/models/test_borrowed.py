@@ -335,7 +335,7 @@ def test_damaged_weights_of_the_hub_count_as_absent_and_are_fetched_again(index,
     requests = []
     monkeypatch.setattr(timm_models.hub, "check", lambda name: None)  # as if the hub answered
     monkeypatch.setattr(
-        huggingface_hub, "hf_hub_download", lambda *_, **options: requests.append(options["force_download"])
+        huggingface_hub, "hf_hub_download", lambda *_, **options: requests.append(options["force_download"]) or "a file"
     )
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
     write_weights(folder / "model.safetensors", lambda data: data)

@@ -220,7 +220,7 @@ export class VisionTransformer {
     poolNames.forEach((poolName, i) =>
       t.take(pooled[poolName](), 1, someColumns(pooledRow, i * config.width, config.width)),
     );
-    return t.read(this.linear(this.preLogits(normed("fc_norm", pooledRow)), "head")); // (classes,)
+    return t.read(this.linear(normed("fc_norm", pooledRow), "head")); // (classes,)
   }
 
   mean(x) {
@@ -242,12 +242,6 @@ export class VisionTransformer {
     const answer = this.linear(mixture, "attn_pool.proj");
     t.add(answer, this.mlp(this.norm(answer, "attn_pool.norm"), "attn_pool.mlp"));
     return answer; // (1, D)
-  }
-
-  // The ViT paper's extra layer before the classifier, for pre-training.
-  preLogits(pooledRow) {
-    if (!this.w["pre_logits.fc.weight"]) return pooledRow;
-    return this.t.activate(this.linear(pooledRow, "pre_logits.fc"), "tanh");
   }
 
   linear(x, name, out) {
