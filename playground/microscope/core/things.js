@@ -58,7 +58,7 @@ function fillOf(row, told, share, { subject }) {
 
 // How much more the patches inside the border of these are like the asking patch than those outside it; less along the
 // picture's own border.
-function borderOf(told, likeness, { rows, columns }) {
+export function borderOf(told, likeness, { rows, columns }) {
   const isTold = new Uint8Array(rows * columns);
   for (const patch of told) isTold[patch] = 1;
   const [inner, outer] = [new Set(), new Set()];

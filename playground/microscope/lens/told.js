@@ -6,8 +6,11 @@ import { isEven } from "../core/light.js";
 import { partAt, toldOf } from "../core/places.js";
 import { writeRow } from "../core/says.js";
 import { prefixName } from "../core/sentence.js";
+import { borderOf } from "../core/things.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { sceneOf } from "./moment.js";
+
+const THING_BORDER = 0.1; // how much less a thing's outside is like the asking patch than its inside, at least
 
 // The record of the row of weights on view, or null where none is: maps, columns, other ways to look.
 export function rowOnView({ view }, data, { shown }) {
@@ -16,7 +19,13 @@ export function rowOnView({ view }, data, { shown }) {
   const { answers, pack } = shown;
   const row = rowRecord(answers.weights, view.head * pack.tokens, answers.entropies[view.head], data, shown);
   const isOff = Math.abs(shown.scale - 1) < 1e-9 && shown.altered;
-  return { ...row, off: isOff, alike: row.told.kind === "spread" ? alikeShare(view, data, shown) : null };
+  const ownPlace = row.told.places.find(({ own, near }) => own && !near);
+  const isSpread = row.told.kind === "spread";
+  const likeness = isSpread || ownPlace ? likenessNow(data, shown) : null;
+  if (likeness && ownPlace) ownPlace.thing = borderOf(ownPlace.patches, likeness, pack) >= THING_BORDER;
+  const first = view.head * pack.tokens + pack.prefixCount;
+  const sumAlike = (sum, cosine, patch) => sum + (cosine >= ALIKE_COSINE ? answers.weights[first + patch] : 0);
+  return { ...row, off: isOff, alike: isSpread && likeness ? likeness.reduce(sumAlike, 0) : null };
 }
 
 // The record of any row of the asking patch. start: the index of its first weight.
@@ -32,15 +41,11 @@ export function rowRecord(weights, start, entropy, data, { pack, mark }) {
   };
 }
 
-// The share of the row on patches that look like the asking patch; null while the late keys are on their way.
-function alikeShare(view, data, { pack, answers, mark }) {
+// How much all patches look like the asking patch; null while the late keys are on their way.
+function likenessNow(data, { pack, mark }) {
   const scene = sceneOf(data);
   if (mark < 0 || !scene || scene.pack.rows !== pack.rows || scene.pack.columns !== pack.columns) return null;
-  const first = view.head * pack.tokens + pack.prefixCount;
-  return likenessOf(scene.directions, mark).reduce(
-    (sum, cosine, patch) => sum + (cosine >= ALIKE_COSINE ? answers.weights[first + patch] : 0),
-    0,
-  );
+  return likenessOf(scene.directions, mark);
 }
 
 // The sentence for people who do not see the picture; "" where none is told.
