@@ -109,7 +109,11 @@ export function sayRow(language, row, columns = null) {
   const most = unbrokenPercent(row.most);
   if (row.even) return { before: opening + rowWords(language, "even", { share: most }), place: "", after: "" };
   const shown = shownPlace(told);
-  const key = isPlaceless(row) ? "placeless" : told.kind === "own" && shown.near ? "near" : told.kind;
+  const key = isPlaceless(row)
+    ? "placeless"
+    : told.kind === "own" && ownName(shown) === "surroundings"
+      ? "near"
+      : told.kind;
   const isAlike = key === "spread" && row.alike >= ALIKE_SHARE;
   const isWide = key === "spread" && shown.share >= MOSTLY; // its place is too large to be one
   const form = isAlike ? "spreadAlike" : isWide ? "wide" : key;
@@ -142,7 +146,7 @@ function listOf({ places }, shown, row, columns, language) {
 }
 
 // What the asking patch's own place is. `thing`: whether its border is one of the picture, see lens/told.js.
-const ownName = ({ near, thing }) => (near ? "surroundings" : thing ? "thing" : "region");
+const ownName = ({ near, thing }) => (thing ? "thing" : near ? "surroundings" : "region");
 
 // Where a share goes: [the preposition, the place].
 function whither(place, { fromPart }, columns, language) {

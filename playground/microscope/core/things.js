@@ -7,7 +7,8 @@ import { toldOf } from "./places.js";
 
 const ASKERS = 40; // patches, evenly spread, whose rows are compared
 const LEAST_SUBJECT = 0.1; // how much an asking patch belongs to the picture's subject: more than about half of all
-const LARGE_AREA = 0.2; // share of the picture: a larger thing is no better
+const LARGE_AREA = 0.1; // share of the picture: a thing of this size counts half of what a very large one would
+const FILLED_POWER = 2.5; // how much an even light without any outside counts
 const EDGE_FACTOR = 2; // a thing that takes half of the picture's border counts nothing
 const COMPARABLE = 2; // makes scores comparable with those of rows with a far partner
 
@@ -28,9 +29,8 @@ export function* thingsOf(scene, layers) {
         const from = i * tokens + prefixCount;
         const row = weights.subarray(from, from + patches);
         const { kind, places } = toldOf(row, 0, pack, thing.patch);
-        if (kind === "spread") continue;
-        const told = places.flatMap((place) => place.patches);
-        const share = told.reduce((sum, patch) => sum + row[patch], 0);
+        if (kind !== "own") continue;
+        const [{ patches: told, share }] = places;
         const filled = fillOf(row, told, share, scene);
         if (filled <= thing.score) continue; // its border could only lessen it
         const score = filled * borderOf(told, likenesses[i], pack);
@@ -52,17 +52,18 @@ function fillOf(row, told, share, { subject }) {
   const light = row.reduce((sum, weight) => sum + lightOf(weight), 0);
   const inside = told.reduce((sum, patch) => sum + lightOf(row[patch]), 0);
   const worth = told.reduce((sum, patch) => sum + subject[patch], 0) / told.length;
-  const area = Math.min(LARGE_AREA, told.length / row.length);
-  return COMPARABLE * worth * ((2 * inside) / (light + told.length)) ** 2 * Math.sqrt(share * area);
+  const area = told.length / row.length;
+  const filled = (2 * inside) / (light + told.length);
+  return COMPARABLE * worth * filled ** FILLED_POWER * Math.sqrt(share) * (area / (area + LARGE_AREA));
 }
 
 // How much more the patches inside the border of these are like the asking patch than those outside it; less along the
-// picture's own border.
+// picture's own border, and for a ragged border.
 export function borderOf(told, likeness, { rows, columns }) {
   const isTold = new Uint8Array(rows * columns);
   for (const patch of told) isTold[patch] = 1;
   const [inner, outer] = [new Set(), new Set()];
-  let edges = 0;
+  let [edges, sides] = [0, 0];
   for (const patch of told) {
     const [row, column] = [Math.floor(patch / columns), patch % columns];
     if (row === 0 || column === 0 || row === rows - 1 || column === columns - 1) edges++;
@@ -71,6 +72,7 @@ export function borderOf(told, likeness, { rows, columns }) {
         if (!isTold[r * columns + c]) {
           inner.add(patch);
           outer.add(r * columns + c);
+          if (r === row || c === column) sides++;
         }
   }
   const meanLikeness = (patches) => {
@@ -79,5 +81,6 @@ export function borderOf(told, likeness, { rows, columns }) {
     return total / Math.max(1, patches.size);
   };
   const alongEdge = (EDGE_FACTOR * edges) / (2 * (rows + columns) - 4);
-  return Math.max(0, meanLikeness(inner) - meanLikeness(outer)) * Math.max(0, 1 - alongEdge);
+  const roundness = Math.sqrt(Math.min(1, (4 * Math.sqrt(told.length)) / Math.max(1, sides))); // 1 for a square
+  return Math.max(0, meanLikeness(inner) - meanLikeness(outer)) * Math.max(0, 1 - alongEdge) * roundness;
 }

@@ -10,7 +10,7 @@ import { borderOf } from "../core/things.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { sceneOf } from "./moment.js";
 
-const THING_BORDER = 0.1; // how much less a thing's outside is like the asking patch than its inside, at least
+const THING_BORDER = 0.2; // how much less a thing's outside is like the asking patch than its inside, at least
 
 // The record of the row of weights on view, or null where none is: maps, columns, other ways to look.
 export function rowOnView({ view }, data, { shown }) {
@@ -19,7 +19,7 @@ export function rowOnView({ view }, data, { shown }) {
   const { answers, pack } = shown;
   const row = rowRecord(answers.weights, view.head * pack.tokens, answers.entropies[view.head], data, shown);
   const isOff = Math.abs(shown.scale - 1) < 1e-9 && shown.altered;
-  const ownPlace = row.told.places.find(({ own, near }) => own && !near);
+  const ownPlace = row.told.places.find(({ own }) => own);
   const isSpread = row.told.kind === "spread";
   const likeness = isSpread || ownPlace ? likenessNow(data, shown) : null;
   if (likeness && ownPlace) ownPlace.thing = borderOf(ownPlace.patches, likeness, pack) >= THING_BORDER;

@@ -62,11 +62,11 @@ test("a picture opens with a clear far partner, else a thing, else a far partner
   ];
   assert.deepEqual(openingWith(0.2, 0.3), far);
   assert.deepEqual(openingWith(0.1, 0.05), thing);
-  assert.deepEqual(openingWith(0.06, 0.02), far);
-  const [kind, , , patch] = openingWith(0.01, 0.02);
+  assert.deepEqual(openingWith(0.06, 0.01), far);
+  const [kind, , , patch] = openingWith(0.01, 0.01);
   assert.deepEqual([kind, patch], ["nothing", -1], "the class token");
   assert.deepEqual(openingWith(0.1, 0.1, true), thing);
-  assert.equal(openingWith(0.1, 0.05, true)[0], "nothing", "a coarse grid waits for the finer one");
+  assert.equal(openingWith(0.1, 0.03, true)[0], "nothing", "a coarse grid waits for the finer one");
 });
 
 test("of the surprises no two are of one head or of one place", () => {
