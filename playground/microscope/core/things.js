@@ -7,10 +7,10 @@ import { toldOf } from "./places.js";
 
 const ASKERS = 40; // patches, evenly spread, whose rows are compared
 const LEAST_SUBJECT = 0.1; // how much an asking patch belongs to the picture's subject: more than about half of all
-const LARGE_AREA = 0.1; // share of the picture: a thing of this size counts half of what a very large one would
+const AREA_POWER = 0.75; // how much a large thing counts more than a small one
 const FILLED_POWER = 2.5; // how much an even light without any outside counts
 const EDGE_FACTOR = 2; // a thing that takes half of the picture's border counts nothing
-const COMPARABLE = 2; // makes scores comparable with those of rows with a far partner
+const COMPARABLE = 8; // makes scores comparable with those of rows with a far partner
 
 // Returns [{layer, head, patch, patches: of the thing, share: of the row in it, score}], the best first, one for each
 // thing. It is a generator that yields after each head.
@@ -52,9 +52,9 @@ function fillOf(row, told, share, { subject }) {
   const light = row.reduce((sum, weight) => sum + lightOf(weight), 0);
   const inside = told.reduce((sum, patch) => sum + lightOf(row[patch]), 0);
   const worth = told.reduce((sum, patch) => sum + subject[patch], 0) / told.length;
-  const area = told.length / row.length;
+  const area = (told.length / row.length) ** AREA_POWER;
   const filled = (2 * inside) / (light + told.length);
-  return COMPARABLE * worth * filled ** FILLED_POWER * Math.sqrt(share) * (area / (area + LARGE_AREA));
+  return COMPARABLE * worth * filled ** FILLED_POWER * Math.sqrt(share) * area;
 }
 
 // How much more the patches inside the border of these are like the asking patch than those outside it; less along the

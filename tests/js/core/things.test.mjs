@@ -66,7 +66,7 @@ test("a picture opens with a clear far partner, else a thing, else a far partner
   const [kind, , , patch] = openingWith(0.01, 0.01);
   assert.deepEqual([kind, patch], ["nothing", -1], "the class token");
   assert.deepEqual(openingWith(0.1, 0.1, true), thing);
-  assert.equal(openingWith(0.1, 0.03, true)[0], "nothing", "a coarse grid waits for the finer one");
+  assert.equal(openingWith(0.1, 0.05, true)[0], "nothing", "a coarse grid waits for the finer one");
 });
 
 test("of the surprises no two are of one head or of one place", () => {
