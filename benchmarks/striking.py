@@ -314,7 +314,7 @@ def tally(file: Path | None) -> None:
             writer = csv.DictWriter(table_file, entries[0], lineterminator="\n")
             writer.writeheader()
             writer.writerows(entries)
-    for batch in "123456789":
+    for batch in dict.fromkeys(entry["batch"] for entry in entries):
         for choice in ("old", "new"):
             looks = [entry[choice].split() for entry in entries if entry["batch"] == batch]
             for look in range(min(map(len, looks), default=0)):

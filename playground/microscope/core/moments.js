@@ -29,7 +29,7 @@ const LEAST_DISTANCE = 0.1; // least distance between two of a moment's three pa
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
 export const STRIKING_SCORE = 0.044; // moments with a smaller score are not called striking
 const CLEAR_SCORE = 0.15; // a moment with a smaller score gives way to a thing
-const THING_SCORE = 0.03; // least score of a thing; twice as much on a coarse grid, else the finer one is waited for
+const THING_SCORE = 0.035; // least score of a thing; twice as much on a coarse grid, else the finer one is waited for
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 

@@ -8,7 +8,6 @@ import { toldOf } from "./places.js";
 const ASKERS = 40; // patches, evenly spread, whose rows are compared
 const LEAST_SUBJECT = 0.1; // how much an asking patch belongs to the picture's subject: more than about half of all
 const AREA_POWER = 0.75; // how much a large thing counts more than a small one
-const FILLED_POWER = 2.5; // how much an even light without any outside counts
 const EDGE_FACTOR = 2; // a thing that takes half of the picture's border counts nothing
 const COMPARABLE = 8; // makes scores comparable with those of rows with a far partner
 
@@ -54,7 +53,7 @@ function fillOf(row, told, share, { subject }) {
   const worth = told.reduce((sum, patch) => sum + subject[patch], 0) / told.length;
   const area = (told.length / row.length) ** AREA_POWER;
   const filled = (2 * inside) / (light + told.length);
-  return COMPARABLE * worth * filled ** FILLED_POWER * Math.sqrt(share) * area;
+  return COMPARABLE * worth * filled ** 2 * Math.sqrt(share) * area;
 }
 
 // How much more the patches inside the border of these are like the asking patch than those outside it; less along the
