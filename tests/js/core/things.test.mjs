@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rowInto, unpack } from "../../../playground/microscope/core/core.js";
-import { keysOf } from "../../../playground/microscope/core/kinds.js";
+import { keysOf, likenessOf } from "../../../playground/microscope/core/kinds.js";
 import { openingOf, searchMoments, surprisesOf } from "../../../playground/microscope/core/moments.js";
+import { borderOf } from "../../../playground/microscope/core/things.js";
 import { packOf } from "../packs.mjs";
 
 const [ROWS, COLUMNS] = [12, 14];
@@ -33,6 +34,19 @@ test("a compact part is found, in the head whose row lies in it, and its share i
   rowInto(row, 0, scene.pack, layer, head, scene.pack.prefixCount + patch, scene.pack.scale);
   const sum = patches.reduce((total, one) => total + row[scene.pack.prefixCount + one], 0);
   assert.ok(Math.abs(sum - share) < 1e-5 && share > 0.9, `${sum}, ${share}`);
+});
+
+test("a border counts as much as the picture changes there, and a ragged one less", () => {
+  const { directions } = sceneWith(isSquare);
+  const patchesOf = (isIn) =>
+    Array.from({ length: ROWS * COLUMNS }, (_, patch) => patch).filter((patch) =>
+      isIn(Math.floor(patch / COLUMNS), patch % COLUMNS),
+    );
+  const square = patchesOf(isSquare);
+  const border = (patches) => borderOf(patches, likenessOf(directions, square[6]), { rows: ROWS, columns: COLUMNS });
+  const half = patchesOf((row, column) => isSquare(row, column) && column < 7);
+  const ragged = patchesOf((row, column) => isSquare(row, column) && (row + column) % 2);
+  assert.ok(border(square) > border(half) && border(half) > border(ragged), [square, half, ragged].map(border).join());
 });
 
 test("what lies along the border, or takes half of the picture, is no thing", () => {
