@@ -8,8 +8,8 @@ const MOST_TOLD = 3; // a sentence tells at most this many places
 export const MOSTLY = 0.5; // the told places hold at least this share together
 const LARGE_PLACE = 0.5; // share of the picture: what is larger is no place
 
-// Returns [{patches, share, area: of the picture, brightest}], the largest share first. Patches that touch, at corners too, are one place.
-// from: the index of the first patch's weight.
+// Returns [{patches, share, area: of the picture, brightest}], the largest share first. Patches that touch, at corners
+// too, are one place. from: the index of the first patch's weight.
 export function placesOf(weights, from, { rows, columns }) {
   const isLit = litPatches(weights, from, rows * columns);
   const places = [];
