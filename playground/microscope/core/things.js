@@ -17,7 +17,10 @@ export function* thingsOf(scene, layers) {
   const { pack } = scene;
   const { prefixCount, tokens, patches, rows, columns } = pack;
   const askers = spreadPatches(rows, columns, ASKERS).filter((patch) => scene.subject[patch] > LEAST_SUBJECT);
-  const likenesses = askers.map((patch) => likenessOf(scene.directions, patch));
+  const likenesses = askers.map((patch) => {
+    const cosines = likenessOf(scene.directions, patch);
+    return (other) => cosines[other];
+  });
   const things = askers.map((patch) => ({ patch, score: 0, patches: [] }));
   const weights = new Float32Array(askers.length * tokens);
   const queries = askers.map((patch) => prefixCount + patch);
@@ -76,7 +79,7 @@ export function borderOf(told, likeness, { rows, columns }) {
   }
   const meanLikeness = (patches) => {
     let total = 0;
-    for (const patch of patches) total += likeness[patch];
+    for (const patch of patches) total += likeness(patch);
     return total / Math.max(1, patches.size);
   };
   const alongEdge = (EDGE_FACTOR * edges) / (2 * (rows + columns) - 4);

@@ -1,7 +1,7 @@
 // The record of the row on view, from which core/says.js makes a sentence, and the place that the picture outlines.
 
 import { largestIndex } from "../core/core.js";
-import { ALIKE_COSINE, likenessOf } from "../core/kinds.js";
+import { ALIKE_COSINE, alikeness } from "../core/kinds.js";
 import { isEven } from "../core/light.js";
 import { partAt, toldOf } from "../core/places.js";
 import { writeRow } from "../core/says.js";
@@ -19,13 +19,16 @@ export function rowOnView({ view }, data, { shown }) {
   const { answers, pack } = shown;
   const row = rowRecord(answers.weights, view.head * pack.tokens, answers.entropies[view.head], data, shown);
   const isOff = Math.abs(shown.scale - 1) < 1e-9 && shown.altered;
+  const likeness = likenessNow(data, shown);
   const ownPlace = row.told.places.find(({ own }) => own);
-  const isSpread = row.told.kind === "spread";
-  const likeness = isSpread || ownPlace ? likenessNow(data, shown) : null;
-  if (likeness && ownPlace) ownPlace.thing = borderOf(ownPlace.patches, likeness, pack) >= THING_BORDER;
-  const first = view.head * pack.tokens + pack.prefixCount;
-  const sumAlike = (sum, cosine, patch) => sum + (cosine >= ALIKE_COSINE ? answers.weights[first + patch] : 0);
-  return { ...row, off: isOff, alike: isSpread && likeness ? likeness.reduce(sumAlike, 0) : null };
+  if (row.told.kind !== "spread") {
+    if (likeness && ownPlace) ownPlace.thing = borderOf(ownPlace.patches, likeness, pack) >= THING_BORDER;
+    return { ...row, off: isOff, alike: null };
+  }
+  const weights = answers.weights.subarray(view.head * pack.tokens + pack.prefixCount);
+  let alike = 0;
+  for (let j = 0; likeness && j < pack.patches; j++) if (likeness(j) >= ALIKE_COSINE) alike += weights[j];
+  return { ...row, off: isOff, alike: likeness && alike };
 }
 
 // The record of any row of the asking patch. start: the index of its first weight.
@@ -41,11 +44,11 @@ export function rowRecord(weights, start, entropy, data, { pack, mark }) {
   };
 }
 
-// How much all patches look like the asking patch; null while the late keys are on their way.
+// A function patch → how much it looks like the asking patch; null while the late keys are on their way.
 function likenessNow(data, { pack, mark }) {
   const scene = sceneOf(data);
   if (mark < 0 || !scene || scene.pack.rows !== pack.rows || scene.pack.columns !== pack.columns) return null;
-  return likenessOf(scene.directions, mark);
+  return (patch) => alikeness(scene.directions, mark, patch);
 }
 
 // The sentence for people who do not see the picture; "" where none is told.
