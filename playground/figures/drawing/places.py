@@ -34,7 +34,8 @@ def places(row: np.ndarray) -> list[dict]:
                 unvisited[top + down, left + right] = False
                 patches.append(int((top + down) * row.shape[1] + left + right))
         shares = row.flat[patches]
-        found.append({"patches": patches, "share": float(shares.sum()), "brightest": patches[int(np.argmax(shares))]})
+        brightest, area = patches[int(np.argmax(shares))], len(patches) / row.size
+        found.append({"patches": patches, "share": float(shares.sum()), "area": area, "brightest": brightest})
     return sorted(found, key=lambda place: -place["share"])
 
 
@@ -60,7 +61,7 @@ def told(row: np.ndarray, mark: int, parts: Sequence[Part] = ()) -> dict:
             distinct.append(place)
     shown: list[dict] = []
     for place in distinct[:MOST_TOLD]:
-        if len(place["patches"]) > LARGE_PLACE * row.size:
+        if place["area"] > LARGE_PLACE:
             break
         shown.append(place)
         if sum(one["share"] for one in shown) >= MOSTLY:
@@ -88,7 +89,8 @@ def told_sentence(told: dict, columns: int, largest: float, token: str = "") -> 
         kind = "wide"
     shares = [f"{_whither(place, columns)} ({percent(place['share'])})" for place in told["places"]]
     return words("told", "figure", f"{kind}.near" if shown["near"] else kind, kind).format(
-        here=_whither(shown, columns), share=percent(shown["share"]), most=percent(largest), token=token,
+        here=_whither(shown, columns), share=percent(shown["share"]), area=percent(shown["area"]),
+        most=percent(largest), token=token,
         list=words("and", "figure").join(filter(None, [", ".join(shares[:-1]), shares[-1]])), lit=told.get("lit"),
     )  # fmt: skip
 

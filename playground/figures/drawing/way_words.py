@@ -249,7 +249,7 @@ ENGLISH = {
     "token.figure": "token {number}",
     # a row told by its places, as in core/says.js
     "told.figure.one": "{share} of its attention goes {here}.",
-    "told.figure.own": "It keeps to the area it lies in ({share}).",
+    "told.figure.own": "This patch looks at the area it lies in: {share} of its attention on {area} of the picture.",
     "told.figure.own.near": "It keeps to its own surroundings ({share}).",
     "told.figure.several": "Its attention goes {list}.",
     "told.figure.spread": "Its attention is spread over {lit} patches; no place gets more than {share}.",

@@ -86,6 +86,18 @@ test("the number stands beside the patch with the largest weight, unless all are
   assert.deepEqual(writtenText(), []);
 });
 
+test("where a place is outlined, its share stands for the numbers of its patches", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, ceiling: 0.02 } });
+  const namesDrawn = () => {
+    const { drawn } = microscope.part("picture").getContext("2d");
+    return drawn.splice(0).map(([name]) => name);
+  };
+  assert.ok(!namesDrawn().includes("strokeText"));
+  microscope.lens.update({ view: { ...VIEW, ceiling: 0.02, direction: "column" } });
+  draw(20);
+  assert.ok(namesDrawn().includes("strokeText"), "a column has no places");
+});
+
 test("the bar is drawn again where its domain changes, and hidden where colours have no number", async () => {
   const microscope = await mountLens({ pack: GRID, view: VIEW });
   const { drawn } = microscope.part("colourBar").getContext("2d");

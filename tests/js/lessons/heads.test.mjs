@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../../playground/microscope/core/core.js";
+import { heatCss } from "../../../playground/microscope/core/light.js";
 import { extremeHead } from "../../../playground/microscope/core/measures.js";
 import { callsOf } from "../canvas.mjs";
 import { packOf } from "../packs.mjs";
@@ -203,7 +204,7 @@ test("the card's map has a pixel for each offset, the board's pictures one for e
     ["0 0", "1 0", "2 0", "0 1", "1 1", "2 1", "0 2", "1 2", "2 2"],
   );
   assert.equal(pixels[4].style.fillStyle, "#0072b2");
-  assert.equal(pixels[5].style.fillStyle, "rgb(226 191 24)", "the largest share beside the query's own");
+  assert.equal(pixels[5].style.fillStyle, heatCss(1), "the largest share beside the query's own");
   const pictures = [...mountBoard({ ...BOARD, off: "0.1" }).parentElement.querySelectorAll("figure canvas")];
   const redOf = (canvas) => {
     const [, { data }] = callsOf(canvas.getContext("2d"), "putImageData").at(-1);
