@@ -53,15 +53,6 @@ test("where nobody can be asked for a layer, a step goes to the next one that is
   assert.equal(microscope.lens.view.layer, 0);
 });
 
-test("every frame under the cursor is timed, and a move within one patch draws none", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
-  microscope.lens.clearTimings();
-  for (const x of [0.1, 0.5, 0.9]) microscope.point("pointermove", microscope.part("picture"), x, 0.1);
-  assert.equal(microscope.lens.timings().length, 3);
-  microscope.point("pointermove", microscope.part("picture"), 0.92, 0.1);
-  assert.equal(microscope.lens.timings().length, 3);
-});
-
 test("while another picture is on its way the lens says so and waits; its own message stays", async () => {
   const microscope = await mountLens({ pack: GRID });
   microscope.lens.wait("It is on its way.");

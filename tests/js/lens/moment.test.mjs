@@ -199,15 +199,3 @@ test("surprises go round and lock their patch", async () => {
   assert.ok(distinctSurprises.size > 1 && distinctSurprises.size <= 8, [...distinctSurprises].join("; "));
   assert.equal(surprises[0], surprises[distinctSurprises.size]);
 });
-
-test("a surprise that is asked for too early comes when the layers have come", async () => {
-  const { lens, choices } = openedLens({ pack: { ...ALL_LAYERS, held: [0, 1] } });
-  lens.choice.filmWanted = false;
-  surprise(lens.choice, lens.data, lens.page);
-  assert.ok(lens.choice.filmWanted, "the layers are asked for");
-  assert.deepEqual(choices, []);
-  for (const [layer, entry] of unpack(packOf(ALL_LAYERS)).stored) lens.data.main.pack.stored.set(layer, entry);
-  lookForMoment(lens.choice, lens.data, lens.page);
-  await finishSearch(lens);
-  assert.equal(choices.length, 1);
-});

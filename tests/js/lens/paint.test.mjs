@@ -85,15 +85,3 @@ test("the number stands beside the patch with the largest weight, unless all are
   draw();
   assert.deepEqual(writtenText(), []);
 });
-
-test("the bar is drawn again where its domain changes, and hidden where colours have no number", async () => {
-  const microscope = await mountLens({ pack: GRID, view: VIEW });
-  const { drawn } = microscope.part("colourBar").getContext("2d");
-  const drawnBefore = drawn.length;
-  assert.ok(drawnBefore > 0);
-  microscope.key("s");
-  assert.ok(drawn.length > drawnBefore);
-  microscope.lens.update({ view: { ...VIEW, what: "components" } });
-  draw();
-  assert.equal(microscope.part("colourBar").style.visibility, "hidden");
-});

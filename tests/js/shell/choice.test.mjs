@@ -3,7 +3,6 @@ import { test } from "node:test";
 
 import {
   catalogue,
-  choice,
   choiceAfter,
   choiceFrom,
   droppedWords,
@@ -117,11 +116,6 @@ test("two compared pictures change places when the other one is chosen", () => {
   });
 });
 
-test("nothing is compared with itself", () => {
-  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { sample: "tabby" } });
-  assert.equal(besideAfter(pairChoice, { model: "large" }), null);
-});
-
 test("two models are compared on each new picture, and change places when the other is chosen", () => {
   const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { model: "large" } });
   assert.deepEqual(besideAfter(pairChoice, { mine: OWN_ID }), { model: "large" });
@@ -173,13 +167,6 @@ test("the words that an address leaves out are those with which the picture open
   );
 });
 
-test("who opens an address with another model than suits has chosen it", () => {
-  assert.deepEqual(
-    [{}, { model: "dino" }, { model: "large" }, { sample: "meadow", model: "dino" }].map((w) => choiceFrom(w).chose),
-    [false, false, true, true],
-  );
-});
-
 test("hostile words are left out", () => {
   for (const mine of [
     "",
@@ -219,40 +206,4 @@ test("the words of an address that the choice ignores are listed, but not words 
     assert.deepEqual(droppedTexts(words), []);
 });
 
-test("an address compares only with a picture that can exist", () => {
-  for (const mine of ["x", "../y", "<img>"]) assert.equal(choiceFrom({ with: `mine:${mine}` }).beside, null, mine);
-  assert.deepEqual(choiceFrom({ with: `mine:${OWN_ID}` }).beside, { mine: OWN_ID });
-  assert.equal(choiceFrom({ sample: "tabby", with: "sample:tabby" }).beside, null, "nothing is compared with itself");
-  assert.equal(choiceFrom({ model: "large", with: "model:large" }).beside, null);
-});
-
 // ------------------------------------------------------------------------------------------------ the choice object
-
-test("whoever follows hears each choice once, and nothing where nothing changes", () => {
-  choice.restore(TABBY_CHOICE);
-  const calls = [];
-  const unfollow = choice.follow((choiceNow, options) =>
-    calls.push([choiceNow.sample, choiceNow === choice.now, options.quietly ?? false]),
-  );
-  choice.set({ sample: "tabby" });
-  assert.deepEqual(calls, []);
-  choice.set({ sample: "meadow" });
-  choice.set({ sample: "meadow" });
-  choice.open({ sample: "flock" }, { quietly: true });
-  choice.open({ sample: "flock" });
-  assert.deepEqual(calls, [
-    ["meadow", true, false],
-    ["flock", true, true],
-  ]);
-  unfollow();
-  choice.set({ sample: "tabby" });
-  assert.equal(calls.length, 2);
-});
-
-test("the choice is changed by choosing alone", () => {
-  choice.restore(TABBY_CHOICE);
-  assert.throws(() => (choice.now.sample = "meadow"), TypeError);
-  assert.throws(() => (choice.now = MEADOW_CHOICE), TypeError);
-  assert.deepEqual(choice.words(), { sample: "tabby", model: "dino" });
-  assert.deepEqual(choice.words(MEADOW_CHOICE), wordsOf(MEADOW_CHOICE));
-});

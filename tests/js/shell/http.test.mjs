@@ -26,13 +26,6 @@ test("each request says the person's key, and nothing else where nothing is give
   assert.ok(!path.includes(ownKey()), "the key never stands in an address");
 });
 
-test("a request carries its body and its headers", async () => {
-  const server = aServer(() => json({}));
-  await ask("api/pictures", { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat.jpg" } });
-  const [{ method, body, headers }] = server.questions;
-  assert.deepEqual([method, body, headers["X-Playground-Name"]], ["POST", "bytes", "cat.jpg"]);
-});
-
 test("who has to wait asks again with the ticket, when told to, and hears how many come first", async () => {
   const answers = [waitAnswer(2, "t1"), waitAnswer(1, "t2"), json({ done: true })];
   const server = aServer(() => answers.shift());
@@ -54,13 +47,6 @@ test("who has to wait asks again with the ticket, when told to, and hears how ma
   assert.deepEqual([...new Set(paths(server))], ["POST api/pictures"]);
   assert.ok(server.questions.every(({ headers }) => headers["X-Playground-Key"] === ownKey()));
   assert.ok(server.questions.every(({ headers }) => headers["X-Playground-Name"] === "cat"));
-});
-
-test("who does not have to wait hears nothing of waiting", async () => {
-  aServer(() => json({}));
-  const calls = [];
-  await ask("api/x", { onWait: (peopleBefore) => calls.push(peopleBefore) });
-  assert.deepEqual(calls, []);
 });
 
 test("who leaves while they wait asks no more", async () => {
@@ -97,13 +83,6 @@ test("a refusal has the server's sentence, its status and all that it says", asy
   const body = { says: "There is no such picture.", forgotten: "ab" };
   aServer(() => json(body, 404));
   await assert.rejects(ask("api/x"), { name: "Refusal", status: 404, says: body.says, message: body.says, body });
-});
-
-test("a refusal without a sentence says its status", async () => {
-  for (const answer of [new Response("<h1>Bad Gateway</h1>", { status: 502 }), json({}, 502)]) {
-    aServer(() => answer);
-    await assert.rejects(ask("api/x"), { status: 502, says: "The server answers with 502." });
-  }
 });
 
 test("a refusal ends a wait", async () => {

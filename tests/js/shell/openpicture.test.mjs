@@ -41,11 +41,6 @@ test("a file alone is taken whatever it seems to be: the server says what is wro
   assert.deepEqual(picturesAmong(null), []);
 });
 
-test("no more pictures are taken than the browser keeps", () => {
-  const manyFiles = Array.from({ length: 30 }, (_, i) => aFile(`${i}.jpg`));
-  assert.equal(picturesAmong(manyFiles).length, 8);
-});
-
 test("on a phone the camera comes first, beside a plain chooser of several files", () => {
   const { inputs } = onPhone(() => aSheet());
   const inputKinds = inputs.map((input) => [input.getAttribute("capture"), input.multiple]);
@@ -53,22 +48,6 @@ test("on a phone the camera comes first, beside a plain chooser of several files
     ["environment", false],
     [null, true],
   ]);
-});
-
-test("on a computer there is one chooser of files, of several at once", () => {
-  const { inputs } = aSheet();
-  assert.deepEqual(
-    inputs.map((input) => [input.getAttribute("capture"), input.multiple]),
-    [[null, true]],
-  );
-});
-
-test("CIFAR-10 by number stands there only where the server has it", () => {
-  assert.equal(aSheet().box.querySelector("fieldset"), null);
-  assert.match(
-    aSheet({ labelled: { count: 60000, what: "pictures" } }).box.querySelector("legend").textContent,
-    /60,000/,
-  );
 });
 
 test("of the numbers that are chosen while one is on its way, only the last is asked for", async () => {
@@ -91,21 +70,6 @@ test("of the numbers that are chosen while one is on its way, only the last is a
   const note = box.querySelector("fieldset .note");
   await until(() => note.textContent === "no. 5", "the title of the last one");
   assert.deepEqual(requests, [3, 5]);
-});
-
-test("a number that is typed beyond the last one means the last one", async () => {
-  const requests = [];
-  const takeLabelled = async (number) => ({ title: String(requests.push(number)) });
-  const numberField = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled }).box.querySelector(
-    "fieldset input[type=number]",
-  );
-  const typedTexts = ["1000000", "-7", "many"];
-  for (const [i, value] of typedTexts.entries()) {
-    numberField.value = value;
-    numberField.dispatchEvent(new page.Event("change"));
-    await until(() => requests.length === i + 1, `the question for ${value}`);
-  }
-  assert.deepEqual(requests, [99, 0, 0]);
 });
 
 test("a file that is too large, and that the browser can't make smaller, is refused with its size", async () => {

@@ -50,15 +50,6 @@ test("a photograph is sent by its name, kept in this browser, and chosen", async
   assert.equal(reports.at(-1), 1);
 });
 
-test("a long name is cut, and a missing one is replaced", async () => {
-  const server = photographServer();
-  const album = await aVisit();
-  await album.open(photograph(`${"ä".repeat(200)}.jpg`));
-  await album.open(new Blob(["pasted"]));
-  const names = server.questions.map(({ headers }) => decodeURIComponent(headers["X-Playground-Name"]));
-  assert.deepEqual(names, ["ä".repeat(60), "pasted picture"]);
-});
-
 test("a photograph that is refused is neither kept nor chosen, and its sentence is told", async () => {
   aServer(() => json({ says: "This file is no picture." }, 400));
   const album = await aVisit();
@@ -127,17 +118,6 @@ test("a reload brings the photographs back, the latest last", async () => {
   assert.equal(reports.length, 1);
 });
 
-test("together with a photograph that could not be kept there are no more than eight", async () => {
-  photographServer();
-  const formerVisit = await aVisit();
-  for (let n = 0; n < 8; n++) await formerVisit.open(photograph());
-  database.full = true;
-  const album = await aVisit();
-  await album.open(photograph());
-  await album.read();
-  assert.deepEqual([album.list.length, numbersOf(album.list).at(-1)], [8, 9]);
-});
-
 test("a class link reads nothing from this browser and keeps nothing in it", async () => {
   photographServer();
   await (await aVisit()).open(photograph());
@@ -157,19 +137,6 @@ test("a browser that keeps nothing keeps the photographs as long as the page", a
   await album.read();
   await album.open(photograph());
   assert.deepEqual(numbersOf(album.list), [1]);
-});
-
-test("a late answer to a request from before the photograph came again does not send it a second time", async () => {
-  const server = photographServer();
-  const album = await aVisit();
-  await album.open(photograph());
-  const askedAt = performance.now();
-  assert.equal(await album.bringAgain(idOf(1), { asked: askedAt }), true);
-  assert.equal(await album.bringAgain(idOf(1), { asked: askedAt }), true);
-  assert.equal(server.questions.length, 2, "the answer was on its way while the picture was");
-  await new Promise((resolve) => setTimeout(resolve, 2));
-  assert.equal(await album.bringAgain(idOf(1), { asked: performance.now() }), true);
-  assert.equal(server.questions.length, 3, "forgotten once more");
 });
 
 test("a photograph that the server has forgotten is sent again, by its name", async () => {
@@ -221,25 +188,4 @@ test("forgetting empties page, browser and server, and shows a sample", async ()
   assert.deepEqual([album.list, database.kept(), choice.now.mine, choice.now.sample], [[], [], null, "tabby"]);
   assert.equal(requestsTo(server).at(-1), FORGET_REQUEST);
   assert.equal(await album.bringAgain(idOf(1)), false, "nothing brings it back");
-});
-
-test("forgetting leaves a sample on view, without the photograph beside it", async () => {
-  photographServer();
-  const album = await aVisit();
-  await album.open(photograph());
-  choice.set({ sample: "meadow", beside: { mine: idOf(1) } });
-  await album.forget();
-  assert.deepEqual([choice.now.sample, choice.now.beside], ["meadow", null]);
-  choice.set({ beside: { model: "large" } });
-  await album.forget();
-  assert.deepEqual(choice.now.beside, { model: "large" }, "what is no photograph stays");
-});
-
-test("forgetting empties page and browser even if the server is away", async () => {
-  photographServer();
-  const album = await aVisit();
-  await album.open(photograph());
-  aServer(() => Promise.reject(new TypeError("Failed to fetch")));
-  await album.forget();
-  assert.deepEqual([album.list, database.kept()], [[], []]);
 });

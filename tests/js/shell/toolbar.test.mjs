@@ -55,10 +55,6 @@ test("every part shows what is chosen, whoever chose it", () => {
   assert.ok(linesOfMore(bar).includes("Compare"));
 });
 
-test("a model without a plain title goes by its name", () => {
-  assert.equal(aToolbar({ now: { model: "vit_tiny" } }).words(".more .label"), "vit_tiny");
-});
-
 test("the grid is chosen by its detail", () => {
   const bar = aToolbar();
   const { host, part } = bar;
@@ -71,14 +67,6 @@ test("the grid is chosen by its detail", () => {
   select.value = "2";
   select.dispatchEvent(new page.Event("change"));
   assert.equal(host.choice.now.detail, 2);
-});
-
-test("nothing is made anew when something is chosen or the host tells the same again", () => {
-  const { host, root, toolbar } = aToolbar();
-  const elementsBefore = [...root.querySelectorAll("button, select, option, img")];
-  host.choice.set({ sample: "flock", detail: 2 });
-  toolbar.update({ grids: structuredClone(host.grids), titles: { ...host.titles } });
-  assert.deepEqual([...root.querySelectorAll("button, select, option, img")], elementsBefore);
 });
 
 test("a button opens its sheet, which is named and has the focus; pressed again it closes", () => {
@@ -117,18 +105,6 @@ test("a press outside closes the sheet, one inside does not", () => {
   assert.equal(sheet(), null);
   document.body.dispatchEvent(new page.Event("click", { bubbles: true }));
   assert.equal(part(".pictures").getRootNode().activeElement, part(".pictures"));
-});
-
-test("one sheet is open at a time, and what filled the former one is told that it is over", () => {
-  let signal = null;
-  const bar = aToolbar({ sheets: { models: (_, options) => ({ signal } = options), export: () => {} } });
-  const { part, root } = bar;
-  openLine(bar, "Model");
-  assert.equal(signal.aborted, false);
-  part(".pages").click();
-  assert.equal(signal.aborted, true);
-  assert.equal(root.querySelectorAll(".sheet").length, 1);
-  assert.equal(part(".more").getAttribute("aria-expanded"), "false");
 });
 
 test("the menu has the story, each page with its number, the tour, Present, the version; links keep the choice", () => {
@@ -238,25 +214,4 @@ test("what is opened from More stands under More and gives it the focus back", (
   assert.equal(part(".more").getAttribute("aria-expanded"), "true");
   pressKey(sheet(), "Escape");
   assert.equal(focused(), part(".more"));
-});
-
-test("another page closes what is open", () => {
-  const { part, sheet, toolbar } = aToolbar();
-  part(".photo").click();
-  toolbar.update({ version: "9.9" });
-  assert.ok(sheet());
-  toolbar.update({ page: "teach" });
-  assert.equal(sheet(), null);
-});
-
-test("a hidden toolbar draws nothing and stays alive; one that has ended follows nobody", () => {
-  const { host, root, toolbar, words } = aToolbar({ hidden: true });
-  assert.equal(root.hidden, true);
-  host.choice.set({ model: "small" });
-  toolbar.update({ hidden: false });
-  assert.equal(root.hidden, false);
-  assert.equal(words(".more .label"), "our small ViT");
-  toolbar.destroy();
-  assert.equal(root.childElementCount, 0);
-  assert.equal(host.listeners(), 0);
 });
