@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -18,16 +17,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-import fuzz_pictures  # noqa: E402
-from fuzz import addresses, cifar_folders, for_each, images, packs  # noqa: E402
+from fuzz import addresses, for_each, images, packs  # noqa: E402
 
-from playground.assets import PACKS, TIMELAPSE  # noqa: E402
+from playground.assets import PACKS  # noqa: E402
 from playground.errors import PlaygroundError  # noqa: E402
-from playground.pictures.decoder import Killed, TookTooMuch, Worker  # noqa: E402
 from playground.pictures.images import open_image  # noqa: E402
 from playground.serving import chosen  # noqa: E402
 from playground.tracing import Trace  # noqa: E402
-from playground.training import datasets, timelapse  # noqa: E402
 
 
 def megabytes() -> float:
@@ -42,42 +38,12 @@ def try_picture(data: bytes) -> str:
         return "refused in a sentence"
 
 
-_workers: list[Worker] = []  # decoding workers; the last one is in use
-
-
-def try_in_worker(data: bytes) -> str:
-    """Decodes a file in a worker. Raises an error if the file took so much time or memory that the worker was ended."""
-    if not _workers or not _workers[-1].can_go_on():
-        _workers.append(Worker())
-    try:
-        _workers[-1].decoded(data, 2**22)
-        return "opened"
-    except (Killed, TookTooMuch) as reason:
-        raise RuntimeError(f"{len(data):,} bytes, {data[:60]!r}…: {reason}") from None
-    except PlaygroundError:
-        return "refused in a sentence"
-
-
 def try_address(words: dict[str, str]) -> str:
     return _refused_or(lambda: chosen.read(words, None))
 
 
 def try_pack(data: bytes) -> str:
     return _refused_or(lambda: Trace.from_bytes(data))
-
-
-def try_timelapse(data: bytes) -> str:
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        return _refused_or(lambda: timelapse.read(Path(file.name)))
-
-
-def try_folder(files: dict[str, bytes]) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        for name, content in files.items():
-            (Path(folder) / name).write_bytes(content)
-        return _refused_or(lambda: [example.open() for example in datasets.read(folder).places])
 
 
 def _refused_or(parse: Callable[[], object]) -> str:
@@ -90,14 +56,8 @@ def _refused_or(parse: Callable[[], object]) -> str:
 
 TRIALS = {  # title -> (function that calls `each` with every example that it makes, function that tries an example)
     "pictures": (lambda count, seed, each: [each(data) for data in images(count, seed)], try_picture),
-    **{
-        f"pictures of parts: {kind}": (partial(for_each, strategy), try_in_worker)
-        for kind, strategy in fuzz_pictures.KINDS.items()
-    },
     "addresses": (lambda count, seed, each: [each(words) for words in addresses(count, seed)], try_address),
     "packs": (partial(for_each, packs((PACKS / "meadow-2.pack").read_bytes())), try_pack),
-    "time-lapses": (partial(for_each, packs(TIMELAPSE.read_bytes())), try_timelapse),
-    "folders of CIFAR": (partial(for_each, cifar_folders()), try_folder),
 }
 
 

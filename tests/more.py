@@ -35,7 +35,6 @@ SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a te
     "card": ["--device", "cpu", "--models", "ViT-Ti/16", "--times", "1"],
     "class": ["--phones", "20", "--rounds", "1"],
     "contact_sheet": [],
-    "corpus": ["--minutes", "0.05"],
     "decoding": ["--times", "1"],
     "engine": [],
     "eyes": [],
