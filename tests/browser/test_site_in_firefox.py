@@ -17,14 +17,6 @@ LESSONS = ("by_hand", "patches")  # the tests in Chromium open all lessons
 pytestmark = pytest.mark.skipif(firefox.find() is None, reason="no Firefox is installed: apt-get install firefox-esr")
 EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PICTURE = ".lens canvas[data-ref=picture]"
-IS_CONTROLLED = "() => Boolean(navigator.serviceWorker.controller)"
-# Returns whether a drawing is there. Presses "without a guess" first, if the step hides the drawing until a guess.
-IS_DRAWN = """() => {
-  for (const { shadowRoot } of document.querySelectorAll("#lesson .lesson-ask"))
-    [...(shadowRoot?.querySelectorAll("button") ?? [])].find((one) => one.textContent.includes("without"))?.click();
-  return [...document.querySelectorAll("#lesson .lesson-drawing")].some(
-    ({ shadowRoot }) => shadowRoot?.querySelector("canvas, .bars, table")?.clientHeight);
-}"""
 
 IS_VISIBLE = """(selector) => {
   const roots = [document];
@@ -79,49 +71,6 @@ def test_samples_are_python_s_and_a_photograph_is_computed_here_and_asks_nobody(
             page.run("view => theLens().update({ view })", view | {"what": map_name})
             page.read(f"r => r.what === '{map_name}' && r.map")
         assert requests_since(request_count) == [], "nobody is asked for anything"
-
-
-@pytest.mark.slow
-def test_a_second_visit_needs_no_host_and_finds_the_photograph(folder, page):
-    with plain_server(folder) as url:
-        page.open(f"{url}/#model=bundled&sample=flock")
-        page.read()
-        page.until(IS_CONTROLLED)
-        drop(page, named("twins").path)
-        own_picture = page.read("r => r.picture !== 'flock' && r.layersHeld.length === 6")["picture"]
-    page.open("about:blank")
-    page.open(f"{url}/#model=bundled&mine={own_picture}")  # the server has stopped
-    assert page.read("r => r.layersHeld.length === 6")["picture"] == own_picture
-
-
-@pytest.mark.slow
-def test_what_the_camera_sees_is_looked_at_while_it_moves(folder, page):
-    with plain_server(folder) as url:
-        page.open(f"{url}/#model=bundled&sample=portrait")
-        page.read()
-        page.click(".opener.photo")
-        page.click("button", "Live")
-        first_picture = page.read("r => r.picture.startsWith('live')")["picture"]
-        request_count = len(REQUEST_LOG)
-        page.read(f"r => r.picture !== '{first_picture}'")
-        assert requests_since(request_count) == []
-        page.click("button", "Stop")
-        page.read("r => r.picture === 'portrait'")
-
-
-@pytest.mark.slow
-def test_lessons_draw_and_a_phone_s_page_is_no_wider_than_its_screen(folder, page):
-    page.set_size(390, 844)
-    with plain_server(folder) as url:
-        for lesson in ("", *LESSONS):
-            page.open("about:blank")
-            page.open(f"{url}/#page={lesson}" if lesson else url)
-            if lesson:
-                page.until("() => Boolean(document.querySelector('#lesson .lesson-steps'))")
-                page.until(IS_DRAWN)
-            else:
-                page.read()
-            assert page.run("() => document.documentElement.scrollWidth") <= 390, lesson
 
 
 def test_see_works_by_mouse_finger_and_keyboard(folder, firefox_page):

@@ -119,14 +119,6 @@ def test_every_written_command_works_in_an_empty_folder(scripts, empty, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [["train"], ["photographs", "album"]], ids=" ".join)
-def test_commands_that_make_weights_are_not_in_the_package_which_says_so(scripts, empty, command):
-    result = subprocess.run([scripts / "attention-playground", *command], cwd=empty, capture_output=True, text=True)
-    assert result.returncode == 2, result.stderr
-    assert "not in the installed package" in result.stderr
-
-
-@pytest.mark.slow
 def test_the_readme_s_python_works_in_an_empty_folder(scripts, empty, tmp_path):
     code = "\n".join(blocks(ROOT / "README.md", "python"))
     (tmp_path / "readme.py").write_text(code)

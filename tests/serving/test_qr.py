@@ -5,12 +5,6 @@ import pytest
 from playground.errors import PlaygroundError
 from playground.serving import qr
 
-# "y" seventeen times, as the library segno 1.6.6 draws it (byte mode, least correction, mask 1)
-KNOWN_CODE = int(
-    "1fd87f82d20dd1576e9abb7585d82d20ff55fc02401cdef354fbbe7d55572555fde22009bbff05560a55574623ba5bb5d655e0bd51fd221",
-    16,
-)
-
 ADDRESSES = ["http://a.b/c/X", "http://192.168.178.23:8501/c/ACDEF", "https://attention.example.org/some/path/c/QRTVW"]
 
 
@@ -49,10 +43,6 @@ def read_code(rows: list[str]) -> str:
 @pytest.mark.parametrize("text", [*ADDRESSES, *("x" * n for n in (1, 17, 18, 32, 33, 53, 54, 78, 79, 106))])
 def test_a_drawn_code_can_be_read(text):
     assert read_code(qr.rows(text)) == text
-
-
-def test_a_code_is_drawn_as_another_program_draws_it():
-    assert int("".join(qr.rows("y" * 17)), 2) == KNOWN_CODE
 
 
 def test_a_long_address_is_refused_with_a_sentence():

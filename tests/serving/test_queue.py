@@ -77,24 +77,6 @@ def test_who_waits_is_told_how_many_come_first(busy):
         assert counts == [1, 0]
 
 
-def test_a_request_that_may_come_from_the_same_page_is_no_person_who_comes_first():
-    queue = Queue(1)
-    me, keyless, stranger = Visitor("me", "here"), Visitor("", "here"), Visitor("them", "there")
-    # a request without a key may come from the same page
-    for visitor, expected in ((me, 0), (keyless, 0), (stranger, 1)):
-        counts = []
-        first = queue.take(visitor=visitor)
-        first.__enter__()
-
-        def tell(count, told_counts=counts, first=first):
-            told_counts.append(count)
-            if len(told_counts) == 1:
-                first.__exit__(None, None, None)
-
-        with queue.take(tell, visitor=me):
-            assert counts == [expected, 0], (visitor, counts)
-
-
 def test_a_waiter_who_leaves_gives_the_place_back(busy):
     queue, release = busy
 
@@ -154,18 +136,6 @@ def test_a_person_with_ten_questions_keeps_a_stranger_waiting_for_one(line):
     assert [visitor.person for visitor in service_order(line)] == ["me", "stranger", *["me"] * 9]
 
 
-def test_people_of_one_network_who_pay_together_count_each_among_those_who_come_first(line):
-    join(line, Visitor("anna", "a school"))
-    assert line.ahead(join(line, Visitor("bert", "a school"))) == (2, 2)
-
-
-def test_a_stranger_s_long_work_does_not_count_among_those_who_come_first(known):
-    queue = Queue(extra_long=1, costs=Ledger(lambda: 0.0))
-    join(queue, Visitor("me"))
-    join(queue, Visitor("stranger"), seconds=5.0)
-    assert queue.ahead(join(queue, Visitor("me"))) == (1, 0)
-
-
 def test_people_take_turns_also_when_one_comes_later(line):
     for name in "aaabbc":
         join(line, Visitor(name))
@@ -209,28 +179,6 @@ def ask_in_threads(queue, visitors: list[Visitor], finer: bool = False) -> tuple
     return threads, served_visitors
 
 
-def test_a_stranger_comes_before_a_script_with_many_keys_at_one_address(busy):
-    queue, release = busy
-    script = [Visitor(f"nobody {i}", "10.0.0.1") for i in range(30)]
-    stranger = Visitor("ann", "10.0.0.2")
-    threads, served_visitors = ask_in_threads(queue, [*script, stranger])
-    release.set()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert served_visitors.index(stranger) <= 1
-    assert [visitor for visitor in served_visitors if visitor != stranger] == script
-
-
-def test_two_networks_take_turns(busy):
-    queue, release = busy
-    first_visitors, second_visitors = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
-    threads, served_visitors = ask_in_threads(queue, [*first_visitors, *second_visitors])
-    release.set()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert "".join(visitor.address for visitor in served_visitors) in ("ab" * 5, "ba" * 5)
-
-
 @pytest.mark.parametrize("has_keys", [True, False], ids=["minted keys", "no keys"])
 def test_all_newcomers_of_a_network_count_as_one_person(busy, has_keys, known):
     """Once, 400 questions without a key made another person of the same address wait for half a minute."""
@@ -243,24 +191,6 @@ def test_all_newcomers_of_a_network_count_as_one_person(busy, has_keys, known):
         thread.join(PATIENCE)
     assert [place for place, visitor in enumerate(served_visitors) if visitor == ann] == [1, 3]
     assert [visitor for visitor in served_visitors if visitor != ann] == script
-
-
-def test_a_finer_answer_waits_for_people_without_any_answer(busy):
-    queue, release = busy
-    finer_places, served_visitors = [], []
-
-    def refine():
-        with queue.take(visitor=Visitor("ann", "a"), finer=True):
-            finer_places.append(len(served_visitors))
-
-    thread = threading.Thread(target=refine)
-    thread.start()
-    until(lambda: queue.line, "nobody joined the queue")
-    threads, served_visitors = ask_in_threads(queue, [Visitor(f"{i}", "a") for i in range(3)])
-    release.set()
-    for worker in (thread, *threads):
-        worker.join(PATIENCE)
-    assert finer_places == [3]
 
 
 def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(known):

@@ -107,19 +107,6 @@ test("the sums of heads that are not here are not waited for, and are computed w
   assert.equal(prepareColumns(createAnswers(pack), [0], 1, SCALE, -1), 0, "without time nothing is done");
 });
 
-test("in a column of values the token's own length weighs what everybody takes of it", () => {
-  const answers = createAnswers(allHeads);
-  while (prepareColumns(answers, [0], 0, SCALE, 1000) < 1);
-  answerLayer(answers, 0, 4, SCALE, "value", "column");
-  const { norms } = layerOf(allHeads, 0);
-  for (let i = 0; i < answers.values.length; i++) {
-    const length = norms[Math.floor(i / allHeads.tokens) * allHeads.tokens + 4];
-    assert.ok(Math.abs(answers.values[i] - answers.weights[i] * length) < 1e-6, `${i}`);
-  }
-  const receivedSum = headPart(answers.weights, 1, allHeads.tokens).reduce((a, b) => a + b);
-  assert.ok(Math.abs(answers.totals[1] - receivedSum) < 1e-5, "what the token receives in all");
-});
-
 test("rows and columns of raw scores agree on each pair, and no weights stand where sums are missing", () => {
   const [rows, columns] = [createAnswers(allHeads), createAnswers(allHeads)];
   answerLayer(rows, 0, 2, 1, "score", "row");

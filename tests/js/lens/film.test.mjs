@@ -21,22 +21,6 @@ test("a click on the film goes to that layer, and dragging plays them", async ()
   }
 });
 
-test("a press on a film of two lines is read in its own line", async () => {
-  const held = Array.from({ length: 12 }, (_, layer) => layer);
-  const microscope = await mountLens({ pack: { ...GRID, layers: 12, held }, view: VIEW });
-  const strip = microscope.find(".film canvas");
-  Object.assign(strip, { setPointerCapture() {}, hasPointerCapture: () => true });
-  for (const [layer, x, y] of [
-    [0, 0.01, 0.25],
-    [5, 0.99, 0.25],
-    [6, 0.01, 0.75],
-    [11, 0.99, 0.75],
-  ]) {
-    microscope.point("pointerdown", strip, x, y);
-    assert.equal(microscope.lens.view.layer, layer);
-  }
-});
-
 test("the film shows each layer's head on view, sharpest head, or mean; the pressed button says which", async () => {
   const microscope = await mountLens({ pack: GRID, view: VIEW });
   microscope.openRow("head");

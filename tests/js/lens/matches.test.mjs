@@ -51,20 +51,6 @@ test("where there is no match a sentence says so, and no line is drawn", async (
   assert.ok(microscope.find(".match-line").hidden);
 });
 
-test("a patch of the compared picture asks as well", async () => {
-  const microscope = await mountComparison();
-  microscope.point("pointermove", microscope.part("twin"), 0.5, 0.26);
-  const { match } = microscope.lens.read();
-  assert.equal(match.from, "other");
-  assert.equal(match.nearest, 7 - match.asked);
-});
-
-test("one picture in two models has no matches", async () => {
-  const otherEntry = { id: "cat in another model", trace: { model: "large", picture: { id: "picture of cat" } } };
-  const microscope = await mountLens({ pack: GRID, view: VIEW, other: otherEntry });
-  assert.ok(microscope.find(".match-words").hidden);
-});
-
 test("a button shows both pictures in parts, and leads back", async () => {
   const microscope = await mountComparison();
   microscope.click(microscope.find(".match-words button"));

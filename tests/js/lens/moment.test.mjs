@@ -85,18 +85,6 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
   assert.equal(lens.choice.view.head, 0, "it does not move again");
 });
 
-test("of prepared pictures, one without a start that somebody chose moves to its best moment", async () => {
-  for (const [start, moveCount] of [
-    [undefined, 1],
-    [[0.5, 0.5], 0],
-  ]) {
-    const trace = aTrace("prepared", { prepared: {}, model: "small", picture: { id: "photograph", start } });
-    const { lens, moves } = openedLens({ trace });
-    await finishSearch(lens);
-    assert.equal(moves.length, moveCount, `start ${start}`);
-  }
-});
-
 test("where nothing stands out, the class token's row opens and a message says so until somebody points", async () => {
   const { lens, choices, moves } = openedLens({ pack: PLAIN });
   assert.equal(openingRow(PLAIN).kind, "nothing");
@@ -145,14 +133,6 @@ test("nobody's choice is overruled: a head, a cursor, a click, an address, a loc
   const { lens, moves } = openedLens({ view: { layer: "2" } });
   await finishSearch(lens);
   assert.deepEqual(moves, [], "an address");
-});
-
-test("a mouse that rests where the picture appears has not touched it", async () => {
-  const { lens, moves } = openedLens();
-  lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX: 5, clientY: 5 }));
-  lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX: 6, clientY: 6 }));
-  await finishSearch(lens);
-  assert.equal(moves.length, 1);
 });
 
 test("a sample stays in the view that was chosen for it, and its telling patches are known, too", async () => {

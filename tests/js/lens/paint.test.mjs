@@ -1,29 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { aTrace, passTime } from "./alens.mjs";
+import { passTime } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
-test("while a layer is on its way a sentence says so", async () => {
-  const microscope = await mountLens({ pack: { ...GRID, held: [1] }, view: VIEW });
-  microscope.key("]");
-  assert.equal(microscope.words("waiting"), "Layer 2 is on its way.");
-  assert.equal(microscope.part("waiting").hidden, false);
-  microscope.key("[");
-  assert.ok(microscope.part("waiting").hidden);
-});
-
 const FEATURES = { ...VIEW, what: "parts", locked: false };
-
-test("a map whose data nobody has says so instead of waiting for good", async () => {
-  const microscope = await mountLens({ pack: GRID, view: FEATURES });
-  assert.equal(microscope.words("waiting"), "The features of layer 1 are on their way.");
-  await microscope.show("dog", { main: aTrace("dog", { offers: ["layers"] }), view: FEATURES });
-  assert.equal(microscope.words("waiting"), "What this needs is not here.");
-});
 
 test("features that do not fit the picture's tokens count as a failure, not as still on their way", async () => {
   const microscope = await mountLens({ pack: GRID, view: FEATURES, host: { failed() {} } });

@@ -2,23 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { receive } from "../../../playground/microscope/lens/asking.js";
-import { canAsk, habitOf, overlayNow, resolve, storeNames } from "../../../playground/microscope/lens/state.js";
+import { habitOf, overlayNow, resolve, storeNames } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
-
-test("the patch under the cursor asks, unless one is locked", () => {
-  const { lens } = aLens({ view: { query: "1,2" } });
-  const token = () => resolve(lens.choice, lens.data, lens.frame).token;
-  assert.equal(token(), 6);
-  lens.choice.hover = 2;
-  assert.equal(token(), 2);
-  lens.choice.hover = 0; // a prefix token, whose number is 0
-  assert.equal(token(), 0);
-  lens.choice.view = { ...lens.choice.view, locked: true };
-  assert.equal(token(), 6);
-  lens.choice.view = { ...lens.choice.view, query: "cls" };
-  assert.equal(token(), 0);
-});
 
 test("a whole pass is missing until the pass with this scale is here; till then the trained one is shown", () => {
   const { lens } = aLens({ view: { pass: "whole", scale: "off" } });
@@ -48,15 +34,6 @@ test("a layer is missing where the pack that answers has none of its heads", () 
   lens.data.whole = receive(lens.data, aTrace("whole"), packOf({ held: [2], forward_scale: 0.1 }));
   lens.choice.view = { ...lens.choice.view, pass: "whole", scale: 0.1 };
   assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, false, "the whole pass has it");
-});
-
-test("only a host with more than one picture compares, and only what a source offers is asked", () => {
-  const { lens } = aLens({ offers: ["names"], host: { compare: () => {} } });
-  assert.deepEqual(
-    [canAsk(lens.data, "names"), canAsk(lens.data, "layers"), canAsk(lens.data, "compare")],
-    [true, false, true],
-  );
-  assert.equal(canAsk(aLens({ offers: ["compare"] }).lens.data, "compare"), false);
 });
 
 test("a map that the source made is shown for its own patch, picture and kind alone", () => {

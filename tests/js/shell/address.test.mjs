@@ -30,12 +30,6 @@ test("the address says the choice, and what in the view differs from the default
   assert.equal(location.pathname, "/microscope");
 });
 
-test("the tour's step and a class link stay in the address", () => {
-  setPage({ tour: 3, classLink: true });
-  writeAddress();
-  assert.deepEqual(query(), { sample: "tabby", model: "dino", tour: "3", class: "yes" });
-});
-
 test("a lesson's page has its settings in the address, and no view of the microscope", () => {
   goTo("/by_hand?model=dino&layer=3");
   setPage({ name: "by_hand", path: "/by_hand", settings: { mask: "causal" } });

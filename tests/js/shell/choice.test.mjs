@@ -9,7 +9,7 @@ import {
   usualOpening,
   wordsOf,
 } from "../../../playground/microscope/shell/choice.js";
-import { CATALOGUE, OTHER_OWN_ID, OWN_ID } from "./browser.mjs";
+import { CATALOGUE, OWN_ID } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 const TABBY_CHOICE = choiceFrom({ sample: "tabby" });
@@ -89,33 +89,6 @@ test("a grid that a person refined stays with the next picture in the same model
 
 const besideAfter = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
-test("a compared picture stays when the model or the grid changes", () => {
-  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { sample: "meadow" } });
-  assert.deepEqual(pairChoice.beside, { sample: "meadow" });
-  for (const change of [{ model: "large" }, { detail: 2 }, { mine: OWN_ID }])
-    assert.deepEqual(besideAfter(pairChoice, change), { sample: "meadow" }, JSON.stringify(change));
-  assert.equal(besideAfter(pairChoice, { beside: null }), null);
-});
-
-test("two compared pictures change places when the other one is chosen", () => {
-  assert.deepEqual(besideAfter(choiceAfter(TABBY_CHOICE, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
-    sample: "tabby",
-  });
-  assert.deepEqual(besideAfter(choiceAfter(TABBY_CHOICE, { beside: { mine: OWN_ID } }), { mine: OWN_ID }), {
-    sample: "tabby",
-  });
-  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
-    mine: OWN_ID,
-  });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER_OWN_ID } }), { mine: OTHER_OWN_ID }), {
-    mine: OWN_ID,
-  });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER_OWN_ID } }), { sample: "tabby" }), {
-    mine: OTHER_OWN_ID,
-  });
-});
-
 test("two models are compared on each new picture, and change places when the other is chosen", () => {
   const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { model: "large" } });
   assert.deepEqual(besideAfter(pairChoice, { mine: OWN_ID }), { model: "large" });
@@ -141,13 +114,6 @@ test("an address is read back as the choice that it was made of", () => {
     const readChoice = choiceFrom(Object.fromEntries(new URLSearchParams(address)));
     assert.deepEqual({ ...readChoice }, { ...originalChoice }, address);
   }
-});
-
-test("an address is short: what is usual stands in it only where a reader needs it", () => {
-  assert.deepEqual(wordsOf(TABBY_CHOICE), { sample: "tabby", model: "dino" });
-  assert.deepEqual(wordsOf(MEADOW_CHOICE), { sample: "meadow", model: "bundled", detail: "2" });
-  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID, detail: 2, beside: { model: "large" } });
-  assert.deepEqual(wordsOf(ownChoice), { mine: OWN_ID, model: "dino", detail: "2", with: "model:large" });
 });
 
 test("the words that an address leaves out are those with which the picture opens", () => {

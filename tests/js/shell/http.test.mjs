@@ -61,15 +61,6 @@ test("who leaves while they wait asks no more", async () => {
   assert.equal(server.questions.length, 1);
 });
 
-test("who leaves while the server works hears that they left, not that it is away", async () => {
-  aServer(() => new Promise(() => {}));
-  const controller = new AbortController();
-  const promise = ask("api/x", { signal: controller.signal });
-  await nextTask();
-  controller.abort();
-  await assert.rejects(promise, { name: "AbortError" });
-});
-
 test("a server that does not answer is told in a sentence, with no status", async () => {
   aServer(() => Promise.reject(new TypeError("Failed to fetch")));
   await assert.rejects(ask("api/x"), (error) => {

@@ -92,13 +92,6 @@ test("what is dropped or pasted anywhere on the page is opened, one after the ot
   toolbar.destroy();
 });
 
-test("text that is pasted stays text", () => {
-  const host = aHost();
-  const toolbar = createToolbar(aPlace(), host);
-  assert.equal(dispatchFiles("paste", []).defaultPrevented, false);
-  toolbar.destroy();
-});
-
 test("while a file is dragged over the page, the page invites it", () => {
   const toolbar = createToolbar(aPlace(), aHost());
   const invites = () => document.documentElement.classList.contains("takes-a-picture");
@@ -112,16 +105,6 @@ test("while a file is dragged over the page, the page invites it", () => {
   dispatchFiles("drop", []);
   assert.equal(invites(), false);
   toolbar.destroy();
-});
-
-test("a hidden toolbar takes no picture, and one that has ended neither", async () => {
-  const host = aHost({ hidden: true });
-  const toolbar = createToolbar(aPlace(), host);
-  assert.equal(dispatchFiles("drop", [aFile("a.jpg")]).defaultPrevented, false);
-  toolbar.update({ hidden: false });
-  toolbar.destroy();
-  assert.equal(dispatchFiles("drop", [aFile("b.jpg")]).defaultPrevented, false);
-  assert.deepEqual(host.ownPictures.opened, []);
 });
 
 test("what can't be opened is said, with its name among several, and the others are opened", async () => {

@@ -70,16 +70,6 @@ test("a photograph is on its way until it has come or was refused", async () => 
   assert.deepEqual([album.sendingCount, reports], [0, [1, 1, 0, 1, 0]]);
 });
 
-test("a photograph is shown though the browser's disk is slow", async () => {
-  photographServer();
-  const album = await aVisit();
-  await album.read();
-  globalThis.indexedDB = { open: () => ({}) }; // a database that never answers
-  album.open(photograph());
-  await new Promise((resolve) => setTimeout(resolve));
-  assert.deepEqual([choice.now.mine, album.sendingCount, numbersOf(album.list)], [idOf(1), 0, [1]]);
-});
-
 test("of two photographs on their way the last one is shown, though its answer comes first", async () => {
   const answers = [];
   aServer(() => new Promise((answer) => answers.push(answer)));
@@ -162,13 +152,6 @@ test("a photograph that several parts miss at once is sent once; later, again", 
   assert.deepEqual([results, server.questions.length], [[true, true, true], 2]);
   await album.bringAgain(idOf(1));
   assert.equal(server.questions.length, 3);
-});
-
-test("a photograph that this browser has not kept can't be brought again", async () => {
-  const server = photographServer();
-  const album = await aVisit();
-  assert.equal(await album.bringAgain(idOf(1)), false);
-  assert.equal(server.questions.length, 0);
 });
 
 test("a labelled picture is asked for by its number, the first time and again", async () => {

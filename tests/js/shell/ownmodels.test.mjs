@@ -117,14 +117,6 @@ test("what is wrong is said in a sentence, and nothing is lost", async () => {
   assert.deepEqual(Object.keys(page.cards), ["bundled", "mine"]);
 });
 
-test("a worker that dies says so", async () => {
-  const page = aPage();
-  const promise = page.own.open({ files: [] });
-  page.workers[0].break();
-  assert.equal(await promise, null);
-  assert.match(shownText(), /too little memory/);
-});
-
 test("the model that is dropped last is the one that opens", async () => {
   const page = aPage();
   const [first, second] = ["a", "b"].map((name) => page.own.open({ files: [fileOf(`${name}.safetensors`)] }));

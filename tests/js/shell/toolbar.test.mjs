@@ -37,12 +37,6 @@ test("every page has the same bar; See alone leaves out the model", () => {
   assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
 });
 
-test("See leads from a lesson to the microscope, with the same picture and model", () => {
-  const { host, part } = aToolbar({ page: "by_hand" });
-  part(".other-face").click();
-  assert.deepEqual(host.visits, [["microscope", { sample: "tabby", model: "dino" }]]);
-});
-
 test("every part shows what is chosen, whoever chose it", () => {
   const bar = aToolbar();
   const { host, root, words, part } = bar;
@@ -135,15 +129,6 @@ test("the menu has the story, each page with its number, the tour, Present, the 
     ["by_hand", words],
     ["microscope", { ...words, tour: "1" }],
   ]);
-});
-
-test("a link that is pressed with Ctrl is the browser's: a tab of its own", () => {
-  const { host, part, sheet } = aToolbar();
-  part(".pages").click();
-  const event = new page.MouseEvent("click", { ctrlKey: true, bubbles: true, cancelable: true });
-  sheet().querySelector("a").dispatchEvent(event);
-  assert.equal(event.defaultPrevented, false);
-  assert.deepEqual(host.visits, []);
 });
 
 test("the arrow keys walk through the menu, from the page that is shown", () => {

@@ -98,14 +98,6 @@ test("a link that says nothing but a step goes to that step's view", () => {
   assert.deepEqual(navigations, [], "one that says more is shown as it is");
 });
 
-test("Escape ends the tour wherever the focus is, and only while it goes on", () => {
-  showStep(1);
-  assert.equal(pressKey(document.body, "Escape").defaultPrevented, true);
-  assert.deepEqual(navigations, [["back", null, false]]);
-  assert.equal(pressKey(document.body, "Escape").defaultPrevented, false);
-  assert.equal(navigations.length, 1);
-});
-
 test("the focus stays on a card by whose button one steps, and is taken from no other element", () => {
   showStep(1);
   const otherField = document.createElement("input");
