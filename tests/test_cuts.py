@@ -181,27 +181,6 @@ def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("text", "layers", "heads", "places", "to"),
-    [
-        ("residual@6", (6,), None, None, None), ("values@3+4:7,5", (3, 4), None, (((7, 5), (7, 5)),), None),
-        ("mlp@*:cls+7,5<3,2", None, None, (("cls", "cls"), ((7, 5), (3, 2))), None),
-        ("head@4.1+0", (4,), (0, 1), None, None), ("zero@4.1>5.3", (4,), (1,), None, (5, 3)),
-        ("head@4.1>5.3", (4,), (1,), None, (5, 3)),
-    ],
-)  # fmt: skip
-def test_the_text_of_what_is_put_into_a_pass_is_read(text, layers, heads, places, to):
-    put_cut = cuts.read_put(text)
-    assert (put_cut.what, put_cut.layers, put_cut.heads, put_cut.places, put_cut.to) == (
-        text.split("@")[0],
-        layers,
-        heads,
-        places,
-        to,
-    )
-    assert cuts.is_put(text)
-
-
-@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("residual", "residual@6"), ("residual@", "residual@6"), ("head@4", "head@4.1"), ("values@3.1", "residual@6"),

@@ -58,20 +58,6 @@ def test_the_default_scale_is_the_one_that_the_pass_ran_with(small, picture):
     assert torch.equal(unscaled_trace.entropy(1), unscaled_trace.entropy(1, scale="off"))
 
 
-def test_every_row_sums_to_one_and_a_scale_of_zero_listens_to_all_alike(small_trace):
-    for layer in range(small_trace.layers):
-        torch.testing.assert_close(small_trace.rows(layer, (3, 4)).sum(-1), torch.ones(4))
-    torch.testing.assert_close(small_trace.row(0, 0, "cls", 0), torch.full((67,), 1 / 67))
-
-
-def test_scale_off_is_the_softmax_of_the_raw_product(small_trace):
-    q, k, _ = small_trace.record[2]
-    raw_scores = q[3, small_trace.token((2, 6))] @ k[3].T
-    torch.testing.assert_close(small_trace.row(2, 3, (2, 6), scale="off"), raw_scores.softmax(-1))
-    torch.testing.assert_close(small_trace.scores(2, 3, (2, 6), scale="off"), raw_scores)
-    torch.testing.assert_close(small_trace.scores(2, 3, (2, 6)), raw_scores / 12**0.5)
-
-
 def test_the_whole_network_without_its_scale_is_another_trace_with_other_logits(small, picture, small_trace):
     unscaled_trace = playground.trace(small, picture, scale="off")
     assert (unscaled_trace.scale, unscaled_trace.native_scale, small_trace.scale) == (1.0, 12**-0.5, 12**-0.5)

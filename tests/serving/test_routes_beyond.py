@@ -31,11 +31,6 @@ def header_and_values(answer) -> tuple[dict, np.ndarray]:
     return header, arrays["matrix"][0].astype(np.float32)
 
 
-def test_relevance_of_a_label_is_python_s(http, flock_trace):
-    _, values = header_and_values(get_part(http, FLOCK, "relevance", label="5"))
-    np.testing.assert_allclose(values, flock_trace.relevance(label=5), atol=1e-3)
-
-
 def test_the_labels_come_with_their_numbers_the_likeliest_first(http, flock_trace):
     reply = get_part(http, FLOCK, "labels").json()["labels"]
     assert len(reply) == 13
