@@ -76,6 +76,15 @@ def test_many_networks_of_one_house_share_a_cost_that_others_nearby_hardly_pay(c
     assert served_order(costs, newcomer, stranger, neighbour) == [neighbour, stranger, newcomer]
 
 
+def test_the_table_of_costs_does_not_grow_without_end(costs, monkeypatch):
+    monkeypatch.setattr(ledger, "MOST_KNOWN", 100)
+    for number in range(500):
+        costs.charge(at(f"10.{number // 250}.{number % 250}.1"), 1 + number)
+    assert len(costs._scaled_costs) <= 100
+    assert costs.cost("10.1.249.1/32") == pytest.approx(500), "the costliest was forgotten"
+    assert costs.cost("10.0.0.1/32") == 0, "the cheapest was kept"
+
+
 # Rooms, which limit a resource
 
 

@@ -55,6 +55,8 @@ test("a view travels through a link and comes back", () => {
       depth: 4,
       beside: "wall",
       ceiling: 0.5,
+      direction: "column",
+      what: "value",
     },
     pack,
   );
