@@ -1,5 +1,5 @@
 // Names the kind of a row by a rule: one word for what a patch attends to. Below: a filter by colour and nearness that
-// needs no network. tests/analysis/test_row_kinds.py compares it with rows labelled by eye. No DOM.
+// needs no network. tests/analysis/test_row_kinds.py compares the rule with rows labelled by eye. No DOM.
 
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { dotOfVectors, makeFeatures } from "./features.js";

@@ -2,8 +2,8 @@
 // themselves (things.js). No DOM.
 //
 // A row is telling if its brightest patches lie together, far from the query, and resemble the query without being in
-// one region with it; if the query lies in a small region, such as an eye or a wheel; if other patches don't look at the
-// same place; and if both places belong to the picture's subject.
+// one region with it; if the query lies in a small region, such as an eye or a wheel; if other patches don't look at
+// the same place; and if both places belong to the picture's subject.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import {
