@@ -56,7 +56,6 @@ from PIL import Image, ImageDraw, ImageOps
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
-import row_kinds  # noqa: E402
 from test_javascript import node  # noqa: E402
 
 import playground  # noqa: E402
@@ -187,13 +186,11 @@ def openings(vit, model: str, pictures: list[Image.Image]) -> list[tuple[playgro
 
 def former_moments(commit: str) -> ModuleType:
     """The module playground/analysis/moments.py of this commit."""
-    command = ["git", "show", f"{commit}:playground/analysis/moments.py"]
-    text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    module = ModuleType("former_moments")
-    sys.modules[module.__name__] = module  # the decorator `dataclass` looks the module up there
-    sys.modules["playground.analysis.row_kinds"] = row_kinds  # where the former module imports it from
-    row_kinds.spread = row_kinds.lattice_patches  # the name that the former module imports
-    exec(text, module.__dict__)
+    for name in ("playground.analysis.row_kinds", "playground.analysis.moments"):  # the second imports the first
+        command = ["git", "show", f"{commit}:{name.replace('.', '/')}.py"]
+        text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        sys.modules[name] = module = ModuleType(name)
+        exec(text, module.__dict__)
     return module
 
 

@@ -1,6 +1,4 @@
 import shlex
-import subprocess
-import sys
 import warnings
 
 import pytest
@@ -73,22 +71,9 @@ def test_models_lists_each_model_with_its_licence(capsys):
     assert "dinov3-license" in output
 
 
-def test_models_finds_by_a_part_of_a_name_and_says_when_there_is_none(capsys):
-    assert main(["models", "deit_tiny"]) == 0
-    output = capsys.readouterr().out
-    assert "deit_tiny_distilled_patch16_224.fb_in1k" in output
-    assert "relpos" not in output
-    assert main(["models", "resnet"]) == 2
-
-
 def test_a_download_of_an_unknown_name_stops_before_the_first_byte(capsys):
     assert main(["download", "vit_tiny_patch16_224.augreg_in21k", "vit_nothing"]) == 2
     assert "There is no model called 'vit_nothing'" in capsys.readouterr().err
-
-
-def test_help_shows_examples():
-    output = subprocess.check_output([sys.executable, "-m", "playground", "--help"], text=True)
-    assert "python -m playground figure meadow --patch 9,7 -o meadow.png" in output
 
 
 def test_the_examples_of_the_help_can_be_typed():
@@ -116,14 +101,6 @@ def test_a_wrong_flag_gets_two_lines_that_name_the_nearest_right_one(capsys, lin
     assert len(output) == 2, output
     assert output[0].endswith(first_line_end)
     assert output[1].endswith("--help lists everything.")
-
-
-def test_the_help_of_figure_is_in_parts(capsys):
-    with pytest.raises(SystemExit):
-        main(["figure", "--help"])
-    output = capsys.readouterr().out
-    assert [part for part in ("what is shown:", "how it looks:", "the file:") if part not in output] == []
-    assert output.index("--layer") < output.index("how it looks:") < output.index("--theme") < output.index("the file:")
 
 
 def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tmp_path, capsys, monkeypatch):

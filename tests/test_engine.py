@@ -195,14 +195,6 @@ def test_zeros_at_any_point_change_the_engine_s_pass_as_they_change_python_s(sca
     assert np.abs(engine_pass.logits - trace(scaled_vit, picture).logits.numpy()).max() > 2e-3
 
 
-def test_rows_of_400_patches_equal_python_s(scaled_vit, picture, tmp_path):
-    model_trace = trace(scaled_vit, picture, size=(160, 160))  # 400 patches
-    engine_pass = run_pass(model_trace, tmp_path)
-    np.testing.assert_allclose(
-        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
-    )
-
-
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
 def test_rows_of_the_same_weights_equal_python_s_and_eight_bits_stay_close(name, tmp_path):
     model_trace = trace(zoo.load(name), Image.open(named("meadow").path), size=_input_size(name))
@@ -297,9 +289,3 @@ def test_dinov2_s_weights_say_whose_they_are():
 def test_weights_of_unknown_origin_are_not_written():
     with pytest.raises(PlaygroundError, match="not known here"):
         to_engine(VisionTransformer(SMALL))
-
-
-def test_writing_leaves_the_network_as_it_was(scaled_vit):
-    weights_before = {name: tensor.clone() for name, tensor in scaled_vit.state_dict().items()}
-    to_engine(scaled_vit)
-    assert all(torch.equal(weights_before[name], tensor) for name, tensor in scaled_vit.state_dict().items())

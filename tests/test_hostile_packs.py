@@ -1,8 +1,7 @@
-"""Packs and folders of labelled pictures with impossible claims: refused in a sentence, before much memory
+"""Packs with impossible claims: refused in a sentence, before much memory
 is allocated for them."""
 
 import json
-import os
 import struct
 import tracemalloc
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ import pytest
 
 from playground.errors import PlaygroundError
 from playground.pack import pack, unpack
-from playground.pictures import cifar
 from playground.tracing import Trace
 
 MB = 2**20
@@ -96,11 +94,10 @@ def test_a_trace_with_nan_or_infinity_is_refused(small_trace, name, number):
 
 def test_a_trace_with_a_wrong_dtype_a_wrong_shape_or_a_missing_array_is_refused(small_trace):
     header, arrays = unpack(small_trace.to_bytes())
-    for wrong_arrays in (arrays | {"q": arrays["q"].astype(np.int32)}, arrays | {"k": arrays["k"][:, :2]}):
+    wrong_dtype, wrong_shape = arrays | {"q": arrays["q"].astype(np.int32)}, arrays | {"k": arrays["k"][:, :2]}
+    for wrong_arrays in (wrong_dtype, wrong_shape, {"k": arrays["k"]}):
         with refused("This pack is damaged: "):
             Trace.from_bytes(pack(header, wrong_arrays))
-    with refused("This pack is damaged: 'q'"):
-        Trace.from_bytes(pack(header, {"k": arrays["k"]}))
 
 
 def test_a_pack_of_some_layers_that_was_read_can_be_packed_again(small_trace):
@@ -110,49 +107,3 @@ def test_a_pack_of_some_layers_that_was_read_can_be_packed_again(small_trace):
     reloaded_trace = Trace.from_bytes(loaded_trace.to_bytes())
     assert list(reloaded_trace.record) == [2, 0]
     assert (reloaded_trace.rows(2, (1, 1)) == loaded_trace.rows(2, (1, 1))).all()
-
-
-# Folders of labelled pictures -----------------------------------------------------------------------------------------
-
-
-def make_sparse(file, size: int) -> None:
-    """Makes a sparse file of this size, which takes no space on the disk."""
-    with file.open("wb") as sparse_file:
-        sparse_file.truncate(size)
-
-
-def test_batches_that_claim_millions_of_pictures_are_refused_unread(tmp_path):
-    for number in range(1, 4):
-        make_sparse(tmp_path / f"data_batch_{number}.bin", cifar.RECORD_BYTES * 10**5)
-    with refused("claims 300,000 pictures"):
-        cifar.read(tmp_path)
-
-
-@pytest.mark.parametrize("meta", [b"x" * 10**5, b"a\n" * 300, b"x" * 100], ids=["long", "many", "a long name"])
-def test_an_impossible_list_of_class_names_is_refused(tmp_path, meta):
-    (tmp_path / "data_batch_1.bin").write_bytes(bytes(cifar.RECORD_BYTES))
-    (tmp_path / "batches.meta.txt").write_bytes(meta)
-    with refused(r"batches\.meta\.txt "):
-        cifar.read(tmp_path)
-
-
-def test_a_batch_that_is_no_file_is_refused(tmp_path):
-    (tmp_path / "data_batch_1.bin").mkdir()
-    with refused():
-        cifar.read(tmp_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
-def test_a_batch_that_is_a_pipe_keeps_nobody_waiting(tmp_path):
-    os.mkfifo(tmp_path / "data_batch_1.bin")
-    with refused("0 bytes long"):
-        cifar.read(tmp_path)
-
-
-def test_a_batch_that_became_shorter_is_refused(tmp_path):
-    file = tmp_path / "data_batch_1.bin"
-    file.write_bytes(bytes(2 * cifar.RECORD_BYTES))
-    data_set = cifar.read(tmp_path)
-    file.write_bytes(bytes(cifar.RECORD_BYTES))
-    with refused("has become shorter"):
-        data_set.open(1)

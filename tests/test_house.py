@@ -121,12 +121,6 @@ def test_few_know_the_workshop_or_streamlit():
         assert {room(name).split("/")[0] for name in users} == allowed_users, restricted_name
 
 
-def test_the_interface_keeps_nothing():
-    """Only serving/ counts what stays in memory."""
-    texts = {name: MODULES[name].read_text(encoding="utf-8") for name in MODULES if name.startswith("playground.ui.")}
-    assert not [name for name, text in texts.items() if re.search(r"\bCache\(", text)]
-
-
 def test_the_workbench_uses_no_private_part_of_streamlit_and_the_server_imports_it_in_one_place():
     users = {name: names for name, names in imports().items() if any("streamlit" in other for other in names)}
     assert [name for name in users if name.startswith("playground.ui.")] == ["playground.ui.workbench"]
@@ -181,8 +175,7 @@ def test_pages_wait_for_states_that_are_written_as_functions():
     evaluates an expression at every poll, and every poll after the first one raises an EvalError."""
     texts = {file.name: file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "browser").glob("*.py")}
     timed_waits = {name for name, text in texts.items() if re.search(r"\.(wait_for_timeout|sleep)\(", text)}
-    # Pauses between two requests to a starting server, and between two looks for the file that holds a queue
-    assert timed_waits == {"server.py", "test_line.py"}
+    assert timed_waits == {"server.py"}  # pauses between two requests to a starting server
     text = "".join([*texts.values(), *(file.read_text(encoding="utf-8") for file in ROOT.glob("benchmarks/*.py"))])
     conditions = re.findall(r"""wait_for_function\(\s*f?["']+\s*(.*)""", text)
     assert len(conditions) > 20

@@ -9,7 +9,7 @@ from waiting import until
 
 import playground
 from browser.truth import TOLERANCE, assert_close, python_trace, rounded_trace
-from browser.visitor import PATIENCE, Visitor
+from browser.visitor import Visitor
 from playground.figures import Spec, html, teaching
 from playground.figures.notebook import LivingPage
 from playground.lessons.questions import Bars, Number, Question, plain_value
@@ -119,14 +119,6 @@ def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
     state = visitor.until("r => r.layer === 1 && r.head === 5")
     asked = tuple(map(int, state["query"].split(",")))  # the place in the map where the mouse pressed
     assert_close(state["row"], python_trace().row(1, 5, asked))
-
-
-def test_a_picture_of_the_view_is_saved_without_a_server(reader, file):
-    visitor = reader().read_file(file)
-    visitor.part("sending").click()
-    with visitor.page.expect_download(timeout=PATIENCE) as download:
-        visitor.page.locator('.lens [data-save="1"]').first.click()
-    assert download.value.suggested_filename == "attention-layer4-head2-7-5.png"
 
 
 def test_a_link_to_a_view_opens_it_and_knows_only_what_the_file_holds(reader, file):

@@ -3,16 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from browser.seeing import STANDS_STILL, SeeVisitor
+from browser.seeing import SeeVisitor
 
-SIZES = [(1280, 720), (1920, 1080), (390, 844), (844, 390)]
-COMMON_PARTS = ("[data-ref=pictureBox]", ".see-says", ".provenance", ".see-moments")
-# Where these parts are, and whether they are seen, once the column rests
-READ_PLACES = """(parts) => parts.map((part) => {
-  const element = window.lensRoot.querySelector(part);
-  const { x, y, width, height } = element.getBoundingClientRect();
-  return element.checkVisibility() ? [part, x, y, width, height] : [part];
-})"""
 # The controls of each row
 ROWS = {
     "what": [
@@ -37,21 +29,6 @@ def come(arrive, server):
         return person
 
     return come
-
-
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_from_see_to_lab_and_back_nothing_moves(come, width, height):
-    person = come("face=see", viewport={"width": width, "height": height})
-
-    def places() -> list:
-        person.page.locator(".below").evaluate(STANDS_STILL)
-        return person.page.evaluate(READ_PLACES, COMMON_PARTS)
-
-    places_in_see = places()
-    for face in ("lab", "see"):
-        person.page.locator(".toolbar .other-face").click()
-        person.page.locator(f'.lens[data-face="{face}"]').wait_for()
-        assert places() == places_in_see, face
 
 
 @pytest.mark.parametrize("row", ROWS)

@@ -81,17 +81,6 @@ class Proxy:
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers), error.read()
 
-    def socket_status(self, host: str, origin: str | None) -> str:
-        """The status that nginx gives a WebSocket request to `host` from a page of `origin`."""
-        headers = {
-            "Host": host, "Origin": origin, "Connection": "Upgrade", "Upgrade": "websocket",
-            "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-        }  # fmt: skip
-        lines = [f"{name}: {value}" for name, value in headers.items() if value]
-        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
-            connection.sendall("\r\n".join(["GET /workbench/_stcore/stream HTTP/1.1", *lines, "", ""]).encode())
-            return connection.recv(100).split()[1].decode()
-
     def replica_of(self, seat: str) -> str:
         """The address of the replica to which nginx sends a visitor with this cookie."""
         path = f"/seat/{seat}/{time.monotonic_ns()}"

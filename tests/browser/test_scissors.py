@@ -37,10 +37,3 @@ def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(
     plain_view = visitor.until("r => r.pass === 'layer'")
     assert_close(plain_view["row"], python_trace().row(state["layer"], state["head"], LOCKED_PATCH))
     visitor.page.locator(".lens .cuts li").first.wait_for(state="detached")
-
-
-def test_relevance_is_drawn_for_a_locked_patch(go):
-    visitor = go("sample=meadow&model=bundled&detail=1&what=relevance&query=7,5&locked=true")
-    state = visitor.until("r => r.map")
-    assert_close(state["map"], python_trace().relevance(LOCKED_PATCH))
-    visitor.page.locator(".lens .see-says").filter(has_text="of what moves the feature of this patch").wait_for()

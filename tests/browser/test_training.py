@@ -68,31 +68,3 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
         state = watcher.until(f"r => r.step === {step} && r.patch === '{patch[0]},{patch[1]}'")
         trace = Trace.from_bytes(moments[number].trace)
         np.testing.assert_allclose(state["row"], trace.row(state["layer"], state["head"], patch), atol=1e-5)
-
-
-@pytest.mark.slow
-def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
-    last_moment = len(moments) - 1
-    first_moment = last_moment - 3
-    watcher = watch(f"moment={moments[first_moment].step}")
-    watcher.until(f"r => r.now === {first_moment}")
-    watcher.rest()
-    watcher.page.evaluate(
-        """() => {
-          window.positions = [];
-          const look = () => { window.positions.push(theReel().read().now); requestAnimationFrame(look); };
-          look();
-        }"""
-    )
-    watcher.button("Play").click()
-    watcher.page.wait_for_function(f"() => theReel().read().now > {first_moment} + 0.5")
-    watcher.asked.clear()
-    watcher.page.wait_for_function(f"() => theReel().read().now > {last_moment} - 0.5")
-    assert watcher.asked == []
-    watcher.until(f"r => !r.playing && r.step === {moments[-1].step}")
-    positions = watcher.page.evaluate("window.positions")
-    assert positions == sorted(positions)
-    assert {int(position) for position in positions} == set(range(first_moment, last_moment + 1))
-    assert len({round(position, 2) for position in positions}) > 3 * (
-        last_moment - first_moment
-    )  # the drawing also shows values between moments

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable
 from copy import copy
 from pathlib import Path
 from urllib.parse import unquote, urlencode, urlsplit
@@ -313,6 +312,3 @@ class PatientVisitor(Visitor):
     """A visitor whose check() forgives the console's errors while the server is away."""
 
     forgiven_errors = LOST_SERVER
-
-
-Visit = Callable[..., Visitor]

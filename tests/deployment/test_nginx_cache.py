@@ -94,13 +94,6 @@ def test_streamlit_s_files_come_from_the_disk_and_are_not_cached(edge, folder):
     assert not any("static" in file for file in cached_files(folder))
 
 
-def test_a_browser_that_cannot_unpack_gets_the_same_script(edge):
-    plain, packed = (answer_to_get(edge, our_script(edge), **words) for words in ({}, {"Accept_Encoding": "gzip"}))
-    assert "content-encoding" not in plain[1]
-    assert b"// ---- core/" in plain[2]
-    assert len(packed[2]) < len(plain[2]) / 2
-
-
 def test_made_up_addresses_and_headers_leave_nothing_in_the_cache(edge, folder):
     """Each of them would be another entry, and strangers could fill the disk with them."""
     script, layer = our_script(edge), usual_layer(edge)

@@ -1,4 +1,4 @@
-"""Hostile weights, packs and folders, with impossible claims.
+"""Hostile weights and packs, with impossible claims.
 
 FILES maps a name to a function that writes the file into a folder and returns the function that reads it.
 """
@@ -16,7 +16,6 @@ from safetensors.torch import save_file
 
 import playground
 from playground.pack import FORMAT, pack
-from playground.pictures import cifar
 from playground.tracing import Trace
 from playground.vit import Config, VisionTransformer
 
@@ -66,14 +65,6 @@ def large_pack(folder: Path, number: float) -> Reader:
     return partial(Trace.from_bytes, pack(header, arrays | {"value_norms": np.ones(shape[:3], np.float16)}))
 
 
-def cifar_files(folder: Path, pictures: int, names: int = 0) -> Reader:
-    for number in range(3):
-        sparse_file(folder / f"data_batch_{number}.bin", cifar.RECORD_BYTES * pictures // 3)
-    if names:
-        sparse_file(folder / "batches.meta.txt", names)
-    return partial(cifar.read, folder)
-
-
 FILES: dict[str, Callable[[Path], Reader]] = {
     "weights that are a sparse gigabyte": sparse_weights,
     "weights whose header is a gigabyte": partial(sparse_weights, header_length=2**30),
@@ -97,6 +88,4 @@ FILES: dict[str, Callable[[Path], Reader]] = {
     ),
     "a large pack of NaN": partial(large_pack, number=float("nan")),
     "a large pack of infinite numbers": partial(large_pack, number=float("inf")),
-    "CIFAR's files of three million pictures": partial(cifar_files, pictures=3_000_000),
-    "a gigabyte of CIFAR's names": partial(cifar_files, pictures=30, names=10**9),
 }

@@ -15,7 +15,7 @@ from playground.serving import answering, ledger, queue
 from playground.serving.answering import Refused, answer
 from playground.serving.ledger import Room
 from playground.serving.queue import Queue
-from serving.visits import ANNA, BERT, assert_refused
+from serving.visits import ANNA, BERT
 
 
 @pytest.fixture
@@ -102,25 +102,6 @@ def test_the_work_ends_when_the_browser_leaves(line):
     assert [message.get("status") for message in messages[:1]] == [answering.BROWSER_LEFT]
 
 
-def test_long_work_ends_between_two_pieces_when_the_browser_leaves(line):
-    pieces = []
-
-    def work() -> Response:
-        with queue.turns() as give_way:
-            while True:
-                pieces.append(1)
-                give_way()
-
-    async def visit() -> None:
-        async with client_of(work) as http:
-            request_task = asyncio.create_task(http.get("/", headers=ANNA))
-            await wait_until(lambda: pieces)
-            request_task.cancel()
-            await wait_until(lambda: not ledger.requests.taken)
-
-    asyncio.run(visit())
-
-
 ERRORS = {
     "a busy machine": (Busy("50 people wait already: try again."), 503, "50 people wait already: try again."),
     "a sentence": (PlaygroundError("There is no layer 99."), 400, "There is no layer 99."),
@@ -146,33 +127,6 @@ def test_an_error_is_answered_with_a_sentence_and_never_a_traceback(line, kind):
     assert response.json()["says"].startswith(sentence)
     assert "secret" not in response.text
     assert response.headers["Cache-Control"] == "no-store"
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_an_answer_comes_even_if_its_cost_cannot_be_noted(line, monkeypatch):
-    def fail(*_) -> None:
-        raise RuntimeError("no cost")
-
-    monkeypatch.setattr(ledger.costs, "charge", fail)
-
-    async def ask() -> Response:
-        async with client_of(lambda: PlainTextResponse("here")) as http, asyncio.timeout(PATIENCE):
-            return await http.get("/", headers=ANNA)
-
-    assert asyncio.run(ask()).text == "here"
-
-
-def test_a_refusal_has_more_fields_where_the_browser_needs_them(line):
-    def work() -> Response:
-        raise Refused("It is not here.", 404, forgotten="its id")
-
-    async def visit() -> httpx.Response:
-        async with client_of(work) as http:
-            return await http.get("/")
-
-    response = asyncio.run(visit())
-    assert response.json() == {"says": "It is not here.", "forgotten": "its id"}
-    assert_refused(response, 404)
 
 
 def test_a_sentence_that_the_work_says_comes_with_its_answer(line):
@@ -206,40 +160,10 @@ def statuses_at_once(line: Queue, *visitors: dict, held: int) -> list[int]:
     return asyncio.run(visit())
 
 
-def headers_of_people(count: int) -> list[dict]:
-    return [{"X-Playground-Key": f"{number:022d}"} for number in range(count)]
-
-
-def test_when_the_server_is_full_it_says_so(line, monkeypatch):
-    monkeypatch.setattr(ledger, "requests", Room("requests", 5))
-    assert sorted(statuses_at_once(line, *headers_of_people(8), held=4)) == [200] * 4 + [503] * 4
-
-
 def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
     monkeypatch.setattr(ledger, "requests", Room("requests", 600, 4))
     statuses = statuses_at_once(line, *[ANNA] * 9, BERT, held=5)
     assert (statuses[:9].count(200), statuses[:9].count(503), statuses[9]) == (4, 5, 200)
-
-
-def test_of_one_key_s_places_some_are_refused_by_the_queue_itself(line):
-    """The queue counts a person's questions over all tabs and pages."""
-    statuses = statuses_at_once(line, *[ANNA] * (queue.MOST_OF_KEY + 3), held=queue.MOST_OF_KEY)
-    assert (statuses.count(200), statuses.count(503)) == (queue.MOST_OF_KEY, 3)
-
-
-def test_a_network_with_very_many_keys_leaves_room_for_a_stranger(line, monkeypatch):
-    monkeypatch.setattr(ledger, "requests", Room("requests", 8))
-    real_visitor = answering.visitor
-
-    def from_where(request: Request) -> ledger.Visitor:
-        visitor = real_visitor(request)
-        return ledger.Visitor(
-            visitor.person, "elsewhere" if visitor.person == BERT["X-Playground-Key"] else "one network"
-        )
-
-    monkeypatch.setattr(answering, "visitor", from_where)
-    statuses = statuses_at_once(line, *headers_of_people(20), BERT, held=7)
-    assert (statuses[:20].count(200), statuses[:20].count(503), statuses[20]) == (6, 14, 200)
 
 
 @pytest.mark.parametrize(

@@ -164,28 +164,6 @@ def ask_in_threads(queue, visitors: list[Visitor], finer: bool = False) -> tuple
     return threads, served_visitors
 
 
-def test_a_stranger_comes_before_a_script_with_many_keys_at_one_address(busy):
-    queue, release = busy
-    script = [Visitor(f"nobody {i}", "10.0.0.1") for i in range(30)]
-    stranger = Visitor("ann", "10.0.0.2")
-    threads, served_visitors = ask_in_threads(queue, [*script, stranger])
-    release.set()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert served_visitors.index(stranger) <= 1
-    assert [visitor for visitor in served_visitors if visitor != stranger] == script
-
-
-def test_two_networks_take_turns(busy):
-    queue, release = busy
-    first_visitors, second_visitors = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
-    threads, served_visitors = ask_in_threads(queue, [*first_visitors, *second_visitors])
-    release.set()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert "".join(visitor.address for visitor in served_visitors) in ("ab" * 5, "ba" * 5)
-
-
 @pytest.mark.parametrize("has_keys", [True, False], ids=["minted keys", "no keys"])
 def test_all_newcomers_of_a_network_count_as_one_person(busy, has_keys, known):
     """Once, 400 questions without a key made another person of the same address wait for half a minute."""
@@ -198,24 +176,6 @@ def test_all_newcomers_of_a_network_count_as_one_person(busy, has_keys, known):
         thread.join(PATIENCE)
     assert [place for place, visitor in enumerate(served_visitors) if visitor == ann] == [1, 3]
     assert [visitor for visitor in served_visitors if visitor != ann] == script
-
-
-def test_a_finer_answer_waits_for_people_without_any_answer(busy):
-    queue, release = busy
-    finer_places, served_visitors = [], []
-
-    def refine():
-        with queue.take(visitor=Visitor("ann", "a"), finer=True):
-            finer_places.append(len(served_visitors))
-
-    thread = threading.Thread(target=refine)
-    thread.start()
-    until(lambda: queue.line, "nobody joined the queue")
-    threads, served_visitors = ask_in_threads(queue, [Visitor(f"{i}", "a") for i in range(3)])
-    release.set()
-    for worker in (thread, *threads):
-        worker.join(PATIENCE)
-    assert finer_places == [3]
 
 
 def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(known):

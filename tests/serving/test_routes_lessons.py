@@ -82,41 +82,12 @@ def test_a_model_that_is_too_large_is_refused_with_a_sentence():
 
 # What a lesson works out lies in the server's caches
 
-COSTLY_STEPS = [
-    ("by_hand", "colours", {}),
-    ("patches", "cut", {}),
-    ("patches", "filters", {}),
-    ("patches", "positions", {}),
-    ("patches", "shuffle", {}),
-    ("shapes", "walk", {"example": "one-head"}),
-    ("block", "stream", {}),
-    ("block", "mlp", {}),
-    ("block", "answer", {}),
-    ("scale", "model", {}),
-    ("heads", "row", {}),
-    ("heads", "atlas", {}),
-    ("heads", "off", {"off": "3.0"}),
-    ("weight", "carries", {}),
-    ("two_ways", "shift", {}),
-    ("code", "twice", {}),
-]
-
 
 @pytest.fixture
 def nothing_kept():
     worked.shared_results.cache_clear()
     yield
     worked.shared_results.cache_clear()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("nothing_fetched", "nothing_kept")
-@pytest.mark.parametrize(("name", "step", "words"), COSTLY_STEPS, ids=lambda one: str(one))
-def test_a_dropped_result_is_made_again_with_the_same_numbers(name, step, words):
-    parts = played(name, step, sample="flock", **words)
-    assert worked.shared_results().bytes > 0
-    worked.shared_results().drop_where(lambda key: True)
-    assert played(name, step, sample="flock", **words) == parts
 
 
 @pytest.mark.usefixtures("nothing_fetched", "nothing_kept")

@@ -1,8 +1,6 @@
 """HTTP answers with the microscope's numbers, read without a browser, equal the results of Python."""
 
-import json
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ import pytest
 import playground
 from playground.analysis.scale import changed_verdicts
 from playground.pack import unpack
-from playground.serving import chosen, models, people, pictures, queue, routes_beyond, routes_traces, traces
+from playground.serving import models, people, pictures, queue, routes_traces, traces
 from playground.serving.traces import Setup
 from playground.tracing import Trace
 from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
@@ -99,11 +97,6 @@ def test_rounded_layers_are_half_as_long_and_their_rows_hardly_differ(http, mode
         rounded_weights, full_weights = (Trace.from_bytes(data).weights(layer) for data in (rounded_pack, pack))
         assert (rounded_weights - full_weights).abs().sum(-1).mean() / 2 <= MOST_TOTAL_VARIATION, layer
         assert (rounded_weights.argmax(-1) == full_weights.argmax(-1)).float().mean() > 0.95, layer
-
-
-def test_a_request_without_a_layer_gets_the_upper_layer(http):
-    trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
-    assert unpack(get_part(http, FLOCK, "layers").content)[0]["held"] == [trace.upper_layer]
 
 
 def test_features_flows_and_a_rollout_of_one_patch_are_python_s_in_sixteen_bits(http):
@@ -218,11 +211,6 @@ def test_a_part_of_a_sample_s_trace_is_cached_for_ever_and_of_an_own_picture_s_n
     assert "Set-Cookie" not in for_all.headers
 
 
-def test_every_part_of_a_trace_is_tried():
-    paths = {route.path for route in (*routes_traces.ROUTES, *routes_beyond.ROUTES)}
-    assert paths == {"/api/trace", *(f"/api/trace/{{digest}}/{name}" for name in (*PARTS, "text"))}
-
-
 @pytest.mark.parametrize("name", PARTS)
 def test_an_old_digest_is_gone_and_the_page_is_asked_to_reload(http, name):
     answer = http.get(f"/api/trace/{'0' * 16}/{name}", params=FLOCK | PARTS[name])
@@ -245,34 +233,6 @@ def test_a_trace_of_one_s_own_picture_is_not_kept_among_those_of_samples(http, o
     get_part(http, own_words, "layers", ANNA, layers="0")
     assert traces.sample_traces().bytes == former_bytes
     assert people.find_person(ANNA["X-Playground-Key"]).traces.bytes > 0
-
-
-HOSTILE_REQUESTS = [
-    ("layers", {"layers": "99"}), ("layers", {"layers": "-1"}), ("layers", {"layers": "x"}),
-    ("layers", {"layers": ""}), ("layers", {"layers": "0," * 5000}), ("layers", {"layers": "٣"}),
-    ("layers", {"layers": "0", "heads": "99"}), ("layers", {"layers": "9" * 400}), ("layers", {"heads": "x"}),
-    ("features", {}), ("features", {"layer": "99"}), ("features", {"layer": "1e1"}), ("features", {"layer": "NaN"}),
-    ("flows", {"query": "1,x"}), ("flows", {"query": "99,99"}), ("flows", {"query": "nobody"}),
-    ("flows", {"query": "-1,0"}), ("flows", {"query": "²,²"}), ("flows", {"query": "1,2,3"}),
-    ("flows", {"query": "9" * 5000 + ",1"}),
-    ("relevance", {}), ("relevance", {"query": "99,99"}), ("relevance", {"label": "1000"}),
-    ("relevance", {"label": "x"}), ("answers", {}), ("answers", {"layer": "0"}), ("answers", {"query": "99,0"}),
-    ("answers", {"layer": "99", "label": "0"}), ("occluded", {"query": "4,9"}),
-    ("occluded", {"query": "4,9", "step": "9"}), ("occluded", {"query": "4,9", "step": "0", "by": "black"}),
-    ("patched", {"query": "4,9", "there": "1,1", "layer": "3"}),
-    ("patched", {"query": "4,9", "there": "1,99", "layer": "3", "with": "sample:meadow"}),
-    ("patched", {"query": "4,9", "there": "1,1", "layer": "99", "with": "sample:meadow"}),
-    ("patched", {"query": "4,9", "there": "1,1", "layer": "3", "with": "nobody:flock"}),
-    ("names", {}), ("names", {"layer": "12"}), ("names", {"layer": " 1"}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "extra_words"), HOSTILE_REQUESTS, ids=lambda value: str(value)[:40])
-@pytest.mark.parametrize("model", ["bundled", "untrained"])
-def test_a_part_that_does_not_exist_is_refused_with_a_sentence(http, name, extra_words, model):
-    words = {"sample": "flock", "model": model}
-    digest = chosen.digest(pictures.sample("flock"), Setup(model))
-    assert_refused(http.get(f"/api/trace/{digest}/{name}", params=words | extra_words), 400)
 
 
 def test_layers_that_exceed_one_answer_are_refused_and_one_layer_is_not(http, monkeypatch):
@@ -332,22 +292,6 @@ def test_a_costly_model_has_a_coarse_first_look_at_one_s_own_picture_and_then_th
     assert not describe(http, own_words, ANNA)["first"], "the real one is there already"
 
 
-def test_the_small_answers_are_json(http):
-    for name in ("names", "verdict"):
-        extra_words = {"scale": "off"} if name == "verdict" else {}
-        answer = get_part(http, {"sample": "flock", "model": "bundled"} | extra_words, name, **PARTS[name])
-        assert answer.headers["Content-Type"] == "application/json"
-        json.loads(answer.content, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
-
-
-def test_unknown_words_change_nothing(http):
-    plain_reply, other_reply = (
-        describe(http, FLOCK),
-        describe(http, FLOCK | {"nonsense": "<b>", "tour": "7", "query": "1,1"}),
-    )
-    assert plain_reply == other_reply, urlencode(other_reply)
-
-
 @pytest.mark.parametrize("cut", ["residual@2:4,9<1,1", "values@3;*>3x3@1", "head@1.0>4.1", "zero@1.0>4.1"])
 def test_a_trace_with_a_cut_equals_python_s(http, cut):
     """The address of a trace takes a `cut` in the notation of figures; links from the Lab use it."""
@@ -376,12 +320,3 @@ def test_a_cut_takes_values_only_from_a_sample(http, compared):
     answer = http.get("/api/trace", params=FLOCK | {"cut": "residual@2"} | compared)
     assert answer.status_code == 400
     assert "with=sample:NAME" in answer.text
-
-
-def test_the_other_sample_is_part_of_the_digest(http):
-    digests = {
-        describe(http, FLOCK | {"cut": "residual@2", "with": f"sample:{name}"})["digest"]
-        for name in ("meadow", "portrait")
-    }
-    assert len(digests) == 2
-    assert describe(http, FLOCK | {"with": "sample:meadow"})["digest"] == describe(http, FLOCK)["digest"]

@@ -12,7 +12,7 @@ from playground.analysis.heads import disagreement
 from playground.analysis.scale import sharpness
 from playground.errors import PlaygroundError
 from playground.lessons import experiments
-from playground.serving import effort, ledger, models, queue, traces
+from playground.serving import effort, ledger, models, queue
 from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
 from serving.visits import played, texts_in
@@ -69,14 +69,6 @@ def test_somebody_else_is_served_between_two_passes(one_queue, small_trace):
     assert one_queue.line == []
 
 
-def test_short_work_does_not_give_way(one_queue, small_trace, monkeypatch):
-    monkeypatch.setattr(queue, "SLICE_SECONDS", float("inf"))
-    stranger = Stranger(one_queue, small_trace.vit)
-    with queue.turns() as give_way:
-        additivity(small_trace, small_trace.layers - 1, give_way)
-    assert stranger.leave() == [*["a pass"] * (small_trace.heads + 2), "the stranger"]
-
-
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
     """Once, all of 300 askers had begun, each with its partial result in memory, and none was finished."""
     monkeypatch.setattr(queue, "_long_queue", cache(lambda: Queue(queue.MOST_LONG)))
@@ -131,14 +123,6 @@ def test_work_of_many_passes_ends_when_its_asker_has_left(one_queue, small_trace
         work(small_trace, give_way)
     assert person.times_asked == 3
     assert one_queue.line == []
-
-
-def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
-    """The lesson lets the stranger go first between two passes."""
-    traces.sample_traces.cache_clear()  # a cached trace may belong to another model object, without the hook
-    stranger = Stranger(one_queue, models.load("untrained"))
-    played("heads", "sum", model="untrained", sample="flock")
-    assert stranger.leave()[:3] == ["a pass", "the stranger", "a pass"]
 
 
 def test_work_of_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatch):

@@ -6,9 +6,7 @@ import { Window } from "happy-dom";
 const page = new Window({ url: "https://playground.test/folder/?sample=flock" });
 for (const name of ["document", "location", "localStorage", "navigator"])
   Object.defineProperty(globalThis, name, { value: page[name], configurable: true });
-const { choicesOfExport, fillExport, linkOfExport, wordsOfExport } = await import(
-  "../../../playground/microscope/shell/export.js"
-);
+const { fillExport, linkOfExport, wordsOfExport } = await import("../../../playground/microscope/shell/export.js");
 
 const WORDS = { sample: "flock", model: "bundled", layer: 3 };
 const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words: WORDS, ...input }, choices));
@@ -25,21 +23,6 @@ test("the words of the view and the choices of this kind of file are asked, and 
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "html", pack: "int8" },
   });
-});
-
-test("a lesson asks for its own layout alone", () => {
-  const words = wordsAsked({ layout: "atlas" }, { kind: "svg", layout: "head", caption: false });
-  assert.equal(words.only, "atlas");
-  assert.equal(words.layout, undefined);
-  assert.equal(words.caption, "false");
-  assert.ok(!choicesOfExport("png", "atlas").includes("layout"));
-  assert.ok(choicesOfExport("png", null).includes("layout"));
-});
-
-test("only a living figure takes the page's theme, and only a dark one", () => {
-  assert.equal(wordsAsked({ theme: "dark" }, { kind: "html" }).theme, "dark");
-  assert.equal(wordsAsked({ theme: "light" }, { kind: "html" }).theme, undefined);
-  assert.equal(wordsAsked({ theme: "dark" }, { kind: "png" }).theme, undefined);
 });
 
 test("a link holds the view and never a picture of one's own", () => {
@@ -168,14 +151,6 @@ test("a film is asked for with the key, and moves in the preview", async () => {
   assert.equal(releasedAddresses.length, 1, "the blob is let go when another preview is there");
 });
 
-test("the size of a living figure is told", async () => {
-  const sheet = await openSheet();
-  await sheet.choose("kind", "html");
-  assert.equal(sheet.find(".export-note").textContent, "One file of 1 MB.");
-  await sheet.choose("kind", "png");
-  assert.equal(sheet.find(".export-note").textContent, "");
-});
-
 test("the old preview stays until the new one is there, and what is not wanted any more is cancelled", async () => {
   const sheet = await openSheet();
   const previewBefore = sheet.find("img");
@@ -198,16 +173,6 @@ test("the old preview stays until the new one is there, and what is not wanted a
     "the first answer was not drawn",
   );
   assert.ok(slowSheet.find("img"));
-});
-
-test("a closed sheet asks nothing more and lets its picture go", async () => {
-  const sheet = await openSheet({ words: { mine: "abc", model: "bundled" } });
-  const { src } = sheet.find("img");
-  sheet.controller.abort();
-  assert.deepEqual(releasedAddresses, [src]);
-  const slowSheet = await openSheet({}, { hold: true });
-  slowSheet.controller.abort();
-  assert.ok(calls.at(-1).options.signal.aborted);
 });
 
 test("a refusal is a sentence in the sheet", async () => {
@@ -258,12 +223,4 @@ test("a choice of one sheet is chosen again in the next", async () => {
   await sheet.choose("kind", "svg");
   await openSheet();
   assert.equal(new URLSearchParams(calls.at(-1).path.split("?")[1]).get("kind"), "svg");
-});
-
-test("a choice keeps the focus while its options are drawn again", async () => {
-  const sheet = await openSheet();
-  const input = sheet.find('input[value="webp"]');
-  input.focus();
-  await sheet.choose("kind", "webp");
-  assert.equal(document.activeElement, input);
 });
