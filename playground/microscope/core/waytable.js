@@ -1,4 +1,5 @@
-// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.
+// The ways to look, as in playground/figures/drawing/ways.py, and the words of each on the page. FORETOLD is what
+// correlations_by_model there computes; tests/figures/test_every_way.py compares both.
 
 export const WAY_USUAL =
 {"needs":"features","exposed":"spread","unit":"share","unitOfLabel":"","asksAPatch":true,"throughLayers":false,
