@@ -113,6 +113,7 @@ class _Sheet:
         self.room = (self.paper.height or LARGEST_HEIGHT) - 2 * self.margin - band  # for the body
         self.figure = Drawing(figsize=(self.paper.width, self.paper.height or 1), dpi=spec.dots)
         self.figure.set_facecolor(self.theme.paper)
+        self.is_even = False  # whether all panels have one shape: then matplotlib can bring them together
         draw_body = {Panels: self.panels, Matrix: self.matrix, Charts: self.charts}[type(body)]
         width, height = draw_body(body)  # what the body needs
         if self.paper.height is None:
@@ -121,9 +122,7 @@ class _Sheet:
         x, y = (self.paper.width - width) / 2 / self.paper.width, (total - height - band) / 2
         rect = (x, (y + caption_height) / total, 1 - 2 * x, (height + band - caption_height) / total)
         self.figure.set_layout_engine(
-            ConstrainedLayoutEngine(
-                w_pad=pad, h_pad=pad, wspace=0, hspace=0, rect=rect, compress=isinstance(body, Panels)
-            )
+            ConstrainedLayoutEngine(w_pad=pad, h_pad=pad, wspace=0, hspace=0, rect=rect, compress=self.is_even)
         )
         if content.bar:
             self.colour_bar(content.bar)
@@ -166,7 +165,9 @@ class _Sheet:
                 self.body_axes.append(axes)
                 former = axes
         self.bar_width = left + side * sum(aspects)
-        return self.width, min(len(rows) * (side + (heading + gap) * self.em) + top, self.room)
+        self.is_even = len({panel.aspect for row in rows for panel in row if panel}) == 1
+        width = self.width if self.is_even else min(self.width, self.bar_width + columns * gap * self.em)
+        return width, min(len(rows) * (side + (heading + gap) * self.em) + top, self.room)
 
     def row_title(self, axes: Axes, text: str, side: float) -> None:
         text, points = fitted(text, side, self.small(0.9), True)
