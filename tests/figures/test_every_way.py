@@ -13,10 +13,12 @@ from test_javascript import node
 
 import playground
 from playground import figures
+from playground.analysis.faithfulness import foretold_table
 from playground.figures import Spec, command_line, files
 from playground.figures.drawing import maps, prints
-from playground.figures.drawing.ways import FIRST_WAY, WAYS, correlations_by_model
+from playground.figures.drawing.ways import FIRST_WAY, WAYS
 from playground.figures.request import from_files
+from playground.relevance import DEFAULT_METHOD
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
@@ -47,6 +49,18 @@ def test_every_way_says_what_it_is(way):
     assert way.title
     assert way.caption
     assert bool(way.bar) != way.coloured
+
+
+def correlations_by_model() -> dict[str, dict[str, float]]:
+    """{model: {way to look: its maps' rank correlation with blanking}}, with that of random and of constant maps."""
+    rows = {}
+    for model, scores_by_map in foretold_table().items():
+        ways = [way for way in WAYS.values() if way.attributes]
+        scores = {way.name: scores_by_map[DEFAULT_METHOD if way.methods else way.name] for way in ways}
+        some_score = next(iter(scores.values()))
+        numbers = {name: round(score.correlation, 2) for name, score in scores.items()}
+        rows[model] = numbers | {"random": round(some_score.random, 2), "constant": 0, "pictures": some_score.pictures}
+    return rows
 
 
 def test_the_browser_has_the_same_ways_with_words_of_its_own():

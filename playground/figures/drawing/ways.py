@@ -121,18 +121,3 @@ WAYS = {
 }  # fmt: skip
 FIRST_WAY = next(iter(WAYS))  # the default way to look
 VALUES = Way("values", "given", "brightest", "values", "values given", "values given", asks_a_patch=False)
-
-
-def correlations_by_model() -> dict[str, dict[str, float]]:
-    """{model: {way to look: its maps' rank correlation with blanking}}, with that of random and of constant maps."""
-    from playground.analysis.faithfulness import foretold_table
-    from playground.relevance import DEFAULT_METHOD
-
-    rows = {}
-    for model, scores_by_map in foretold_table().items():
-        ways = [way for way in WAYS.values() if way.attributes]
-        scores = {way.name: scores_by_map[DEFAULT_METHOD if way.methods else way.name] for way in ways}
-        some_score = next(iter(scores.values()))
-        numbers = {name: round(score.correlation, 2) for name, score in scores.items()}
-        rows[model] = numbers | {"random": round(some_score.random, 2), "constant": 0, "pictures": some_score.pictures}
-    return rows
