@@ -25,7 +25,7 @@ EXAMPLES = """examples:
   PROGRAM figure portrait --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o face.pdf
   PROGRAM figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
   PROGRAM figure meadow --patch 9,7 --sweep layers -o meadow.webp
-  PROGRAM figure meadow flock --layer all --for column -o "out/{image}-{layer}.pdf"
+  PROGRAM figure meadow flock --layer all --width column -o "out/{image}-{layer}.pdf"
   PROGRAM relevance FOLDER --out scores.csv
   PROGRAM models "*dinov2*"
   PROGRAM download vit_small_patch16_224.dino
@@ -91,10 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0
     except PlaygroundError as error:
-        from playground.figures.command_line import TYPED_WORDS
-        from playground.figures.drawing.option_words import sentence_of
-
-        return _complain(_with_flags(sentence_of(error, TYPED_WORDS)))
+        return _complain(_with_flags(str(error)))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
@@ -309,7 +306,7 @@ def _download(options: argparse.Namespace) -> None:
 
 def _numbers(options: argparse.Namespace) -> None:
     from playground.figures.command_line import training_arguments
-    from playground.figures.drawing.option_words import read_size
+    from playground.figures.drawing.spec import read_size
     from playground.figures.many import trace_many
     from playground.models.hub import bar
     from playground.models.loading import load

@@ -80,9 +80,8 @@ OF_INTEGERS = {
     "occlude": lambda s, o, n, out: s.occlude(blocks=n(7), label=n(1)),
     "foretells": lambda s, o, n, out: s.foretells(label=n(1)),
     "figure": lambda s, o, n, out: (
-        playground.figure(s, n(1), n(1), (n(1), n(2)), what="relevance", label=n(1), dpi=n(50), width=n(4)).spec
+        playground.figure(s, n(1), n(1), (n(1), n(2)), what="relevance", label=n(1), dpi=n(50), width=n(100)).spec
     ),
-    "figure of a kernel": lambda s, o, n, out: playground.figure(s, n(1), layout="convolution", kernel=n(5)).spec,
     "save": lambda s, o, n, out: playground.save(s, out / "one.csv", n(1), n(1), (n(1), n(2))).read_text(),
     "save a page": lambda s, o, n, out: playground.save(
         s, out / "one.html", n(1), n(1), (n(1), n(2)), layers=[n(1)], heads=[n(1)]
@@ -304,7 +303,6 @@ WRONG_CALLS = {
     "a page of one number": (lambda s, o: playground.show(s, 1, layers=1), "layers= is a list of numbers"),
     "a layout of a list": (lambda s, o: playground.figure(s, layout=["head"]), "layout= is a text"),
     "rows of a number": (lambda s, o: playground.figure(s, layout="grid", rows=3), "rows= is a text"),
-    "a font of a number": (lambda s, o: playground.figure(s, font=3), "font= is a text"),
     "cuts of a number": (lambda s, o: playground.trace(s.vit, "meadow", cut=3), "Cuts are a text or several"),
     "half a pixel": (lambda s, o: playground.trace(s.vit, "meadow", size=(112.5, 112)), "A size is"),
     "an endless size": (lambda s, o: playground.trace(s.vit, "meadow", size=(float("inf"), 8)), "A size is"),

@@ -24,7 +24,7 @@ from playground.serving.routes import ROUTES
 
 ROOT = Path(__file__).parent.parent
 KEY_HEADER = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
-QUICK_OPTIONS = {"purpose": "column", "dpi": 20}
+QUICK_OPTIONS = {"width": "column", "dpi": 20}
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ OPTIONS_OF_FILE = {
     "a row of the class token.svg": QUICK_OPTIONS | {"query": "cls", "head": "mean"},
     "the value.pdf": QUICK_OPTIONS | {"what": "value", "direction": "column"},
     "without the scale.png": QUICK_OPTIONS | {"scale": "off", "layout": "heads"},
-    "side by side.png": QUICK_OPTIONS | {"layout": "convolution", "kernel": 5},
+    "side by side.png": QUICK_OPTIONS | {"layout": "convolution"},
     "two pictures.png": QUICK_OPTIONS | {"layout": "compare", "other_image": "portrait"},
     "a grid.png": QUICK_OPTIONS | {"layout": "grid", "rows": "layers:1,4", "columns": "heads:0-2"},
     "relevance.png": QUICK_OPTIONS | {"what": "relevance"},

@@ -15,15 +15,15 @@ const EXPORT_HEADINGS = {
   held: "Holding",
   pack: "Numbers",
   layout: "Showing",
-  purpose: "For",
+  width: "For",
   background: "Background",
+  map: "Colours",
   caption: "caption",
-  footer: "where it comes from",
   sweep: "Moving",
 };
-const EXPORT_LISTS = ["layout", "purpose"]; // drawn as a select, for they have many options
-const EXPORT_SWITCHES = ["caption", "footer"];
-const LOOK_OPTIONS = ["layout", "purpose", "background", "caption", "footer"];
+const EXPORT_LISTS = ["layout", "width"]; // drawn as a select, for they have many options
+const EXPORT_SWITCHES = ["caption"];
+const LOOK_OPTIONS = ["layout", "width", "background", "map", "caption"];
 const CHOICES_OF_KIND = {
   html: ["kind", "held", "pack"],
   numbers: ["kind", "table", "layout"],

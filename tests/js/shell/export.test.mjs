@@ -14,7 +14,7 @@ const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words:
 // ---- the words of the requests
 
 test("the words of the view and the choices of this kind of file are asked, and no others", () => {
-  const choices = { kind: "numbers", table: "csv", layout: "head", purpose: "page", sweep: "scale", held: "all" };
+  const choices = { kind: "numbers", table: "csv", layout: "head", width: "page", sweep: "scale", held: "all" };
   assert.deepEqual(wordsAsked({}, choices), {
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "numbers", table: "csv", layout: "head" },
@@ -36,12 +36,13 @@ test("a link holds the view and never a picture of one's own", () => {
 const option = (...names) => names.map((name) => ({ name, title: `the ${name}` }));
 const OFFERS = {
   ...{ kind: option("png", "svg", "html", "webp", "numbers"), table: option("npz", "csv") },
-  ...{ layout: option("head", "wall"), purpose: option("slide", "page"), background: option("light", "dark") },
+  ...{ layout: option("head", "wall"), width: option("slide", "page"), background: option("light", "dark") },
+  map: option("heat", "grey"),
   ...{ sweep: option("layers", "scale"), held: option("layer", "all"), pack: option("float16", "int8") },
 };
 const DEFAULTS = {
-  ...{ kind: "png", table: "npz", layout: "head", purpose: "slide", background: "light", caption: true },
-  ...{ footer: false, sweep: "layers", held: "layer", pack: "float16" },
+  ...{ kind: "png", table: "npz", layout: "head", width: "slide", background: "light", caption: true },
+  ...{ map: "heat", sweep: "layers", held: "layer", pack: "float16" },
 };
 
 function answerTo(path) {
