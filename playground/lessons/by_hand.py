@@ -308,11 +308,10 @@ def mask_question() -> Question:
     )  # fmt: skip
 
 
-SIZES_TEXT = "A photograph of yours is shown here too. The app has other sizes of patches."
 TENTHS_PATTERN = r"-?([0-3]?\d|40)"
 SETTINGS = {
     "arrows": TextSetting(first_arrows(), pattern=rf"{TENTHS_PATTERN}(_{TENTHS_PATTERN}){{35}}"),
-    "patch": Setting.of(8, PATCH_SIZES),
+    "patch": Setting.of(8, PATCH_SIZES, (8, 16, 32)),
     "temperature": Setting.of(0.002, TEMPERATURES),
     "hidden": TextSetting("", pattern=r"[A-Za-z0-9_-]{1,600}"),
     "at": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
@@ -331,7 +330,7 @@ LESSON = Lesson(
         "values": Step("2 · Values", values, "by_hand_values", ("by_hand_receive",), ("arrows",), own=None),
         "colours": Step(
             "3 · On a picture", colours, "by_hand_dark", ("by_hand_hot",), ("patch", "temperature", "hidden", "at"),
-            ahead=({"patch": (8, 16, 32)},), beyond=SIZES_TEXT, own=True,
+            own=True,
         ),
         "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask"), own=None),
     },

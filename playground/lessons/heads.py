@@ -21,10 +21,7 @@ from playground.lessons.heads_numbers import (
     switch_off,
 )
 from playground.lessons.lesson import (
-    APP_MODELS,
-    APP_PICTURES,
     LAYER,
-    UPPER,
     Lesson,
     Setting,
     Settings,
@@ -336,35 +333,30 @@ LESSON = Lesson(
     "heads",
     "A layer asks several questions at once: every **head** has its own queries, keys and values.",
     {
-        "measure": Setting.of(ENTROPY, MEASURE_NAMES),
-        "over": Setting.of(ON_PICTURE, OVER_TITLES),
-        "off": OffSetting("", pattern=HEADS_PATTERN),
+        "measure": Setting.in_python(ENTROPY, MEASURE_NAMES),
+        "over": Setting.in_python(ON_PICTURE, OVER_TITLES),
+        "off": OffSetting("", played=EACH_ALONE, pattern=HEADS_PATTERN),
         "summed": LAYER,
     },
     {
         "row": Step(
             "1 · Where will it look?", row, "heads_row",
-            beyond=f"{APP_MODELS} It asks about the head that you have chosen in the microscope.",
             own=True,
         ),
         "atlas": Step(
             "2 · All heads", atlas, "heads_entropy", settings=("measure", "over"),
-            ahead=({"measure": None}, {"over": None}), beyond=APP_MODELS, own=True,
+            own=True,
         ),
         "far": Step(
-            "3 · Near first, far later?", distances_by_layer, "heads_far", settings=("over",), ahead=({"over": None},),
-            beyond=APP_MODELS, own=True,
+            "3 · Near first, far later?", distances_by_layer, "heads_far", settings=("over",),
+            own=True,
         ),
         "off": Step(
             "4 · Switch a head off", switch_off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),
-            ahead=({"off": EACH_ALONE},),
-            beyond="A photograph of yours is shown here too. Here one head is off at a time, or all heads of a layer. "
-            "The app switches off any of them together, and has other models.",
             own=True,
         ),
         "sum": Step(
             "5 · Is a layer the sum of its heads?", sum_of_heads, "heads_sum", settings=("summed",),
-            ahead=({"summed": range(UPPER, 6)},), beyond=APP_PICTURES,
         ),
     },
 )  # fmt: skip

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from playground import samples
 from playground.lessons.heads_numbers import measure_habits
-from playground.lessons.lesson import APP_MODELS, APP_PICTURES, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
 from playground.lessons.measures import Measured, measured
 from playground.lessons.parts import (
     CONVOLUTION,
@@ -427,20 +427,19 @@ LESSON = Lesson(
     "A convolution always reads the same neighbours with the same parameters. Attention reads whatever the picture "
     "makes it read.",
     {
-        "kernel": Setting.of(3, KERNELS),
-        "moved": Setting.of(1, range(1, MOST_MOVED + 1)),
-        "reads": Setting.of("here", READ_OPTIONS),
-        "cheap_tokens": Setting.of(1024, TOKEN_COUNTS),
-        "keeps": Setting.of("0.9", KEEP_OPTIONS),
+        "kernel": Setting.in_python(3, KERNELS),
+        "moved": Setting.in_python(1, range(1, MOST_MOVED + 1)),
+        "reads": Setting.in_python("here", READ_OPTIONS),
+        "cheap_tokens": Setting.in_python(1024, TOKEN_COUNTS),
+        "keeps": Setting.in_python("0.9", KEEP_OPTIONS),
     },
     {
-        "far": Step("1 · How far", how_far, "two_ways_far", (), ("kernel",), ({"kernel": None},), APP_MODELS, own=True),
-        "shift": Step("2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",),
-                      ({"moved": None},), APP_PICTURES),
+        "far": Step("1 · How far", how_far, "two_ways_far", (), ("kernel",), own=True),
+        "shift": Step("2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",)),
         "built": Step("3 · What is built in", inductive_biases, "two_ways_built", ("two_ways_content",), ("reads",),
-                      ({"reads": None},), APP_MODELS, own=True),
+                      own=True),
         "cheaper": Step("4 · Cheaper ways", cheaper_ways, "two_ways_cheaper", ("two_ways_linear",),
-                        ("cheap_tokens", "keeps"), ({"cheap_tokens": None}, {"keeps": None}), own=None),
+                        ("cheap_tokens", "keeps"), own=None),
     },
 )  # fmt: skip
 SHIFT_PROSE = (

@@ -11,8 +11,6 @@ import numpy as np
 from playground.lessons import pictures
 from playground.lessons.code import picture_numbers
 from playground.lessons.lesson import (
-    APP_MODELS,
-    APP_PICTURES,
     LAYER,
     UPPER,
     Lesson,
@@ -425,15 +423,15 @@ LESSON = Lesson(
     {
         "carries": Step(
             "1 · It is not what arrives", what_arrives, "weight_differs", ("weight_differs",), ("layer", "look"),
-            ahead=({"layer": (UPPER, 0)},), beyond=f"{APP_MODELS} It has every layer, too.", own=True,
+            own=True,
         ),
         "scores": Step(
             "2 · It is not the score", scores, "weight_scores", ("weight_share", "weight_overflow"), ("scores",),
             own=None,
         ),
         "locked": Step(
-            "3 · It is not always about the picture", locked_rows, "weight_locked", beyond=APP_MODELS, own=True
+            "3 · It is not always about the picture", locked_rows, "weight_locked", own=True
         ),
-        "explain": Step("4 · Does the map explain?", explain, "weight_explain", beyond=APP_PICTURES),
+        "explain": Step("4 · Does the map explain?", explain, "weight_explain"),
     },
 )  # fmt: skip

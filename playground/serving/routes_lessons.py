@@ -43,8 +43,8 @@ async def lesson(request: Request) -> Response:
 
         name, lesson = _lesson_of(request)
         record = site_files.lesson_record(lesson, lambda step: f"api/lessons/{name}/{step}")
-        for step_record, step in zip(record["steps"], lesson.steps.values(), strict=True):
-            step_record["asks"] = sorted({setting for group in step.ahead for setting in group})
+        for step_record in record["steps"]:
+            step_record["asks"] = [one for one in step_record["settings"] if lesson.choices[one].played]
         return _unless_known(request, JSONResponse(record))
 
     return await answer(request, work)

@@ -14,7 +14,6 @@ from twins import in_javascript
 import playground
 from lessons.playing import flat_parts, meadow, parts_of, stand_in_for_file
 from playground.analysis import heads, scale
-from playground.lessons.lesson import APP_MODELS
 from playground.lessons.measures import MEASURES, Measured, measured, trend
 from playground.lessons.parts import (
     BLANKS,
@@ -214,15 +213,6 @@ def test_a_step_about_no_picture_is_the_same_for_another_picture(name, step):
 
 def without_context(parts: list[dict]) -> str:
     return re.sub(r'"context": "[^"]*"', "", json.dumps(parts))
-
-
-@pytest.mark.parametrize(("name", "step"), STEPS)
-def test_a_step_says_whether_it_follows_a_photograph(name, step):
-    record = LESSONS[name].steps[step]
-    says_follows = "A photograph of yours is shown here too" in record.beyond
-    assert says_follows == bool(record.own)
-    assert says_follows or "own picture" in record.beyond or record.own is None
-    assert APP_MODELS.startswith("A photograph of yours")
 
 
 @pytest.mark.parametrize(

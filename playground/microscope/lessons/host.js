@@ -212,7 +212,6 @@ const PLAYERS = {
 
   wait: oneSentence, // what the server is about to compute
   whose: oneSentence, // whose numbers the step shows
-  beyond: oneSentence, // what else the app shows
 
   // A way into the workbench; where there is none, the sentence about that.
   workbench: (place, currentPart, lesson) => ({

@@ -1,7 +1,7 @@
 // A lesson's page: its steps, one at a time. A lesson's record, as playground/serving/site_files.py makes it:
-// {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, beyond, own,
+// {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, own,
 // settings: their names, file: where the step's parts are, asks: names of the settings after which the parts are asked
-// for again}]}. lessons/lesson.py explains `beyond` and `own`.
+// for again}]}. lessons/lesson.py explains `own`.
 import { unpack } from "../core/core.js";
 import { gridFor } from "../core/grid.js";
 import { setMath } from "../drawing/dom.js";
@@ -212,12 +212,11 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   }
 
   function afterParts(step) {
-    const beyond = step.beyond && kit.model ? [{ kind: "beyond", text: step.beyond }] : [];
-    if (isClass) return beyond;
+    if (isClass) return [];
     const nextStep = steps[steps.indexOf(step) + 1];
-    if (!nextStep) return [...beyond, { kind: "next", ...nextPage(name, link) }];
+    if (!nextStep) return [{ kind: "next", ...nextPage(name, link) }];
     const act = () => goTo(nextStep, () => [scrollTo(0, 0), tabs.querySelector("[aria-current=step]").focus()]);
-    return [...beyond, { kind: "next", title: nextStep.title.replace(/^.* · /, ""), act }];
+    return [{ kind: "next", title: nextStep.title.replace(/^.* · /, ""), act }];
   }
 
   function showStep(step, onShown) {
