@@ -373,7 +373,7 @@ LESSON = Lesson(
     {
         "whole": Step(
             "1 · The whole model", whole_model, "block_weights", ("block_largest",), ("box",),
-            own=None,
+            picture=False,
         ),
         "stream": Step(
             "2 · A layer adds", stream, "block_push", ("block_push",), ("layer", "patch"),

@@ -332,7 +332,7 @@ LESSON = Lesson(
     },
     {
         "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"),
-                     own=None),
+                     picture=False),
         "twice": Step(
             "2 · Twice the same attention", attention_twice, "code_fused", settings=("timed", "line"),
         ),

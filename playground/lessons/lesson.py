@@ -163,9 +163,7 @@ class Step:
     question: str  # id of the step's question
     exercises: tuple[str, ...] = ()  # ids of the exercises that are done on the page
     settings: tuple[str, ...] = ()  # names of the settings that the step shows
-    # Whether the step can show a visitor's photograph on a site without a server. True: it can, except for the parts
-    # in a `Stays`. False: the step always shows its sample, and the page says so. None: the step shows no picture.
-    own: bool | None = False
+    picture: bool = True  # whether it is about the picture on view
 
 
 @dataclass(frozen=True)

@@ -337,7 +337,7 @@ LESSON = Lesson(
         "extra": Step("3 · Tokens that are no patches", extra_tokens, "patches_extra"),
         "positions": Step(
             "4 · Where a patch lies", positions, "patches_below", ("patches_sines",), ("table", "place"),
-            own=None,
+            picture=False,
         ),
         "shuffle": Step(
             "5 · Without positions", shuffle, "patches_shuffle", ("patches_told",),

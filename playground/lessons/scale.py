@@ -319,11 +319,10 @@ LESSON = Lesson(
     "standard deviation of 1.",
     SETTINGS,
     {
-        "row": Step("1 · One random row", row, "scale_spread", ("scale_one_key",), ROW_SETTINGS, own=None),
-        "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), ROW_SETTINGS, own=None),
+        "row": Step("1 · One random row", row, "scale_spread", ("scale_one_key",), ROW_SETTINGS, picture=False),
+        "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), ROW_SETTINGS, picture=False),
         "model": Step(
             "3 · A real model", model, "scale_trained", ("scale_start",), ("off", "instead", "width", "start"),
-            own=True,
         ),
         "answer": Step(
             "4 · What it then predicts", answer, "scale_answer", settings=("instead",),

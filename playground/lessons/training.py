@@ -351,9 +351,9 @@ LESSON = Lesson(
         "timelapse": Step(
             "1 · From fog to structure", timelapse, "training_when", ("training_sharp", "training_first"),
             ("moment", "layer", "head", "patch"),
-            own=None,
+            picture=False,
         ),
-        "pair": Step("2 · Told or not?", told_or_not, "training_told", own=None),
-        "now": Step("3 · Train two now", train_two_now, "training_twin", own=None),
+        "pair": Step("2 · Told or not?", told_or_not, "training_told", picture=False),
+        "now": Step("3 · Train two now", train_two_now, "training_twin", picture=False),
     },
 )  # fmt: skip

@@ -66,7 +66,7 @@ async def step(request: Request) -> Response:
         parts, wait = step.parts(here, settings), ""
         was_opened = here.has_cached(opened := ("opened", lesson_name, step_name))
         if words.get("whole") != "yes" and not was_opened:
-            is_new = step.own is not None and "whole" not in words and not here.has_trace
+            is_new = step.picture and "whole" not in words and not here.has_trace
             parts, wait = _until_wait(_after_pass(here) if is_new else parts)
         records = plain_parts(parts, lambda data: data_url(data, "octet-stream"))
         if wait:

@@ -261,7 +261,7 @@ def lesson_record(lesson: Lesson, place_of: Callable[[str], str]) -> dict:
         "settings": settings_of(lesson),
         "steps": [
             {
-                **{"name": name, "title": step.title, "own": step.own},
+                **{"name": name, "title": step.title, "picture": step.picture},
                 **{"settings": step.settings, "file": place_of(name)},
             }
             for name, step in lesson.steps.items()
@@ -322,7 +322,7 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
                 _joined_values(v for name, v in zip(options, values, strict=True) if name in names): version
                 for values, version in versions_of(names, n).items()
             }
-            timing = {name: part[name] for name in ("after", "stays") if name in part}
+            timing = {"after": part["after"]} if "after" in part else {}
             parts[n] = {"kind": "each", "by": names} | _with_shared_data(versions) | timing
     return parts
 

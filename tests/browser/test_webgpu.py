@@ -64,7 +64,7 @@ window.engines = ({ layers }) => layers.map(({ engine }) => engine);
 
 // The largest difference of two passes, as a share of the largest number of its array.
 window.apart = (ours, theirs) => {
-  const parts = ["q", "k", "features", "norms", "adds"];
+  const parts = ["q", "k", "features", "norms"];
   const numbers = (array) => (array instanceof Uint16Array ? decodeHalves(array) : array);
   const pairs = ours.layers.flatMap((layer, i) => parts.map((part) => [layer[part], theirs.layers[i][part]]));
   return Math.max(...[...pairs, [ours.logits, theirs.logits]].map(([a, b]) => {

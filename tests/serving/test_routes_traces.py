@@ -203,6 +203,7 @@ PARTS = {
     "patched": {"query": "4,9", "there": "1,1", "layer": "3", "with": "sample:meadow"},
     "moved": {"query": "4,9"},
     "names": {"layer": "0"},
+    "heads": {},
     "ran": {"layer": "2", "head": "1", "query": "3,4"},
     "verdict": {},
 }
@@ -263,7 +264,7 @@ HOSTILE_REQUESTS = [
     ("patched", {"query": "4,9", "there": "1,99", "layer": "3", "with": "sample:meadow"}),
     ("patched", {"query": "4,9", "there": "1,1", "layer": "99", "with": "sample:meadow"}),
     ("patched", {"query": "4,9", "there": "1,1", "layer": "3", "with": "nobody:flock"}),
-    ("names", {}), ("names", {"layer": "12"}), ("names", {"layer": " 1"}),
+    ("heads", {"at": "twice"}), ("names", {}), ("names", {"layer": "12"}), ("names", {"layer": " 1"}),
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@
 //   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
 //   {what: "network", model, weights}            weights: bytes that models/engine_file.py wrote
 //   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
-//     → {id, layer, q, k, features: float16 bits, norms, adds, engine: "WebAssembly" or "WebGPU"}, one after the other,
+//     → {id, layer, q, k, features: float16 bits, norms, engine: "WebAssembly" or "WebGPU"}, one after the other,
 //       then {id, done: {logits, ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
@@ -128,12 +128,12 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
       if (!(await mayContinue(id))) return void send({ id, stopped: true });
       const { value, done } = await layers.next();
       if (done) return { logits: value };
-      const { layer, norms, adds } = value;
+      const { layer, norms } = value;
       if (layer < progress.layer) continue;
       progress.layer = layer + 1;
       const [q, k, features] = [value.q, value.k, value.features].map(toHalves);
       const { engine } = vit.t;
-      send({ id, layer, q, k, norms, adds, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
+      send({ id, layer, q, k, norms, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
     }
   }
 
