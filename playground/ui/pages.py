@@ -6,27 +6,26 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Page:
     name: str  # in an address
-    short: str
     title: str
     exports: str | None = None  # the figure layout for this page; "": all layouts; None: no Export
 
 
-MICROSCOPE = Page("microscope", "Microscope", "Microscope", exports="")
-WALL = Page("moments", "Moments", "Moments")
+MICROSCOPE = Page("microscope", "Microscope", exports="")
+WALL = Page("moments", "Moments")
 LESSONS = (
-    Page("by_hand", "By hand", "By hand: attention without training"),
-    Page("patches", "Patches", "Patches: from pixels to tokens"),
-    Page("shapes", "Shapes", "Shapes: where every dimension comes from"),
-    Page("block", "Block", "Block: the rest of a layer"),
-    Page("scale", "Scale", "Scale: why √d_k", exports="curves"),
-    Page("heads", "Heads", "Heads: what they do", exports="atlas"),
-    Page("weight", "Weight", "What a weight is not"),
-    Page("cost", "Cost", "Cost: the quadratic wall"),
-    Page("two_ways", "Two ways", "Two ways to look: convolution and attention"),
-    Page("training", "Training", "Training: from fog to structure"),
-    Page("code", "Code", "Code: read it"),
+    Page("by_hand", "By hand: attention without training"),
+    Page("patches", "Patches: from pixels to tokens"),
+    Page("shapes", "Shapes: where every dimension comes from"),
+    Page("block", "Block: the rest of a layer"),
+    Page("scale", "Scale: why √d_k", exports="curves"),
+    Page("heads", "Heads: what they do", exports="atlas"),
+    Page("weight", "What a weight is not"),
+    Page("cost", "Cost: the quadratic wall"),
+    Page("two_ways", "Two ways to look: convolution and attention"),
+    Page("training", "Training: from fog to structure"),
+    Page("code", "Code: read it"),
 )
-TEACH = Page("teach", "Teach", "For the one who teaches")
+TEACH = Page("teach", "For the one who teaches")
 PAGES = {page.name: page for page in (MICROSCOPE, WALL, *LESSONS, TEACH)}
 MODEL_PARTS = {  # a part of the model, in the model's order -> (page about the part, pages on which it is highlighted)
     "Picture": ("patches", ("training", "code")),

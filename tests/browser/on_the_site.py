@@ -13,7 +13,7 @@ from browser.without_server import PlainPageVisitor
 # Turns the browser's data saver on, so that the page fetches nothing in advance
 DATA_SAVER = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
 CACHE_NAMES = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
-OWN_PICTURE_PRESSED = '.strip [data-sample^="mine:"][aria-pressed="true"]'
+OWN_PICTURE_PRESSED = '.toolbar[data-picture^="mine:"]'
 
 
 class SiteVisitor(PlainPageVisitor):

@@ -39,7 +39,7 @@ def as_jpeg(pixels: np.ndarray, orientation: int = 1) -> bytes:
 
 def upload(visitor, data: bytes, name: str) -> None:
     file = {"name": name, "mimeType": "image/jpeg", "buffer": data}
-    visitor.unfold("opening").locator("input[type=file]").first.set_input_files(file)
+    visitor.unfold("photo").locator("input[type=file]").first.set_input_files(file)
 
 
 HAND_OVER = """([name, type, base64, title]) => {
@@ -58,8 +58,8 @@ def hand_over(visitor, gesture: str, data: bytes, mime_type: str = "image/jpeg",
 
 def assert_shows(visitor, data: bytes, name: str) -> dict:
     """Asserts that the page shows this picture with the numbers of Python's trace of the same file."""
-    visitor.page.locator(".strip .own").filter(has_text=f"yours: {name}").wait_for(state="attached")
-    selector = f'.strip [data-sample="mine:{digest(data)}"][aria-pressed="true"]'
+    visitor.page.get_by_title(f"Yours: {name}").first.wait_for(state="attached")
+    selector = f'.toolbar[data-picture="mine:{digest(data)}"]'
     visitor.page.locator(selector).wait_for(state="attached")
     visitor.until(f"r => r.picture === '{digest(data)}'")
     visitor.page.locator(".attention-early").wait_for(state="detached")  # until Streamlit has taken over the lens

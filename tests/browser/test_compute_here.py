@@ -22,7 +22,7 @@ def server():
 @pytest.mark.slow
 def test_an_own_photograph_is_not_sent_and_a_lesson_asks_before_it_is(arrive, server):
     visitor = arrive(Visitor, server.url).open("sample=flock")
-    assert "stays in this browser" in visitor.unfold("opening").inner_text()
+    assert "stays in this browser" in visitor.unfold("photo").inner_text()
     visitor.page.keyboard.press("Escape")
     hand_over(visitor, "drop", named("meadow").path.read_bytes())
     state = visitor.until("r => r.picture !== 'flock' && r.layersHeld.length === 6")

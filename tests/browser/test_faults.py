@@ -61,7 +61,7 @@ def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(chooser
     chooser.press_sample("still-life")
     chooser.hears("The server does not answer")
     server.start().wait()
-    chooser.page.locator('.strip [data-sample="still-life"][aria-pressed="true"]').wait_for(state="attached")
+    chooser.page.locator('.toolbar[data-picture="still-life"]').wait_for(state="attached")
     chooser.page.wait_for_url("**sample=still-life**")
     chooser.until("r => r.picture === 'still-life' && r.head === 1 && !r.locked")  # the lock was the former picture's
 

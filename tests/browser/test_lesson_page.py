@@ -139,7 +139,7 @@ def test_another_picture_changes_what_belongs_to_it_and_keeps_the_step_and_its_s
     verdict = page.locator("#lesson .mixture .verdict")
     before = verdict.inner_text()
     asked_for(visitor)
-    page.locator('.strip [data-sample="flock"]').click()
+    visitor.press_sample("flock")
     address_has(page, sample="flock", step="carries", layer="0")
     waiting.until(lambda: verdict.inner_text() != before, "the lesson does not follow")
     assert asked_for(visitor) == ["/api/lessons/weight/carries"]
@@ -206,7 +206,7 @@ def test_a_lesson_is_about_a_person_s_own_photograph_in_the_model_of_the_bar(vis
     words = page.locator("#lesson .lesson-words", has_text="patches long")
     words.wait_for()
     own_words = words.inner_text()
-    page.locator('.strip [data-sample="meadow"]').click()
+    visitor.press_sample("meadow")
     waiting.until(lambda: words.inner_text() != own_words, "the numbers are of the photograph still")
     page.go_back()
     waiting.until(lambda: words.inner_text() == own_words, "the numbers are not of the photograph again")

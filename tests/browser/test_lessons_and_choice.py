@@ -42,7 +42,7 @@ def test_another_sample_is_drawn_and_stands_in_the_address_with_the_page_s_setti
     assert parameters(visitor)["filter"] == "14"  # a setting of the lesson stays in the address
     visitor.page.go_back()
     visitor.page.wait_for_url("**sample=flock**")
-    visitor.page.locator('.strip [data-sample="flock"][aria-pressed="true"]').wait_for(state="attached")
+    visitor.page.locator('.toolbar[data-picture="flock"]').wait_for(state="attached")
 
 
 def choose(visitor, name: str) -> dict[str, str]:
@@ -121,7 +121,7 @@ def test_one_s_own_picture_stays_on_lessons_through_a_reload_back_and_the_next_p
     assert parameters(visitor)["mine"] == picture_id
     visitor.page.reload()
     drawing.wait_for()
-    visitor.page.locator(f'.strip [data-sample="mine:{picture_id}"][aria-pressed="true"]').wait_for(state="attached")
+    visitor.page.locator(f'.toolbar[data-picture="mine:{picture_id}"]').wait_for(state="attached")
     visitor.page.go_back()
     assert_shows(visitor, data, "dropped.jpg")
     visitor.page.go_forward()
@@ -150,6 +150,6 @@ def test_a_class_link_hides_the_toolbar_and_the_ways_to_other_pages(visit, page)
         visitor.page.locator(".drawing .apart").wait_for()
     visitor.rest()
     assert not visitor.page.locator(".toolbar .opener.pages").is_visible()
-    assert not visitor.page.locator(".strip").is_visible()
+    assert not visitor.page.locator(".toolbar .opener.pictures").is_visible()
     assert visitor.page.get_by_role("link", name="Next: ").count() == 0
     assert parameters(visitor)["class"] == "yes"

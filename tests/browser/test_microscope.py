@@ -19,7 +19,7 @@ def test_the_first_picture_appears_with_no_action_and_has_attention_in_it(visit)
         "c => new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size"
     )
     assert colour_count > 1000
-    assert visitor.page.locator('.strip [data-sample="meadow"]').get_attribute("aria-pressed") == "true"
+    assert visitor.page.locator(".toolbar").get_attribute("data-picture") == "meadow"
 
 
 def test_the_row_under_the_cursor_is_python_s_row(visitor):

@@ -22,7 +22,7 @@ COLOUR_TOLERANCE = 0.03  # largest difference between the browser's and Python's
 def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say_so(visit):
     visitor, data = visit(), picture(320, 240)
     hand_over(visitor, "drop", data)
-    visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
+    visitor.page.get_by_title("Yours: dropped.jpg").first.wait_for(state="attached")
     truth = trace(model(), open_image(data))
     middle = f"{truth.grid[0] // 2},{truth.grid[1] // 2}"
     state = visitor.until(f"r => r.picture.length === 16 && r.waits === '' && r.query !== '{middle}'")
@@ -36,7 +36,7 @@ def test_where_no_two_parts_are_alike_an_own_photograph_opens_with_a_row_that_st
     visitor, data = visit(), picture_without_a_pair(320, 240)
     assert best_moments(trace(model(), open_image(data)))[0].tells[0] < STRIKING_SCORE / 2
     hand_over(visitor, "drop", data)
-    visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
+    visitor.page.get_by_title("Yours: dropped.jpg").first.wait_for(state="attached")
     visitor.until(
         "r => { const [row, column] = r.query.split(',').map(Number), [rows, columns] = r.grid;"
         "const [x, y] = [2 * (column + 0.5) / columns - 1, 2 * (row + 0.5) / rows - 1];"

@@ -73,7 +73,7 @@ def test_a_photograph_goes_to_the_server_s_model_and_a_lesson_follows_it(visitor
     visitor.press_sample("flock")
     visitor.page.wait_for_url("**/weight?*sample=flock*")
     visitor.page.go_back()
-    visitor.page.locator(f'.strip [data-sample="mine:{picture_id}"][aria-pressed="true"]').wait_for(state="attached")
+    visitor.page.locator(f'.toolbar[data-picture="mine:{picture_id}"]').wait_for(state="attached")
 
 
 def test_a_setting_of_a_lesson_is_asked_for_and_stands_in_the_address(visitor):

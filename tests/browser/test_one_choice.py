@@ -1,4 +1,4 @@
-"""Toolbar, strip, address and stage show one choice: they agree after every way to choose."""
+"""Toolbar, address and stage show one choice: they agree after every way to choose."""
 
 import json
 import time
@@ -22,13 +22,10 @@ def shown_choice(visitor) -> dict:
     page = visitor.page
     address = {word: value for word, value in parse_qsl(urlsplit(page.url).query) if word in CHOICE_WORDS}
     stage = page.evaluate("document.querySelector('#stage[hidden]') ? null : (window.theLens?.()?.read() ?? null)")
-    grid = page.locator(".toolbar > .rest select").evaluate("e => e.selectedOptions[0]?.textContent ?? ''")
     return {
         "address": address,
-        "strip": page.locator('.strip [aria-pressed="true"]').evaluate_all("all => all.map(one => one.dataset.sample)"),
-        "model": visitor.opener("model").locator(".label").text_content(),
-        "grid": grid,
-        "compared": "on" in (visitor.opener("compare").get_attribute("class") or "").split(),
+        "picture": page.locator(".toolbar").get_attribute("data-picture"),
+        "model": visitor.opener("more").locator(".label").text_content(),
         "stage": stage and [stage["picture"], stage["model"], " × ".join(map(str, stage["grid"]))],
     }  # fmt: skip
 
@@ -38,10 +35,8 @@ def choice_for(grid: tuple[int, int], parameters: dict) -> dict:
     grid_text = " × ".join(map(str, grid))
     return {
         "address": parameters,
-        "strip": [f"mine:{parameters['mine']}" if "mine" in parameters else parameters["sample"]],
+        "picture": f"mine:{parameters['mine']}" if "mine" in parameters else parameters["sample"],
         "model": plain_name(parameters["model"]),
-        "grid": grid_text,
-        "compared": "with" in parameters,
         "stage": [parameters.get("mine") or parameters["sample"], parameters["model"], grid_text],
     }
 
@@ -133,12 +128,12 @@ def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
     agree(visitor, choice_for((14, 14), {"mine": picture_id, "model": "bundled"}))
     go_to(visitor, "Heads: what they do")
     visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
-    lesson_choice = choice_for((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None, "grid": ""}
+    lesson_choice = choice_for((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None}
     agree(visitor, lesson_choice)
     visitor.press_sample("flock")
     visitor.pick_model(plain_name("bundled-taught"))
     parameters = {"sample": "flock", "model": "bundled-taught"}
-    agree(visitor, choice_for((14, 14), parameters) | {"stage": None, "grid": ""})
+    agree(visitor, choice_for((14, 14), parameters) | {"stage": None})
     visitor.rest()
     go_to(visitor, "Microscope")
     agree(visitor, choice_for((14, 14), parameters))
@@ -157,7 +152,7 @@ def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
     visitor.page.go_back()
     agree(visitor, choice_before)
     visitor.page.go_forward()
-    agree(visitor, choice_before | {"stage": None, "grid": ""})
+    agree(visitor, choice_before | {"stage": None})
 
 
 def test_the_model_that_a_person_chose_stays_with_every_picture(visit):

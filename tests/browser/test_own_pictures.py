@@ -79,12 +79,12 @@ def choice_in(address: str) -> dict[str, list[str]]:
 
 def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
     visitor = visit(permissions=["camera"])
-    sheet = visitor.unfold("opening")
+    sheet = visitor.unfold("photo")
     assert sheet.locator("video").count() == 0
     sheet.get_by_role("button", name="Use the camera").click()
     sheet.locator("video").wait_for()
     sheet.get_by_role("button", name="Take the photo").click()
-    visitor.page.locator(".strip .own").filter(has_text="yours: ").wait_for(state="attached")
+    visitor.page.get_by_title("Yours: ").first.wait_for(state="attached")
     assert abs(sum(visitor.until()["row"]) - 1) < 1e-3
 
 
@@ -100,8 +100,10 @@ def test_a_patch_locked_in_one_photograph_is_free_in_the_next(visit):
 
 
 def own_titles(visitor) -> list[str]:
-    """The titles of the visitor's own photographs in the strip."""
-    return visitor.page.locator(".strip .mine [data-sample]").evaluate_all("all => all.map(one => one.title)")
+    """The titles of the visitor's own photographs in the sheet of pictures."""
+    titles = visitor.strip().locator(".mine [data-sample]").evaluate_all("all => all.map(one => one.title)")
+    visitor.page.keyboard.press("Escape")
+    return titles
 
 
 def wait_until_kept(visitor, count: int) -> None:
@@ -129,7 +131,8 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     wait_until_kept(visitor, 3)
     visitor.uploaded.clear()
     visitor.open()
-    visitor.page.locator(".strip .mine [data-sample]").nth(2).wait_for(state="attached")
+    visitor.strip().locator(".mine [data-sample]").nth(2).wait_for()
+    visitor.page.keyboard.press("Escape")
     assert own_titles(visitor) == [f"Yours: {name}" for name in reversed(files)]
     visitor.rest()
     assert not visitor.uploaded, "nothing is sent before it is chosen"
@@ -137,13 +140,15 @@ def test_photographs_stay_in_the_browser_until_they_are_forgotten(visit):
     assert_shows(visitor, files["1.jpg"], "1.jpg")
     assert own_titles(visitor) == [f"Yours: {name}" for name in reversed(files)]
     second_tab = visitor.new_tab().open()
-    second_tab.page.locator(".strip .mine [data-sample]").nth(2).wait_for(state="attached")
+    theirs = second_tab.strip().locator('.mine [title="Yours: 2.jpg"]')
+    theirs.wait_for()
     visitor.strip().locator(".forget").click()
-    visitor.page.locator(".strip .own").filter(has_text="or drop yours").first.wait_for(state="attached")
+    visitor.page.locator('.toolbar .pictures[title=""]').wait_for(state="attached")
+    visitor.page.keyboard.press("Escape")
     assert own_titles(visitor) == []
     wait_until_kept(visitor, 0)
     visitor.forgiven_errors = REFUSED_REQUEST  # the server has forgotten the picture, and the tab uploads it again
-    second_tab.strip().locator('.mine [title="Yours: 2.jpg"]').click()  # the other tab's still shows the picture
+    theirs.click()  # the other tab's still shows the picture
     assert_shows(second_tab, files["2.jpg"], "2.jpg")
     second_tab.page.close()
 
@@ -206,7 +211,7 @@ def test_a_costly_model_gives_a_first_look_and_the_real_one_takes_over_under_the
         }"""
     )
     hand_over(visitor, "drop", picture(400, 400))
-    visitor.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
+    visitor.page.get_by_title("Yours: dropped.jpg").first.wait_for(state="attached")
     visitor.until("r => window.grids.length > 1")
     box = visitor.part("picture").bounding_box()
     query_by_rows = {side: f"{int(0.72 * side)},{int(0.31 * side)}" for side in (20, 28)}

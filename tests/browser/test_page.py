@@ -86,7 +86,7 @@ def test_another_sample_neither_fades_nor_moves_the_microscope(go):
 def test_a_sheet_opened_while_another_choice_loads_is_not_empty(go):
     visitor = go("model=bundled")
     visitor.rest()
-    sample = visitor.page.locator(".strip [data-sample=flock]").element_handle()
+    sample = visitor.strip().locator("[data-sample=flock]").element_handle()
     opener = visitor.opener("more").element_handle()
     visitor.page.evaluate("both => both.forEach((button) => button.click())", [sample, opener])
     visitor.page.locator('.toolbar .sheet[data-kind="more"] button.wide').filter(has_text="Model").click()
@@ -115,7 +115,7 @@ def test_the_keyboard_comes_to_the_picture_soon(go):
 
 def test_no_request_leaves_the_machine(visitor):
     visitor.pick("landscape")
-    visitor.unfold("opening").get_by_text("Choose files").wait_for()
+    visitor.unfold("photo").get_by_text("Choose files").wait_for()
     visitor.page.keyboard.press("Escape")
     visitor.unfold("model").get_by_role("button").first.wait_for()
     visitor.page.keyboard.press("Escape")

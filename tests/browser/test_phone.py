@@ -50,7 +50,7 @@ def test_everything_is_in_reach_of_a_thumb(visit, size):
     for part in ("heads", "switch", "hold"):
         assert visitor.part(part).evaluate(is_inside), part
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
-    sheet = visitor.unfold("opening")
+    sheet = visitor.unfold("photo")
     first_button = sheet.locator(".wide").first
     assert first_button.inner_text() == "Take a photo"
     assert first_button.locator("input").get_attribute("capture") == "environment"

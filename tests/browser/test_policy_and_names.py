@@ -44,11 +44,11 @@ def wary(arrive, server):
 def test_a_drop_the_camera_and_a_download_work_under_the_policy(wary):
     wary.open()
     hand_over(wary, "drop", picture(320, 240))
-    wary.page.locator(".strip .own").filter(has_text="yours: dropped.jpg").wait_for(state="attached")
-    sheet = wary.unfold("opening")
+    wary.page.get_by_title("Yours: dropped.jpg").first.wait_for(state="attached")
+    sheet = wary.unfold("photo")
     sheet.get_by_role("button", name="Use the camera").click()
     sheet.get_by_role("button", name="Take the photo").click()
-    wary.page.locator(".strip .own").filter(has_not_text="dropped.jpg").wait_for(state="attached")
+    wary.page.locator('.toolbar .pictures:not([title*="dropped.jpg"])').wait_for(state="attached")
     sheet = wary.unfold("export")
     sheet.locator("img").wait_for()
     with wary.page.expect_download() as download:
@@ -75,7 +75,7 @@ def uploader(wary):
     """A WaryVisitor who has brought a picture whose file name holds a script."""
     wary.open()
     hand_over(wary, "drop", picture(320, 240), title=f"{PLANTED_NAME}.jpg")
-    wary.page.locator(".strip .own").filter(has_text=f"yours: {PLANTED_NAME}.jpg").wait_for(state="attached")
+    wary.page.get_by_title(f"Yours: {PLANTED_NAME}.jpg").first.wait_for(state="attached")
     return wary
 
 
@@ -85,7 +85,7 @@ def test_every_page_works_under_the_policy_and_a_file_s_name_is_text_there(uploa
         if lesson != MICROSCOPE:
             uploader.unfold("pages").get_by_role("link", name=lesson.title.split("√")[0]).click()
             uploader.page.wait_for_url(f"**/{lesson.name}**")
-        uploader.page.locator(".strip .own").filter(has_text=f"yours: {PLANTED_NAME}.jpg").wait_for(state="attached")
+        uploader.page.get_by_title(f"Yours: {PLANTED_NAME}.jpg").first.wait_for(state="attached")
         uploader.rest()
         assert uploader.page.evaluate(FIND_PLANTED) == [], lesson
         assert uploader.page.evaluate("window.violations") == [], lesson

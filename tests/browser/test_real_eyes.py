@@ -100,7 +100,7 @@ def test_an_own_photograph_opens_at_the_row_that_the_benchmark_of_openings_choos
     data = named(sample).path.read_bytes()
     ((trace, chosen),) = striking.openings(model("dinov2-small"), "dinov2-small", [open_image(data)])
     hand_over(first_visitor, "drop", data, "image/jpeg" if sample == "rocket" else "image/png")
-    first_visitor.page.locator(".strip .own").filter(has_text="yours: dropped").wait_for(state="attached")
+    first_visitor.page.get_by_title("Yours: dropped").first.wait_for(state="attached")
     row, column = divmod(chosen["patch"], trace.grid[1])
     print(f"{sample}: layer {chosen['layer']}, head {chosen['head']}, patch {row},{column} of {trace.grid}")
     first_visitor.until(

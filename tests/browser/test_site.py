@@ -96,7 +96,7 @@ def test_the_first_picture_needs_no_network_and_each_head_and_layer_answers_as_p
 
 def test_a_photograph_stays_in_the_browser(somebody):
     visitor = somebody("#model=bundled&sample=flock")
-    sheet = visitor.unfold("opening")
+    sheet = visitor.unfold("photo")
     assert "Your photograph stays here" in sheet.inner_text()
     visitor.page.keyboard.press("Escape")
     visitor.bring_photograph(named("twins").path)
@@ -176,7 +176,7 @@ def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_fre
     """Chromium's fake camera shows a turning wheel."""
     visitor = somebody("#model=bundled&sample=portrait")
     layer_before = visitor.read()["layer"]
-    visitor.unfold("opening").get_by_role("button", name="Live").click()
+    visitor.unfold("photo").get_by_role("button", name="Live").click()
     first_state = visitor.until("r => r.picture.startsWith('live')")
     visitor.page.mouse.move(*visitor.place((5, 5)))
     state = visitor.until(f"r => r.picture !== {first_state['picture']!r} && r.query === '5,5'")

@@ -237,16 +237,12 @@ class Visitor:
         self.until("r => !r.locked")
 
     def opener(self, kind: str) -> Locator:
-        """A button of the toolbar: pages, pictures, photo, more; on other pages opening, model, compare, export."""
+        """A button of the toolbar: pages, pictures, more, photo."""
         return self.page.locator(f".toolbar .opener.{kind}")
 
     def unfold(self, kind: str) -> Locator:
-        """Presses a button of the toolbar and returns the sheet that it opens. Above the microscope, the sheets for
-        models, comparing and files are lines of another one."""
-        is_slim = self.page.locator(".toolbar.slim").count() > 0
-        if kind == "opening" and is_slim:
-            kind = "photo"
-        if kind in IN_MORE and is_slim:
+        """Presses a button of the toolbar, or a line of its sheet *More*, and returns the sheet that it opens."""
+        if kind in IN_MORE:
             self.opener("more").click()
             self.page.locator('.toolbar .sheet[data-kind="more"] button.wide').filter(has_text=IN_MORE[kind]).click()
         else:
@@ -261,22 +257,20 @@ class Visitor:
         self.press_sample(sample)
         if self.page.locator("#stage:not([hidden])").count():
             return self.shows(sample)
-        self.page.locator(f'.strip [data-sample="{sample}"][aria-pressed="true"]').wait_for(state="attached")
+        self.page.locator(f'.toolbar[data-picture="{sample}"]').wait_for(state="attached")
         return {}
 
     def press_sample(self, sample: str) -> None:
         self.strip().locator(f'[data-sample="{sample}"]').click()
 
     def strip(self) -> Locator:
-        """The row of pictures; above the microscope it is a sheet."""
-        if self.page.locator(".toolbar.slim").count():
-            return self.unfold("pictures").locator(".strip")
-        return self.page.locator(".strip")
+        """The sheet of pictures, opened."""
+        return self.unfold("pictures").locator(".strip")
 
     def shows(self, picture: str = "", model: str = "") -> dict:
         """Waits until this picture, in this model, is marked in the toolbar and on the stage."""
         if picture:
-            self.page.locator(f'.strip [data-sample="{picture}"][aria-pressed="true"]').wait_for(state="attached")
+            self.page.locator(f'.toolbar[data-picture="{picture}"]').wait_for(state="attached")
         expected = json.dumps([picture.removeprefix("mine:"), model])
         return self.until(f"r => {expected}.every((name, i) => !name || [r.picture, r.model][i] === name)")
 

@@ -169,6 +169,7 @@ def is_everybody_s(answer, route) -> bool:
         "/readyz",
         "/c",
         "/c/{code}",
+        "/api/lessons",
         "/api/lessons/{lesson}",
         "/api/teach",
         "/api/teach/people",

@@ -4,18 +4,17 @@
 //   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
 //   {what: "network", model, weights}            weights: bytes that models/engine_file.py wrote
 //   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
-//     → {id, layer, q, k, features: float16 bits, norms, engine: "WebAssembly" or "WebGPU"}, one after the other,
-//       then {id, done: {logits, ms}}
+//     → {id, layer, q, k, features: float16 bits, norms, engine}, one after the other, then {id, done: {logits,
+//       ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
 //   {what: "forget", model}                      drops a network
 //   {what: "stop", id}                           → {id, stopped}
 // A job that fails is answered with {id, error: a sentence}.
 import { decodeHalves, readCuts } from "../core/core.js";
-import { createThreads } from "./faster/threads.js";
-import { createGpuPasses } from "./faster/webgpu.js";
 import { modelInput, resizedPicture } from "./images.js";
 import { createTensors, someColumns, someRows } from "./tensors.js";
+import { createThreads } from "./threads.js";
 import { cutting, MOST_QUERIES, VisionTransformer } from "./vit.js";
 
 // Attention rollout (Abnar & Zuidema, 2020), as in playground/tracing.py: the product of (A + I)/2 over all layers, A
@@ -61,8 +60,8 @@ export async function rollout({ t, config }, { layers, grid, scale, cuts, query 
 
 const nextTurn = () => new Promise((resolve) => setTimeout(resolve)); // lets messages arrive
 
-// send(message, transfer): `transfer` lists buffers to hand over. `decode`: see images.js; `gpu`: see faster/webgpu.js.
-export function createComputer(send, decode = resizedPicture, gpu = createGpuPasses(globalThis.navigator?.gpu)) {
+// send(message, transfer): `transfer` lists buffers to hand over. `decode`: see images.js.
+export function createComputer(send, decode = resizedPicture) {
   const networks = new Map();
   const stoppedIds = new Set();
   let kernels = null;
@@ -79,7 +78,6 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
       kernels = message;
     },
     forget({ model }) {
-      gpu.forget(networks.get(model));
       networks.get(model)?.t.free();
       networks.delete(model);
     },
@@ -94,20 +92,16 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
       const image = await inputOf(vit, picture, grid);
       const layout = { prefix: vit.config.prefix, columns: grid[1] };
       const options = { scale: scale ?? vit.scale, at: cutting(vit, grid, readCuts(cuts, layout)) };
-      const gpuVit = cuts.length ? null : await gpu.at(vit).catch(gpu.giveUp); // the GPU makes no cuts
-      const progress = { layer: 0 }; // the next layer to send
-      const sendLogits = (logits) => send({ id, done: { logits, ms: performance.now() - startTime } });
-      if (gpuVit)
-        try {
-          const pass = await runLayers(id, vit.t, gpuVit, [image, grid, options], progress);
-          return pass && sendLogits(pass.logits);
-        } catch {
-          await gpu.giveUp(); // the kernels compute the rest
-        }
-      const pass = await runLayers(id, vit.t, vit, [image, grid, options], progress);
-      if (!pass) return;
-      sendLogits(pass.logits);
-      await gpu.measure(vit, image, grid);
+      const layers = vit.layers(image, grid, options);
+      for (;;) {
+        if (!(await mayContinue(id))) return send({ id, stopped: true });
+        const { value, done } = layers.next();
+        if (done) return send({ id, done: { logits: value, ms: performance.now() - startTime } });
+        const { layer, norms } = value;
+        const [q, k, features] = [value.q, value.k, value.features].map(vit.t.toHalves);
+        const { engine } = vit.t; // changes when the threads have started
+        send({ id, layer, q, k, norms, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
+      }
     },
     async rollout({ id, model, layers, grid, scale, cuts, query }) {
       const vit = networks.get(model);
@@ -120,22 +114,6 @@ export function createComputer(send, decode = resizedPicture, gpu = createGpuPas
       send({ id, done: { rollout: halves } }, [halves.buffer]);
     },
   };
-
-  // Sends the layers from progress.layer on. Returns null if the pass is stopped.
-  async function runLayers(id, { toHalves }, vit, options, progress) {
-    const layers = vit.layers(...options);
-    for (;;) {
-      if (!(await mayContinue(id))) return void send({ id, stopped: true });
-      const { value, done } = await layers.next();
-      if (done) return { logits: value };
-      const { layer, norms } = value;
-      if (layer < progress.layer) continue;
-      progress.layer = layer + 1;
-      const [q, k, features] = [value.q, value.k, value.features].map(toHalves);
-      const { engine } = vit.t;
-      send({ id, layer, q, k, norms, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
-    }
-  }
 
   async function inputOf({ t, config }, picture, grid) {
     const { mean, std, patch_size: side, interpolation } = config;

@@ -2,7 +2,7 @@
 // columns, step: numbers from row to row}. JavaScript allocates; all loops over numbers are in C.
 
 import { ALIGN } from "../core/container.js";
-import { oneThread, paddedLength } from "./faster/threads.js";
+import { oneThread, paddedLength } from "./threads.js";
 
 const PAGE_BYTES = 65_536; // the memory grows by pages
 const FLOAT = 4; // bytes
@@ -70,7 +70,6 @@ export async function createTensors(compiled, threads = oneThread()) {
     get bytes() {
       return memory.buffer.byteLength;
     },
-    copy: (end) => new Uint8Array(memory.buffer, 0, end),
     // mark() and backTo(mark) free all that was allocated in between.
     mark: () => top,
     backTo: (mark) => {
@@ -79,7 +78,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     matrix,
     // A view of the numbers of a matrix without gaps between rows, until the memory grows.
     numbers,
-    read: (x) => numbers(x).slice(), // a promise on a GPU
+    read: (x) => numbers(x).slice(),
     // A new matrix of these numbers.
     put(numbers, rows, columns) {
       const x = matrix(rows, columns);

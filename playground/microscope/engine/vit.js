@@ -50,11 +50,6 @@ export class VisionTransformer {
     this.placed = null; // {grid, learned}: the positions of the last picture
   }
 
-  // The same network with another `t`, which has a copy of the memory: faster/webgpu.js.
-  on(t) {
-    return Object.assign(Object.create(VisionTransformer.prototype), this, { t });
-  }
-
   // From (3, H, W) floats to (patches, D): multiplies each patch's pixels by the same matrix.
   patchEmbed(image, [rows, columns], out) {
     const { patch_size: P } = this.config;
@@ -133,22 +128,19 @@ export class VisionTransformer {
     t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), `blocks.${layer}.mlp`)));
     const changed = at("residual", x);
     if (changed !== x) t.take(changed, 1, x);
-    const parts = Object.entries({ ...outputs, features: x }).map(async ([part, matrix]) => [
-      part,
-      await t.read(matrix),
-    ]);
+    const parts = Object.entries({ ...outputs, features: x }).map(([part, matrix]) => [part, t.read(matrix)]);
     t.backTo(mark);
-    return Promise.all(parts).then(Object.fromEntries);
+    return Object.fromEntries(parts);
   }
 
   // Yields each layer: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, features: (N, D), the
   // tokens after the layer}. Returns the logits.
-  async *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
-    const x = await this.embed(image, grid, at);
+  *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
+    const x = this.embed(image, grid, at);
     const rotation = this.rotation(grid);
     for (let layer = 0; layer < this.config.depth; layer++) {
       const inLayer = (point, tensor) => at(`layers.${layer}.${point}`, tensor);
-      yield { layer, ...(await this.block(x, layer, scale, rotation, inLayer)) };
+      yield { layer, ...this.block(x, layer, scale, rotation, inLayer) };
     }
     return this.classify(x);
   }
@@ -160,7 +152,7 @@ export class VisionTransformer {
   }
 
   // Turns pixels into tokens, with positions added.
-  async embed(image, grid, at = untouched) {
+  embed(image, grid, at = untouched) {
     const { t } = this;
     const [prefixCount, patches] = [this.config.prefix.length, grid[0] * grid[1]];
     t.backTo(this.end);
@@ -168,7 +160,7 @@ export class VisionTransformer {
     const mark = t.mark();
     this.patchEmbed(image, grid, someRows(x, prefixCount, patches));
     const { positions } = this.config;
-    if (positions === "patches") t.add(someRows(x, prefixCount, patches), await this.positions(grid));
+    if (positions === "patches") t.add(someRows(x, prefixCount, patches), this.positions(grid));
     let row = 0;
     for (const name of ["cls_token", "dist_token", "reg_token"]) {
       const token = this.w[name];
@@ -176,7 +168,7 @@ export class VisionTransformer {
       t.take(token, 1, someRows(x, row, token.rows));
       row += token.rows;
     }
-    if (positions === "learned") t.add(x, await this.positions(grid));
+    if (positions === "learned") t.add(x, this.positions(grid));
     if (positions === "sinusoidal") t.add(x, t.put(sinusoidal(x.rows, x.columns), x.rows, x.columns));
     if (this.w["norm_pre.weight"]) this.norm(x, "norm_pre", x);
     t.backTo(mark);
@@ -184,11 +176,11 @@ export class VisionTransformer {
   }
 
   // The learned positions for any grid, (N, D).
-  async positions(grid) {
+  positions(grid) {
     const { native_grid: native, width, stretching } = this.config;
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
-      const positions = resizedPositions(await this.t.read(this.w.pos_embed), width, native, grid, stretching);
+      const positions = resizedPositions(this.t.read(this.w.pos_embed), width, native, grid, stretching);
       this.placed = { grid: `${grid}`, learned: positions }; // for later passes
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);

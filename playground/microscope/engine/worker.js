@@ -1,7 +1,7 @@
 // The worker that runs computer.js. It loads nothing: all data comes in messages.
 
 import { createComputer } from "./computer.js";
-import { help } from "./faster/threads.js";
+import { help } from "./threads.js";
 
 const computer = createComputer((message, transfer = []) => self.postMessage(message, transfer));
 self.addEventListener("message", ({ data }) => (data.what === "help" ? help(data) : computer.hear(data)));

@@ -1,7 +1,7 @@
 // Answers the toolbar's requests in the page itself: for the list of samples, for models and their download, and for a
 // person's own pictures, which stay in the browser. Below: weights, and the worker that computes.
 
-import { withSharedMemory } from "../engine/faster/threads.js";
+import { withSharedMemory } from "../engine/threads.js";
 import { visit } from "./address.js";
 import { catalogue, choice, sampleNamed } from "./choice.js";
 import { addressOf, answerHere, ask, fetchFile } from "./http.js";

@@ -1,11 +1,11 @@
-// A row of thumbnails: a person's own pictures, the latest first, then the samples. The chosen one is marked.
+// The sheet of pictures: a person's own pictures, the latest first, then the samples. The chosen one is marked.
 
 import { setText } from "../drawing/dom.js";
 import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
 const MINE_KEY = "mine:"; // prefix in data-sample for the id of an own picture
 
-const chosenKeyOf = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
+export const chosenKeyOf = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
 
 // `host`: the toolbar's host. Its changing fields are read at each draw().
 export function createStrip(host) {
@@ -18,16 +18,14 @@ export function createStrip(host) {
     newElement("span", "mine"),
     newElement("span", "samples"),
   ];
-  const [sendingLine, words] = [newElement("span", "coming"), newElement("span", "own")];
+  const words = newElement("span", "own");
   const forgetButton = newElement("button", "forget");
   Object.assign(forgetButton, { type: "button", textContent: "×" });
   forgetButton.title = "Forget your pictures, here and on the server";
   forgetButton.setAttribute("aria-label", "Forget your pictures");
-  sendingLine.hidden = true;
   words.title = "Drop or paste a picture anywhere on this page";
-  pictures.append(sendingLine, ownRow, forgetButton, samples);
+  pictures.append(ownRow, forgetButton, samples);
   root.append(pictures, words);
-  let [drawnRow, sendingCount] = ["", 0];
 
   const buttons = () => [...pictures.querySelectorAll("[data-sample]")];
 
@@ -39,35 +37,6 @@ export function createStrip(host) {
     makeOneStop(buttons(), nextButton);
     nextButton.focus();
   });
-  pictures.addEventListener("wheel", turnSideways, { passive: false });
-  pictures.addEventListener("scroll", markHiddenEnds, { passive: true });
-  const observer = new ResizeObserver(() => [bringChosenIntoSight(), markHiddenEnds()]);
-  observer.observe(pictures);
-
-  // Scrolls the row sideways with the mouse wheel. At either end of the row the wheel scrolls the page.
-  function turnSideways(event) {
-    if (event.ctrlKey || Math.abs(event.deltaX) >= Math.abs(event.deltaY)) return;
-    const formerScroll = pictures.scrollLeft;
-    pictures.scrollLeft += event.deltaY;
-    if (pictures.scrollLeft !== formerScroll) event.preventDefault();
-  }
-
-  // Marks each edge of the row that hides more pictures; marked edges are faded.
-  function markHiddenEnds() {
-    const { scrollLeft, scrollWidth, clientWidth } = pictures;
-    pictures.classList.toggle("goes-back", scrollLeft > 2);
-    pictures.classList.toggle("goes-on", scrollLeft + clientWidth < scrollWidth - 2);
-  }
-
-  function bringChosenIntoSight() {
-    const button = pictures.querySelector('[aria-pressed="true"]');
-    if (!button) return;
-    const [buttonBox, rowBox] = [button.getBoundingClientRect(), pictures.getBoundingClientRect()];
-    const margin = buttonBox.width; // shows a part of the neighbour, too
-    if (buttonBox.left - margin < rowBox.left) pictures.scrollLeft += buttonBox.left - margin - rowBox.left;
-    else if (buttonBox.right + margin > rowBox.right) pictures.scrollLeft += buttonBox.right + margin - rowBox.right;
-  }
-
   function draw() {
     const chosenKey = chosenKeyOf(choice.now);
     const sampleOf = ({ name, title, hint, kind, thumb }) => ({ key: name, title, hint, kind, src: thumb });
@@ -84,17 +53,10 @@ export function createStrip(host) {
     }
     const picture = ownPictures.list.find(({ id }) => id === choice.now.mine);
     setText(words, picture ? `yours: ${picture.title}` : "or drop yours");
-    words.classList.toggle("invites", !picture);
-    sendingLine.hidden = !sendingCount;
     if (losesFocus) (pressedButton ?? buttons()[0])?.focus({ preventScroll: true });
-    const rowState = JSON.stringify([chosenKey, buttons().length, sendingLine.hidden]);
-    if (rowState === drawnRow) return; // an unchanged row keeps its scroll position
-    drawnRow = rowState;
     const hasFocus = buttons().includes(root.getRootNode().activeElement);
     if (!hasFocus || pressedButton === root.getRootNode().activeElement)
       makeOneStop(buttons(), pressedButton ?? buttons()[0]);
-    bringChosenIntoSight();
-    markHiddenEnds();
   }
 
   function choose(key) {
@@ -115,16 +77,7 @@ export function createStrip(host) {
     makeOneStop(buttons(), buttons().find((button) => button.tabIndex === 0) ?? buttons()[0]);
   }
 
-  return {
-    element: root,
-    draw,
-    // Shows placeholders for this number of pictures that are being opened.
-    wait(count) {
-      sendingCount = count;
-      draw();
-    },
-    destroy: () => observer.disconnect(),
-  };
+  return { element: root, draw };
 }
 
 function thumbnailButton({ key, title, hint, kind, src }, choose) {

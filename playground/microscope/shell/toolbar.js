@@ -1,7 +1,6 @@
-// The toolbar on top of every page: pages, samples and own pictures, opening a picture, the model, the grid, comparing,
-// and files to take away.
+// The bar on top of every page: pages, pictures, the model and what else is chosen, a photograph, sharing, the face.
 //
-// host: {pages: [{name, short, title, number}], the first is the microscope; page: the name of the shown page,
+// host: {pages: [{name, title, number}], the first is the microscope; page: the name of the shown page,
 //        go(page, words) opens a page, link(page, words) returns its address; version,
 //        choice, catalogue, ownPictures, ask, viewWords(): the view as parameters,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
@@ -9,19 +8,20 @@
 //        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
 //        models: {takes(dropped): whether the dropped files are a model, open(dropped)} or null,
 //        kept: the sentence that says where a person's own pictures go,
-//        exports: the layout of a lesson's figures; null: all layouts; undefined: no button *Export*,
+//        exports: the layout of a lesson's figures; null: all layouts; undefined: none,
 //        share(): opens the sheet that shares the microscope's picture,
 //        face: the microscope's face, See or Lab, see shell/address.js,
 //        hidden: whether the toolbar is hidden, and takes no dropped picture,
 //        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js}
 //
-// update(part of a host) redraws the changed parts. The choice is always read from `choice.now`.
+// The bar's data-picture names the chosen picture. update(part of a host) redraws the changed parts. The choice is
+// always read from `choice.now`.
 import { oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { shrinkIfLarge } from "./readable.js";
-import { createStrip } from "./strip.js";
+import { chosenKeyOf, createStrip } from "./strip.js";
 import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
 
 // The menu of pages: real links, so that a page can be opened in a tab of its own.
@@ -129,60 +129,42 @@ function optionOf({ detail, grid: [rows, columns] }) {
   return option;
 }
 
-const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison
+const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison, and with two faces
 
 export function createToolbar(root, host) {
   const hostNow = { ...host };
   const { choice, ownPictures, face } = hostNow;
   const controller = new AbortController();
   const sheet = createSheet();
-  const strip = createStrip(hostNow);
-  const gridChooser = createGridChooser((detail) => choice.set({ detail }));
 
-  // ---- parts of the toolbar
-  const nameElement = document.createElement("p");
-  nameElement.className = "name";
-  writeAttribute(nameElement, "role", "heading");
-  writeAttribute(nameElement, "aria-level", "1");
-  const [firstWord, secondWord] = [document.createElement("span"), document.createElement("span")];
-  [firstWord.textContent, secondWord.textContent] = ["Attention ", "Playground"];
-  nameElement.append(firstWord, secondWord);
-  const pagesOpener = opener("pages", "menu", "Pages", fillWithPages);
-  const openingOpener = opener("opening", "picture", "Open picture", fillWithOpening);
-  const modelOpener = opener("model", null, "Model", fillWithModels);
-  const compareOpener = opener("compare", "compare", "Compare", fillWithCompare);
-  const exportOpener = opener("export", "export", "Export", fillWithExport);
-  const moreOpener = opener("more", null, "More", fillWithMore);
-  // ---- parts of the toolbar above the microscope
-  const picturesOpener = opener("pictures", null, "Pictures", fillWithPictures);
-  const photoOpener = opener("photo", null, "Your photo", fillWithOpening);
-  const shareButton = plainButton("sending", () => hostNow.share());
-  const faceButton = plainButton("other-face", () => face.turn(face.now === "see" ? "lab" : "see"));
-  const restBox = document.createElement("div");
-  restBox.className = "rest"; // on a phone it is in the sheet of *More*
-  restBox.append(modelOpener.button, gridChooser.element, compareOpener.button, exportOpener.button);
+  // ---- the buttons, and the sheets that are lines in the sheet of *More*
+  const pagesOpener = opener("pages", "Pages", fillWithPages);
+  const picturesOpener = opener("pictures", "Pictures", fillWithPictures);
+  const moreOpener = opener("more", "More", fillWithMore);
+  const photoOpener = opener("photo", "Your photo", fillWithOpening);
+  const shareButton = plainButton("sending", () => (isMicroscope() ? hostNow.share() : openExport()));
+  const faceButton = plainButton("other-face", turn);
   const notice = createNotice();
   const waitingLine = document.createElement("span");
   waitingLine.className = "unseen";
   waitingLine.setAttribute("role", "status");
-  const longWord = document.createElement("span"); // shown if there is room
-  [longWord.className, longWord.textContent] = ["long", " picture"];
-  openingOpener.label.append("Open", longWord);
-  openingOpener.button.setAttribute("aria-label", "Open picture");
-  setText(compareOpener.label, "Compare");
-  setText(exportOpener.label, "Export");
 
   root.classList.add("toolbar");
-  root.replaceChildren(pagesOpener.button, nameElement, strip.element, openingOpener.button, restBox);
-  root.append(picturesOpener.button, moreOpener.button, photoOpener.button, shareButton, faceButton);
-  root.append(waitingLine, notice.element);
-  const slimButtons = [pagesOpener, picturesOpener, moreOpener, photoOpener].map(({ button }) => button);
-  slimButtons.push(shareButton, faceButton);
-  let isSlim = false; // whether the bar is that of the microscope, and one stop of the Tab key
-  oneTabStop(root, () => (isSlim ? slimButtons.filter((button) => button.checkVisibility()) : []));
+  const openers = [pagesOpener, picturesOpener, moreOpener, photoOpener];
+  const buttons = [...openers.map(({ button }) => button), shareButton, faceButton];
+  root.replaceChildren(...buttons, waitingLine, notice.element);
+  for (const button of buttons.slice(1)) button.tabIndex = -1;
+  oneTabStop(root, () => buttons.filter((button) => button.checkVisibility()));
+
+  const isMicroscope = () => hostNow.page === MICROSCOPE_PAGE;
+
+  function turn() {
+    if (isMicroscope()) face.turn(face.now === "see" ? "lab" : "see");
+    else hostNow.go(MICROSCOPE_PAGE, choice.words());
+  }
 
   // ---- the sheets
-  function opener(kind, icon, label, fill) {
+  function opener(kind, label, fill) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = `opener ${kind}`;
@@ -190,12 +172,12 @@ export function createToolbar(root, host) {
     button.setAttribute("aria-expanded", "false");
     const words = document.createElement("span");
     words.className = "label";
-    button.append(...(icon ? [createIcon(icon)] : []), words, createIcon("down"));
+    button.append(words, createIcon("down"));
     button.addEventListener("click", () => {
       if (sheet.opener() === button) sheet.close();
       else sheet.open(button, kind, label, fill);
     });
-    return { button, label: words, open: (anchor) => sheet.open(anchor, kind, label, fill) };
+    return { button, label: words };
   }
 
   function plainButton(kind, act) {
@@ -205,13 +187,11 @@ export function createToolbar(root, host) {
     return button;
   }
 
-  // The samples and own pictures, as in the row of Lab.
-  function fillWithPictures(box, signal) {
+  function fillWithPictures(box) {
     const strip = createStrip({
       ...hostNow,
       choice: { ...choice, set: (changes) => [choice.set(changes), sheet.close()] },
     });
-    signal.addEventListener("abort", () => strip.destroy());
     box.append(strip.element);
     strip.draw();
     return strip.draw;
@@ -272,6 +252,36 @@ export function createToolbar(root, host) {
     });
   }
 
+  const comparedTitle = () => titleOfBeside(choice.now, hostNow);
+
+  // Sheets that open from a line of *More*: {kind, title(): the line's words, fill, isOffered()}
+  const lines = [
+    { kind: "pictures", title: () => seeWords(face.language, "pictures"), fill: fillWithPictures, isOffered: isNarrow },
+    { kind: "model", title: () => `Model: ${titleOfModel()}`, fill: fillWithModels, isOffered: () => true },
+    {
+      kind: "compare",
+      title: () => (comparedTitle() ? `Compared with ${comparedTitle()}` : "Compare"),
+      fill: fillWithCompare,
+      isOffered: isMicroscope,
+    },
+    { kind: "export", title: () => "Export", fill: fillWithExport, isOffered: () => hostNow.exports !== undefined },
+  ];
+  const openLine = ({ kind, fill }, anchor = moreOpener.button) =>
+    sheet.open(anchor, kind, kind[0].toUpperCase() + kind.slice(1), fill);
+
+  function openExport() {
+    const anchors = [shareButton, moreOpener.button, photoOpener.button];
+    openLine(
+      lines.at(-1),
+      anchors.find((button) => button.checkVisibility()),
+    );
+  }
+
+  // The bar of a phone has no room for *Pictures*.
+  function isNarrow() {
+    return !picturesOpener.button.checkVisibility();
+  }
+
   function fillWithMore(box) {
     const chooser = createGridChooser((detail) => {
       sheet.close();
@@ -280,23 +290,17 @@ export function createToolbar(root, host) {
     const patches = document.createElement("label");
     patches.className = "wide";
     patches.append("Patches", chooser.element);
-    const lines = [
-      [picturesOpener, () => picturesOpener.label.textContent],
-      [modelOpener, () => `Model: ${titleOfModel()}`],
-      [compareOpener, () => compareOpener.label.textContent],
-      [exportOpener, () => exportOpener.label.textContent],
-    ].map(([opener, words]) => {
-      const line = document.createElement("button");
-      const label = document.createElement("span");
-      Object.assign(line, { type: "button", className: "wide" });
-      line.append(label, createIcon("on"));
-      line.addEventListener("click", () => opener.open(moreOpener.button));
-      const isInBar = () => opener === picturesOpener && opener.button.checkVisibility(); // it has no room on a phone
-      return { line, redraw: () => [setText(label, words()), setVisible(line, !opener.button.hidden && !isInBar())] };
+    const elements = lines.map((line) => {
+      const [element, label] = [document.createElement("button"), document.createElement("span")];
+      Object.assign(element, { type: "button", className: "wide" });
+      element.append(label, createIcon("on"));
+      element.addEventListener("click", () => openLine(line));
+      return { element, redraw: () => [setText(label, line.title()), setVisible(element, line.isOffered())] };
     });
-    box.append(lines[0].line, lines[1].line, patches, ...lines.slice(2).map(({ line }) => line));
+    const [picturesLine, modelLine, ...others] = elements.map(({ element }) => element);
+    box.append(picturesLine, modelLine, patches, ...others);
     const redraw = () => {
-      for (const line of lines) line.redraw();
+      for (const line of elements) line.redraw();
       chooser.draw(hostNow.grids, choice.now.detail);
       setVisible(patches, !chooser.element.hidden);
     };
@@ -308,7 +312,7 @@ export function createToolbar(root, host) {
   let sendingCount = 0;
   function wait(change) {
     sendingCount += change;
-    strip.wait(sendingCount);
+    photoOpener.button.classList.toggle("waits", sendingCount > 0);
     setText(waitingLine, sendingCount ? "Your picture is on its way" : "");
   }
 
@@ -336,38 +340,21 @@ export function createToolbar(root, host) {
   function draw() {
     setVisible(root, !hostNow.hidden);
     if (hostNow.hidden) return sheet.close();
-    const currentPage = hostNow.pages.find((page) => page.name === hostNow.page);
-    const isMicroscope = hostNow.page === MICROSCOPE_PAGE;
-    const isSee = isMicroscope && face.now === "see";
     const words = (key) => seeWords(face.language, key);
-    root.classList.toggle("slim", isMicroscope);
-    for (const element of [picturesOpener.button, photoOpener.button, shareButton]) setVisible(element, isMicroscope);
-    setVisible(moreOpener.button, !isSee);
-    for (const [label, key] of [
-      [picturesOpener.label, "pictures"],
-      [photoOpener.label, "yourPhoto"],
-      [shareButton, "share"],
-    ])
-      setText(label, words(key));
-    setText(faceButton, isSee ? words("lab") : words("see"));
+    const isSee = isMicroscope() && face.now === "see";
+    root.dataset.picture = chosenKeyOf(choice.now);
+    const ownPicture = ownPictures.list.find(({ id }) => id === choice.now.mine);
+    writeAttribute(picturesOpener.button, "title", ownPicture ? `Yours: ${ownPicture.title}` : "");
+    setText(pagesOpener.label, "Attention Playground");
+    setText(picturesOpener.label, words("pictures"));
+    setText(photoOpener.label, words("yourPhoto"));
+    setText(shareButton, words("share"));
+    setVisible(shareButton, isMicroscope() || hostNow.exports !== undefined);
+    setText(faceButton, words(isSee ? "lab" : "see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
-    setVisible(faceButton, isMicroscope);
-    // Above the microscope the whole bar is one stop of the Tab key.
-    if (isMicroscope !== isSlim)
-      for (const [i, button] of slimButtons.entries()) button.tabIndex = isMicroscope && i ? -1 : 0;
-    isSlim = isMicroscope;
-    setText(pagesOpener.label, isMicroscope ? "Attention Playground" : (currentPage?.short ?? "Pages"));
-    setText(moreOpener.label, isMicroscope ? titleOfModel() : "More");
-    writeAttribute(moreOpener.button, "aria-label", isMicroscope ? `Model: ${titleOfModel()}` : "More");
-    setText(modelOpener.label, titleOfModel());
-    writeAttribute(modelOpener.button, "aria-label", `Model: ${titleOfModel()}`);
-    gridChooser.draw(hostNow.grids, choice.now.detail);
-    const comparedTitle = titleOfBeside(choice.now, hostNow);
-    setVisible(compareOpener.button, hostNow.page === MICROSCOPE_PAGE);
-    compareOpener.button.classList.toggle("on", Boolean(choice.now.beside));
-    writeAttribute(compareOpener.button, "title", comparedTitle ? `Compared with ${comparedTitle}` : "");
-    setVisible(exportOpener.button, hostNow.exports !== undefined);
-    strip.draw();
+    setVisible(moreOpener.button, !isSee);
+    setText(moreOpener.label, titleOfModel());
+    writeAttribute(moreOpener.button, "aria-label", `Model: ${titleOfModel()}`);
     sheet.redraw();
   }
 
@@ -384,10 +371,7 @@ export function createToolbar(root, host) {
   draw();
 
   return {
-    openExport() {
-      const anchors = [exportOpener.button, shareButton, moreOpener.button];
-      exportOpener.open(anchors.find((button) => button.checkVisibility()));
-    },
+    openExport,
     update(part) {
       if (part.page !== undefined && part.page !== hostNow.page) sheet.close();
       Object.assign(hostNow, part);
@@ -397,7 +381,6 @@ export function createToolbar(root, host) {
       controller.abort();
       for (const unfollow of unfollows) unfollow?.();
       sheet.close();
-      strip.destroy();
       root.replaceChildren();
     },
   };

@@ -4,7 +4,7 @@
 //   createWorkerSource({
 //     worker,                    // a Worker
 //     compiled: () => …,         // returns a promise of the kernels, a WebAssembly.Module
-//     shared,                    // whether the kernels share memory: see engine/faster/threads.js
+//     shared,                    // whether the kernels share memory: see engine/threads.js
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first pass of an own picture or null, details, layers, heads, head_dim, prefix,
 //                                //   labels, multi_label, own: a person opened it}}

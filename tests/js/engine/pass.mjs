@@ -11,9 +11,9 @@ import { Worker } from "node:worker_threads";
 
 import { readCuts } from "../../../playground/microscope/core/core.js";
 import { gridFor } from "../../../playground/microscope/core/grid.js";
-import { createThreads, withSharedMemory } from "../../../playground/microscope/engine/faster/threads.js";
 import { createResizer } from "../../../playground/microscope/engine/images.js";
 import { createTensors, partOfMatrix } from "../../../playground/microscope/engine/tensors.js";
+import { createThreads, withSharedMemory } from "../../../playground/microscope/engine/threads.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
 import { openModel } from "../../../playground/microscope/weights/opening.js";
 import { MICROSCOPE } from "../support.mjs";
@@ -44,7 +44,7 @@ async function open({ files, out, ...options }) {
 // The tensors of the engine, computed on this many threads.
 async function makeTensors(count = 1) {
   const kernels = bytesOfFile(join(MICROSCOPE, "engine", "kernels.wasm"));
-  const script = pathToFileURL(join(MICROSCOPE, "engine", "faster", "threads.js"));
+  const script = pathToFileURL(join(MICROSCOPE, "engine", "threads.js"));
   const helper = `require("node:worker_threads").parentPort.once("message", async (told) =>
     (await import("${script}")).help(told))`;
   if (count === 1) return createTensors(await WebAssembly.compile(kernels));

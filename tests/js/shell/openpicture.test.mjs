@@ -182,7 +182,7 @@ test("the sentence about a file goes when another picture is shown, and stays wh
   const toolbar = createToolbar(root, host);
   const notice = root.querySelector(".notice");
   dispatchFiles("drop", [aFile("a.txt", "text/plain")]);
-  await until(() => !notice.hidden && root.querySelector(".coming").hidden, "a sentence");
+  await until(() => !notice.hidden && !root.querySelector(".waits"), "a sentence");
   host.choice.set({ model: "small" });
   assert.equal(notice.hidden, false);
   host.choice.set({ sample: "flock" });
@@ -190,19 +190,19 @@ test("the sentence about a file goes when another picture is shown, and stays wh
   toolbar.destroy();
 });
 
-test("while pictures are on their way the strip shows it, and a screen reader hears it", async () => {
+test("while pictures are on their way the button shows it, and a screen reader hears it", async () => {
   const host = aHost();
   const root = aPlace();
   const toolbar = createToolbar(root, host);
-  const [comingLine, status] = [root.querySelector(".coming"), root.querySelector("[role=status]")];
+  const [button, status] = [root.querySelector(".photo"), root.querySelector("[role=status]")];
   let arrive = null;
   const { open } = host.ownPictures;
   host.ownPictures.open = (file) => new Promise((resolve) => (arrive = resolve)).then(() => open(file));
   dispatchFiles("drop", [aFile("a.jpg")]);
   await until(() => arrive, "the picture's way");
-  assert.deepEqual([comingLine.hidden, status.textContent], [false, "Your picture is on its way"]);
+  assert.deepEqual([button.classList.contains("waits"), status.textContent], [true, "Your picture is on its way"]);
   arrive();
-  await until(() => comingLine.hidden, "its end");
+  await until(() => !button.classList.contains("waits"), "its end");
   assert.equal(status.textContent, "");
   toolbar.destroy();
 });

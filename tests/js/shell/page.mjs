@@ -47,9 +47,9 @@ export const SAMPLES = [
   { name: "flock", title: "Flock", hint: "Look at a bird", kind: "drawing", thumb: "data:,flock" },
 ];
 const PAGES = [
-  { name: "microscope", short: "Microscope", title: "Microscope", number: null },
-  { name: "by_hand", short: "By hand", title: "By hand: attention without training", number: 1 },
-  { name: "teach", short: "Teach", title: "For the one who teaches", number: null },
+  { name: "microscope", title: "Microscope", number: null },
+  { name: "by_hand", title: "By hand: attention without training", number: 1 },
+  { name: "teach", title: "For the one who teaches", number: null },
 ];
 const FIRST_CHOICE = { sample: "tabby", mine: null, model: "dino", detail: 1, beside: null };
 

@@ -13,53 +13,56 @@ function aToolbar(overrides) {
   const focusedElement = () => root.getRootNode().activeElement;
   return { host, root, toolbar, part, sheet, focused: focusedElement, words: (name) => part(name)?.textContent };
 }
-const visibleOpeners = (root) =>
-  [...root.querySelectorAll(".opener:not(.more)")].filter((item) => !item.hidden).map((item) => item.textContent);
+const shownButtons = (root) =>
+  [...root.querySelectorAll(".toolbar > button")].filter((item) => !item.hidden).map((item) => item.textContent);
 
-test("the toolbar names page, model and app, and offers what there is", () => {
-  const { root, part, words } = aToolbar();
-  assert.deepEqual(visibleOpeners(root), [
-    "Attention Playground",
-    "Open picture",
-    "DINO S/16",
-    "Compare",
-    "Export",
-    "Pictures",
-    "Your photo",
-  ]);
-  assert.equal(words(".name"), "Attention Playground");
-  assert.equal(part(".opening").getAttribute("aria-label"), "Open picture");
-  assert.equal(part(".model").getAttribute("aria-label"), "Model: DINO S/16");
+// The words of the lines in the sheet of *More*.
+function linesOfMore({ part, sheet }) {
+  if (!sheet()) part(".more").click();
+  return [...sheet().querySelectorAll(".wide")].filter((item) => !item.hidden).map((item) => item.textContent);
+}
+function openLine(bar, words) {
+  linesOfMore(bar);
+  [...bar.sheet().querySelectorAll("button.wide")].find(({ textContent }) => textContent.startsWith(words)).click();
+}
+
+test("every page has the same bar; See alone leaves out the model", () => {
+  const { root, toolbar, part } = aToolbar();
+  const first = ["Attention Playground", "Pictures"];
+  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
+  assert.equal(part(".more").getAttribute("aria-label"), "Model: DINO S/16");
+  toolbar.update({ page: "by_hand", exports: undefined });
+  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "See"]);
+  toolbar.update({ exports: "scale" });
+  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
+});
+
+test("See leads from a lesson to the microscope, with the same picture and model", () => {
+  const { host, part } = aToolbar({ page: "by_hand" });
+  part(".other-face").click();
+  assert.deepEqual(host.visits, [["microscope", { sample: "tabby", model: "dino" }]]);
 });
 
 test("every part shows what is chosen, whoever chose it", () => {
-  const { host, part, words } = aToolbar();
+  const bar = aToolbar();
+  const { host, root, words, part } = bar;
   host.choice.set({ sample: "flock", model: "small", detail: 2, beside: { sample: "meadow" } });
-  assert.equal(part('[aria-pressed="true"]').dataset.sample, "flock");
-  assert.equal(words(".model .label"), "our small ViT");
+  assert.equal(root.dataset.picture, "flock");
+  assert.equal(words(".more .label"), "our small ViT");
+  assert.ok(linesOfMore(bar).includes("Compared with Meadow"));
   assert.equal(part("select").value, "2");
-  assert.ok(part(".compare").classList.contains("on"));
-  assert.equal(part(".compare").title, "Compared with Meadow");
   host.choice.set({ beside: null });
-  assert.ok(!part(".compare").classList.contains("on"));
-  assert.equal(part(".compare").title, "");
+  assert.ok(linesOfMore(bar).includes("Compare"));
 });
 
 test("a model without a plain title goes by its name", () => {
-  assert.equal(aToolbar({ now: { model: "vit_tiny" } }).words(".model .label"), "vit_tiny");
-});
-
-test("comparing is for the microscope's page, Export for pages that have some, grids for models with several", () => {
-  const { root, toolbar, part } = aToolbar();
-  toolbar.update({ page: "by_hand", exports: undefined, grids: [{ detail: 1, grid: [14, 14] }] });
-  assert.deepEqual(visibleOpeners(root), ["By hand", "Open picture", "DINO S/16"]);
-  assert.equal(part(".grid-chooser").hidden, true);
-  toolbar.update({ exports: "scale" });
-  assert.deepEqual(visibleOpeners(root).at(-1), "Export");
+  assert.equal(aToolbar({ now: { model: "vit_tiny" } }).words(".more .label"), "vit_tiny");
 });
 
 test("the grid is chosen by its detail", () => {
-  const { host, part } = aToolbar();
+  const bar = aToolbar();
+  const { host, part } = bar;
+  linesOfMore(bar);
   const select = part("select");
   assert.deepEqual(
     [...select.options].map((item) => item.textContent),
@@ -80,12 +83,12 @@ test("nothing is made anew when something is chosen or the host tells the same a
 
 test("a button opens its sheet, which is named and has the focus; pressed again it closes", () => {
   const { part, sheet, focused } = aToolbar();
-  const button = part(".opening");
+  const button = part(".photo");
   button.focus();
   button.click();
   assert.equal(button.getAttribute("aria-expanded"), "true");
   assert.equal(sheet().getAttribute("role"), "dialog");
-  assert.equal(sheet().getAttribute("aria-label"), "Open picture");
+  assert.equal(sheet().getAttribute("aria-label"), "Your photo");
   assert.ok(sheet().contains(focused()));
   button.click();
   assert.equal(sheet(), null);
@@ -95,36 +98,37 @@ test("a button opens its sheet, which is named and has the focus; pressed again 
 
 test("Escape closes a sheet and gives the focus back, and nobody else hears it", () => {
   const { part, sheet, focused } = aToolbar();
-  part(".compare").click();
+  part(".pages").click();
   let callCount = 0;
   document.body.addEventListener("keydown", () => callCount++, { once: true });
   pressKey(sheet().querySelector("button"), "Escape");
   assert.equal(sheet(), null);
-  assert.equal(focused(), part(".compare"));
+  assert.equal(focused(), part(".pages"));
   assert.equal(callCount, 0);
 });
 
 test("a press outside closes the sheet, one inside does not", () => {
   const { part, sheet } = aToolbar();
-  part(".compare").click();
+  part(".pictures").click();
   const pointerDown = () => new page.Event("pointerdown", { bubbles: true, composed: true });
   sheet().querySelector("img").dispatchEvent(pointerDown());
   assert.ok(sheet());
   document.body.dispatchEvent(pointerDown());
   assert.equal(sheet(), null);
   document.body.dispatchEvent(new page.Event("click", { bubbles: true }));
-  assert.equal(part(".compare").getRootNode().activeElement, part(".compare"));
+  assert.equal(part(".pictures").getRootNode().activeElement, part(".pictures"));
 });
 
 test("one sheet is open at a time, and what filled the former one is told that it is over", () => {
   let signal = null;
-  const { part, root } = aToolbar({ sheets: { models: (_, options) => ({ signal } = options), export: () => {} } });
-  part(".model").click();
+  const bar = aToolbar({ sheets: { models: (_, options) => ({ signal } = options), export: () => {} } });
+  const { part, root } = bar;
+  openLine(bar, "Model");
   assert.equal(signal.aborted, false);
   part(".pages").click();
   assert.equal(signal.aborted, true);
   assert.equal(root.querySelectorAll(".sheet").length, 1);
-  assert.equal(part(".model").getAttribute("aria-expanded"), "false");
+  assert.equal(part(".more").getAttribute("aria-expanded"), "false");
 });
 
 test("the menu has the story, each page with its number, the tour, Present, the version; links keep the choice", () => {
@@ -184,17 +188,19 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
 test("models and Export are filled with what they need, and done() closes them", () => {
   const sheetOptions = {};
   const keepOptions = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
-  const { host, part, sheet } = aToolbar({
+  const bar = aToolbar({
+    page: "by_hand",
     exports: "scale",
     sheets: { models: keepOptions("models"), export: keepOptions("export") },
   });
-  part(".model").click();
+  const { host, part, sheet } = bar;
+  openLine(bar, "Model");
   assert.equal(sheetOptions.models.choice, host.choice);
   assert.ok(sheet().contains(sheetOptions.models.box));
   assert.deepEqual(sheetOptions.models.words, { sample: "tabby", model: "dino" });
   sheetOptions.models.done();
   assert.equal(sheet(), null);
-  part(".export").click();
+  part(".sending").click();
   assert.deepEqual(sheetOptions.export.words, { sample: "tabby", model: "dino", layer: "6" });
   assert.deepEqual([sheetOptions.export.layout, sheetOptions.export.theme], ["scale", "light"]);
   sheetOptions.export.done();
@@ -203,10 +209,11 @@ test("models and Export are filled with what they need, and done() closes them",
 
 test("a model for the comparison is chosen on the same cards, and stands beside", () => {
   let options = null;
-  const { host, part, sheet } = aToolbar({
+  const bar = aToolbar({
     sheets: { models: (_, sheetOptions) => (options = sheetOptions), export: () => {} },
   });
-  part(".compare").click();
+  const { host, sheet } = bar;
+  openLine(bar, "Compare");
   [...sheet().querySelectorAll(".tabs button")][1].click();
   options.choice.set({ model: "small", chose: true });
   options.done();
@@ -215,14 +222,12 @@ test("a model for the comparison is chosen on the same cards, and stands beside"
 });
 
 test("More holds model, grid, compare and export, each only where there is one, and follows the choice", () => {
-  const { host, part, sheet, toolbar } = aToolbar();
-  part(".more").click();
-  const lines = () =>
-    [...sheet().querySelectorAll(".wide")].filter((item) => !item.hidden).map((item) => item.textContent);
-  assert.deepEqual(lines(), ["Model: DINO S/16", "Patches14 × 1428 × 28", "Compare", "Export"]);
+  const bar = aToolbar();
+  const { host, toolbar } = bar;
+  assert.deepEqual(linesOfMore(bar), ["Model: DINO S/16", "Patches14 × 1428 × 28", "Compare", "Export"]);
   host.choice.set({ model: "small" });
   toolbar.update({ exports: undefined, grids: [] });
-  assert.deepEqual(lines(), ["Model: our small ViT", "Compare"]);
+  assert.deepEqual(linesOfMore(bar), ["Model: our small ViT", "Compare"]);
 });
 
 test("what is opened from More stands under More and gives it the focus back", () => {
@@ -237,7 +242,7 @@ test("what is opened from More stands under More and gives it the focus back", (
 
 test("another page closes what is open", () => {
   const { part, sheet, toolbar } = aToolbar();
-  part(".opening").click();
+  part(".photo").click();
   toolbar.update({ version: "9.9" });
   assert.ok(sheet());
   toolbar.update({ page: "teach" });
@@ -250,7 +255,7 @@ test("a hidden toolbar draws nothing and stays alive; one that has ended follows
   host.choice.set({ model: "small" });
   toolbar.update({ hidden: false });
   assert.equal(root.hidden, false);
-  assert.equal(words(".model .label"), "our small ViT");
+  assert.equal(words(".more .label"), "our small ViT");
   toolbar.destroy();
   assert.equal(root.childElementCount, 0);
   assert.equal(host.listeners(), 0);

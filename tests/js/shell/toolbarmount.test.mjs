@@ -34,11 +34,10 @@ test("a server that is away at first is asked again, and the bar comes", async (
   await until(() => root.querySelector("button"), "the bar");
 });
 
-test("the bar of another page is the same bar, with that page's name", async () => {
+test("the bar of another page is the same bar", async () => {
   const bar = root.firstElementChild;
   goTo("/by_hand?sample=tabby");
   await showBar({ page: "by_hand", arrived: 1 });
   assert.equal(root.firstElementChild, bar);
   assert.equal(pageNow().name, "by_hand");
-  assert.match(root.textContent, /by_hand/);
 });
