@@ -245,7 +245,7 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
             return {"name": name, "settings": list(settings)} | content
         case Picture(data, caption, width, kind, words):
             picture = plain_value(data) if isinstance(data, Made) else _picture(data, kind)
-            return {"picture": picture, "caption": caption, "width": width, "words": words or caption}
+            return {"data": picture, "caption": caption, "width": width, "words": words or caption}
         case Chart(figure, name, height, moves):
             record = plain_value(figure) if isinstance(figure, Made) else figure_record(figure, moves)
             return {"figure": record, "name": name, "height": height, "moves": plain_value(moves)}

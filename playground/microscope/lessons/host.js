@@ -314,7 +314,7 @@ const PLAYERS = {
   },
 
   picture: (place, currentPart, lesson, signal) =>
-    showLatest(currentPart, lesson, signal, ({ picture: { url, size }, caption, width, words }) => {
+    showLatest(currentPart, lesson, signal, ({ data: { url, size }, caption, width, words }) => {
       const [figure, captionElement] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
       const image = Object.assign(new Image(), { src: url, alt: words });
       const shownWidth = width ?? size?.[0];
