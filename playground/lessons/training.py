@@ -304,13 +304,13 @@ def heads_in_words(heads: list[Head]) -> str:
     return ", ".join(groups)
 
 
+FIRST_HABIT_LAYER = 1  # the layer in which heads first have a habit, as a test checks
 SETTINGS: dict[str, Setting] = {
     "moment": TextSetting("", pattern=r"\d{1,6}"),  # a step; "": the last moment
-    "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS)),
+    "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS), (FIRST_HABIT_LAYER, BEST_HEAD[0])),
     "head": Setting.of(BEST_HEAD[1], range(MOST_HEADS)),
     "patch": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
 }
-FIRST_HABIT_LAYER = 1  # the layer in which heads first have a habit, as a test checks
 
 LESSON = Lesson(
     "training",
@@ -321,11 +321,9 @@ LESSON = Lesson(
         "timelapse": Step(
             "1 · From fog to structure", timelapse, "training_when", ("training_sharp", "training_first"),
             ("moment", "layer", "head", "patch"),
-            ahead=({"layer": (FIRST_HABIT_LAYER, BEST_HEAD[0])},),
-            beyond=f"This page has layers {FIRST_HABIT_LAYER} and {BEST_HEAD[0]}; the app has all {LAYER_COUNT}.",
-            own=None,
+            picture=False,
         ),
-        "pair": Step("2 · Told or not?", told_or_not, "training_told", own=None),
-        "now": Step("3 · Train two now", train_two_now, "training_twin", own=None),
+        "pair": Step("2 · Told or not?", told_or_not, "training_told", picture=False),
+        "now": Step("3 · Train two now", train_two_now, "training_twin", picture=False),
     },
 )  # fmt: skip

@@ -10,8 +10,7 @@ import pytest
 
 import playground
 from playground import samples
-from playground.analysis import heads, scale
-from playground.lessons import scale_model, weight, weight_locked
+from playground.analysis import heads
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +53,8 @@ def test_rows_of_a_fine_grid_are_drawn_from_all_columns_and_a_note_says_how_many
 
 
 def test_step_3_of_scale_states_the_deviation_over_all_rows(chelsea, numbers_of_all_rows):
-    assert scale.sharpness(chelsea, chelsea.native_scale)[2] == pytest.approx(numbers_of_all_rows["apart"], rel=1e-4)
+    deviations = [head["deviation"] for head in heads.head_report(chelsea, (0, 0), None)["all"]]
+    assert deviations == pytest.approx(numbers_of_all_rows["apart"].ravel(), rel=1e-4)
     assert numbers_of_all_rows["apart"][-1].max() == pytest.approx(4.89, abs=0.005)  # every fourth row alone gives 4.86
 
 
@@ -62,15 +62,3 @@ def test_step_1_of_weight_counts_all_rows(chelsea, numbers_of_all_rows):
     disagreement = heads.disagreement(chelsea)
     assert disagreement.rows == numbers_of_all_rows["differs"].size
     assert disagreement.overall == pytest.approx(numbers_of_all_rows["differs"].mean(), abs=1e-3)
-
-
-def test_a_question_about_drawn_rows_says_so():
-    sentence = "Measured on the rows of 400 of 3,136 patches, drawn at random."
-    photograph = None
-    questions = (
-        weight.differs_question(20.0, sentence),
-        weight_locked.locked_question("Which?", 40.0, "That place is one patch.", 3137, sentence, photograph),
-        scale_model.trained_question("a model", 64, np.ones((2, 2)), False, sentence).question,
-    )
-    for question in questions:
-        assert question.says.endswith(sentence), question.says

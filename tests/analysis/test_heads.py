@@ -13,7 +13,6 @@ from playground.analysis import heads
 from playground.analysis.ablation import contributions
 from playground.analysis.heads import (
     Head,
-    far_looking_head,
     habit_name,
     measure_heads,
 )
@@ -187,18 +186,29 @@ def test_content_idle_and_mixed_heads_have_names_too():
     assert habit_name(dataclasses.replace(object_head, effect=0.05)) == "idle"
 
 
-def test_the_head_to_guess_gives_most_to_few_far_patches(small_trace):
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_the_report_of_all_heads_has_the_means_of_their_rows(small_trace, scale):
     rows, columns = small_trace.grid
-    corner, count = (0, 0), max(1, rows * columns // 20)
-    crowd_patches = [token - len(small_trace.prefix) for token in small_trace.some_patches(heads.CROWD_SIZE)]
-    crowd_patches = [divmod(patch, columns) for patch in crowd_patches]
-    far_sums = {}
-    for layer in range(small_trace.layers):
-        for head in range(small_trace.heads):
-            crowd_row = torch.stack([small_trace.row(layer, head, crowd_patch) for crowd_patch in crowd_patches]).mean(
-                0
-            )
-            row = small_trace.on_grid((small_trace.row(layer, head, corner) - crowd_row).clamp(min=0))
-            far_weights = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
-            far_sums[layer, head] = sum(sorted(far_weights)[-count:])
-    assert far_looking_head(small_trace, corner) == max(far_sums, key=far_sums.get)
+    first_patch, count = len(small_trace.prefix), max(1, rows * columns // 20)
+    report, habits = heads.head_report(small_trace, (0, 0), scale), measure_heads(small_trace)
+    assert (report["tokens"], report["measured"]) == (small_trace.tokens, rows * columns)
+    for index in (0, 11):
+        numbers, (layer, head) = report["all"][index], divmod(index, small_trace.heads)
+        assert (numbers["layer"], numbers["head"]) == (layer, head)
+        weights = small_trace.matrix(layer, head, scale or small_trace.native_scale)[first_patch:].double()
+        entropy = -(weights * weights.clamp(min=1e-30).log2()).sum(-1).mean()
+        assert numbers["entropy"] == pytest.approx(entropy.item(), abs=1e-4)
+        assert numbers["peak"] == pytest.approx(weights.max(-1).values.mean().item(), abs=1e-5)
+        tokens = range(first_patch, small_trace.tokens)
+        scores = [small_trace.scores(layer, head, i, scale or small_trace.native_scale).double() for i in tokens]
+        assert numbers["deviation"] == pytest.approx(
+            sum(row.std(correction=0).item() for row in scores) / len(scores), rel=1e-4
+        )
+        if scale is None:
+            for name in ("distance", "to_one", "to_class", "to_registers"):
+                assert numbers[name] == pytest.approx(getattr(habits, name)[layer, head], abs=1e-5), name
+            assert numbers["differing"] == pytest.approx(heads.disagreement(small_trace).share[layer, head].item())
+            patches = weights[:, first_patch:]
+            surplus = (patches[0] - patches.mean(0)).clamp(min=0).view(rows, columns)
+            far_weights = [float(surplus[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
+            assert numbers["far"] == pytest.approx(sum(sorted(far_weights)[-count:]), abs=1e-5)

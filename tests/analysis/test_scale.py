@@ -91,21 +91,6 @@ def test_without_the_scale_the_median_gradient_is_larger_up_to_a_width_and_the_l
     assert 192 <= crossed_widths[0] <= 512
 
 
-@pytest.mark.parametrize("scale", ["on", "off"])
-def test_sharpness_is_the_mean_over_the_patches_rows(small_trace, scale):
-    scale_number = 1.0 if scale == "off" else small_trace.native_scale
-    bits, peaks, deviations = rows.sharpness(small_trace, scale_number)
-    assert bits.shape == peaks.shape == deviations.shape == (small_trace.layers, small_trace.heads)
-    for layer, head in ((0, 0), (2, 3)):
-        weights = small_trace.matrix(layer, head, scale)[len(small_trace.prefix) :].double()
-        expected = -(weights * weights.clamp(min=1e-30).log2()).sum(-1).mean()
-        assert bits[layer, head] == pytest.approx(expected.item(), abs=1e-4)
-        assert peaks[layer, head] == pytest.approx(weights.max(-1).values.mean().item(), abs=1e-5)
-        patches = range(len(small_trace.prefix), small_trace.tokens)
-        row_deviations = [small_trace.scores(layer, head, i, scale).double().std(correction=0).item() for i in patches]
-        assert deviations[layer, head] == pytest.approx(sum(row_deviations) / len(row_deviations), rel=1e-4)
-
-
 def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
     scaled_trace, unscaled_trace = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
     scaled_shares, unscaled_shares = scaled_trace.logits.softmax(-1), unscaled_trace.logits.softmax(-1)

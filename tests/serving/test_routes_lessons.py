@@ -36,14 +36,14 @@ def test_a_lesson_is_about_a_person_s_photograph_only_for_who_has_its_key():
     with client() as http:
         picture_id = bring(http, ANNA)["id"]
         words = {"mine": picture_id, "model": "bundled", "whole": "yes"}
-        own = http.get("/api/lessons/weight/carries", params=words, headers=ANNA)
+        own = http.get("/api/lessons/block/stream", params=words, headers=ANNA)
         assert own.status_code == 200, own.text
         kept = {"If-None-Match": own.headers["ETag"]}
-        again = http.get("/api/lessons/weight/carries", params=words, headers=ANNA | kept)
+        again = http.get("/api/lessons/block/stream", params=words, headers=ANNA | kept)
         assert (again.status_code, again.content) == (304, b""), "what a browser has kept does not come again"
-        assert own.json() != played("weight", "carries", **OF_MEADOW)
+        assert own.json() != played("block", "stream", **OF_MEADOW)
         for stranger in (BERT, {}):
-            answer = http.get("/api/lessons/weight/carries", params=words, headers=stranger | kept)
+            answer = http.get("/api/lessons/block/stream", params=words, headers=stranger | kept)
             assert_refused(answer, 404)
             assert answer.json()["forgotten"] == picture_id
         people.forget(ANNA["X-Playground-Key"])
@@ -56,7 +56,7 @@ def test_a_lesson_or_a_step_that_there_is_not_is_refused_in_a_sentence(path):
 
 
 STEPS_WITH_PICTURES = [
-    (name, step) for name, lesson in LESSONS.items() for step, record in lesson.steps.items() if record.own is not None
+    (name, step) for name, lesson in LESSONS.items() for step, record in lesson.steps.items() if record.picture
 ]
 
 

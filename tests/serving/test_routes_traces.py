@@ -196,6 +196,7 @@ PARTS = {
     "patched": {"query": "4,9", "there": "1,1", "layer": "3", "with": "sample:meadow"},
     "moved": {"query": "4,9"},
     "names": {"layer": "0"},
+    "heads": {},
     "ran": {"layer": "2", "head": "1", "query": "3,4"},
     "verdict": {},
 }

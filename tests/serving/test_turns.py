@@ -8,8 +8,7 @@ from waiting import PATIENCE, until
 
 from playground.analysis import block
 from playground.analysis.ablation import ablation_effect, additivity, passes_of_additivity
-from playground.analysis.heads import disagreement
-from playground.analysis.scale import sharpness
+from playground.analysis.heads import disagreement, head_report
 from playground.errors import PlaygroundError
 from playground.lessons import experiments
 from playground.serving import effort, ledger, models, queue
@@ -22,7 +21,7 @@ WORK_OF_MANY_PASSES = {
     "without": lambda seen, give_way: ablation_effect(seen, {(0, 0)}, give_way),
     "stream": block.stream,
     "differing": disagreement,
-    "sharpness": lambda seen, give_way: sharpness(seen, 1.0, give_way),
+    "report": lambda seen, give_way: head_report(seen, (0, 0), None, give_way),
     "rollout": lambda seen, give_way: seen.rollout(None, give_way),
     "the fused kernel": lambda seen, give_way: experiments.measure(8, give_way=give_way),
 }

@@ -57,7 +57,7 @@ export function createHttpSource({ bringAgain }) {
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
-      ...["layers", "labels", "patched", "whole", "cuts", "names", "ran"],
+      ...["layers", "labels", "patched", "whole", "cuts", "names", "heads", "ran"],
     ],
 
     // words: address parameters of the picture, the model, the grid and the scale of the pass.
@@ -104,6 +104,9 @@ export function createHttpSource({ bringAgain }) {
     async names(trace, layer, options) {
       return (await (await request(partAddress(trace, "names", { layer }), options)).json()).heads;
     },
+    // The numbers of all heads, see core/measures.js. scale: of their rows, if it is not the trained one.
+    heads: async (trace, scale, options) =>
+      (await request(partAddress(trace, "heads", scale === undefined ? {} : { at: String(scale) }), options)).json(),
     // scale: null for the trained scale; cut: "" for none; from: the sample whose pass gives the values for the cut.
     async whole(trace, { scale, cut, from: otherTrace }, options) {
       const changedWords = {
