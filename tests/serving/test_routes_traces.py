@@ -236,6 +236,32 @@ def test_a_trace_of_one_s_own_picture_is_not_kept_among_those_of_samples(http, o
     assert people.find_person(ANNA["X-Playground-Key"]).traces.bytes > 0
 
 
+HOSTILE_REQUESTS = [
+    ("layers", {"layers": "99"}), ("layers", {"layers": "-1"}), ("layers", {"layers": "x"}),
+    ("layers", {"layers": ""}), ("layers", {"layers": "0," * 5000}), ("layers", {"layers": "٣"}),
+    ("layers", {"layers": "0", "heads": "99"}), ("layers", {"layers": "9" * 400}), ("layers", {"heads": "x"}),
+    ("features", {}), ("features", {"layer": "99"}), ("features", {"layer": "1e1"}), ("features", {"layer": "NaN"}),
+    ("flows", {"query": "1,x"}), ("flows", {"query": "99,99"}), ("flows", {"query": "nobody"}),
+    ("flows", {"query": "-1,0"}), ("flows", {"query": "²,²"}), ("flows", {"query": "1,2,3"}),
+    ("flows", {"query": "9" * 5000 + ",1"}),
+    ("relevance", {}), ("relevance", {"query": "99,99"}), ("relevance", {"label": "1000"}),
+    ("relevance", {"label": "x"}), ("answers", {}), ("answers", {"layer": "0"}), ("answers", {"query": "99,0"}),
+    ("answers", {"layer": "99", "label": "0"}), ("occluded", {"query": "4,9"}),
+    ("occluded", {"query": "4,9", "step": "9"}), ("occluded", {"query": "4,9", "step": "0", "by": "black"}),
+    ("patched", {"query": "4,9", "there": "1,1", "layer": "3"}),
+    ("patched", {"query": "4,9", "there": "1,99", "layer": "3", "with": "sample:meadow"}),
+    ("patched", {"query": "4,9", "there": "1,1", "layer": "99", "with": "sample:meadow"}),
+    ("patched", {"query": "4,9", "there": "1,1", "layer": "3", "with": "nobody:flock"}),
+    ("heads", {"at": "twice"}), ("names", {}), ("names", {"layer": "12"}), ("names", {"layer": " 1"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "extra_words"), HOSTILE_REQUESTS, ids=lambda value: str(value)[:40])
+def test_a_part_that_does_not_exist_is_refused_with_a_sentence(http, name, extra_words):
+    digest = describe(http, FLOCK)["digest"]
+    assert_refused(http.get(f"/api/trace/{digest}/{name}", params=FLOCK | extra_words), 400)
+
+
 def test_layers_that_exceed_one_answer_are_refused_and_one_layer_is_not(http, monkeypatch):
     monkeypatch.setattr(traces, "MOST_PACKED_BYTES", 10**5)
     digest = describe(http, FLOCK)["digest"]
