@@ -217,13 +217,18 @@ def _nearest_that_loads(name: str) -> str:
     paper_names = [f"ViT-{size}/16" for size in PAPER]
     names = [*SHIPPED_MODELS, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
     typed = name.split(".")[0].lower()
-    words = set(re.findall(r"[a-z0-9]+", typed))
-    similar = [candidate for candidate in names if words and words <= set(re.findall(r"[a-z0-9]+", candidate.lower()))]
+    words = _words(typed)
+    similar = [candidate for candidate in names if words and words <= _words(candidate)]
     similar.sort(key=lambda candidate: -difflib.SequenceMatcher(None, typed, candidate.lower()).ratio())
-    for size in ("base", "small", USUAL_MODEL):  # stable: the last one counts most
-        similar.sort(key=lambda candidate: size not in candidate)
+    similar.sort(
+        key=lambda candidate: (candidate != USUAL_MODEL, *(size not in _words(candidate) for size in ("small", "base")))
+    )
     similar += difflib.get_close_matches(typed, names, 20, cutoff=0.7)
     return next((candidate for candidate in similar[:40] if loads(candidate)), USUAL_MODEL)
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9]+", name.lower()))
 
 
 @cache
