@@ -183,6 +183,28 @@ class NoReplica:
     address = "127.0.0.1:1"
 
 
+@pytest.fixture
+def proxy_without_replica(tmp_path):
+    """nginx without a replica behind it."""
+    if NGINX is None:
+        pytest.skip("nginx is not installed here")
+    running_proxy = Proxy(tmp_path, [NoReplica]).start()
+    yield running_proxy
+    running_proxy.process.terminate()
+    running_proxy.process.wait(10)
+
+
+def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(proxy_without_replica):
+    assert proxy_without_replica.ask("/api/trace?mine=0123456789abcdef&model=secret")[0] == 502
+    proxy_without_replica.ask("/workbench/_stcore/upload_file/the-id-of-a-session/1")
+    until(lambda: len(proxy_without_replica.log()) == 2, "both requests are logged")
+    assert any(" 502 GET /api/trace 127.0.0.1:1 " in line for line in proxy_without_replica.log()), (
+        proxy_without_replica.log()
+    )
+    log_text = proxy_without_replica.report()
+    assert not any(word in log_text for word in ("client", "0123456789abcdef", "secret", "the-id-of-a-session"))
+
+
 def test_addresses_that_share_an_ipv6_prefix_are_one_network_and_neighbours_are_one_house(tmp_path):
     """The test sends the addresses to nginx in X-Forwarded-For, like another proxy."""
     if NGINX is None:
@@ -214,6 +236,7 @@ def test_addresses_that_share_an_ipv6_prefix_are_one_network_and_neighbours_are_
         lone_proxy.process.wait(10)
 
 
+@pytest.mark.slow
 def test_the_pages_work_under_the_policy(replicas, visit):
     visitor, data = visit(replicas[0]), picture(320, 240)
     visitor.context.add_init_script(WATCH_VIOLATIONS)

@@ -19,6 +19,8 @@ from browser.stranger import ask
 from browser.test_proxy import NGINX
 from waiting import PATIENCE, until
 
+from playground.ui.headers import POLICY
+
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed here")
 TRUSTED_PROXY = "127.0.0.2"  # a second address of this machine, from which tests act as a proxy
 
@@ -182,6 +184,11 @@ def test_a_foreign_host_name_is_refused_with_a_sentence_that_a_browser_shows(edg
 
 def test_a_probe_that_names_no_host_is_answered(edge):
     assert raw_answer(edge, "GET /healthz HTTP/1.0").startswith("HTTP/1.1 200 ")
+
+
+def test_nginx_passes_the_app_s_policy(edge):
+    for path in ("/", "/patches", "/healthz", "/nothing.js"):
+        assert answer_to_get(edge, path)[1]["content-security-policy"] == POLICY, path
 
 
 def test_behind_tls_the_seat_s_cookie_goes_over_tls_only(edge):
