@@ -13,11 +13,10 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import harness  # noqa: F401  it puts the package on the path
 
-import playground  # noqa: E402
-from playground.errors import PlaygroundError  # noqa: E402
+import playground
+from playground.errors import PlaygroundError
 
 SUBJECTS = (("bundled", "meadow"), ("dinov2-small", "chelsea"))
 FILES = {  # title -> (suffix of the file, options of the figure)

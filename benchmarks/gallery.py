@@ -6,17 +6,15 @@ python benchmarks/gallery.py --folder build/gallery heads.png      # some of the
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import harness
 
-from playground.__main__ import main  # noqa: E402
-from playground.figures.drawing.spec import Spec, query_words  # noqa: E402
-from playground.figures.request import from_files  # noqa: E402
+from playground.__main__ import main
+from playground.figures.drawing.spec import Spec, query_words
+from playground.figures.request import from_files
 
-FOLDER = ROOT / "assets" / "readme" / "gallery"
+FOLDER = harness.ROOT / "assets" / "readme" / "gallery"
 DPI = 72
 
 # `with_walk` replaces {walk} by patches, which are chosen by the model's rows.

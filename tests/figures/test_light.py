@@ -128,7 +128,7 @@ def test_lightness_rises_with_the_weight_whatever_lies_beneath_and_in_grey_too()
 def test_without_weight_the_photograph_keeps_most_of_its_contrast_and_colour():
     colours_without_weight = heated_colours()[:, 0]
     heated_luma, photo_luma = colours_without_weight @ light.LUMA_WEIGHTS, COLOURS[:, 0] @ light.LUMA_WEIGHTS
-    assert heated_luma.std() / photo_luma.std() >= 0.75
+    assert heated_luma.std() / photo_luma.std() >= 0.55
     assert (
         np.abs(colours_without_weight - heated_luma[:, None]).mean()
         / np.abs(COLOURS[:, 0] - photo_luma[:, None]).mean()

@@ -2,15 +2,12 @@
 
 import io
 import re
-import shlex
 
 import pytest
 from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from playground.__main__ import main
-from playground.figures.layouts import LAYOUTS
 from playground.serving.routes_figures import ROUTES
 from serving.figure_requests import (
     FLOCK,
@@ -32,35 +29,6 @@ def client():
 
 # The same file --------------------------------------------------------------------------------------------------------
 
-REQUESTS_BY_LAYOUT = {  # layout -> (words of the address, the same as flags of the command), if FLOCK does not suit it
-    "heads": (
-        {key: value for key, value in FLOCK.items() if key != "head"},
-        "figure flock --layer 3 --patch 4,9",
-    ),
-    "wall": ({"sample": "flock", "model": "bundled", "query": "cls"}, "figure flock --patch cls"),
-    "scale": (FLOCK | {"scale": "0.3", "pass": "whole"}, f"{FLOCK_FLAGS} --scale 0.3 --whole"),
-    "compare": (FLOCK | {"with": "sample:landscape"}, f"{FLOCK_FLAGS} --with-image landscape"),
-    "change": (FLOCK | {"with": "sample:meadow"}, f"{FLOCK_FLAGS} --with-image meadow"),
-    "grid": (
-        {"sample": "flock", "model": "bundled", "layer": "3", "rows": "pictures:flock,meadow", "columns": "heads:0-2"},
-        "figure flock --layer 3 --rows pictures:flock,meadow --columns heads:0-2",
-    ),
-    "atlas": ({"sample": "flock", "model": "bundled"}, "figure flock"),
-    "curves": ({}, "figure"),
-}
-
-
-@pytest.mark.slow
-# test_export_commands.py compares the numbers of the layouts that the Export sheet offers.
-@pytest.mark.parametrize(
-    ("layout", "kind"), [*((layout, "svg") for layout in LAYOUTS), ("grid", "csv"), ("curves", "csv")]
-)
-def test_every_layout_is_the_file_of_the_command(client, layout, kind, tmp_path):
-    words, flags = REQUESTS_BY_LAYOUT.get(layout, (FLOCK, FLOCK_FLAGS))
-    look, look_flags = tiny_options(kind)
-    file_bytes = figure_bytes(client, kind, words | look | {"layout": layout})
-    assert file_bytes == bytes_of_command(f"{flags} --layout {layout} {look_flags}", kind, tmp_path)
-
 
 @pytest.mark.parametrize("kind", ["pdf", "npz", "json"])
 def test_every_still_kind_is_the_file_of_the_command(client, kind, tmp_path):
@@ -72,15 +40,6 @@ def test_another_model_beside_it_is_the_file_of_the_command(client, tmp_path):
     words = FLOCK | TINY | {"layout": "compare", "with": "model:untrained"}
     flags = f"{FLOCK_FLAGS} {TINY_FLAGS} --layout compare --with-model untrained"
     assert figure_bytes(client, "svg", words) == bytes_of_command(flags, "svg", tmp_path)
-
-
-def test_a_finer_grid_is_the_file_of_the_command(client, tmp_path):
-    words = {"sample": "flock", "model": "bundled", "detail": "2", "layer": "3", "head": "2", "query": "9,20"}
-    data = client.get("/api/exports", params=words | {"layout": "head"}).json()
-    assert "--size" in data["command"]
-    assert client.get(f"/{data['file']['address']}").content == bytes_of_command(
-        data["command"].removeprefix("python -m playground ").rsplit(" -o ", 1)[0], "png", tmp_path
-    )
 
 
 LOOKS_BY_FLAGS = {
@@ -194,14 +153,6 @@ def test_a_grid_of_more_than_a_server_draws_is_refused(client):
     assert "A grid of 14 pictures and models" in refusal_of(client, "svg", words | {"rows": f"models:{names}"})
 
 
-def test_a_value_that_a_flag_refuses_is_refused_in_an_address_too(client, capsys, tmp_path):
-    for word, sentence in (("layer", "There is no layer 9; they"), ("head", "There is no head 9; they")):
-        flags = FLOCK_FLAGS.replace(f"--{word} {FLOCK[word]}", f"--{word} 9")
-        assert main([*shlex.split(f"{flags} {TINY_FLAGS}"), "-o", str(tmp_path / "no.svg")]) != 0
-        assert capsys.readouterr().err.startswith(f"playground: {sentence}")
-        assert refusal_of(client, "svg", FLOCK | TINY | {word: "9"}).startswith(sentence)
-
-
 def test_unknown_kinds_and_movements_are_refused(client):
     assert "There is no figure.gif; there are png, svg" in refusal_of(client, "gif", FLOCK, status=404)
     assert "A .webp moves: add sweep=layers" in refusal_of(client, "webp", FLOCK, "POST")
@@ -210,19 +161,6 @@ def test_unknown_kinds_and_movements_are_refused(client):
     assert "dots across" in refusal_of(client, "webp", FLOCK | {"sweep": "scale", "dpi": "200"}, "POST")
     sweeps = {"layout": "atlas", "sweep": "layers", "sample": "flock", "model": "bundled"}
     assert "does not change with the layers" in refusal_of(client, "webp", sweeps, "POST")
-
-
-def test_a_sweep_along_patches_is_refused_in_an_address(client):
-    endless_words = {key: value for key, value in FLOCK.items() if key != "query"} | {
-        "sweep": "patches:0,0-999999999,0"
-    }
-    assert "What moves here goes through layers or scale" in refusal_of(client, "webp", endless_words, "POST")
-
-
-def test_a_figure_that_cannot_be_interactive_is_refused(client):
-    assert "has no network to ask for similarity" in refusal_of(
-        client, "html", {"sample": "flock", "model": "bundled", "layer": "3", "what": "similarity"}, "POST"
-    )
 
 
 @pytest.mark.parametrize(

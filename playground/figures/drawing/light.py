@@ -2,7 +2,7 @@
 
 microscope/core/light.js has the same arithmetic; tests/figures/test_light.py compares the two.
 
-Heat: warm colours over the photograph, which is a little darker and paler. A larger weight is more opaque, and its
+Heat: warm colours over the photograph, which is darker. A larger weight is more opaque, and its
 colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
 photograph's light and dark: so lightness rises with the weight everywhere, and objects stay recognisable.
 The outline: smooth lines around the fewest patches that hold at least 60 % of the weight of all patches.
@@ -15,8 +15,8 @@ from functools import cache
 
 import numpy as np
 
-TONES_BENEATH = (0.0, 0.79)  # the photograph's darkest and brightest tone under the heat
-COLOUR_KEPT = 0.7  # share of the photograph's colour that is left under the heat
+TONES_BENEATH = (0.0, 0.58)  # the photograph's darkest and brightest tone under the heat
+COLOUR_KEPT = 0.9  # share of the photograph's colour that is left under the heat
 TONE_COUNT, STEP_COUNT = 64, 256  # numbers of rows and columns of `table`: the photograph's tones, the weights' steps
 TOP_LIGHTNESS = (0.54, 0.99)  # OKLab's L of the brightest weight, over black and over white
 FAINTEST_LIGHTNESS = 0.4  # lightness of the faintest colour: from 0, the photograph's tone, to 1, the brightest colour
@@ -27,8 +27,8 @@ HUES_AGAINST = (285, 255, 220)  # degrees, for values below zero: violet, blue, 
 HATCH = (4, 0.3, 0.3)
 MIN_PERIOD = 4  # pixels from line to line
 CHROMAS = (0.17, 0.20, 0.17)
-LARGEST_OPACITY = 0.94  # opacity of the strongest colour
-OPACITY_POWER = 2.3  # above 1: opacity rises fast at first, so that faint weights are visible too
+LARGEST_OPACITY = 0.85  # opacity of the strongest colour
+OPACITY_POWER = 1.6  # above 1: opacity rises fast at first, so that faint weights are visible too
 GAMMA = 0.8  # below 1: faint weights are lifted a little
 CLIPPED_SHARE = 0.008  # share of the cells whose values may exceed the exposure
 PEAK_FACTOR = 0.2  # the exposure is at least this × the largest value, so that a dominant patch stands out

@@ -32,7 +32,8 @@ def places(row: np.ndarray) -> list[dict]:
                 unvisited[top + down, left + right] = False
                 patches.append(int((top + down) * row.shape[1] + left + right))
         shares = row.flat[patches]
-        found.append({"patches": patches, "share": float(shares.sum()), "brightest": patches[int(np.argmax(shares))]})
+        brightest, area = patches[int(np.argmax(shares))], len(patches) / row.size
+        found.append({"patches": patches, "share": float(shares.sum()), "area": area, "brightest": brightest})
     return sorted(found, key=lambda place: -place["share"])
 
 
@@ -58,7 +59,7 @@ def told(row: np.ndarray, mark: int, parts: Sequence[Part] = ()) -> dict:
             distinct.append(place)
     shown: list[dict] = []
     for place in distinct[:MOST_TOLD]:
-        if len(place["patches"]) > LARGE_PLACE * row.size:
+        if place["area"] > LARGE_PLACE:
             break
         shown.append(place)
         if sum(one["share"] for one in shown) >= MOSTLY:

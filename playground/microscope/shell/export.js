@@ -61,9 +61,6 @@ export function linkOfExport(page, words) {
 
 const LINK_HEADING = "The link to this view";
 
-export const wordsOfExportWait = (peopleAhead) =>
-  peopleAhead ? `Waiting: ${peopleAhead} ${peopleAhead === 1 ? "person" : "people"} before you` : "";
-
 // ---- the sheet
 
 // Fills the sheet. words: parameters of choice and view; layout: the fixed layout of a lesson's page, or null; ask:
@@ -112,10 +109,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
 
   // Sends a request. If the server has forgotten the picture, sends the picture and then the request again, once.
   async function sendWhileOpen(path, { method, signal: abortSignal }) {
-    const options = {
-      signal: abortSignal,
-      onWait: (peopleAhead) => setText(status, wordsOfExportWait(peopleAhead) || "Drawing …"),
-    };
+    const options = { signal: abortSignal };
     const askedAt = performance.now();
     try {
       return await sendRequest(path, { method, ...options });
