@@ -1,4 +1,4 @@
-"""A view invented for tests: its record and its function in Python."""
+"""A way to look invented for tests: its record and its function."""
 
 from playground.figures.drawing import maps
 from playground.figures.drawing.ways import WAYS, Way
