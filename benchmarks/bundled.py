@@ -1,8 +1,8 @@
 """Measures the bundled model on scenes that were not in its training: python benchmarks/bundled.py [FILE]
 
 Prints the numbers of assets/MODEL.md and their bars. `--write-card` writes the numbers into that file, and the main
-ones into docs/pages/numbers.md. Heads and settings of the filter are chosen on other held-out scenes than those on
-which they are measured.
+ones into docs/pages/numbers.md and assets/measured.json, which the lesson *Training* shows. Heads and settings of the
+filter are chosen on other held-out scenes than those on which they are measured.
 
 `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has used: on things
 pasted onto photographs, and on pairs of parts such as two eyes. For comparison, the script measures DINOv2, the model
@@ -10,6 +10,8 @@ pasted onto photographs, and on pairs of parts such as two eyes. For comparison,
 """
 
 import argparse
+import json
+import re
 import statistics
 import subprocess
 import sys
@@ -19,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-CARD_FILE, NUMBERS_FILE = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
+CARD_FILE, MEASURED_FILE = ROOT / "assets" / "MODEL.md", ROOT / "assets" / "measured.json"
+NUMBERS_FILE = ROOT / "docs" / "pages" / "numbers.md"
 BEGIN_MARK = "<!-- numbers: benchmarks/bundled.py --write-card -->"  # the marks stand in both files
 END_MARK = "<!-- end of numbers -->"
 CHOICE_SCENES = 200  # number of scenes for choosing heads and the filter's settings
@@ -115,7 +118,7 @@ def rows_on_photographs(vit, folder: Path) -> list[tuple[str, str, str]]:
 
 def rows_of_named(vit, scenes: list) -> list[tuple[str, str, str]]:
     """Rows of the table: the share of the class token's attention on the objects that it names."""
-    from playground.training.evaluate import share_on_named_things
+    from workshop.evaluate import share_on_named_things
 
     shares = share_on_named_things(vit, scenes)
     texts = {method: f"{share:.3f}, {share / shares['area']:.2f} × their area" for method, share in shares.items()}
@@ -180,7 +183,7 @@ def rounded(vit):
 def rows_on_pasted_things(vits: dict, held_album) -> list[tuple[str, str, str]]:
     """Rows of the table for things pasted onto photographs. A third of the pictures is for choosing head and filter."""
     from playground.analysis import colour_nearness
-    from playground.training import evaluate
+    from workshop import evaluate
 
     pictures, grids = pasted_things(held_album)
 
@@ -240,7 +243,7 @@ def shares_on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
     """(shares on the pictures for choosing a head, shares on the pictures for measuring the chosen head)"""
     from tqdm import tqdm
 
-    from playground.training.evaluate import Shares
+    from workshop.evaluate import Shares
 
     splits = slice(PASTED, None), slice(None, PASTED)
     return tuple(Shares.of(tqdm(pictures[split], desc=title), grids[split], rows_of) for split in splits)
@@ -248,7 +251,7 @@ def shares_on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
 
 def mean_words(shares) -> str:
     """The mean over pictures and its error as text, such as "0.686 ± 0.012"."""
-    from playground.training.evaluate import mean_and_error
+    from workshop.evaluate import mean_and_error
 
     return "{:.3f} ± {:.3f}".format(*mean_and_error(shares))
 
@@ -289,8 +292,8 @@ def main() -> None:
 
     from playground.assets import BUNDLED_MODEL
     from playground.models import loading
-    from playground.scenes import generate
-    from playground.training import evaluate
+    from workshop import evaluate
+    from workshop.scenes import generate
 
     file = (options.file or BUNDLED_MODEL).resolve()
     vit = loading.load(str(file), device="cpu")
@@ -312,7 +315,54 @@ def main() -> None:
     if options.write_card:
         title = f"Measured on {options.scenes} held-out scenes; heads and settings chosen on {CHOICE_SCENES} others."
         write_between_marks(CARD_FILE, f"{title}\n\n{text}")
-        write_between_marks(NUMBERS_FILE, evaluate.markdown())
+        write_table()
+
+
+# The table of the lesson *Training* and of docs/pages/numbers.md, read from the card
+
+FILTER, OURS, DIFFERENCE = "filter, no network", "`bundled`", "`bundled` − filter"
+TOLD, TEACHER = "told where to look", "DINOv2 S"
+COLUMNS = (FILTER, OURS, DIFFERENCE, TOLD, TEACHER)
+LINE_STARTS = {  # start of a line in the card, after the dots -> the column of the line's number
+    "of the filter": FILTER, "the head less the filter": DIFFERENCE, "of told where to look": TOLD,
+    "of the model that was told where to look": TOLD, "of DINOv2 S": TEACHER,
+}  # fmt: skip
+MEASURES = {  # start of a measure's name in the card -> the measure's name in the table
+    "pairs of parts": "{number} pairs of parts, such as a cat’s eyes: the partner’s share",
+    "things before photographs": "things before photographs: their own patches’ share",
+    "without the eight neighbours": "… without the eight neighbours",
+    "patches away and unlike in colour": "… only those ≥ 3 patches away and unlike in colour",
+}
+
+
+def measured(card: str) -> dict:
+    """The table's head and rows; the main measure, pairs, comes first."""
+    table: dict[str, dict[str, str]] = {}
+    measure = None
+    for line in card.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 3 or "±" not in cells[1]:
+            continue
+        label = re.sub(r"^(… ?)+", "", cells[0])
+        if column := next((column for mark, column in LINE_STARTS.items() if label.startswith(mark)), None):
+            if measure:
+                table[measure][column] = cells[1]
+        elif measure_start := next((mark for mark in MEASURES if mark in label), None):
+            measure = MEASURES[measure_start].format(number=(re.match(r"\d+", label) or [""])[0])
+            table[measure] = {OURS: cells[1]}
+        elif not cells[0].startswith("…"):
+            measure = None
+    rows = [
+        [name, *(table[name][column] for column in COLUMNS)] for name in sorted(table, key=lambda n: "pairs" not in n)
+    ]
+    return {"head": ["measured where nothing trained", *COLUMNS], "rows": rows}
+
+
+def write_table() -> None:
+    table = measured(CARD_FILE.read_text(encoding="utf-8"))
+    MEASURED_FILE.write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    lines = [table["head"], ["---"] * len(table["head"]), *table["rows"]]
+    write_between_marks(NUMBERS_FILE, "\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 def write_between_marks(file: Path, numbers: str) -> None:

@@ -23,7 +23,7 @@ from PIL import Image
 from playground.pack import unpack
 from playground.pictures.images import open_image
 from playground.samples import PHOTOGRAPHS, SAMPLES
-from playground.scenes import generate
+from workshop.scenes import generate
 
 CLICK_SECONDS = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
@@ -91,15 +91,8 @@ class Person:
         return await self.ask(f"/api/trace/{trace['digest']}/layers?{urlencode(trace['words'] | detail | parameters)}")
 
     async def ask(self, path: str, method: str = "GET", body: bytes = b"", headers: dict | None = None) -> bytes:
-        """The body of the answer. While the server says to wait, repeats the request with the server's ticket."""
-        all_headers = headers or {}
         async with asyncio.timeout(PATIENCE):
-            while True:
-                status, head, data = await self.request(path, method, body, all_headers)
-                if status != 202:
-                    break
-                await asyncio.sleep(json.loads(data)["again"] / 1e3)
-                all_headers, body = (headers or {}) | {"X-Playground-Ticket": head["x-playground-ticket"]}, b""
+            status, _, data = await self.request(path, method, body, headers or {})
         if status >= 400:
             raise Refused(f"{status}: {data[:300].decode(errors='replace')}")
         return data

@@ -23,10 +23,10 @@ FILES = {  # title -> (suffix of the file, options of the figure)
     "one head, a slide": (".png", {}),
     "the same": (".svg", {}),
     "the same ": (".pdf", {}),
-    "one head, CVPR's column": (".pdf", {"purpose": "cvpr"}),
-    "all heads, NeurIPS' width": (".pdf", {"layout": "heads", "purpose": "neurips"}),
+    "one head, CVPR's column": (".pdf", {"width": 82.6}),
+    "all heads, NeurIPS' width": (".pdf", {"layout": "heads", "width": 139.7}),
     "3 layers × 6 heads, NeurIPS' width": (
-        ".pdf", {"layout": "grid", "rows": "layers:1,3,5", "columns": "heads:0-5", "purpose": "neurips"},
+        ".pdf", {"layout": "grid", "rows": "layers:1,3,5", "columns": "heads:0-5", "width": 139.7},
     ),
     "all heads of all layers, a slide": (".png", {"layout": "wall"}),
     "one head's numbers": (".npz", {}),

@@ -27,7 +27,7 @@ RESOLUTION_OF_AGE = {"oldest": "lowest-direct", "newest": "highest"}  # age of t
 CORE_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
 PAGE_TESTS = ["tests/ui/test_workbench.py", "tests/ui/test_served.py"]  # the tests that depend on Streamlit
 IN_PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
-FIREFOX_TESTS = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
+FIREFOX_TESTS = [f"tests/browser/test_{name}.py" for name in ("microscope", "scenes", "colours")]
 SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a temporary folder
     "blind": [],
     "bundled": ["--scenes", "5"],

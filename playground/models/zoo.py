@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from playground.assets import PROGRAM, SHIPPED_MODELS
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, layouts, model_file, timm_models
 from playground.models.source import Source, build, on_device
@@ -45,8 +45,8 @@ def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source
     if file := SHIPPED_MODELS.get(name):
         if not file.is_file():
             raise PlaygroundError(
-                f"This copy has no model {name} (assets/{file.name} is not there). Train it with `{PROGRAM} train`, or "
-                "load another model."
+                f"This copy has no model {name}: assets/{file.name} is not there. Get the file again, or load another "
+                "model."
             )
         return replace(model_file.from_file(file), name=name)
     if paper_match := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):

@@ -100,6 +100,10 @@ def check(sentence: str, row: np.ndarray, mark: int, prefix, grid, parts, names)
     if told := re.fullmatch(r"It keeps to (.+) \((.+)\)\.", sentence):
         assert summed(told[1], told[2]) >= 0.5
         return "own"
+    if told := re.fullmatch(r"This patch looks at (.+): (.+) of its attention on (.+) of the picture\.", sentence):
+        assert summed(told[1], told[2]) >= 0.5
+        assert told[3] == percent((numbers == own).mean())
+        return "own"
     if sentence.startswith("Its attention goes "):
         places = re.findall(r"(here|to [^(]+?) \(([^)]+)\)", sentence)
         assert 2 <= len(places) <= 3

@@ -1,14 +1,14 @@
 // How weights become light on a photograph. The code follows playground/figures/drawing/light.py line by line, so that
 // a figure looks like the screen; a test compares the two. No DOM in here.
 //
-// Heat: warm colours over the photograph, which is a little darker and paler. A larger weight is more opaque, and its
+// Heat: warm colours over the photograph, which is darker. A larger weight is more opaque, and its
 // colour goes from red through orange to gold. The colour is lighter than the photograph beneath it, so that lightness
 // rises with the weight everywhere, and keeps the photograph's light and dark, so that objects stay recognisable.
 // Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
 // patches that hold at least 60 % of the weight of all patches.
 
-export const BENEATH_TONES = [0, 0.79]; // the photograph's darkest and brightest tones under the heat
-export const BENEATH_SATURATION = 0.7; // share of the photograph's colour that stays under the heat
+export const BENEATH_TONES = [0, 0.58]; // the photograph's darkest and brightest tones under the heat
+export const BENEATH_SATURATION = 0.9; // share of the photograph's colour that stays under the heat
 export const TONE_COUNT = 64; // number of the photograph's tones in the table of heat
 export const STEP_COUNT = 256; // number of weight steps in the table of heat
 const TOP_LIGHTNESS = [0.54, 0.99]; // lightness L in OKLab of the largest weight, over black and over white
@@ -21,8 +21,8 @@ const AGAINST_HUES = [285, 255, 220]; // degrees, for values below zero: violet,
 const HATCH = { lines: 4, wide: 0.3, kept: 0.3 };
 const MIN_PERIOD = 4; // pixels from line to line
 const CHROMAS = [0.17, 0.2, 0.17];
-const MOST_OPACITY = 0.94; // opacity of the strongest colour
-const OPACITY_POWER = 2.3; // above 1: opacity rises fast at first, so that small weights are visible
+const MOST_OPACITY = 0.85; // opacity of the strongest colour
+const OPACITY_POWER = 1.6; // above 1: opacity rises fast at first, so that small weights are visible
 const GAMMA = 0.8; // below 1: makes small weights a little stronger
 const CLIPPED_SHARE = 0.008; // share of the cells that may exceed the exposure
 const PEAK_FACTOR = 0.2; // the exposure is at least this × the largest value, so that a dominant patch stands out

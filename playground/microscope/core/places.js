@@ -1,22 +1,22 @@
 // The places of a row: connected groups of lit patches, each with the share of the row that it sums to. No DOM.
 
 import { neighbourRadius } from "./kinds.js";
-import { exposure, outlines } from "./light.js";
+import { contours, exposure } from "./light.js";
 
 export const LIT_SHARE = 0.2; // a patch is lit from this share of the exposure on, so that a place is what is seen
 const MOST_TOLD = 3; // a sentence tells at most this many places
 export const MOSTLY = 0.5; // the told places hold at least this share together
 const LARGE_PLACE = 0.5; // share of the picture: what is larger is no place
 
-// Returns [{patches, share, brightest}], the largest share first. Patches that touch, at corners too, are one place.
-// from: the index of the first patch's weight.
+// Returns [{patches, share, area: of the picture, brightest}], the largest share first. Patches that touch, at corners
+// too, are one place. from: the index of the first patch's weight.
 export function placesOf(weights, from, { rows, columns }) {
   const isLit = litPatches(weights, from, rows * columns);
   const places = [];
   for (let start = 0; start < isLit.length; start++) {
     if (!isLit[start]) continue;
     isLit[start] = 0;
-    const place = { patches: [start], share: 0, brightest: start };
+    const place = { patches: [start], share: 0, area: 0, brightest: start };
     for (const patch of place.patches) {
       place.share += weights[from + patch];
       if (weights[from + patch] > weights[from + place.brightest]) place.brightest = patch;
@@ -28,6 +28,7 @@ export function placesOf(weights, from, { rows, columns }) {
             place.patches.push(r * columns + c);
           }
     }
+    place.area = place.patches.length / isLit.length;
     places.push(place);
   }
   return places.sort((a, b) => b.share - a.share);
@@ -71,7 +72,7 @@ export function toldOf(weights, from, grid, mark, parts = []) {
   const told = [];
   let total = 0;
   for (const place of places.slice(0, MOST_TOLD)) {
-    if (place.patches.length > LARGE_PLACE * grid.rows * grid.columns) break;
+    if (place.area > LARGE_PLACE) break;
     told.push(place);
     total += place.share;
     if (total >= MOSTLY) return { kind: told.length > 1 ? "several" : place.own ? "own" : "one", places: told };
@@ -113,12 +114,12 @@ export function shareOfPart(part, weights, from, grid) {
   return total;
 }
 
-// The outer border of a group of patches, as paths of `outlines`. Holes have no border: a place full of outlined holes
+// The outer border of a group of patches, as paths of `contours`. Holes have no border: a place full of outlined holes
 // could not be seen.
 export function outlineOf(patches, { rows, columns }) {
   const chosen = new Uint8Array(rows * columns);
   for (const patch of patches) chosen[patch] = 1;
-  return outlines(chosen, rows, columns).filter((path) => areaOf(path) > 0);
+  return contours(chosen, rows, columns).filter((path) => areaOf(path) > 0);
 }
 
 // The area inside a path; below zero around a hole.

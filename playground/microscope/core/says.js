@@ -10,17 +10,20 @@ const ALIKE_SHARE = 0.5; // least share on patches that look like the asking pat
 export const ROW_WORDS = {
   en: {
     one: "{share} of its attention goes {here}.",
-    own: "It keeps to {here} ({share}).",
+    near: "It keeps to {here} ({share}).",
+    own: "This patch looks at {here}: {share} of its attention on {area} of the picture.",
     several: "Its attention goes {list}.",
     spread: "Its attention is spread over {lit} patches; no place gets more than {share}.",
     wide: "Its attention is spread over {lit} patches.",
     spreadAlike: "Its attention is spread over {lit} patches; {share} of it is on what looks like this patch.",
     even: "It looks everywhere alike: at no place more than {share}.",
     placeless: "Its largest share goes to {token}, which has no place ({most}); in the picture {share} goes {here}.",
-    near: "its own surroundings",
-    toNear: "to its own surroundings",
-    area: "the area it lies in",
-    toArea: "to the area it lies in",
+    surroundings: "its own surroundings",
+    toSurroundings: "to its own surroundings",
+    thing: "the thing it lies in",
+    toThing: "to the thing it lies in",
+    region: "the area it lies in",
+    toRegion: "to the area it lies in",
     to: "to ",
     here: "here",
     around: "to the place around row {row}, column {column}",
@@ -28,17 +31,20 @@ export const ROW_WORDS = {
   },
   de: {
     one: "{share} seiner Attention gehen {here}.",
-    own: "Es bleibt in {here} ({share}).",
+    near: "Es bleibt in {here} ({share}).",
+    own: "Dieses Feld schaut auf {here}: {share} seiner Attention auf {area} des Bildes.",
     several: "Seine Attention geht {list}.",
     spread: "Seine Attention verteilt sich auf {lit} Felder; kein Ort bekommt mehr als {share}.",
     wide: "Seine Attention verteilt sich auf {lit} Felder.",
     spreadAlike: "Seine Attention verteilt sich auf {lit} Felder; {share} der Attention liegen auf ähnlichen Feldern.",
     even: "Es schaut überallhin gleich: nirgends mehr als {share}.",
     placeless: "Der größte Anteil geht an {token}, ein Token ohne Ort ({most}); im Bild gehen {share} {here}.",
-    near: "seiner eigenen Umgebung",
-    toNear: "in seine eigene Umgebung",
-    area: "der Fläche, in der es liegt",
-    toArea: "in die Fläche, in der es liegt",
+    surroundings: "seiner eigenen Umgebung",
+    toSurroundings: "in seine eigene Umgebung",
+    thing: "das Ding, in dem es liegt",
+    toThing: "auf das Ding, in dem es liegt",
+    region: "die Fläche, in der es liegt",
+    toRegion: "auf die Fläche, in der es liegt",
     to: "auf ",
     here: "hierhin",
     around: "an den Ort um Zeile {row}, Spalte {column}",
@@ -103,7 +109,11 @@ export function sayRow(language, row, columns = null) {
   const most = unbrokenPercent(row.most);
   if (row.even) return { before: opening + rowWords(language, "even", { share: most }), place: "", after: "" };
   const shown = shownPlace(told);
-  const key = isPlaceless(row) ? "placeless" : told.kind;
+  const key = isPlaceless(row)
+    ? "placeless"
+    : told.kind === "own" && ownName(shown) === "surroundings"
+      ? "near"
+      : told.kind;
   const isAlike = key === "spread" && row.alike >= ALIKE_SHARE;
   const isWide = key === "spread" && shown.share >= MOSTLY; // its place is too large to be one
   const form = isAlike ? "spreadAlike" : isWide ? "wide" : key;
@@ -112,10 +122,11 @@ export function sayRow(language, row, columns = null) {
     most,
     lit: told.lit,
     share: unbrokenPercent(isAlike ? row.alike : shown.share),
+    area: unbrokenPercent(shown.area),
     list: key === "several" ? listOf(told, shown, row, columns, language) : "",
   };
-  const [to, name] =
-    key === "own" ? ["", rowWords(language, shown.near ? "near" : "area")] : whither(shown, row, columns, language);
+  const isKept = key === "own" || key === "near";
+  const [to, name] = isKept ? ["", rowWords(language, ownName(shown))] : whither(shown, row, columns, language);
   const [before, after = null] = rowWords(language, form, values).split("{here}");
   if (after === null) return { before: opening + before, place: "", after: "" };
   return { before: opening + before + to, place: name, after };
@@ -134,9 +145,13 @@ function listOf({ places }, shown, row, columns, language) {
   return LIST_FORMATS[language].format(list);
 }
 
+// What the asking patch's own place is. `thing`: whether its border is one of the picture, see lens/told.js.
+const ownName = ({ near, thing }) => (thing ? "thing" : near ? "surroundings" : "region");
+
 // Where a share goes: [the preposition, the place].
-function whither({ own, near, part, brightest }, { fromPart }, columns, language) {
-  if (own) return ["", rowWords(language, near ? "toNear" : "toArea")];
+function whither(place, { fromPart }, columns, language) {
+  const { own, part, brightest } = place;
+  if (own) return ["", rowWords(language, `to${ownName(place).replace(/^./, (letter) => letter.toUpperCase())}`)];
   if (part) return [rowWords(language, "to"), nameOfPart(language, part, fromPart)];
   if (!columns) return ["", rowWords(language, "here")];
   return ["", rowWords(language, "around", { row: Math.floor(brightest / columns), column: brightest % columns })];

@@ -7,9 +7,9 @@ import { toldOf } from "./places.js";
 
 const ASKERS = 40; // patches, evenly spread, whose rows are compared
 const LEAST_SUBJECT = 0.1; // how much an asking patch belongs to the picture's subject: more than about half of all
-const LARGE_AREA = 0.2; // share of the picture: a larger thing is no better
+const AREA_POWER = 0.75; // how much a large thing counts more than a small one
 const EDGE_FACTOR = 2; // a thing that takes half of the picture's border counts nothing
-const COMPARABLE = 2; // makes scores comparable with those of rows with a far partner
+const COMPARABLE = 8; // makes scores comparable with those of rows with a far partner
 
 // Returns [{layer, head, patch, patches: of the thing, share: of the row in it, score}], the best first, one for each
 // thing. It is a generator that yields after each head.
@@ -17,7 +17,10 @@ export function* thingsOf(scene, layers) {
   const { pack } = scene;
   const { prefixCount, tokens, patches, rows, columns } = pack;
   const askers = spreadPatches(rows, columns, ASKERS).filter((patch) => scene.subject[patch] > LEAST_SUBJECT);
-  const likenesses = askers.map((patch) => likenessOf(scene.directions, patch));
+  const likenesses = askers.map((patch) => {
+    const cosines = likenessOf(scene.directions, patch);
+    return (other) => cosines[other];
+  });
   const things = askers.map((patch) => ({ patch, score: 0, patches: [] }));
   const weights = new Float32Array(askers.length * tokens);
   const queries = askers.map((patch) => prefixCount + patch);
@@ -28,9 +31,8 @@ export function* thingsOf(scene, layers) {
         const from = i * tokens + prefixCount;
         const row = weights.subarray(from, from + patches);
         const { kind, places } = toldOf(row, 0, pack, thing.patch);
-        if (kind === "spread") continue;
-        const told = places.flatMap((place) => place.patches);
-        const share = told.reduce((sum, patch) => sum + row[patch], 0);
+        if (kind !== "own") continue;
+        const [{ patches: told, share }] = places;
         const filled = fillOf(row, told, share, scene);
         if (filled <= thing.score) continue; // its border could only lessen it
         const score = filled * borderOf(told, likenesses[i], pack);
@@ -52,17 +54,18 @@ function fillOf(row, told, share, { subject }) {
   const light = row.reduce((sum, weight) => sum + lightOf(weight), 0);
   const inside = told.reduce((sum, patch) => sum + lightOf(row[patch]), 0);
   const worth = told.reduce((sum, patch) => sum + subject[patch], 0) / told.length;
-  const area = Math.min(LARGE_AREA, told.length / row.length);
-  return COMPARABLE * worth * ((2 * inside) / (light + told.length)) ** 2 * Math.sqrt(share * area);
+  const area = (told.length / row.length) ** AREA_POWER;
+  const filled = (2 * inside) / (light + told.length);
+  return COMPARABLE * worth * filled ** 2 * Math.sqrt(share) * area;
 }
 
 // How much more the patches inside the border of these are like the asking patch than those outside it; less along the
-// picture's own border.
-function borderOf(told, likeness, { rows, columns }) {
+// picture's own border, and for a ragged border.
+export function borderOf(told, likeness, { rows, columns }) {
   const isTold = new Uint8Array(rows * columns);
   for (const patch of told) isTold[patch] = 1;
   const [inner, outer] = [new Set(), new Set()];
-  let edges = 0;
+  let [edges, sides] = [0, 0];
   for (const patch of told) {
     const [row, column] = [Math.floor(patch / columns), patch % columns];
     if (row === 0 || column === 0 || row === rows - 1 || column === columns - 1) edges++;
@@ -71,13 +74,15 @@ function borderOf(told, likeness, { rows, columns }) {
         if (!isTold[r * columns + c]) {
           inner.add(patch);
           outer.add(r * columns + c);
+          if (r === row || c === column) sides++;
         }
   }
   const meanLikeness = (patches) => {
     let total = 0;
-    for (const patch of patches) total += likeness[patch];
+    for (const patch of patches) total += likeness(patch);
     return total / Math.max(1, patches.size);
   };
   const alongEdge = (EDGE_FACTOR * edges) / (2 * (rows + columns) - 4);
-  return Math.max(0, meanLikeness(inner) - meanLikeness(outer)) * Math.max(0, 1 - alongEdge);
+  const roundness = Math.sqrt(Math.min(1, (4 * Math.sqrt(told.length)) / Math.max(1, sides))); // 1 for a square
+  return Math.max(0, meanLikeness(inner) - meanLikeness(outer)) * Math.max(0, 1 - alongEdge) * roundness;
 }

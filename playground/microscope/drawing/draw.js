@@ -3,7 +3,7 @@
 import { PART_COLOURS, ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
 import { outlineCell } from "./dom.js";
-import { softOf } from "./light.js";
+import { softOf, strokeOutlines } from "./light.js";
 
 const NUMBER_SIZE = 10; // pixels: size of a number in a cell
 
@@ -24,29 +24,19 @@ function drawGrid(context, w, h, rows, columns, unit) {
   context.stroke();
 }
 
-// paths: as `outlines` in core/light.js gives them
-function strokePaths(context, paths, cw, ch, colour, unit) {
-  context.beginPath();
-  for (const path of paths) {
-    for (let i = 0; i < path.length; i += 2) context[i ? "lineTo" : "moveTo"](path[i + 1] * cw, path[i] * ch);
-    context.closePath();
-  }
-  context.strokeStyle = colour;
-  context.lineWidth = 2 * unit;
-  context.stroke();
-}
-
 // Outlines a cell, or a place, and writes its weight beside it, where there is room and the marked patch stays visible.
 function tagCell(context, w, h, { rows, columns, mark, tag }, unit) {
   const { patch, text, colour, outline } = tag;
   const [cw, ch] = [w / columns, h / rows];
   const [row, column] = [Math.floor(patch / columns), patch % columns];
-  const paths = outline ?? [[row, column, row, column + 1, row + 1, column + 1, row + 1, column]];
-  strokePaths(context, paths, cw, ch, colour, unit);
+  const paths = outline ?? [[row, column, row + 1, column + 1]];
+  if (outline) strokeOutlines(context, paths, cw, ch, unit, colour, "#fff");
+  else outlineCell(context, column * cw, row * ch, cw, ch, 0.7 * unit, colour);
   context.font = `600 ${12 * unit}px system-ui, sans-serif`;
   const width = context.measureText(text).width + 10 * unit,
     height = 19 * unit;
-  const sides = (axis, size) => paths.flatMap((path) => path.filter((_, i) => i % 2 === axis).map((n) => n * size));
+  const sides = (axis, size) =>
+    paths.flatMap((path) => Array.from(path).filter((_, i) => i % 2 === axis)).map((n) => n * size);
   const [x, right] = [Math.min(...sides(1, cw)), Math.max(...sides(1, cw))];
   const [y, bottom] = [Math.min(...sides(0, ch)), Math.max(...sides(0, ch))];
   const centred = (y + bottom) / 2 - (tag.low ? 0 : height / 2);

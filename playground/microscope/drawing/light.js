@@ -254,7 +254,7 @@ export function printNothing(print) {
   return print.canvas;
 }
 
-export function strokeOutlines(context, paths, cw, ch, unit) {
+export function strokeOutlines(context, paths, cw, ch, unit, colour = OUTLINE_COLOUR, halo = "rgb(0 0 0 / 0.55)") {
   context.beginPath();
   for (const path of paths) {
     const count = path.length;
@@ -266,11 +266,12 @@ export function strokeOutlines(context, paths, cw, ch, unit) {
     }
     context.closePath();
   }
-  context.strokeStyle = "rgb(0 0 0 / 0.55)";
-  context.lineWidth = 3.5 * unit;
+  context.lineJoin = "round";
+  context.strokeStyle = halo;
+  context.lineWidth = 4 * unit;
   context.stroke();
-  context.strokeStyle = OUTLINE_COLOUR;
-  context.lineWidth = 1.6 * unit;
+  context.strokeStyle = colour;
+  context.lineWidth = 2 * unit;
   context.stroke();
 }
 

@@ -218,8 +218,8 @@ function setTag(choice, data, frame, isHidden) {
   picture.tag = tag;
 }
 
-// Sets picture.clipped, the numbers written on patches whose value exceeds the exposure. The marked patch and the patch
-// of picture.tag get none.
+// Sets picture.clipped, the numbers written on patches whose value exceeds the exposure: none on the marked patch, on
+// the patch of picture.tag, and where a place is outlined, because its share is written beside it.
 function setClipped({ view }, { shown, picture }, isHidden) {
   const { pack, answers, what } = shown;
   picture.clipped = [];
@@ -229,6 +229,7 @@ function setClipped({ view }, { shown, picture }, isHidden) {
     end = start + pack.patches;
   const patches = clippedPatches(answers.values, start, end, shown.mainDomain.high);
   shown.clipped = patches.length;
+  if (picture.tag?.outline) return;
   const format = WAYS[what].unit === "share" ? bareShare : shortNumber;
   picture.clipped = patches
     .filter((patch) => patch !== picture.tag?.patch && patch !== shown.mark)

@@ -1,13 +1,16 @@
 // The record of the row on view, from which core/says.js makes a sentence, and the place that the picture outlines.
 
 import { largestIndex } from "../core/core.js";
-import { ALIKE_COSINE, likenessOf } from "../core/kinds.js";
+import { ALIKE_COSINE, alikeness } from "../core/kinds.js";
 import { isEven } from "../core/light.js";
 import { partAt, toldOf } from "../core/places.js";
 import { writeRow } from "../core/says.js";
 import { prefixName } from "../core/sentence.js";
+import { borderOf } from "../core/things.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { sceneOf } from "./moment.js";
+
+const THING_BORDER = 0.2; // how much less a thing's outside is like the asking patch than its inside, at least
 
 // The record of the row of weights on view, or null where none is: maps, columns, other ways to look.
 export function rowOnView({ view }, data, { shown }) {
@@ -16,7 +19,16 @@ export function rowOnView({ view }, data, { shown }) {
   const { answers, pack } = shown;
   const row = rowRecord(answers.weights, view.head * pack.tokens, answers.entropies[view.head], data, shown);
   const isOff = Math.abs(shown.scale - 1) < 1e-9 && shown.altered;
-  return { ...row, off: isOff, alike: row.told.kind === "spread" ? alikeShare(view, data, shown) : null };
+  const likeness = likenessNow(data, shown);
+  const ownPlace = row.told.places.find(({ own }) => own);
+  if (row.told.kind !== "spread") {
+    if (likeness && ownPlace) ownPlace.thing = borderOf(ownPlace.patches, likeness, pack) >= THING_BORDER;
+    return { ...row, off: isOff, alike: null };
+  }
+  const weights = answers.weights.subarray(view.head * pack.tokens + pack.prefixCount);
+  let alike = 0;
+  for (let j = 0; likeness && j < pack.patches; j++) if (likeness(j) >= ALIKE_COSINE) alike += weights[j];
+  return { ...row, off: isOff, alike: likeness && alike };
 }
 
 // The record of any row of the asking patch. start: the index of its first weight.
@@ -32,15 +44,11 @@ export function rowRecord(weights, start, entropy, data, { pack, mark }) {
   };
 }
 
-// The share of the row on patches that look like the asking patch; null while the late keys are on their way.
-function alikeShare(view, data, { pack, answers, mark }) {
+// A function patch → how much it looks like the asking patch; null while the late keys are on their way.
+function likenessNow(data, { pack, mark }) {
   const scene = sceneOf(data);
   if (mark < 0 || !scene || scene.pack.rows !== pack.rows || scene.pack.columns !== pack.columns) return null;
-  const first = view.head * pack.tokens + pack.prefixCount;
-  return likenessOf(scene.directions, mark).reduce(
-    (sum, cosine, patch) => sum + (cosine >= ALIKE_COSINE ? answers.weights[first + patch] : 0),
-    0,
-  );
+  return (patch) => alikeness(scene.directions, mark, patch);
 }
 
 // The sentence for people who do not see the picture; "" where none is told.

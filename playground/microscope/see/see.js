@@ -31,8 +31,7 @@ import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
 const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
-const LONGEST_ABOVE_INVITATION = 68; // letters: a longer sentence needs the lines in which the invitation stands
-const PATCH_WORD = /\b(patch(?:es)?|Felde?r?n?)\b/i; // a patch in each language
+const PATCH_WORD = /\b((?:this )?patch(?:es)?|(?:Dieses )?Felde?r?n?)\b/i; // a patch in each language
 
 const DESKTOP_ORDER = ["picture", "wide", "tall", "page", "link"];
 const PHONE_ORDER = ["tall", "picture", "page", "link", "wide"];
@@ -284,8 +283,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     }
     writeSentence(sentence);
     const isNew = !choice.everHovered && !see.untouched && isReady; // the sentence itself invites while untouched
-    const isShort = Object.values(sentence).join("").length <= LONGEST_ABOVE_INVITATION;
-    setText(invitation, isNew && isShort ? words(page.touch ? "touch" : "point") : "");
+    setText(invitation, isNew ? words(page.touch ? "touch" : "point") : "");
     if (isReady && mark >= 0) writeOutside(percent(outsideShare(answers.weights, start, pack, mark)));
     const isOff = choice.view.scale !== "on";
     if (refs.credit.textContent !== (main.picture.credit ?? "")) {
@@ -339,6 +337,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       const part = document.createElement("span");
       setMath(part, piece);
       if (i % 2) part.dataset.explains = words("patchMeans");
+      part.classList.toggle("asks", /^(this|dieses) /i.test(piece));
       return part;
     });
 

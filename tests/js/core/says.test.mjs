@@ -4,7 +4,7 @@ import { outsideShare, ROW_WORDS, sayRow, writeRow } from "../../../playground/m
 import { seeWords } from "../../../playground/microscope/see/words.js";
 
 const EYE = { kind: "eye", box: [0, 0, 0.1, 0.1] };
-const place = (share, change) => ({ share, patches: [0], brightest: 0, own: false, part: null, ...change });
+const place = (share, change) => ({ share, area: 0.07, patches: [0], brightest: 0, own: false, part: null, ...change });
 const own = (share, near = true) => place(share, { own: true, near });
 const told = (kind, ...places) => ({ kind, places, lit: 180 });
 const said = (change, language = "en") => {
@@ -35,10 +35,14 @@ test("several places are said each with its share, and the one that is shown is 
 test("its own surroundings, a spread row, an even row and a sink have sentences of their own", () => {
   assert.equal(said({ told: told("own", own(0.71)) }), "It keeps to [its own surroundings] (71 %).");
   assert.equal(said({ told: told("own", own(0.71)) }, "de"), "Es bleibt in [seiner eigenen Umgebung] (71 %).");
-  assert.equal(said({ told: told("own", own(0.71, false)) }), "It keeps to [the area it lies in] (71 %).");
+  const large = own(0.71, false);
   assert.equal(
-    said({ told: told("own", own(0.71, false)) }, "de"),
-    "Es bleibt in [der Fläche, in der es liegt] (71 %).",
+    said({ told: told("own", large) }),
+    "This patch looks at [the area it lies in]: 71 % of its attention on 7.0 % of the picture.",
+  );
+  assert.equal(
+    said({ told: told("own", { ...large, thing: true }) }, "de"),
+    "Dieses Feld schaut auf [das Ding, in dem es liegt]: 71 % seiner Attention auf 7,0 % des Bildes.",
   );
   const spread = { told: told("spread", place(0.043)) };
   assert.equal(said(spread), "Its attention is spread over 180 patches; no place gets more than 4.3 %.[]");
