@@ -54,7 +54,7 @@ ALBUM_QUERIES = {  # NAME of tuxpaint-templates-NAME.jpg, a photograph not used 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--photographs", type=Path, metavar="DIR", help="what `playground photographs DIR` fetched")
+    parser.add_argument("--photographs", type=Path, metavar="DIR", help="what `workshop photographs` fetched")
     parser.add_argument("--model", default="bundled", help="instead of the bundled one")
     parser.add_argument("--verdicts", type=Path, metavar="FILE", help="the numbers of the strips that pass")
     options = parser.parse_args()

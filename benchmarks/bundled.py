@@ -1,32 +1,33 @@
 """Measures the bundled model on scenes that were not in its training: python benchmarks/bundled.py [FILE]
 
 Prints the numbers of assets/MODEL.md and their bars. `--write-card` writes the numbers into that file, and the main
-ones into docs/pages/numbers.md. Heads and settings of the filter are chosen on other held-out scenes than those on
-which they are measured.
+ones into docs/pages/numbers.md and assets/measured.json, which the lesson *Training* shows. Heads and settings of the
+filter are chosen on other held-out scenes than those on which they are measured.
 
 `--photographs DIR` (see workshop/PHOTOGRAPHS.md) also measures on photographs that no training has used: on things
 pasted onto photographs, and on pairs of parts such as two eyes. For comparison, the script measures DINOv2, the model
-`bundled-taught`, and the filter by colour and nearness. If FILE is the folder of a training run, the script measures
-the running mean of the run's weights, and how well this model predicts DINOv2's features.
+`bundled-taught`, and the filter by colour and nearness.
 """
 
 import argparse
+import json
+import re
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-CARD_FILE, NUMBERS_FILE = ROOT / "assets" / "MODEL.md", ROOT / "docs" / "pages" / "numbers.md"
+CARD_FILE, MEASURED_FILE = ROOT / "assets" / "MODEL.md", ROOT / "assets" / "measured.json"
+NUMBERS_FILE = ROOT / "docs" / "pages" / "numbers.md"
 BEGIN_MARK = "<!-- numbers: benchmarks/bundled.py --write-card -->"  # the marks stand in both files
 END_MARK = "<!-- end of numbers -->"
 CHOICE_SCENES = 200  # number of scenes for choosing heads and the filter's settings
 NAMED_SCENES = 60  # number of scenes for measuring the class token's attention on the objects that it names
-VIEW_COUNT, VIEW_SEED = 480, 2**16  # number and random seed of the views of held-out photographs
+VIEW_SEED = 2**16  # random seed of the pasted things
 PASTED, PASTED_FOR_CHOICE = 200, 100  # photographs with pasted things: for measuring, and for choosing heads
 SIDE = 14  # patches along a side
 COMPARED_MODELS = {"DINOv2 S": "dinov2-small", "told where to look": "bundled-taught"}
@@ -106,22 +107,18 @@ def difference_words(number: tuple[float, float]) -> str:
     return f"{number[0]:+.3f} ± {number[1]:.3f}".replace("-", "−")
 
 
-def rows_on_photographs(vit, folder: Path, views_folder: Path, read_out) -> list[tuple[str, str, str]]:
-    """Rows of the table, measured on the held-out photographs. `read_out` compares features with DINOv2's."""
+def rows_on_photographs(vit, folder: Path) -> list[tuple[str, str, str]]:
+    """Rows of the table, measured on the held-out photographs."""
     from playground.models import zoo
     from workshop.photographs import albums
 
-    held_album = albums(folder)[1]
     vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in COMPARED_MODELS.items()}
-    table_rows = [*rows_on_pasted_things(vits, held_album), *rows_of_pairs(vits)]
-    if read_out is not None:
-        table_rows.append(cosine_row(held_album, views_folder, read_out))
-    return table_rows
+    return [*rows_on_pasted_things(vits, albums(folder)[1]), *rows_of_pairs(vits)]
 
 
 def rows_of_named(vit, scenes: list) -> list[tuple[str, str, str]]:
     """Rows of the table: the share of the class token's attention on the objects that it names."""
-    from playground.training.evaluate import share_on_named_things
+    from workshop.evaluate import share_on_named_things
 
     shares = share_on_named_things(vit, scenes)
     texts = {method: f"{share:.3f}, {share / shares['area']:.2f} × their area" for method, share in shares.items()}
@@ -186,7 +183,7 @@ def rounded(vit):
 def rows_on_pasted_things(vits: dict, held_album) -> list[tuple[str, str, str]]:
     """Rows of the table for things pasted onto photographs. A third of the pictures is for choosing head and filter."""
     from playground.analysis import colour_nearness
-    from playground.training import evaluate
+    from workshop import evaluate
 
     pictures, grids = pasted_things(held_album)
 
@@ -246,7 +243,7 @@ def shares_on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
     """(shares on the pictures for choosing a head, shares on the pictures for measuring the chosen head)"""
     from tqdm import tqdm
 
-    from playground.training.evaluate import Shares
+    from workshop.evaluate import Shares
 
     splits = slice(PASTED, None), slice(None, PASTED)
     return tuple(Shares.of(tqdm(pictures[split], desc=title), grids[split], rows_of) for split in splits)
@@ -254,7 +251,7 @@ def shares_on_things(pictures: list, grids: list, rows_of, title: str) -> tuple:
 
 def mean_words(shares) -> str:
     """The mean over pictures and its error as text, such as "0.686 ± 0.012"."""
-    from playground.training.evaluate import mean_and_error
+    from workshop.evaluate import mean_and_error
 
     return "{:.3f} ± {:.3f}".format(*mean_and_error(shares))
 
@@ -283,97 +280,30 @@ def rows_of_pairs(vits: dict) -> list[tuple[str, str, str]]:
     ]
 
 
-def cosine_row(held_album, views_folder: Path, read_out) -> tuple[str, str, str]:
-    similarities = cosines(held_album, views_folder, read_out)
-    return (
-        f"cosine of predicted and DINOv2's features, {len(similarities)} photographs",
-        f"{statistics.mean(similarities):.3f}",
-        "≥ 0.70",
-    )
-
-
-def cosines(held_album, views_folder: Path, read_out) -> list[float]:
-    """For each photograph, the cosine between predicted features and DINOv2's."""
-    import torch
-    from tqdm import tqdm
-
-    from workshop import views
-
-    progress = views.prepare(views_folder, held_album, VIEW_COUNT, SIDE, VIEW_SEED)
-    list(tqdm(progress, desc="DINOv2 looks", total=-(-VIEW_COUNT // views.VIEWS_PER_PASS)))
-    stored_views = views.read(views_folder)
-    whole_photographs = [
-        i for i in range(len(stored_views)) if not stored_views.things[i].any() and stored_views.present[i, 0] < 0
-    ]
-    with torch.no_grad():
-        return [float(read_out(stored_views.pictures[i], stored_views.features[i, 1:])) for i in whole_photographs]
-
-
-def load_run(folder: Path):
-    """(the model with the running mean of a run's weights, the function `read_out` below, the run's step)"""
-    import json
-
-    import torch
-    import torch.nn.functional as F
-
-    from playground.training.loop import read_checkpoint
-    from playground.training.losses import normalised_pixels
-    from playground.vit import Config, VisionTransformer
-
-    config = json.loads((folder / "recipe.json").read_text())["config"]
-    vit = VisionTransformer(Config(**{k: tuple(v) if isinstance(v, list) else v for k, v in config.items()}))
-    state = read_checkpoint(folder)
-    vit.load_state_dict(state["mean"])
-    maps, first_patch = state["teachers"], len(vit.config.prefix)
-
-    def read_out(picture, features) -> torch.Tensor:
-        """The cosine between predicted features and DINOv2's, averaged over the patches."""
-        x = normalised_pixels(torch.from_numpy(picture.copy())[None], vit.config)
-        last_features = vit.norm(vit.features(x, vit.config.depth - 1))[0, first_patch:]
-        prediction = (
-            F.linear(last_features, maps["features.weight"], maps["features.bias"]) * maps["of_spread"]
-            + maps["of_mean"]
-        )
-        return F.cosine_similarity(prediction, torch.from_numpy(features.copy()).float(), dim=-1).mean()
-
-    return vit.eval(), read_out, state["step"]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("file", nargs="?", type=Path, help="default: the bundled model; or the folder of a run")
+    parser.add_argument("file", nargs="?", type=Path, help="default: the bundled model")
     parser.add_argument("--scenes", type=int, default=500, help="how many are measured (default: 500)")
     parser.add_argument("--photographs", type=Path, metavar="DIR", help="measure on these, too")
-    parser.add_argument("--views", type=Path, metavar="DIR", help="where their features stay (default: nowhere)")
     parser.add_argument("--write-card", action="store_true", help="put the numbers into assets/MODEL.md")
     options = parser.parse_args()
 
     from tqdm import tqdm
 
     from playground.assets import BUNDLED_MODEL
-    from playground.models import loading, model_file
-    from playground.scenes import generate
-    from playground.training import evaluate
+    from playground.models import loading
+    from workshop import evaluate
+    from workshop.scenes import generate
 
-    file, read_out = (options.file or BUNDLED_MODEL).resolve(), None
-    with tempfile.TemporaryDirectory() as work_folder:
-        if file.is_dir():
-            vit, read_out, step = load_run(file)
-            print(f"step {step}")
-            file /= "model.safetensors"
-            if not file.exists():  # no model file: FILE is the folder of an unfinished run
-                file = Path(work_folder) / "model.safetensors"
-                model_file.save(vit, file)
-        vit = loading.load(str(file), device="cpu")
-        count = options.scenes + min(CHOICE_SCENES, options.scenes)
-        held_out = [generate.scene(generate.FIRST_HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
-        measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
-        card_lines = main_rows(measures, load_seconds(file), file.stat().st_size / 1e6)
-        card_lines += [*rows_of_named(vit, held_out[: min(NAMED_SCENES, options.scenes)]), *rows_in_eight_bits(vit)]
-        if options.photographs:
-            card_lines += rows_on_photographs(
-                vit, options.photographs, options.views or Path(work_folder) / "views", read_out
-            )
+    file = (options.file or BUNDLED_MODEL).resolve()
+    vit = loading.load(str(file), device="cpu")
+    count = options.scenes + min(CHOICE_SCENES, options.scenes)
+    held_out = [generate.scene(generate.FIRST_HELD_OUT + i) for i in tqdm(range(count), desc="drawing")]
+    measures = evaluate.measure(vit, held_out[: options.scenes], held_out[options.scenes :])
+    card_lines = main_rows(measures, load_seconds(file), file.stat().st_size / 1e6)
+    card_lines += [*rows_of_named(vit, held_out[: min(NAMED_SCENES, options.scenes)]), *rows_in_eight_bits(vit)]
+    if options.photographs:
+        card_lines += rows_on_photographs(vit, options.photographs)
     text = "\n".join(
         [
             "| on held-out scenes | measured | bar |",
@@ -385,7 +315,54 @@ def main() -> None:
     if options.write_card:
         title = f"Measured on {options.scenes} held-out scenes; heads and settings chosen on {CHOICE_SCENES} others."
         write_between_marks(CARD_FILE, f"{title}\n\n{text}")
-        write_between_marks(NUMBERS_FILE, evaluate.markdown())
+        write_table()
+
+
+# The table of the lesson *Training* and of docs/pages/numbers.md, read from the card
+
+FILTER, OURS, DIFFERENCE = "filter, no network", "`bundled`", "`bundled` − filter"
+TOLD, TEACHER = "told where to look", "DINOv2 S"
+COLUMNS = (FILTER, OURS, DIFFERENCE, TOLD, TEACHER)
+LINE_STARTS = {  # start of a line in the card, after the dots -> the column of the line's number
+    "of the filter": FILTER, "the head less the filter": DIFFERENCE, "of told where to look": TOLD,
+    "of the model that was told where to look": TOLD, "of DINOv2 S": TEACHER,
+}  # fmt: skip
+MEASURES = {  # start of a measure's name in the card -> the measure's name in the table
+    "pairs of parts": "{number} pairs of parts, such as a cat’s eyes: the partner’s share",
+    "things before photographs": "things before photographs: their own patches’ share",
+    "without the eight neighbours": "… without the eight neighbours",
+    "patches away and unlike in colour": "… only those ≥ 3 patches away and unlike in colour",
+}
+
+
+def measured(card: str) -> dict:
+    """The table's head and rows; the main measure, pairs, comes first."""
+    table: dict[str, dict[str, str]] = {}
+    measure = None
+    for line in card.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 3 or "±" not in cells[1]:
+            continue
+        label = re.sub(r"^(… ?)+", "", cells[0])
+        if column := next((column for mark, column in LINE_STARTS.items() if label.startswith(mark)), None):
+            if measure:
+                table[measure][column] = cells[1]
+        elif measure_start := next((mark for mark in MEASURES if mark in label), None):
+            measure = MEASURES[measure_start].format(number=(re.match(r"\d+", label) or [""])[0])
+            table[measure] = {OURS: cells[1]}
+        elif not cells[0].startswith("…"):
+            measure = None
+    rows = [
+        [name, *(table[name][column] for column in COLUMNS)] for name in sorted(table, key=lambda n: "pairs" not in n)
+    ]
+    return {"head": ["measured where nothing trained", *COLUMNS], "rows": rows}
+
+
+def write_table() -> None:
+    table = measured(CARD_FILE.read_text(encoding="utf-8"))
+    MEASURED_FILE.write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    lines = [table["head"], ["---"] * len(table["head"]), *table["rows"]]
+    write_between_marks(NUMBERS_FILE, "\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
 def write_between_marks(file: Path, numbers: str) -> None:

@@ -14,16 +14,11 @@ import asyncio
 import json
 import os
 import statistics
-import sys
 import time
-from pathlib import Path
 
-import h11
-
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from browser.server import Server, serving  # noqa: E402
+import harness
+from browser.server import Server, serving
+from crowd import Person
 
 QUESTION = {
     "asks": {"en": "How many layers of 3×3 until our square hears the other eye?", "de": "Wie viele Schichten?"},
@@ -33,58 +28,24 @@ QUESTION = {
 MOST_MS, MOST_KB = 300, 30  # bars: until the last phone shows the answer; the server's memory for a phone
 
 
-class Connection:
+class Connection(Person):
     """One persistent connection, like a browser's."""
 
-    def __init__(self, server: Server, key: str, **headers: str):
-        self.server, self.headers = server, {"Host": server.address, "X-Playground-Key": key, **headers}
-        self.reader: asyncio.StreamReader | None = None
-
     async def ask(self, path: str, body: dict | bytes | None = None) -> tuple[int, dict]:
-        """(status, answer). If the connection breaks, asks again over a new one; if both break, the status is 0."""
-        for _ in range(2):
-            try:
-                return await self._ask(path, body)
-            except (OSError, h11.RemoteProtocolError, h11.LocalProtocolError, ValueError):
-                self.close()
-        return 0, {}
-
-    async def _ask(self, path: str, content: dict | bytes | None) -> tuple[int, dict]:
-        if self.reader is None:
-            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.server.port)
-            self.protocol = h11.Connection(h11.CLIENT)
-        body = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
-        headers = [*self.headers.items(), ("Content-Length", str(len(body)))]
-        method = "GET" if content is None else "POST"
-        request = h11.Request(method=method, target=path, headers=headers)
-        self.writer.write(self.protocol.send(request) + self.protocol.send(h11.Data(data=body)))
-        self.writer.write(self.protocol.send(h11.EndOfMessage()))
-        status, text = 0, b""
-        while not isinstance(event := self.protocol.next_event(), h11.EndOfMessage):
-            if event is h11.NEED_DATA:
-                self.protocol.receive_data(await self.reader.read(2**16))
-            elif isinstance(event, h11.Response):
-                status = event.status_code
-            elif isinstance(event, h11.Data):
-                text += event.data
-            elif isinstance(event, h11.ConnectionClosed):
-                raise ConnectionError("the server has closed the connection")
-        if self.protocol.their_state is h11.DONE and self.protocol.our_state is h11.DONE:
-            self.protocol.start_next_cycle()
-        else:
-            self.close()
-        return status, json.loads(text or b"{}")
-
-    def close(self) -> None:
-        if self.reader is not None:
-            self.writer.close()
-        self.reader = None
+        """(status, answer). If the connection breaks twice, the status is 0."""
+        content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        try:
+            status, _, text = await self.request(path, "GET" if body is None else "POST", content, {})
+            return status, json.loads(text or b"{}")
+        except (OSError, asyncio.IncompleteReadError, ValueError):
+            self.hang_up()
+            return 0, {}
 
 
 class Phone:
     def __init__(self, server: Server, code: str, number: int):
         self.number, self.path = number, f"/api/classes/{code}"
-        self.listener, self.speaker = (Connection(server, f"{number:024}") for _ in range(2))
+        self.listener, self.speaker = (Connection(server.url, key=f"{number:024}") for _ in range(2))
         self.phase, self.phase_at = "", 0.0  # the phase that the phone shows, and the time at which this phase came
         self.refusals = 0
 
@@ -116,7 +77,7 @@ class Phone:
 
 async def attack(server: Server, code: str) -> None:
     """Sends hostile requests without a pause: guesses for other questions, a huge body, other codes, a flood."""
-    line = Connection(server, "evil" * 6)
+    line = Connection(server.url, key="evil" * 6)
     path = f"/api/classes/{code}"
     for round_number in range(10**9):
         for address, content in (
@@ -134,9 +95,10 @@ async def attack(server: Server, code: str) -> None:
 async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float], list[float], float, int]:
     """Two lists with a number for each round, ms from Reveal to the last phone and CPU ms of the server; then kB of the
     server's memory per phone, and the number of guesses that the server refused at first."""
-    key = "lecturer" * 3
-    _, class_record = await Connection(server, key).ask("/api/classes", {"root": f"{server.url}/"})
-    lecturer = Connection(server, key, **{"X-Playground-Lecturer": class_record["secret"]})
+    key, pid = "lecturer" * 3, server.process.pid
+    _, class_record = await Connection(server.url, key=key).ask("/api/classes", {"root": f"{server.url}/"})
+    lecturer = Connection(server.url, key=key)
+    lecturer.headers = {"X-Playground-Lecturer": class_record["secret"]}
     path = f"/api/classes/{class_record['code']}/lecturer"
 
     async def wait_for_guesses(count: int) -> None:
@@ -144,41 +106,29 @@ async def measure(server: Server, phones: int, rounds: int) -> tuple[list[float]
             await asyncio.sleep(0.1)
 
     await asyncio.sleep(3)  # the server still has work of its own after its start
-    memory_before = memory_kb(server)
+    memory_before = harness.megabytes(pid)
     phones_in_class = [Phone(server, class_record["code"], number) for number in range(phones - 1)]
     tasks = [asyncio.create_task(phone.live()) for phone in phones_in_class]
     while (await lecturer.ask(path))[1]["phones"] < len(phones_in_class):
         await asyncio.sleep(0.1)
     await asyncio.sleep(1)
-    kb_per_phone = (memory_kb(server) - memory_before) / len(phones_in_class)
+    kb_per_phone = 1000 * (harness.megabytes(pid) - memory_before) / len(phones_in_class)
     hostile_task = asyncio.create_task(attack(server, class_record["code"]))
     waits, cpu_times = [], []
     for scene in range(1, rounds + 1):
         await lecturer.ask(path, {"do": "ask", "scene": {"name": str(scene)}, "question": QUESTION})
         await wait_for_guesses(len(phones_in_class))
         await asyncio.sleep(0.5)
-        shown_at, cpu_before = time.perf_counter(), processor_ms(server)
+        shown_at, cpu_before = time.perf_counter(), harness.processor_seconds(pid)
         await lecturer.ask(path, {"do": "show"})
         while not all(phone.phase == "shows" and phone.phase_at > shown_at for phone in phones_in_class):
             await asyncio.sleep(0.01)
         waits.append(1000 * (max(phone.phase_at for phone in phones_in_class) - shown_at))
-        cpu_times.append(processor_ms(server) - cpu_before)
+        cpu_times.append(1000 * (harness.processor_seconds(pid) - cpu_before))
     hostile_task.cancel()
     await lecturer.ask(path, {"do": "end"})
     await asyncio.gather(*tasks, hostile_task, return_exceptions=True)
     return waits, cpu_times, kb_per_phone, sum(phone.refusals for phone in phones_in_class)
-
-
-def memory_kb(server: Server) -> float:
-    """The resident memory of the server's process in kB."""
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    return float(status.partition("VmRSS:")[2].split()[0])
-
-
-def processor_ms(server: Server) -> float:
-    """The CPU time of the server so far in ms, which other programs on the machine do not change."""
-    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> int:
@@ -190,7 +140,7 @@ def main() -> int:
         waits, cpu_times, kb_per_phone, refusal_count = asyncio.run(
             measure(server, options.phones, min(12, options.rounds))
         )
-    p95 = sorted(waits)[min(len(waits) - 1, int(0.95 * len(waits)))]
+    p95 = harness.p95(waits)
     print(f"{options.phones} phones, one of them hostile, {len(waits)} times revealed")
     print(f"until the last who waits: median {statistics.median(waits):.0f} ms, p95 {p95:.0f} ms of {MOST_MS}")
     print(

@@ -11,24 +11,19 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import os
 import random
 import secrets
-import sys
 import time
-from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+import harness
+from browser.server import Server
+from PIL import Image
 
-from browser.server import Server  # noqa: E402
-from PIL import Image  # noqa: E402
-
-from playground.pack import unpack  # noqa: E402
-from playground.pictures.images import open_image  # noqa: E402
-from playground.samples import PHOTOGRAPHS, SAMPLES  # noqa: E402
-from playground.scenes import generate  # noqa: E402
+from playground.pack import unpack
+from playground.pictures.images import open_image
+from playground.samples import PHOTOGRAPHS, SAMPLES
+from workshop.scenes import generate
 
 CLICK_SECONDS = 5.0  # seconds between one person's clicks
 PATIENCE = 60.0
@@ -43,7 +38,7 @@ class Person:
     browser."""
 
     def __init__(self, url: str, words: str = "", key: str = "", network: str = ""):
-        self.network_header = {"X-Forwarded-For": network} if network else {}
+        self.headers = {"X-Forwarded-For": network} if network else {}
         self.url, self.words = url, dict(parse_qsl(words))
         self.key = key or secrets.token_urlsafe(24)
         self.whole_seconds: list[float] = []  # seconds until each answer was whole
@@ -96,23 +91,16 @@ class Person:
         return await self.ask(f"/api/trace/{trace['digest']}/layers?{urlencode(trace['words'] | detail | parameters)}")
 
     async def ask(self, path: str, method: str = "GET", body: bytes = b"", headers: dict | None = None) -> bytes:
-        """The body of the answer. While the server says to wait, repeats the request with the server's ticket."""
-        all_headers = headers or {}
         async with asyncio.timeout(PATIENCE):
-            while True:
-                status, head, data = await self._request(path, method, body, all_headers)
-                if status != 202:
-                    break
-                await asyncio.sleep(json.loads(data)["again"] / 1e3)
-                all_headers, body = (headers or {}) | {"X-Playground-Ticket": head["x-playground-ticket"]}, b""
+            status, _, data = await self.request(path, method, body, headers or {})
         if status >= 400:
             raise Refused(f"{status}: {data[:300].decode(errors='replace')}")
         return data
 
-    async def _request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
+    async def request(self, path: str, method: str, body: bytes, headers: dict) -> tuple[int, dict[str, str], bytes]:
         host = urlsplit(self.url).netloc
         lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", f"X-Playground-Key: {self.key}"]
-        lines += [f"{name}: {value}" for name, value in {**self.network_header, **headers}.items()]
+        lines += [f"{name}: {value}" for name, value in {**self.headers, **headers}.items()]
         if method != "GET":
             lines += [f"Origin: {self.url}", f"Content-Length: {len(body)}"]
         for attempt in (1, 2):  # the server may have closed an idle connection
@@ -150,9 +138,7 @@ class Person:
 
 
 def megabytes(servers: list[Server]) -> float:
-    """The resident memory of the servers' processes together, in MB."""
-    statuses = (Path(f"/proc/{pid}/statm").read_text() for server in servers for pid in server.pids)
-    return sum(int(status.split()[1]) * os.sysconf("SC_PAGE_SIZE") for status in statuses) / 1e6
+    return harness.megabytes(*(pid for server in servers for pid in server.pids))
 
 
 async def crowd(

@@ -1,14 +1,13 @@
-"""Measures whether eyes attend to eyes: python benchmarks/eyes.py [MODEL or FILE …]
+"""Measures for benchmarks/bundled.py whether eyes attend to eyes.
 
 In each photograph, pairs of regions that belong together are marked by hand. For a patch of one region, only attention
 outside this region and outside the patches around the region counts. Two numbers are averaged over both directions: the
 share of this attention that the partner region gets, and the share of patches that *find* the partner. A patch finds
 the partner if at least three of the five patches with its largest weights lie there.
 
-All pairs of a photograph are measured with one head: the best on the pairs of the *other* photographs. The table also
-shows the filter without a network (playground/analysis/colour_nearness.py), with widths chosen in the same way, and the
-partner's share of the picture, which even attention would give it. The second table lets each pair choose its own head.
-That proves nothing: among so many heads, even a random network has one that fits.
+All pairs of a photograph are measured with one head: the best on the pairs of the *other* photographs; so is the filter
+without a network (playground/analysis/colour_nearness.py) with its widths. That each pair's own best head fits proves
+nothing: among so many heads, even a random network has one. benchmarks/bundled.py prints the numbers.
 """
 
 import sys
@@ -23,7 +22,6 @@ from PIL import Image
 import playground
 from playground import samples
 from playground.analysis import colour_nearness
-from playground.models import borrowed
 
 MODELS = ("dinov2-small", "bundled", "bundled-taught", "DINOv2's shape, random")
 FILTER = "filter"
@@ -55,45 +53,9 @@ PAIRS: dict[str, dict[str, tuple[Box, Box]]] = {
 }
 
 
-def main() -> None:
-    borrowed.fetch([borrowed.DINOV2, *borrowed.PHOTOGRAPHS])
-    tables = {name: answers(load(name)) for name in sys.argv[1:] or MODELS} | {FILTER: filter_answers()}
-    titles = [f"{picture}: {pair_title}" for picture, pairs in PAIRS.items() for pair_title in pairs]
-    print("One head for each photograph, chosen on the other four\n")
-    show(titles, {name: best_on_other_photographs(table) for name, table in tables.items()})
-    print("\nFor each pair the head that is best for it\n")
-    show(titles, {name: best_for_each_pair(table) for name, table in tables.items()})
-
-
-def show(titles: list[str], results: dict[str, tuple[torch.Tensor, list[int]]]) -> None:
-    """Prints a line for each pair, then the means. `results`: {name: (numbers (pairs, 2), for each pair the index of
-    the chosen head or setting of the filter)}."""
-    print(f"{'':34}{'area':>6}" + "".join(f"{name[-28:]:>34}" for name in results))
-    for pair, (title, area) in enumerate(zip(titles, areas(), strict=True)):
-        line = f"{title:34}{area:6.1%}"
-        for name, (numbers, best_candidates) in results.items():
-            share, finding_share = numbers[pair].tolist()
-            line += f"{f'{share:.0%}, {finding_share:.0%} find it ({candidate_name(name, best_candidates[pair])})':>34}"
-        print(line)
-    for row, title_of_means in enumerate(("mean share of the partner, ± error", "mean of those who find it")):
-        means = [mean_and_error(numbers[:, row]) for numbers, _ in results.values()]
-        print(f"{title_of_means:40}" + "".join(f"{f'{mean:.3f} ± {error:.3f}':>34}" for mean, error in means))
-
-
-def candidate_name(name: str, candidate: int) -> str:
-    if name == FILTER:
-        return "{:.2f}, {:.2f}".format(*colour_nearness.SETTINGS[candidate])
-    return "L{} h{}".format(*divmod(candidate, load(name).config.heads))
-
-
-def load(name: str):
-    options = {"pretrained": False} if name == MODELS[-1] else {}
-    return playground.load("dinov2-small" if options else name, device="cpu", **options)
-
-
-def answers(vit, scale: float = 1) -> list[torch.Tensor]:
+def answers(vit) -> list[torch.Tensor]:
     """For each photograph (heads of all layers, pairs, 2): the partner's share of the attention, and the share of
-    patches that find it. `scale` multiplies the scores before the softmax."""
+    patches that find it."""
     tables = []
     for picture, pairs in PAIRS.items():
         sample = samples.named(picture)
@@ -105,15 +67,8 @@ def answers(vit, scale: float = 1) -> list[torch.Tensor]:
             for layer in range(trace.layers)
             for head in head_numbers
         )
-        tables.append(
-            torch.stack([numbers_of_pairs(sharper(weights, scale), pairs, sample.look.grid) for weights in rows])
-        )
+        tables.append(torch.stack([numbers_of_pairs(weights, pairs, sample.look.grid) for weights in rows]))
     return tables
-
-
-def sharper(rows: torch.Tensor, scale: float) -> torch.Tensor:
-    """The softmax rows of `scale` times the scores, up to a factor per row: e^(scale · score) = (e^score)^scale."""
-    return (rows / rows.amax(-1, keepdim=True)) ** scale
 
 
 def filter_answers() -> list[torch.Tensor]:
@@ -171,16 +126,6 @@ def mean_and_error(numbers: torch.Tensor) -> tuple[float, float]:
     return float(numbers.mean()), float(numbers.std() / len(numbers) ** 0.5)
 
 
-def areas() -> list[float]:
-    """For each pair, the mean share of the picture that one of its regions covers."""
-    shares = []
-    for picture, pairs in PAIRS.items():
-        for boxes in pairs.values():
-            regions = [patches_inside(box, samples.named(picture).look.grid) for box in boxes]
-            shares.append(float(torch.stack(regions).float().mean()))
-    return shares
-
-
 def patches_inside(box: Box, grid: tuple[int, int]) -> torch.Tensor:
     """(rows, columns) of bool: whether a patch's middle lies in the box."""
     top, left, bottom, right = box
@@ -198,7 +143,3 @@ def partner_share_and_finds(weights: torch.Tensor, region: torch.Tensor, partner
     partner_share = rows[:, partner.flatten()].sum(dim=-1) / rows.sum(dim=-1).clamp(min=1e-9)
     largest_weights = rows.topk(5, dim=-1).indices  # (patches of `region`, 5)
     return torch.stack([partner_share, (partner.flatten()[largest_weights].sum(dim=-1) >= 3).float()])
-
-
-if __name__ == "__main__":
-    main()

@@ -13,21 +13,20 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import harness  # noqa: F401  it puts the package on the path
 
-import playground  # noqa: E402
-from playground.errors import PlaygroundError  # noqa: E402
+import playground
+from playground.errors import PlaygroundError
 
 SUBJECTS = (("bundled", "meadow"), ("dinov2-small", "chelsea"))
 FILES = {  # title -> (suffix of the file, options of the figure)
     "one head, a slide": (".png", {}),
     "the same": (".svg", {}),
     "the same ": (".pdf", {}),
-    "one head, CVPR's column": (".pdf", {"purpose": "cvpr"}),
-    "all heads, NeurIPS' width": (".pdf", {"layout": "heads", "purpose": "neurips"}),
+    "one head, CVPR's column": (".pdf", {"width": 82.6}),
+    "all heads, NeurIPS' width": (".pdf", {"layout": "heads", "width": 139.7}),
     "3 layers × 6 heads, NeurIPS' width": (
-        ".pdf", {"layout": "grid", "rows": "layers:1,3,5", "columns": "heads:0-5", "purpose": "neurips"},
+        ".pdf", {"layout": "grid", "rows": "layers:1,3,5", "columns": "heads:0-5", "width": 139.7},
     ),
     "all heads of all layers, a slide": (".png", {"layout": "wall"}),
     "one head's numbers": (".npz", {}),

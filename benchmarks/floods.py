@@ -10,17 +10,14 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import urlencode
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+import harness
+from browser.server import Server
+from crowd import Person
+from innocents import HOSTILE_NETWORKS, stall_upload, upload_in_crumbs
 
-from browser.server import Server  # noqa: E402
-from crowd import Person  # noqa: E402
-from innocents import HOSTILE_NETWORKS, stall_upload, upload_in_crumbs  # noqa: E402
-
-from playground.samples import SAMPLES  # noqa: E402
+from playground.samples import SAMPLES
 
 PEOPLE, HOSTILE_CONNECTIONS, STALLED_FILES = 10, 20, 600  # people; hostile connections; stalled files
 CALM_SECONDS, FLOOD_SECONDS = 5.0, 15.0  # seconds before the flood, and seconds of the flood
@@ -45,7 +42,7 @@ async def waits_of_others(server: Server, flood: Callable[[], Awaitable[None]]) 
     await asyncio.gather(flooding_task, return_exceptions=True)
     for person in people:
         person.hang_up()
-    return _p95(calm_waits), _p95(flood_waits)
+    return harness.p95(calm_waits), harness.p95(flood_waits)
 
 
 async def _click(people: list[Person], seconds: float) -> list[float]:
@@ -63,10 +60,6 @@ async def _click(people: list[Person], seconds: float) -> list[float]:
 
     await asyncio.gather(*(live(number, person) for number, person in enumerate(people)))
     return waits
-
-
-def _p95(waits: list[float]) -> float:
-    return sorted(waits)[int(0.95 * len(waits))]
 
 
 def bodies(server: Server) -> tuple[float, float]:
@@ -100,7 +93,7 @@ def requests(server: Server, path: str) -> tuple[float, float]:
 
     async def flood() -> None:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", FLOOD_CODE, server.address, path, FLOODING_NETWORK, cwd=ROOT / "benchmarks"
+            sys.executable, "-c", FLOOD_CODE, server.address, path, FLOODING_NETWORK, cwd=harness.ROOT / "benchmarks"
         )
         try:
             await process.wait()

@@ -6,39 +6,33 @@ python benchmarks/gallery.py --folder build/gallery heads.png      # some of the
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+import harness
 
-from playground.__main__ import main  # noqa: E402
-from playground.figures.drawing.spec import Spec, query_words  # noqa: E402
-from playground.figures.request import from_files  # noqa: E402
+from playground.__main__ import main
+from playground.figures.drawing.spec import Spec, query_words
+from playground.figures.request import from_files
 
-FOLDER = ROOT / "assets" / "readme" / "gallery"
+FOLDER = harness.ROOT / "assets" / "readme" / "gallery"
 DPI = 72
 
-# `with_patches` replaces {other} and {walk} by patches, which are chosen by the model's rows.
+# `with_walk` replaces {walk} by patches, which are chosen by the model's rows.
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # file -> (title, options of the command)
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
-    "light.png": ("One head, as light", f"{CAT} --draw light --theme dark"),
+    "contour.png": ("The patches that hold most of the weight", f"{CAT} --over contour --theme dark"),
     "grid.png": (
         "Pictures and heads",
         "chelsea coffee astronaut --model dinov2-small --layout grid --rows pictures "
-        "--columns heads:0-5 --for page --dpi 200",
+        "--columns heads:0-5 --width page --dpi 200",
     ),
     "components.png": (
         "The colours of features: alike is what has the same colour, in all pictures",
         "chelsea coffee astronaut --model dinov2-small --layout grid --rows pictures --columns layers:2,5,8,11 "
-        "--what components --for page --dpi 150",
+        "--what components --width page --dpi 150",
     ),
-    "queries.png": ("Two patches in one picture", f"{CAT} --with-patch {{other}} --for page --dpi 150"),
-    "photo.png": (
-        "Over the photograph's own colours, with an outline",
-        f"{CAT} --over photo --mass 0.6 --for page --dpi 150",
-    ),
+    "grey.png": ("A print in grey", f"{CAT} --colours grey --width page --dpi 150"),
     "heads.png": ("All heads of a layer", f"{CAT} --layout heads"),
     "wall.png": ("All heads of all layers", f"{CAT} --layout wall --theme dark"),
     "scale.png": ("With 1/√dₖ and without", "meadow --layout scale"),
@@ -54,10 +48,9 @@ FIGURES = {  # file -> (title, options of the command)
 }
 
 
-def with_patches(options: str) -> str:
-    """The options with {other} and {walk} filled in. {other} is the patch whose row overlaps least with the start
-    patch's row. {walk} leads from the start patch to the patch with the largest weight in the start patch's row, the
-    start's neighbours excluded, and back."""
+def with_walk(options: str) -> str:
+    """The options with {walk} filled in: from the start patch to the patch with the largest weight in its row, its
+    neighbours excluded, and back."""
     if "{" not in options:
         return options
     words = shlex.split(options)
@@ -66,19 +59,11 @@ def with_patches(options: str) -> str:
     seen, _, _ = from_files(spec)
     spec = spec.settled(seen)
     head = spec.look.head if spec.look else spec.head
-    rows = seen.weights(spec.layer)[head][len(seen.prefix) :, len(seen.prefix) :]  # (patches, patches)
     row, column = spec.query
-    start_patch = row * seen.grid[1] + column
-    overlaps = rows.minimum(rows[start_patch]).sum(-1)
-    has_peak = rows.amax(-1) >= rows.amax(-1).median()  # excludes patches with nearly even rows
-    other_patch = divmod(int(overlaps.masked_fill(~has_peak, 2).argmin()), seen.grid[1])
     far_weights = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
     far_weights[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
     end_patch = divmod(int(far_weights.argmax()), seen.grid[1])
-    return options.format(
-        other=query_words(other_patch),
-        walk="-".join(query_words(patch) for patch in (spec.query, end_patch, spec.query)),
-    )
+    return options.format(walk="-".join(query_words(patch) for patch in (spec.query, end_patch, spec.query)))
 
 
 def command_words(name: str, options: str) -> list[str]:
@@ -91,7 +76,7 @@ def draw(folder: Path, file_names: list[str]) -> None:
     paragraphs = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
     for name in file_names:
         title, options_text = FIGURES[name]
-        options = with_patches(options_text)
+        options = with_walk(options_text)
         if main(command_words(str(folder / name), options)):
             raise SystemExit(f"{name} could not be made")
         print(f"{name:16} {(folder / name).stat().st_size / 1000:.0f} kB")

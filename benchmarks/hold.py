@@ -2,7 +2,7 @@
 
     python benchmarks/hold.py                  # everything, in nine minutes
     python benchmarks/hold.py --soak 30        # the soaks, in the bundled model and in DINOv2, half an hour each
-    python benchmarks/hold.py --only attacks   # or load, soak, innocents, rolling
+    python benchmarks/hold.py --only attacks   # or load, soak, innocents
     python benchmarks/hold.py --only attacks --named costly   # only attacks with this word in their name
     python benchmarks/hold.py --innocents 10   # ten minutes beside hostile clients instead of one
     python benchmarks/hold.py --quick          # a tenth of the people for seconds, to try the script
@@ -24,18 +24,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+import attacks
+import harness
+from browser.server import Server
+from browser.test_proxy import NGINX, Proxy
+from crowd import crowd, drawn_photos, real_photos
+from innocents import innocents
 
-import attacks  # noqa: E402
-from browser.server import Server  # noqa: E402
-from browser.test_proxy import NGINX, Proxy  # noqa: E402
-from crowd import crowd, drawn_photos, real_photos  # noqa: E402
-from innocents import innocents  # noqa: E402
-from rolling import rolling  # noqa: E402
-
-from playground.models import borrowed  # noqa: E402
-from playground.samples import samples  # noqa: E402
+from playground.models import borrowed
+from playground.samples import samples
 
 MOST_P95 = 1.0  # most seconds of the waits' 95th percentile
 MOST_MEGABYTES = 6000  # most memory of one process: the container's limit
@@ -57,8 +54,7 @@ class ImageServer(Server):
 
     @property
     def pids(self) -> list[int]:
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
-        return [self.process.pid, *map(int, children.split())]
+        return [self.process.pid, *harness.children(self.process.pid)]
 
 
 @contextmanager
@@ -93,7 +89,7 @@ def judge(is_met: bool, sentence: str) -> None:
 
 def print_load(title: str, report: dict, processes: int = 1) -> None:
     waits, page_times, memory = sorted(report["waits"]), sorted(report["whole"]), report["memory"]
-    p95, whole_p95 = (times[int(0.95 * len(times))] if times else float("nan") for times in (waits, page_times))
+    p95, whole_p95 = harness.p95(waits), harness.p95(page_times)
     print(
         f"| {title} | {len(waits):,} | {statistics.median(waits or [p95]) * 1e3:.0f} ms | {p95 * 1e3:.0f} ms | "
         f"{max(waits, default=p95) * 1e3:.0f} ms | {whole_p95 * 1e3:.0f} ms | {len(report['errors'])} | "
@@ -191,9 +187,7 @@ def hold_innocents(minutes: float, share: float = 1) -> None:
     print(f"Innocents among the hostile, {minutes:g} minutes:")
     for subject, prefix in (("samples", ""), ("photographs of their own", "own ")):
         calm_waits, attacked_waits = (sorted(report[prefix + phase]) for phase in ("calm", "attacked"))
-        calm_p95, attacked_p95 = (
-            times[int(0.95 * len(times))] if times else float("nan") for times in (calm_waits, attacked_waits)
-        )
+        calm_p95, attacked_p95 = harness.p95(calm_waits), harness.p95(attacked_waits)
         print(
             f"{subject}: p95 {calm_p95 * 1e3:.0f} ms in peace ({len(calm_waits)} answers), "
             f"{attacked_p95 * 1e3:.0f} ms under attack "
@@ -205,7 +199,7 @@ def hold_innocents(minutes: float, share: float = 1) -> None:
         )
     delays = sorted(report["late"])
     print(
-        f"What asks for them was late itself by {delays[int(0.95 * len(delays))] * 1e3:.0f} ms (p95). "
+        f"What asks for them was late itself by {harness.p95(delays) * 1e3:.0f} ms (p95). "
         f"{len(report['errors'])} errors; memory at most {middle_memory:.0f} MB in the middle third, "
         f"{final_memory:.0f} in the last. "
         f"Tried: {attack_counts}.",
@@ -217,29 +211,12 @@ def hold_innocents(minutes: float, share: float = 1) -> None:
     )
 
 
-def replace_replica(seconds: float, share: float = 1) -> None:
-    """Ends and restarts one of two replicas, and judges whether anybody has to ask again more than once."""
-    if not NGINX:
-        return
-    with serving(2) as (url, servers):
-        report = asyncio.run(rolling(url, servers, max(2, round(share * UPLOADERS)), seconds))
-    waits, most_lost = sorted(report["waits"]), max(report["lost"].values(), default=0)
-    print(
-        f"One of two replicas is ended and started again: {len(waits)} answers, {len(report['lost'])} people lost "
-        f"a wait, nobody more than {most_lost}; p95 {waits[int(0.95 * len(waits))]:.2f} s, slowest {waits[-1]:.2f} s.",
-        flush=True,
-    )
-    judge(
-        most_lost <= 1, f"one of two replicas is ended: somebody loses {most_lost} waits, such as {report['after'][:3]}"
-    )
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--soak", metavar="MINUTES", type=float, default=1)
     parser.add_argument("--seconds", type=float, default=45, help="of each row of the load table")
     parser.add_argument("--innocents", metavar="MINUTES", type=float, default=1)
-    parser.add_argument("--only", choices=["load", "attacks", "soak", "innocents", "rolling"])
+    parser.add_argument("--only", choices=["load", "attacks", "soak", "innocents"])
     parser.add_argument("--named", default="", help="part of the attacks' names")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
@@ -250,7 +227,6 @@ def main() -> int:
         "load": lambda: load(seconds, share),
         "attacks": lambda: attack(options.named),
         "innocents": lambda: hold_innocents(options.innocents, share),
-        "rolling": lambda: replace_replica(seconds, share),
         "soak": lambda: soak(minutes, share),
     }
     try:

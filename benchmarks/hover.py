@@ -8,22 +8,13 @@ time of the page's main thread counts, so that other programs disturb little; fo
 import argparse
 import os
 import statistics
-import sys
-from pathlib import Path
 
-from playwright.sync_api import Browser, CDPSession, sync_playwright
-
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from browser.chromium import find, install  # noqa: E402
-from browser.visitor import LAUNCH, Visitor  # noqa: E402
+import harness
+from browser.seeing import SeeVisitor
+from browser.visitor import Visitor
+from playwright.sync_api import Browser, CDPSession
 
 PARTS = {"all": "TaskDuration", "scripts": "ScriptDuration", "layout": "LayoutDuration", "style": "RecalcStyleDuration"}
-
-
-class SeeVisitor(Visitor):
-    remembers_lab = False
 
 
 def open_see(chromium: Browser, address: str, options: argparse.Namespace) -> tuple[Visitor, CDPSession]:
@@ -68,8 +59,7 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=8)
     options = parser.parse_args()
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+    with harness.chromium() as chromium:
         pages = [open_see(chromium, address, options) for address in (options.before, options.now)]
         rounds: list[list[dict[str, float]]] = [[], []]
         for turn in range(options.rounds + 1):
@@ -84,7 +74,6 @@ def main() -> None:
                 f"{statistics.median(now):6.3f}   {min(now) / min(before) - 1:+.1%} "
                 f"{statistics.median(now) / statistics.median(before) - 1:+.1%}"
             )
-        chromium.close()
 
 
 if __name__ == "__main__":

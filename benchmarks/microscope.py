@@ -8,23 +8,17 @@ is served from this machine. `--few` measures a few samples only, to try the scr
 import argparse
 import http.server
 import statistics
-import sys
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 
+import harness
 import numpy as np
-from playwright.sync_api import Browser, sync_playwright
+from browser.server import serving_url
+from browser.visitor import Visitor
+from playwright.sync_api import Browser
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from browser.chromium import find, install  # noqa: E402
-from browser.server import serving_url  # noqa: E402
-from browser.visitor import LAUNCH, Visitor  # noqa: E402
-
-from playground.figures.bundle import bundle, stylesheet  # noqa: E402
-from playground.pack import pack  # noqa: E402
+from playground.figures.bundle import bundle, stylesheet
+from playground.pack import pack
 
 FEATURE_WIDTH = 384  # length of a feature vector
 
@@ -95,10 +89,11 @@ def lens_page(data: bytes, panel: str, tokens: int = 0):
         server.shutdown()
 
 
-def hover(visitor: Visitor, moves: int) -> list[float]:
+def hover(visitor: Visitor, moves: int, is_locked: bool = False) -> list[float]:
     """Milliseconds of script for each frame while the cursor wanders over the picture, patch by patch."""
     rows, columns = visitor.read()["grid"]
-    visitor.hover((1, 3))  # fills caches before the measurement; not at the left edge, where the curtain is
+    if not is_locked:
+        visitor.hover((1, 3))  # fills caches before the measurement; not at the left edge, where the curtain is
     visitor.page.evaluate("theLens().clearTimings()")
     for i in range(1, moves + 1):
         patch = (i * 7) % (rows * columns)
@@ -144,37 +139,6 @@ def print_hovering(chromium: Browser, url: str, moves: int) -> None:
             visitor.close()
 
 
-class SeeVisitor(Visitor):
-    remembers_lab = False
-
-
-ROUNDS = 3  # measurements with Lab before See, and as many with See before Lab
-PIXELS_AROUND = 44 + 56  # pixels above and below the picture in See
-
-
-def print_both_faces(chromium: Browser, url: str, moves: int) -> None:
-    """Prints the script time of hovering in See and in Lab, on the same picture at the same size. Each face is measured
-    several times in turn; the lowest median counts."""
-    visitors = {"Lab": Visitor(chromium, url).open(), "See": SeeVisitor(chromium, url).open()}
-    lab_box = visitors["Lab"].part("picture").bounding_box()
-    page = visitors["See"].page
-    page.set_viewport_size({"width": 1280, "height": PIXELS_AROUND + round(lab_box["height"])})
-    page.wait_for_function("([wide, of]) => Math.abs(of.clientWidth - wide) < 3",
-                           arg=[lab_box["width"], visitors["See"].part("picture").element_handle()])  # fmt: skip
-    medians: dict[str, list[float]] = {face: [] for face in visitors}
-    for turn in range(2 * ROUNDS):
-        for face in list(visitors)[:: 1 if turn % 2 else -1]:
-            medians[face].append(statistics.median(hover(visitors[face], moves)))
-    lab_median, see_median = (min(medians[face]) for face in ("Lab", "See"))
-    print(
-        f"| hover in See, beside {lab_median:.2f} ms in Lab, equally large | {see_median:.2f} ms "
-        f"| {see_median / lab_median - 1:+.0%} | ≤ +5 % |",
-        flush=True,
-    )
-    for visitor in visitors.values():
-        visitor.close()
-
-
 SHOW_WAY = """async (what) => {
   const lens = window.theLens();
   lens.update({ view: { what, layer: 8 } });
@@ -193,33 +157,18 @@ def print_features(chromium: Browser, moves: int) -> None:
                 print_line(f"{words}, {tokens} tokens × {FEATURE_WIDTH}", hover(visitor, moves), bar)
             visitor.page.evaluate("theLens().update({view: {layer: 8}})")
             visitor.lock((2, 3))
-            print_line(f"line of a locked patch, {tokens} tokens × 6 heads", hover_locked(visitor, moves), bar)
+            print_line(f"line of a locked patch, {tokens} tokens × 6 heads", hover(visitor, moves, True), bar)
             visitor.close()
-
-
-def hover_locked(visitor: Visitor, moves: int) -> list[float]:
-    rows, columns = visitor.read()["grid"]
-    visitor.page.evaluate("theLens().clearTimings()")
-    for i in range(1, moves + 1):
-        patch = (i * 7) % (rows * columns)
-        visitor.page.mouse.move(*patch_middle(visitor, patch // columns, patch % columns))
-        visitor.page.evaluate("new Promise(requestAnimationFrame)")
-    return visitor.page.evaluate("theLens().timings()")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--few", action="store_true", help="few samples, for a look")
     is_quick = parser.parse_args().few
-    path = find() or install()
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
-        print("| what | median | p95 | bar |\n|---|---|---|---|")
-        with serving_url() as url:
-            print_hovering(chromium, url, 20 if is_quick else 400)
-            print_both_faces(chromium, url, 20 if is_quick else 200)
-            print_features(chromium, 20 if is_quick else 400)
-        chromium.close()
+    with harness.chromium() as chromium, serving_url() as url:
+        harness.print_header("what", "median", "p95", "bar")
+        print_hovering(chromium, url, 20 if is_quick else 400)
+        print_features(chromium, 20 if is_quick else 400)
 
 
 if __name__ == "__main__":

@@ -8,20 +8,16 @@ import asyncio
 import random
 import secrets
 import struct
-import sys
 import time
 import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
-
-from browser.server import Server  # noqa: E402
-from crowd import Person, drawn_photos  # noqa: E402
+import harness
+from browser.server import Server
+from crowd import Person, drawn_photos
 
 NEWCOMERS, ARRIVAL_SECONDS = 12, 1.0  # number of newcomers; seconds between their arrivals
 LEAD_SECONDS = 8.0  # seconds from the attack's beginning to the first newcomer
@@ -36,16 +32,18 @@ class Waits:
     photographs: list[float]
 
     def __str__(self) -> str:
-        return f"{p95(self.pages):.1f} s for a picture, {p95(self.photographs):.1f} s for their photograph"
-
-
-def p95(waits: list[float]) -> float:
-    return sorted(waits)[int(0.95 * len(waits))]
+        return (
+            f"{harness.p95(self.pages):.1f} s for a picture, {harness.p95(self.photographs):.1f} s for their photograph"
+        )
 
 
 def meets_bars(calm_waits: Waits, attacked_waits: Waits) -> bool:
-    tolerance = MOST_WAIT_GROWTH * max(0.5, p95(calm_waits.photographs))  # a calm wait counts as at least half a second
-    return p95(attacked_waits.pages) <= MOST_WAIT_SECONDS and p95(attacked_waits.photographs) <= tolerance
+    tolerance = MOST_WAIT_GROWTH * max(
+        0.5, harness.p95(calm_waits.photographs)
+    )  # a calm wait counts as at least half a second
+    return (
+        harness.p95(attacked_waits.pages) <= MOST_WAIT_SECONDS and harness.p95(attacked_waits.photographs) <= tolerance
+    )
 
 
 async def waits_before_and_during(server: Server, attack: Callable[[], Awaitable[None]]) -> tuple[Waits, Waits]:

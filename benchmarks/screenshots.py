@@ -5,26 +5,21 @@ The pictures show photographs in DINOv2. First run `python -m playground downloa
 """
 
 import argparse
-import sys
 from io import BytesIO
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import harness
+from browser.own_picture import hand_over
+from browser.server import serving
+from browser.visitor import Visitor
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+from playground.models import borrowed
 
-from browser.chromium import find, install  # noqa: E402
-from browser.own_picture import hand_over  # noqa: E402
-from browser.server import serving  # noqa: E402
-from browser.visitor import LAUNCH, Visitor  # noqa: E402
-
-from playground.models import borrowed  # noqa: E402
-
-FOLDER = ROOT / "assets" / "readme"
+FOLDER = harness.ROOT / "assets" / "readme"
 DESK = {"viewport": {"width": 1280, "height": 720}, "device_scale_factor": 1.5}
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
 CAT = {"sample": "chelsea"}
@@ -171,16 +166,13 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=FOLDER)
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    path = find() or install()
-    with sync_playwright() as playwright, serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as server:
-        chromium = playwright.chromium.launch(executable_path=path, args=LAUNCH)
+    with harness.chromium() as chromium, serving(PLAYGROUND_BORROWED=str(borrowed.cache_folder())) as server:
         for name in arguments.names or ALL_NAMES:
             other_tasks = {SHEET: shoot_sizes, MOVING: shoot_moving}
             make = shoot_page if name in PAGES else other_tasks.get(name, shoot)
             make(chromium, server.url, arguments.folder / f"{name}.png")
             (file,) = arguments.folder.glob(f"{name}.*")
             print(f"{file.name}  {file.stat().st_size / 1000:.0f} kB", flush=True)
-        chromium.close()
 
 
 if __name__ == "__main__":

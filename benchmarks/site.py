@@ -1,34 +1,25 @@
 """Compares the browser's engine with Python: python benchmarks/site.py [--times 5]
 
-First under Node, for each model: the difference between rows with 8-bit model weights and Python's on photographs, and
-the time of a pass. Then in a real Chromium with a plain file server: the times from a photograph to its first drawn
-layer and to all layers. Also prints CPU time, because the machine may have other work. The engine uses one thread.
+Under Node, for each model: the difference between rows with 8-bit model weights and Python's on photographs, and
+the time of a pass, also of the CPU, because the machine may have other work. The engine uses one thread.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
+import harness  # noqa: F401  it puts the package on the path
 import numpy as np
-from playwright.sync_api import sync_playwright
+from engine_under_node import distance, photographs, rows_in_engine, rows_in_python, run_pass
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from browser.chromium import find, install  # noqa: E402
-from browser.visitor import LAUNCH  # noqa: E402
-from browser.without_server import PlainPageVisitor, plain_server, write  # noqa: E402
-from engine_under_node import distance, photographs, rows_in_engine, rows_in_python, run_pass  # noqa: E402
-
-from playground.models import zoo  # noqa: E402
-from playground.pictures.images import fit, open_image  # noqa: E402
-from playground.samples import named  # noqa: E402
-from playground.tracing import trace  # noqa: E402
-from workshop import kernels  # noqa: E402
+from playground.models import zoo
+from playground.pictures.images import fit, open_image
+from playground.samples import named
+from playground.tracing import trace
+from workshop import kernels
 
 GRIDS = {"bundled": ((14, 14), (28, 28)), "dinov2-small": ((16, 16), (28, 28))}
 MB = 1e6
@@ -74,33 +65,6 @@ def print_speed(name: str, folder: Path, times: int) -> None:
         )
 
 
-def print_browser_times(folder: Path, times: int) -> None:
-    write(folder, *GRIDS)
-    with plain_server(folder) as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
-        for name in GRIDS:
-            somebody = PlainPageVisitor(browser, url).arrive(name)
-            timings = [somebody.give(picture) for _, picture in zip(range(times + 1), _cycle(), strict=False)]
-            first_timings, later_timings = timings[0], timings[1:]
-            first_median, all_layers_median = (
-                statistics.median(times_of_one[moment] for times_of_one in later_timings) / 1000
-                for moment in ("shown", "all")
-            )
-            print(
-                f"{name}, in Chromium: photograph → first drawn layer {first_median:.2f} s, "
-                f"all layers {all_layers_median:.2f} s; the "
-                f"first one, with fetching and reading the weights, {first_timings['shown'] / 1000:.2f} s"
-            )
-            somebody.close()
-        browser.close()
-
-
-def _cycle():
-    """Cycles through the photographs, because the page does not open the same picture twice in a row."""
-    while True:
-        yield from photographs().values()
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=5)
@@ -115,7 +79,6 @@ def main() -> None:
         for name in GRIDS:
             print_differences(name, folder)
             print_speed(name, folder, times)
-        print_browser_times(folder / "out", times)
 
 
 if __name__ == "__main__":

@@ -11,27 +11,21 @@ from __future__ import annotations
 import argparse
 import io
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import harness
 import numpy as np
+from browser.on_the_site import DATA_SAVER, SiteVisitor
+from browser.own_picture import HAND_OVER
+from browser.without_server import plain_server
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from browser.chromium import find, install  # noqa: E402
-from browser.on_the_site import DATA_SAVER, SiteVisitor  # noqa: E402
-from browser.own_picture import HAND_OVER  # noqa: E402
-from browser.visitor import LAUNCH  # noqa: E402
-from browser.without_server import plain_server  # noqa: E402
-
-from playground.serving import models  # noqa: E402
-from playground.ui import site  # noqa: E402
+from playground.serving import models
+from playground.ui import site
 
 MB = 1e6
 NOTE_FIRST_PICTURE = """(() => {
@@ -82,7 +76,7 @@ class SiteVisitor(SiteVisitor):
 
     def cpu_seconds(self) -> float:
         """CPU seconds of all threads of the page's processes."""
-        return sum(_cpu_seconds(pid) for pid in self.processes())
+        return sum(harness.processor_seconds(pid) for pid in self.processes())
 
     def memory(self) -> float:
         """The private memory of the page's processes in MB, after garbage collection: the lowest value within 8 s."""
@@ -92,11 +86,6 @@ class SiteVisitor(SiteVisitor):
             megabytes.append(sum(_private_megabytes(pid) for pid in self.processes()))
             time.sleep(0.5)
         return min(megabytes)
-
-
-def _cpu_seconds(pid: int) -> float:
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / 100
 
 
 def _private_megabytes(pid: int) -> float:
@@ -213,14 +202,12 @@ def main() -> None:
     names = [name for name in ("bundled", models.PHOTOGRAPH_MODEL) if models.is_here(name)]
     with tempfile.TemporaryDirectory() as folder_name:
         folder = site.write(Path(folder_name) / "site", "/", names, named_samples=())
-        with plain_server(folder) as url, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+        with plain_server(folder) as url, harness.chromium() as browser:
             print_first_pictures(browser, url, folder, arguments.times)
             for name in names:
                 print_photographs(browser, url, name, arguments.times)
             print_live(browser, url)
             print_memory(browser, url, arguments.photographs)
-            browser.close()
 
 
 if __name__ == "__main__":

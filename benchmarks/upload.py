@@ -13,37 +13,27 @@ import base64
 import io
 import os
 import statistics
-import sys
 import tempfile
 import time
 import urllib.request
-from contextlib import suppress
 from pathlib import Path
 from urllib.error import HTTPError
 
+import harness
+from browser.own_picture import HAND_OVER
+from browser.seeing import SeeVisitor
+from browser.server import Server, serving
 from PIL import Image
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from browser.chromium import find, install  # noqa: E402
-from browser.own_picture import HAND_OVER  # noqa: E402
-from browser.seeing import SeeVisitor  # noqa: E402
-from browser.server import Server, serving  # noqa: E402
-from browser.visitor import LAUNCH  # noqa: E402
-
-from playground.models import borrowed  # noqa: E402
-from playground.samples import samples  # noqa: E402
+from playground.models import borrowed
+from playground.samples import samples
 
 PIXELS = 11e6  # of a sample's photograph, made as large as a camera makes it
-NO_FIRST_LOOK = "traces.FIRST_LOOK_ABOVE = float('inf')"
 APP = ("**DINOv2 S: the app**", "dinov2-small", "")
 SETTINGS = (  # (title, model, code that changes the server)
     ("ours, 14 × 14", "bundled", ""),
     ("ours, 28 × 28", "bundled", "from playground.serving import chosen\nchosen.detail = lambda *_: 2"),
-    ("DINOv2 S, 28 × 28 at once", "dinov2-small", NO_FIRST_LOOK),
-    ("DINOv2 S, first 14 × 14", "dinov2-small", "traces.FIRST_LOOK_SIDE = 14"),
     APP,
 )
 COLUMNS = ("photograph, s", "first attention, s", "finest grid, s", "processor, s", "requests")
@@ -86,18 +76,6 @@ def enlarged(path: Path) -> bytes:
     return buffer.getvalue()
 
 
-def processor_seconds(server: Server) -> float:
-    """Of the server's process and of all that it started, also of those that have ended."""
-    ids, ticks = [server.process.pid], 0
-    for process_id in ids:
-        with suppress(FileNotFoundError, ProcessLookupError):
-            times = Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[11:15]
-            ticks += sum(map(int, times))
-            for file in Path(f"/proc/{process_id}/task").glob("*/children"):
-                ids += map(int, file.read_text().split())
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
 def wait_until_warm(server: Server) -> None:
     while True:
         try:
@@ -106,9 +84,10 @@ def wait_until_warm(server: Server) -> None:
         except HTTPError:
             time.sleep(0.1)
     before = -1.0
-    while (now := processor_seconds(server)) - before > 0.02:  # samples are prepared behind everybody
-        before = now
+    now = harness.processor_seconds(server.process.pid)
+    while now - before > 0.02:  # samples are prepared behind everybody
         time.sleep(1)
+        before, now = now, harness.processor_seconds(server.process.pid)
 
 
 def drop(chromium: Browser, server: Server, model: str, name: str, data: bytes) -> list[float]:
@@ -120,7 +99,7 @@ def drop(chromium: Browser, server: Server, model: str, name: str, data: bytes) 
         visitor.page.wait_for_load_state("networkidle")
         requests: list[str] = []
         visitor.page.on("request", lambda request: requests.append(request.url))
-        seconds_before = processor_seconds(server)
+        seconds_before = harness.processor_seconds(server.process.pid)
         visitor.page.evaluate(RECORD)
         visitor.page.evaluate(HAND_OVER, ["drop", "image/jpeg", base64.b64encode(data).decode(), name])
         visitor.page.wait_for_function("() => window.seen.attention")
@@ -129,7 +108,7 @@ def drop(chromium: Browser, server: Server, model: str, name: str, data: bytes) 
         seen = visitor.page.evaluate("window.seen")
         assert visitor.read()["model"] == model, visitor.read()["model"]
         times = [seen["photograph"], seen["attention"], seen["grids"][-1]]
-        return [*times, processor_seconds(server) - seconds_before, len(requests)]
+        return [*times, harness.processor_seconds(server.process.pid) - seconds_before, len(requests)]
     finally:
         visitor.close()
 
@@ -138,7 +117,7 @@ def measure(chromium: Browser, model: str, change: str, dropped: list[tuple[str,
     with tempfile.TemporaryDirectory() as folder:
         code = f"from playground.serving import models, traces\n{change}" if change else ""
         Path(folder, "sitecustomize.py").write_text(code)
-        environment = {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
+        environment = {"PYTHONPATH": f"{folder}{os.pathsep}{harness.ROOT}", "HF_HUB_CACHE": str(borrowed.hub_cache())}
         with serving(**environment) as server:
             wait_until_warm(server)
             drop(chromium, server, model, *dropped[-1])  # the first is slower than all later ones
@@ -151,17 +130,15 @@ def main() -> None:
     parser.add_argument("--settings", action="store_true")
     options = parser.parse_args()
     dropped = photographs(options.files)
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning, {time.strftime('%Y-%m-%d')}\n")
-    print(f"| | {' | '.join(COLUMNS)} |\n|---|{'---|' * len(COLUMNS)}")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+    harness.print_machine()
+    harness.print_header("", *COLUMNS)
+    with harness.chromium() as chromium:
         for title, model, change in SETTINGS if options.settings else (APP,):
             rows = measure(chromium, model, change, dropped)
             for (name, _), row in zip(dropped, rows, strict=True):
                 print(f"| {name} | {' | '.join(f'{number:.4g}' for number in row)} |")
             medians = [statistics.median(column) for column in zip(*rows, strict=True)]
             print(f"| {title}, median | {' | '.join(f'{median:.3g}' for median in medians)} |", flush=True)
-        chromium.close()
     print(f"\nload {os.getloadavg()[0]:.1f} at the end")
 
 

@@ -11,21 +11,15 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+import harness
+from browser.server import serving
+from browser.visitor import BEEN_HERE, FIND_LENS
+from playwright.sync_api import Browser, Page
 
-ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from browser.chromium import find, install  # noqa: E402
-from browser.server import serving  # noqa: E402
-from browser.visitor import BEEN_HERE, FIND_LENS, LAUNCH  # noqa: E402
-
-from playground.models import borrowed  # noqa: E402
+from playground.models import borrowed
 
 PATIENCE = 120.0  # seconds
 SLOW_LINE = {"latency": 100, "downloadThroughput": 4e6 / 8, "uploadThroughput": 4e6 / 8, "offline": False}  # 4 Mbit/s
@@ -65,18 +59,14 @@ window.inShadow = (selector, root = document) => {
 
 
 class Wire:
-    """Counts the requests and bytes of a page."""
+    """Counts the bytes of a page."""
 
     def __init__(self, page: Page):
-        self.requests = self.bytes = 0
+        self.bytes = 0
         session = page.context.new_cdp_session(page)
         session.send("Network.enable")
-        session.on("Network.requestWillBeSent", self._count_request)
         session.on("Network.loadingFinished", self._count_answer)
         self.session = session
-
-    def _count_request(self, event: dict) -> None:
-        self.requests += event["request"]["url"].startswith("http")
 
     def _count_answer(self, event: dict) -> None:
         self.bytes += event["encodedDataLength"]
@@ -112,13 +102,11 @@ def measure_visits(chromium: Browser, url: str) -> dict[str, float]:
     context, page, wire, first_seconds, began = visit(chromium, url)
     numbers = {
         "first": first_seconds,
-        "first_requests": wire.requests,
         "first_bytes": wire.bytes / 1e6,
     }
     wait_for_state(page, lambda state: state == 1)
     numbers["all"] = time.perf_counter() - began
     page.wait_for_load_state("networkidle")
-    numbers |= {"requests": wire.requests, "bytes": wire.bytes / 1e6}
     wire.bytes = 0
     reload_start = time.perf_counter()
     page.reload(wait_until="commit")
@@ -142,9 +130,8 @@ def main() -> None:
     options = parser.parse_args()
     times = 1 if options.few else options.times
     environment = {"HF_HUB_CACHE": str(borrowed.hub_cache())}
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning, {time.strftime('%Y-%m-%d')}\n")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+    harness.print_machine()
+    with harness.chromium() as chromium:
         start_seconds = []
         for _ in range(times):
             began = time.perf_counter()
@@ -161,14 +148,10 @@ def main() -> None:
                 context, _, _, first_seconds, _ = visit(chromium, server.url, slow=True)
                 slow_seconds.append(first_seconds)
                 context.close()
-        chromium.close()
     medians = {name: statistics.median(row[name] for row in rows) for name in rows[0]}
-    print("| what | measured | bar |\n|---|---|---|")
+    harness.print_header("what", "measured", "bar")
     for title, value, bar in (
-        ("requests until the first picture", f"{medians['first_requests']:.0f}", "≤ 40"),
         ("bytes until the first picture", f"{medians['first_bytes']:.2f} MB", "≤ 2.2 MB"),
-        ("requests of the first visit", f"{medians['requests']:.0f}", ""),
-        ("bytes of the first visit", f"{medians['bytes']:.2f} MB", "≤ 8 MB"),
         ("a reload, everything", f"{medians['again_bytes']:.3f} MB", "≤ 0.02 MB"),
         ("all layers of the first picture there, first visit", f"{medians['all']:.1f} s", "≤ 4 s"),
         ("the same, reload", f"{medians['again_all']:.2f} s", "≤ 0.5 s"),

@@ -8,6 +8,7 @@ exactly. Needs no network. Prints the count for docs/pages/numbers.md, and the r
 import json
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -18,19 +19,25 @@ def main() -> None:
     import torch
     from tqdm import tqdm
 
-    from playground.models import timm_models
-    from playground.models.checkpoints import from_eva
+    from playground.errors import PlaygroundError
+    from playground.models import own_pass, timm_models
+    from playground.models.layouts import our_weights
     from playground.vit import VisionTransformer
 
-    names, reasons = timm.list_models(["vit_*", "deit*"]), Counter()
+    names, reasons, own_rows = timm.list_models(["vit_*", "deit*"]), Counter(), 0
     for name in tqdm(names, unit="model", disable=not sys.stderr.isatty()):
         with torch.device("meta"):
             timm_vit = timm.create_model(name)
             reason = timm_models.why_not(timm_vit)
             if reason is None:
                 our_vit = VisionTransformer(timm_models.timm_config(name))
-                our_vit.load_state_dict(from_eva(timm_vit.state_dict()), strict=True, assign=True)
+                our_vit.load_state_dict(our_weights(timm_vit.state_dict()), strict=True, assign=True)
+            else:
+                with suppress(PlaygroundError):
+                    own_pass.attention_calls(timm_vit, torch.empty(1, 3, *timm_vit.patch_embed.img_size))
+                    own_rows += 1
         reasons[reason] += 1
+    print(f"{own_rows} of those that don't load show their own pass's rows")
     print(f"{reasons.pop(None)} of {len(names)} names load (timm {timm.__version__})")
     for reason, count in reasons.most_common():
         print(f"{count:4} {reason}")

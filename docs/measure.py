@@ -34,14 +34,14 @@ SPEED_MODEL, ROW_MODEL, SIDE, BATCHES = "vit_small_patch16_224", "ViT-S/16", 640
 
 
 def measurements() -> dict[str, str]:
+    import calls
     import engine
-    import many
 
     import playground
 
     speed = engine.in_own_process("against_timm", SPEED_MODEL)
     ours, theirs = (engine.in_own_process("one_large_image", package, SIDE) for package in ("ours", "theirs"))
-    seconds, ratios = many.measure_ratios(BATCHES)
+    seconds, ratios = calls.ratios_of(*calls.many_calls(), BATCHES)
     return {
         "machine": f"one thread of {platform.machine()}, Python {platform.python_version()}",
         "version": playground.__version__,
@@ -56,10 +56,10 @@ def measurements() -> dict[str, str]:
         "large_ratio": f"{theirs['seconds'] / ours['seconds']:.1f}",
         "row_ms": f"{1e3 * engine.in_own_process('one_row', ROW_MODEL):.2f}",
         "row_tokens": f"{(engine.LARGE_SIDE // 16) ** 2 + 1:,}",
-        "many_tokens": "257", "many_batch": str(many.BATCH),
+        "many_tokens": "257", "many_batch": str(calls.BATCH),
         "many_table": "\n".join(
             ["| what | × timm's forward |", "|---|---|", f"| timm's forward of a batch: {1e3 * seconds:.0f} ms | 1 |"]
-            + [f"| {', '.join(kinds)} | {ratio:.2f} |" for kinds, ratio in ratios.items()]
+            + [f"| {', '.join(kinds)} | {ratio:.2f} |" for kinds, ratio in zip(calls.MANY, ratios, strict=True)]
         ),
         **counts(),
     }  # fmt: skip

@@ -1,8 +1,7 @@
 """The command line: parses arguments. The commands themselves lie in other modules.
 
 `attention-playground`, or `python -m playground` in a checkout, starts the app unless a command follows:
-figure | relevance | faithfulness | numbers | site | models | download | prepare | doctor | completion | photographs |
-train.
+figure | relevance | faithfulness | numbers | site | models | download | prepare | doctor | completion.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -27,13 +25,10 @@ EXAMPLES = """examples:
   PROGRAM figure portrait --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o face.pdf
   PROGRAM figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
   PROGRAM figure meadow --patch 9,7 --sweep layers -o meadow.webp
-  PROGRAM figure meadow flock --layer all --for column -o "out/{image}-{layer}.pdf"
+  PROGRAM figure meadow flock --layer all --width column -o "out/{image}-{layer}.pdf"
   PROGRAM relevance FOLDER --out scores.csv
   PROGRAM models "*dinov2*"
   PROGRAM download vit_small_patch16_224.dino
-  PROGRAM photographs album
-  PROGRAM train --photographs album
-  PROGRAM train --data ~/cifar-10-batches-bin
 """
 
 
@@ -96,10 +91,7 @@ def main(arguments: list[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0
     except PlaygroundError as error:
-        from playground.figures.command_line import TYPED_WORDS
-        from playground.figures.drawing.option_words import sentence_of
-
-        return _complain(_with_flags(sentence_of(error, TYPED_WORDS)))
+        return _complain(_with_flags(str(error)))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
@@ -231,7 +223,6 @@ def _parser() -> argparse.ArgumentParser:
         "download", help="fetch weights or photographs now, so that they work without a network later"
     )
     download.add_argument("names", nargs="+", metavar="NAME", help="dinov2-small, photographs, or a model's name")
-    download.add_argument("--compare", action="store_true", help="dinov2-small with the hub's own file")
     download.set_defaults(run=_download)
 
     prepare = commands.add_parser(
@@ -248,44 +239,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     doctor.set_defaults(run=_doctor)
 
-    photographs = commands.add_parser(
-        "photographs",
-        help="from a checkout: fetch the photographs that the bundled model learned from, out of Debian's packages",
-    )
-    photographs.add_argument("folder", metavar="DIR", type=Path, help="for train --photographs DIR")
-    photographs.set_defaults(run=_photographs)
-
     complete = commands.add_parser("completion", help="print what a shell needs to complete commands and flags")
     complete.add_argument("shell", choices=("bash", "zsh", "fish"))
     complete.set_defaults(run=lambda options: _completion(options.shell, parser))
 
-    train = commands.add_parser(
-        "train", help="from a checkout: train the bundled models again, from nothing; or one on your pictures"
-    )
-    train.add_argument(
-        "--data", metavar="DIR", help="CIFAR-10's binary files, or one folder of pictures per class, instead of scenes"
-    )
-    train.add_argument(
-        "--photographs",
-        metavar="DIR",
-        help="the bundled model, which nobody tells where to look (workshop/PHOTOGRAPHS.md); without: the "
-        "one that is told, on drawn scenes",
-    )
-    train.add_argument(
-        "--out", metavar="DIR", help="where everything goes (default: runs/ and the model's name, or the data's)"
-    )
-    train.add_argument(
-        "--steps",
-        type=int,
-        metavar="N",
-        help="of the course (default: as many as the bundled models had; with --data 30 × all pictures)",
-    )
-    train.add_argument("--seed", type=int, default=0, metavar="N", help="the same gives the same weights (default: 0)")
-    train.add_argument(
-        "--workers", type=int, metavar="N", help="processes that draw the pictures; the result is the same"
-    )
-    train.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: a GPU where there is one)")
-    train.set_defaults(run=_train)
     for command in commands.choices.values():
         command.set_defaults(parser=command)
     return parser
@@ -307,30 +264,16 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 # The code of each command is imported only when the command runs, so that --help does not wait for torch.
 
 
-@contextmanager
-def _only_in_a_checkout() -> Iterator[None]:
-    """Wraps an import from workshop/, which lies beside the package and is never installed with it."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "workshop":
-            raise
-        raise PlaygroundError(
-            "This command is not in the installed package: get the repository, and run it there as "
-            "`python -m playground`."
-        ) from None
-
-
 def _app(options: argparse.Namespace) -> None:
     from playground.ui.launch import launch
 
     if options.models is not None:
-        from playground.models.pickled import SUFFIXES
+        from playground.models.weights_file import PICKLED
 
         folder = Path(options.models).expanduser()
         if not folder.is_dir():
             raise PlaygroundError(f"There is no folder {options.models} to take models from.")
-        if checkpoints := sorted(file.name for file in folder.iterdir() if file.suffix in SUFFIXES):
+        if checkpoints := sorted(file.name for file in folder.iterdir() if file.suffix in PICKLED):
             print(f"Not offered, for a server opens .safetensors only: {', '.join(checkpoints)}. Convert with")
             print("safetensors.torch.save_file(weights, FILE, metadata={'arch': NAME OF TIMM}).", flush=True)
         os.environ["PLAYGROUND_MODELS_DIR"] = str(folder.resolve())
@@ -358,20 +301,12 @@ def _models(options: argparse.Namespace) -> None:
 def _download(options: argparse.Namespace) -> None:
     from playground.models.catalogue import download
 
-    download(options.names, options.compare)
-
-
-def _photographs(options: argparse.Namespace) -> None:
-    with _only_in_a_checkout():
-        from workshop.gather import gather
-
-    pictures, objects = gather(options.folder)
-    print(f"{options.folder} holds {pictures} photographs and {objects} cut-out things")
+    download(options.names)
 
 
 def _numbers(options: argparse.Namespace) -> None:
     from playground.figures.command_line import training_arguments
-    from playground.figures.drawing.option_words import read_size
+    from playground.figures.drawing.spec import read_size
     from playground.figures.many import trace_many
     from playground.models.hub import bar
     from playground.models.loading import load
@@ -435,15 +370,6 @@ def _doctor(options: argparse.Namespace) -> int:
         advice = "" if options.repair else "; doctor --repair mends what it can"
         print(f"{wrong_count} of {len(findings)} wrong{advice}.")
     return 1 if wrong_count else 0
-
-
-def _train(options: argparse.Namespace) -> None:
-    with _only_in_a_checkout():
-        from workshop import terminal
-
-    folders = (options.data, options.photographs, options.out)
-    data, photographs, out = (None if name is None else Path(name).expanduser() for name in folders)
-    terminal.run(data, photographs, terminal.Choices(out, options.steps, options.seed, options.workers, options.device))
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from playground import tracing
 from playground.analysis.interventions import Trace as Trace
 from playground.analysis.interventions import as_function
 from playground.errors import PlaygroundError
+from playground.models import own_pass, timm_models
 from playground.models.loading import load
-from playground.pictures.images import Source, given_input, open_image
+from playground.pictures.images import Source, given_input, model_input, open_image
 from playground.samples import named
 from playground.tracing import Scale
 from playground.vit import At, VisionTransformer
@@ -50,6 +51,10 @@ def trace(
     >>> playground.trace("untrained", "meadow")
     Trace(untrained: 6 layers × 6 heads, 14 × 14 patches)
     """
+    if isinstance(vit, nn.Module) and own_pass.is_needed(vit):
+        if scale is not None or cut or at is not None or grad:
+            raise PlaygroundError(f"{type(vit).__name__} runs by itself: leave scale=, cut=, at= and grad= out.")
+        return _trace_of_own_pass(vit, image, size, transform, pixel_values)
     vit = _vit(vit)
     options: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
     if pixel_values is not None:
@@ -107,6 +112,30 @@ def _trace_transformed(vit: VisionTransformer, image: Source, transform: Any, op
     c = vit.config
     mean, std = next(filter(None, map(_normalisation, _steps(transform))), (c.mean, c.std))
     return Trace(**vars(traced.of(tracing.denormalised(traced._need_input()[0], mean, std), name)))
+
+
+def _trace_of_own_pass(model: Any, image: Any, size: Any, transform: Any, pixel_values: Any) -> Trace:
+    """The trace of a model that only runs by itself: its rows are exact, and what needs our network is missing."""
+    data, rows = timm_models.data_config(model), model.patch_embed.grid_size[0]
+    own_size = tuple(model.patch_embed.img_size or data["input_size"][1:])
+    if size not in (None, own_size):
+        raise PlaygroundError(f"{type(model).__name__} takes pictures of {own_size[0]} × {own_size[1]} alone.")
+    picture, name = (None, "") if image is None else _picture(image)
+    if picture is None and pixel_values is None:
+        raise PlaygroundError("trace takes a picture, or the model's input as pixel_values=.")
+    if picture is None or transform is not None:
+        given = pixel_values if picture is None else transform(picture)
+        pixels = given_input(given[None] if getattr(given, "ndim", 4) == 3 else given)
+    else:
+        pixels = model_input(picture, own_size, data["mean"], data["std"], data["interpolation"])
+    done = own_pass.run(model, pixels)
+    return Trace(
+        model=timm_models.name_of(model), size=own_size, patch_size=own_size[0] // rows,
+        prefix=own_pass.prefix(model), native_scale=done.scale, scale=done.scale, record=done.record,
+        layers=len(done.record), logits=done.logits, predictions=(), input=pixels, vit=None,
+        stored_norms=done.norms, biases=done.biases,
+        picture=tracing.denormalised(pixels[0], data["mean"], data["std"]), picture_name=name,
+    )  # fmt: skip
 
 
 def _steps(transform: Any) -> list[Any]:

@@ -42,7 +42,7 @@ Result = TypeVar("Result")
 Method = Literal["gradient", "integrated", "chefer", "legrad"]
 METHODS: tuple[Method, ...] = get_args(Method)
 SIGNED_METHODS = ("gradient", "integrated")  # methods that give each token a sign
-DEFAULT_METHOD: Method = "gradient"  # foretells best how far blanking moves an answer (benchmarks/relevances.py)
+DEFAULT_METHOD: Method = "gradient"  # foretold best, of all, how far blanking moves an answer
 STEPS = 24  # number of gradients that integrated gradients averages
 MOST_WEIGHTS = 2**20  # most weights in memory at one time: they fit into a processor's cache
 MOST_KEPT_BYTES = 2**27  # most bytes that a pass keeps; else each layer is recomputed in the backward pass
@@ -71,11 +71,6 @@ class Pass:
     give_way: Callable[[], object] = lambda: None  # called between layers, so that a server can serve others
 
     def __post_init__(self) -> None:
-        if self.vit.config.biased:
-            raise PlaygroundError(
-                f"{self.vit.name} adds a number for each pair of places to its scores, which relevance leaves out: ask "
-                "for rows, rollout or occlusion."
-            )
         if self.vit.blocks[0].attn.proj.weight.is_inference():
             raise PlaygroundError(
                 f"{self.vit.name} was made under torch.inference_mode(), where nothing can be differentiated: load it "
@@ -336,7 +331,7 @@ class _LayerInterventions:
 
     def mask(self, q: Tensor) -> Tensor | None:
         """Which keys each query hears, (B or 1, h or 1, N, N); None: every key."""
-        return attention_mask(self.at, None, q.device)
+        return attention_mask(self.at, q.device)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Defines the sample pictures: their names, their files, and a hint of what to look for in each.
 
 Photographs are downloaded (playground/models/borrowed.py); drawings are part of the repository. `python -m
-playground.samples` makes the drawings again from playground/scenes/compositions.py.
+workshop.samples` makes the drawings again.
 """
 
 from dataclasses import dataclass
@@ -11,9 +11,6 @@ from playground.assets import PROGRAM
 from playground.assets import SAMPLES as FOLDER
 from playground.errors import PlaygroundError
 from playground.models import borrowed
-
-SAMPLE_HEIGHT = 768
-JPEG_QUALITY = 90
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ class Sample:
 
     @property
     def source(self) -> str:
-        return "drawn by playground/scenes" if self.loan is None else self.loan.source
+        return "drawn by workshop/scenes" if self.loan is None else self.loan.source
 
     @property
     def is_here(self) -> bool:
@@ -220,27 +217,3 @@ def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
         int(share * patch_count)
         for share, patch_count in zip(sample.start if sample else (0.5, 0.5), grid, strict=True)
     )
-
-
-def draw_sample(name: str, height: int = SAMPLE_HEIGHT):
-    """The scene that a sample shows, with its masks and labels (playground.scenes.drawing.Scene)."""
-    from playground.scenes.compositions import COMPOSITIONS
-    from playground.scenes.drawing import draw
-
-    return draw(COMPOSITIONS[name](), height)
-
-
-def write_samples(folder: Path = FOLDER) -> None:
-    from PIL import Image
-
-    folder.mkdir(parents=True, exist_ok=True)
-    for sample in SAMPLES:
-        image = Image.fromarray(draw_sample(sample.name).image)
-        image.save(folder / sample.path.name, quality=JPEG_QUALITY, subsampling=0, optimize=True)
-        print(
-            f"{sample.name:12} {image.width}×{image.height}  {(folder / sample.path.name).stat().st_size / 1000:.0f} kB"
-        )
-
-
-if __name__ == "__main__":
-    write_samples()

@@ -61,7 +61,7 @@ def trace(
     hear whom: see playground/cuts.py. `at` and `grad`: see `trace_inputs`."""
     c = vit.config
     if size is None:
-        size = c.image_size if c.biased else images.fit(image.size, c.patch_size, c.image_size)
+        size = images.fit(image.size, c.patch_size, c.image_size)
     pixels = images.model_input(image, images.checked_size(size, c.patch_size), c.mean, c.std, c.interpolation)
     return trace_input(vit, pixels, scale=scale, cut=cut, at=at, grad=grad)
 
@@ -276,11 +276,10 @@ class Trace(Record):
         return None if masks is None else masks[head if len(masks) > 1 else 0]
 
     def _heard_in(self, layer: int, queries: list[int] | slice) -> Tensor | None:
-        """The same for all heads, (h or 1, queries, tokens); with a bias, what is added to scores, −∞ if unheard."""
+        """The same for all heads, (h or 1, queries, tokens); in a model with biases, what it adds to the scores."""
         layer_mask = self.at_mask(layer)
         mask = self.cuts.heard(layer, queries) if layer_mask is None else layer_mask[:, queries]
-        bias = self.bias(layer, queries)
-        return mask if bias is None else bias if mask is None else bias.masked_fill(~mask, -math.inf)
+        return self.biases[layer][:, queries] if layer in self.biases else mask
 
     def _blocks(self, layer: int, head: int, scale: Scale) -> Iterator[tuple[slice, Tensor]]:
         """The weights of a head in blocks of at most BLOCK_SCORES scores, to bound memory: (slice, (rows, tokens))."""

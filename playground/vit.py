@@ -13,8 +13,6 @@ in an experiment, another tensor.
 
 from __future__ import annotations
 
-import math
-from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -46,19 +44,14 @@ class Config:
     registers: int = 0  # tokens with no content of their own, DINOv2 and later
     positions: str = "learned"  # or "patches" (learned, none for the prefix), "sinusoidal", "rotary", "none"
     stretching: str = "antialiased"  # of learned positions to another grid: see vit_parts.stretched
-    rotation: tuple[int, ...] = ()  # in addition, rotary positions that count patches: see vit_parts.rotary_counted
     pool: str = "token"  # what the classifier reads: see vit_parts.pooled
-    pool_heads: int = 0  # heads of an attention pool; 0: as many as a layer has
     norm_place: str = "tokens"  # the last norm: of all "tokens", of the "pooled" vector, or "nowhere"
     pre_norm: bool = False  # one more norm before the first layer (CLIP)
     qk_norm: bool = False  # queries and keys normalised, head by head
     qkv_bias: bool = True
-    biased: bool = False  # a learned number for each pair of tokens is added to the scores (BEiT); for one grid only
     layer_scale: bool = False  # a learned gain on what attention and MLP add
     activation: str = "gelu"
     gated_mlp: bool = False  # SwiGLU
-    mlp_norm: bool = False  # one more norm before the MLP's second matrix (EVA-02)
-    pre_logits: bool = False  # the paper's pre-training head: one hidden layer with tanh
     eps: float = 1e-6  # of every norm
 
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)  # how pixels become the input
@@ -143,8 +136,6 @@ class Attention(nn.Module):
         self.q_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.k_norm = nn.LayerNorm(c.width // c.heads, c.eps) if c.qk_norm else nn.Identity()
         self.proj = nn.Linear(c.width, c.width)  # W_O
-        tokens = len(c.prefix) + math.prod(c.image_size) // c.patch_size**2
-        self.bias = nn.Parameter(torch.zeros(c.heads, tokens, tokens)) if c.biased else None  # (h, N, N)
         self.mix = attention  # training and ablation replace it
 
     def forward(self, x: Tensor, scale: float | None, rotation: Rotation, at: At = untouched) -> tuple[Tensor, QKV]:
@@ -155,7 +146,7 @@ class Attention(nn.Module):
         if rotation is not None:
             q, k = parts.rotate(q, *rotation), parts.rotate(k, *rotation)
         q, k, v = at("attention.queries", q), at("attention.keys", k), at("attention.values", v)
-        mask = parts.attention_mask(at, self.bias, x.device)  # (B or 1, h or 1, N, N), or None
+        mask = parts.attention_mask(at, x.device)  # (B or 1, h or 1, N, N), or None
         mixed = at("attention.heads", self.mix(q, k, v, self.scale if scale is None else scale, mask))  # (B, h, N, d)
         mixed = mixed.transpose(1, 2).reshape(B, N, D)  # (B, N, D): the heads' results side by side
         return self.proj(mixed), QKV(q, k, v)
@@ -169,7 +160,6 @@ class MLP(nn.Module):
         self.gated = c.gated_mlp
         self.fc1 = nn.Linear(c.width, c.mlp_width * (2 if c.gated_mlp else 1))
         self.act = parts.ACTIVATIONS[c.activation]()
-        self.norm = nn.LayerNorm(c.mlp_width, c.eps) if c.mlp_norm else nn.Identity()
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -181,8 +171,8 @@ class MLP(nn.Module):
         x = self.fc1(x)  # (B, N, mlp_width), twice that when gated
         if self.gated:
             gate, x = x.chunk(2, dim=-1)
-            return self.norm(self.act(gate) * x)
-        return self.norm(self.act(x))  # (B, N, mlp_width)
+            return self.act(gate) * x
+        return self.act(x)  # (B, N, mlp_width)
 
 
 class Block(nn.Module):
@@ -222,10 +212,8 @@ class VisionTransformer(parts.Weights):
         self.norm_pre = nn.LayerNorm(c.width, c.eps) if c.pre_norm else nn.Identity()
         self.blocks = nn.ModuleList(Block(c) for _ in range(c.depth))
         self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
-        self.attn_pool = parts.AttentionPool(c, MLP(c)) if c.pool.startswith("map") else None
+        self.attn_pool = parts.AttentionPool(c, MLP(c)) if c.pool == "map" else None
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()
-        hidden = OrderedDict(fc=nn.Linear(c.width, c.width), act=nn.Tanh()) if c.pre_logits else OrderedDict()
-        self.pre_logits = nn.Sequential(hidden)
         read_width = c.width * (2 if c.pool == "token+avg" else 1)
         self.head = nn.Linear(read_width, c.classes) if c.classes else nn.Identity()
         self.head_dist = nn.Linear(c.width, c.classes) if c.classes and c.dist_token else nn.Identity()
@@ -263,8 +251,6 @@ class VisionTransformer(parts.Weights):
         """Pixels to tokens with positions; if positions are rotations, also their angles."""
         c = self.config
         grid = (image.shape[2] // c.patch_size, image.shape[3] // c.patch_size)  # (rows, columns)
-        if c.biased and grid != self.native_grid:
-            raise PlaygroundError(parts.why_not_grid(self.name, self.native_grid, grid))
         tokens = (self.cls_token, self.dist_token, self.reg_token)
         prefix = [t.expand(len(image), -1, -1) for t in tokens if t is not None]
         x = self.patch_embed(image)  # (B, patches, D)
@@ -289,4 +275,4 @@ class VisionTransformer(parts.Weights):
         if c.dist_token:  # DeiT has two classifiers
             return (self.head(x[:, 0]) + self.head_dist(x[:, 1])) / 2
         read = x[:, 0] if c.pool == "token" else parts.pooled(x, c, self.attn_pool)  # (B, D)
-        return self.head(self.pre_logits(self.fc_norm(read)))  # (B, classes)
+        return self.head(self.fc_norm(read))  # (B, classes)

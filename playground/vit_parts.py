@@ -19,9 +19,9 @@ from torch import Tensor, nn
 
 # Positions. Attention treats tokens as a set: without positions it can't tell left from right. There are three kinds:
 # fixed sines, rotations of queries and keys, and a learned vector for each place, which is interpolated for another
-# grid. Some models have the last two together.
+# grid.
 
-Rotation = tuple[Any, ...] | None  # sine and cosine of each patch's angles, and which numbers turn together: see rotate
+Rotation = tuple[Tensor, Tensor] | None  # sine and cosine of each patch's angles
 
 
 def sinusoidal(tokens: int, width: int) -> Tensor:
@@ -41,44 +41,21 @@ def rotary(grid: tuple[int, int], d: int) -> tuple[Tensor, Tensor]:
     return angle.sin(), angle.cos()
 
 
-def rotary_counted(
-    grid: tuple[int, int], d: int, rows: int, columns: int, first: int, swapped: int
-) -> tuple[Tensor, Tensor, bool]:
-    """Rotary positions as in EVA-02 and the Perception Encoder: the number of a patch's row and column, counted from
-    `first`. A grid is stretched to this many rows and columns, unless they are 0. `swapped`: the column's angles stand
-    before the row's. Neighbours in the vector turn together."""
-    numbers = (torch.arange(n) + first for n in grid)
-    if rows:
-        numbers = (number / n * size for number, n, size in zip(numbers, grid, (rows, columns), strict=True))
-    place = torch.cartesian_prod(*numbers)  # (patches, 2)
-    periods = 10_000 ** (torch.arange(d // 4) / (d // 4))  # (d/4,)
-    angle = (place.flip(1) if swapped else place)[:, :, None] / periods
-    angle = angle.flatten(1).repeat_interleave(2, dim=1)  # (patches, d)
-    return angle.sin(), angle.cos(), True
-
-
-def rotate(x: Tensor, sin: Tensor, cos: Tensor, neighbours: bool = False) -> Tensor:
+def rotate(x: Tensor, sin: Tensor, cos: Tensor) -> Tensor:
     """Rotates the vectors of the patches, the last tokens. Prefix tokens have no place and are not rotated. A number
-    turns together with its neighbour, or else one of the first half with one of the second half."""
+    of the first half turns together with one of the second half."""
     prefix, patches = x.split([x.shape[2] - sin.shape[0], sin.shape[0]], dim=2)  # (B, h, ., d)
-    if neighbours:
-        turned = torch.stack([-patches[..., 1::2], patches[..., ::2]], dim=-1).flatten(-2)
-    else:
-        first, second = patches.chunk(2, dim=-1)
-        turned = torch.cat([-second, first], dim=-1)
+    first, second = patches.chunk(2, dim=-1)
+    turned = torch.cat([-second, first], dim=-1)
     return torch.cat([prefix, patches * cos + turned * sin], dim=2)
 
 
 def rotation_of(c: Any, grid: tuple[int, int], x: Tensor) -> Rotation:
     """The angles of a grid's patches, where the positions of the Config are angles; in the type of x, on its device."""
-    d = c.width // c.heads
-    if c.rotation:
-        sin, cos, neighbours = rotary_counted(grid, d, *c.rotation)
-        return sin.to(x), cos.to(x), neighbours
-    if c.positions == "rotary":
-        sin, cos = rotary(grid, d)
-        return sin.to(x), cos.to(x)
-    return None
+    if c.positions != "rotary":
+        return None
+    sin, cos = rotary(grid, c.width // c.heads)
+    return sin.to(x), cos.to(x)
 
 
 def stretched(
@@ -131,7 +108,7 @@ class AttentionPool(nn.Module):
 
     def __init__(self, c: Any, mlp: nn.Module):
         super().__init__()
-        self.heads = c.pool_heads or c.heads
+        self.heads = c.heads
         self.scale = (c.width // self.heads) ** -0.5
         self.latent = nn.Parameter(torch.zeros(1, 1, c.width))
         self.q = nn.Linear(c.width, c.width)
@@ -150,21 +127,10 @@ class AttentionPool(nn.Module):
 
 def pooled(x: Tensor, c: Any, attention_pool: nn.Module | None) -> Tensor:
     """What the classifier reads of the tokens (B, N, D), by Config.pool: the class "token", the mean of the patches
-    ("avg"), an attention pool of the patches ("map") or of all tokens ("map of all"): (B, D). "token+avg" is two of
-    them side by side, (B, 2 D)."""
+    ("avg"), or an attention pool of the patches ("map"): (B, D). "token+avg" is two of them side by side, (B, 2 D)."""
     patches = x[:, len(c.prefix) :]
-    pools = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1)}
-    pools |= {"map": lambda: attention_pool(patches), "map of all": lambda: attention_pool(x)}
+    pools = {"token": lambda: x[:, 0], "avg": lambda: patches.mean(1), "map": lambda: attention_pool(patches)}
     return torch.cat([pools[name]() for name in c.pool.split("+")], dim=-1)
-
-
-def why_not_grid(model: str, native_grid: tuple[int, int], given_grid: tuple[int, int]) -> str:
-    """Why a model with a bias for each pair of patches has no rows on another grid than its own."""
-    (rows, columns), (given_rows, given_columns) = native_grid, given_grid
-    return (
-        f"{model} has a number for each pair of places of one grid alone, {rows} × {columns} patches; given were "
-        f"{given_rows} × {given_columns}."
-    )
 
 
 # Interventions: at the points of a pass, a function may replace the tensor.
@@ -185,13 +151,10 @@ def within(at: At, layer: int) -> At:
     return lambda point, x: at(f"layers.{layer}.{point}", x)
 
 
-def attention_mask(at: At, bias: Tensor | None, device: torch.device) -> Tensor | None:
-    """Which keys each query hears, (B or 1, h or 1, N, N): True or False, or with a bias the numbers to add to the
-    scores, −∞ for a key that is not heard. None: every query hears every key."""
+def attention_mask(at: At, device: torch.device) -> Tensor | None:
+    """Which keys each query hears, (B or 1, h or 1, N, N). None: every query hears every key."""
     mask = at("attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool, device=device))
-    if mask.numel() == 1:
-        return None if bias is None else bias[None]
-    return mask if bias is None else bias.masked_fill(~mask, -math.inf)
+    return None if mask.numel() == 1 else mask
 
 
 # Facts about a model's weights
@@ -300,9 +263,12 @@ def why_not_weights(model: nn.Module) -> str:
 def value_norms(block: Any, v: Tensor) -> Tensor:
     """(h, N, d) -> (h, N): ‖W_O v‖, the length of the vector that a token adds to the residual stream at a weight of 1.
     The gain of LayerScale is included."""
-    output_matrix = block.attn.proj.weight.detach().float()  # (D, D)
-    if isinstance(block.ls1, LayerScale):
-        output_matrix = block.ls1.gamma.detach().float()[:, None] * output_matrix
-    head_matrices = output_matrix.unflatten(1, (len(v), -1)).transpose(0, 1)  # (h, D, d)
+    gain = block.ls1.gamma[:, None] if isinstance(block.ls1, LayerScale) else 1
+    return lengths_after(gain * block.attn.proj.weight, v)
+
+
+def lengths_after(matrix: Tensor, v: Tensor) -> Tensor:
+    """(h, N, d) -> (h, N): the lengths of each head's values after its columns of the matrix, (D, D)."""
+    head_matrices = matrix.detach().float().unflatten(1, (len(v), -1)).transpose(0, 1)  # (h, D, d)
     gram = head_matrices.mT @ head_matrices  # (h, d, d): ‖W v‖² = vᵀ(WᵀW)v, with no (N, D) for each head
     return ((v @ gram) * v).sum(-1).clamp(min=0).sqrt()

@@ -22,13 +22,12 @@ RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
 
 @dataclass
 class EnginePass:
-    """The engine's forward pass. Shapes: `q` and `k` (layers, heads, tokens, d); `norms` and `adds` (layers, heads,
+    """The engine's forward pass. Shapes: `q` and `k` (layers, heads, tokens, d); `norms` (layers, heads,
     tokens); `features` (layers, tokens, width)."""
 
     q: np.ndarray
     k: np.ndarray
     norms: np.ndarray
-    adds: np.ndarray
     features: np.ndarray
     logits: np.ndarray
     wall: list[float]  # ms of each pass by the clock
@@ -83,7 +82,7 @@ def run_pass(
     out_file = folder / "out.f32"
     report = run_job({**files, "grid": trace.grid, "out": str(out_file), **options}, folder)
     shape = (trace.layers, trace.heads, trace.tokens, trace.head_dim)
-    sizes = {"q": shape, "k": shape, "norms": shape[:3], "adds": shape[:3]}
+    sizes = {"q": shape, "k": shape, "norms": shape[:3]}
     sizes["features"] = (trace.layers, trace.tokens, shape[1] * shape[3])
     numbers_read, arrays = np.fromfile(out_file, np.float32), {}
     for name, size in sizes.items():

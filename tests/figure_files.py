@@ -1,11 +1,9 @@
 """Reads figure files with independent libraries."""
 
-import io
 import re
 import xml.etree.ElementTree as ET
 
 import pypdf
-from PIL import Image
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 
@@ -47,7 +45,3 @@ def svg_uses(root) -> list[str]:
 
 def svg_texts(root) -> list[str]:
     return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
-
-
-def opened_image(data: bytes) -> Image.Image:
-    return Image.open(io.BytesIO(data))

@@ -1,4 +1,4 @@
-"""Mutated images, addresses, packs and folders, reproducible by a seed."""
+"""Mutated images, addresses and packs, reproducible by a seed."""
 
 from __future__ import annotations
 
@@ -112,16 +112,6 @@ def packs(draw: st.DrawFn, good_pack: bytes) -> bytes:
     for _ in range(draw(st.integers(0, 2))):
         data[draw(st.integers(0, len(data) - 1))] = draw(st.sampled_from((0, 1, 0x7F, 0xFF)))
     return bytes(data[: draw(st.sampled_from((len(data), len(data) // 2, 3)))])
-
-
-@st.composite
-def cifar_folders(draw: st.DrawFn) -> dict[str, bytes]:
-    """{name: content} of files like those of CIFAR, often damaged or with a wrong name."""
-    record = st.binary(min_size=1, max_size=1).map(lambda label: label + bytes(3072))
-    batch = st.lists(record, max_size=3).map(b"".join) | st.binary(max_size=40)
-    names = st.sampled_from(("data_batch_1.bin", "data_batch_2.bin", "test_batch.bin", "data_batch_x.bin"))
-    meta = st.dictionaries(st.just("batches.meta.txt"), st.binary(max_size=60) | st.just(b"a\n" * 40_000), max_size=1)
-    return draw(st.dictionaries(names, batch, max_size=3)) | draw(meta)
 
 
 def for_each(strategy: st.SearchStrategy, count: int, seed: int, try_one: Callable) -> None:

@@ -27,41 +27,26 @@ RESOLUTION_OF_AGE = {"oldest": "lowest-direct", "newest": "highest"}  # age of t
 CORE_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
 PAGE_TESTS = ["tests/ui/test_workbench.py", "tests/ui/test_served.py"]  # the tests that depend on Streamlit
 IN_PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
-FIREFOX_TESTS = ["tests/browser/test_microscope.py", "tests/browser/test_scenes.py"]
+FIREFOX_TESTS = [f"tests/browser/test_{name}.py" for name in ("microscope", "scenes", "colours")]
 SMALLEST_RUNS = {  # script -> arguments of its smallest run; {} stands for a temporary folder
-    "beyond": ["--times", "1"],
     "blind": [],
     "bundled": ["--scenes", "5"],
-    "card": ["--device", "cpu", "--models", "ViT-Ti/16", "--times", "1"],
+    "calls": ["--few"],
     "class": ["--phones", "20", "--rounds", "1"],
-    "contact_sheet": [],
-    "corpus": ["--minutes", "0.05"],
-    "decoding": ["--times", "1"],
     "engine": [],
-    "eyes": [],
     "fairness": ["--minutes", "0.1"],
     "figure_files": ["--times", "1"],
-    "fuzz": ["--count", "1"],
     "gallery": ["--folder", "{}", "drawing.png"],
     "hold": ["--quick"],
     "hover": ["--help"],
     "installation": [],
-    "layouts": ["heads"],
-    "many": ["--count", "8"],
     "microscope": ["--few"],
-    "opened": ["AugReg"],
-    "readability": [],
-    "relevances": ["meadow", "--model", "bundled"],
     "screenshots": ["--folder", "{}", "compare"],
-    "sharper": ["--help"],
     "site": ["--times", "1"],
     "site_visits": ["--times", "1", "--photographs", "2"],
     "striking": ["tally"],
-    "sweep": ["--model", "ViT-Ti/16", "--rounds", "1"],
-    "trials": ["--help"],
     "upload": [],
     "visit": ["--few"],
-    "watch": ["--model", "vit_tiny_patch16_224", "--rounds", "2"],
     "zoo": [],
 }
 

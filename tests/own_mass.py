@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from playground.scenes.generate import FEWEST_PATCHES
+from workshop.scenes.generate import FEWEST_PATCHES
 
 
 def own_mass(rows: np.ndarray, objects: np.ndarray) -> np.ndarray:

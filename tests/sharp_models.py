@@ -1,4 +1,4 @@
-"""Makes models of every family with random weights, saved by timm and `transformers`. Tests and benchmarks/opened.py
+"""Makes models of every family with random weights, saved by timm and `transformers`. Tests
 compare their attention in the browser and in Python. The models' rows are made as sharp as a trained model's, because
 nearly even rows would agree even if one side were wrong."""
 

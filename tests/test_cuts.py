@@ -81,10 +81,6 @@ def test_every_way_to_ask_for_a_weight_leaves_the_cut_edge_out(small, picture):
     assert torch.isfinite(trace.scores(1, 2, (7, 5))).all(), "the score is what it was; its weight is nothing"
 
 
-def test_an_empty_cut_leaves_the_pass_unchanged(small, picture):
-    assert torch.equal(playground.trace(small, picture, cut=[]).features(), playground.trace(small, picture).features())
-
-
 @pytest.mark.parametrize("heads", [None, [2], [3, 1]])
 @pytest.mark.parametrize("cut", ["7,5>3,2@1.2", "*>3x3", "*>*@1.3"])
 def test_a_pack_carries_its_cuts(small, picture, heads, cut):
@@ -103,16 +99,6 @@ def test_rollout_goes_through_no_cut_edge(small, picture):
     shares = lonely_trace.rollout((2, 2))
     assert shares[token(2, 2)].item() == pytest.approx(1, abs=1e-5)
     assert shares.sum().item() == pytest.approx(1, abs=1e-5)
-
-
-def test_three_by_three_is_a_convolution_s_field():
-    neighbours = {token(r, c) for r in (3, 4, 5) for c in (1, 2, 3)}
-    edges = cuts.read("*>3x3", SHAPE).heard(0)[0]
-    assert set(edges[token(4, 2)].nonzero().flatten().tolist()) == neighbours
-    assert edges[token(0, 7)].sum() == 4, "a corner has three neighbours"
-    assert edges[0].all(), "the class token has no place, and hears everybody"
-    edges_with_class = cuts.read("*>3x3+cls", SHAPE).heard(0)[0]
-    assert set(edges_with_class[token(4, 2)].nonzero().flatten().tolist()) == neighbours | {0}
 
 
 def test_the_text_of_a_cut_says_which_edges_are_cut():
@@ -168,16 +154,6 @@ def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
         assert torch.equal(trace.weights(1), playground.trace(small, picture).weights(1)), "nobody is cut from anybody"
 
 
-def test_heads_are_named_in_few_texts():
-    layers = {4: [3, 0, 0], 7: [0, 3], 5: [1]}
-    assert cuts.ablation_texts(layers, "zero") == ["zero@4+7.0+3", "zero@5.1"]
-    parsed_cuts = cuts.read(cuts.ablation_texts({0: [1, 3], 2: [1, 3]}, "mean"), SHAPE).all
-    assert [(cut.replacement, cut.layers, cut.heads, cut.named_heads) for cut in parsed_cuts] == [
-        ("mean", (0, 2), (1, 3), "0.1, 0.3, 2.1, 2.3")
-    ]
-    assert cuts.read("zero@1", SHAPE).all[0].named_heads == "1.*"
-
-
 def test_a_typed_cut_gives_the_pass_of_python_s_method(small, picture):
     """A cut typed as text and the same cut by a method give the same pass."""
     plain_trace = playground.trace(small, picture)
@@ -205,32 +181,6 @@ def test_a_figure_of_an_ablated_pass_names_the_command_that_makes_it_again(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("text", "layers", "heads", "places", "to"),
-    [
-        ("residual@6", (6,), None, None, None), ("values@3+4:7,5", (3, 4), None, (((7, 5), (7, 5)),), None),
-        ("mlp@*:cls+7,5<3,2", None, None, (("cls", "cls"), ((7, 5), (3, 2))), None),
-        ("head@4.1+0", (4,), (0, 1), None, None), ("zero@4.1>5.3", (4,), (1,), None, (5, 3)),
-        ("head@4.1>5.3", (4,), (1,), None, (5, 3)),
-    ],
-)  # fmt: skip
-def test_the_text_of_what_is_put_into_a_pass_is_read(text, layers, heads, places, to):
-    put_cut = cuts.read_put(text)
-    assert (put_cut.what, put_cut.layers, put_cut.heads, put_cut.places, put_cut.to) == (
-        text.split("@")[0],
-        layers,
-        heads,
-        places,
-        to,
-    )
-    assert cuts.is_put(text)
-
-
-@pytest.mark.parametrize("text", ["7,5>3,2", "zero@4.1", "mean@4", "*>3x3+cls@2"])
-def test_the_text_of_a_cut_puts_nothing_into_a_pass(text):
-    assert not cuts.is_put(text)
-
-
-@pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("residual", "residual@6"), ("residual@", "residual@6"), ("head@4", "head@4.1"), ("values@3.1", "residual@6"),
@@ -242,11 +192,6 @@ def test_the_text_of_a_cut_puts_nothing_into_a_pass(text):
 def test_an_impossible_put_gets_a_sentence(text, sentence):
     with pytest.raises(PlaygroundError, match=re.escape(sentence)):
         cuts.read_put(text)
-
-
-def test_trace_puts_nothing_into_a_pass_and_names_the_method_that_does(small, picture):
-    with pytest.raises(PlaygroundError, match=re.escape("seen.patch(other, …)")):
-        playground.trace(small, picture, cut="residual@1")
 
 
 @pytest.mark.parametrize(

@@ -35,15 +35,6 @@ def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     runpy.run_path(str(tmp_path / "page.py"))
 
 
-def test_a_page_has_at_most_1200_words():
-    """Counts parts included from other files, but not the generated ones: --help, the reference and the gallery."""
-    fill = runpy.run_path(str(DOCS / "parts.py"))["filled"]
-    words_by_page = {
-        file.stem: re.findall(r"\S*\w\S*", fill(text, with_made_parts=False)) for file, text in PAGES.items()
-    }
-    assert not {page: len(words) for page, words in words_by_page.items() if len(words) > 1200}
-
-
 def test_the_living_page_opens_from_a_clone_and_loads_nothing():
     text = LIVING_PAGE.read_text(encoding="utf-8")
     assert LIVING_PAGE.stat().st_size < 2e6

@@ -55,15 +55,6 @@ def test_the_compiler_makes_the_same_kernels_again():
 # A forward pass
 
 
-def added_lengths(trace, layer: int) -> np.ndarray:
-    """(heads, tokens): the length of the vector that each head adds to each token, without W_O's bias, before cuts."""
-    block = trace.vit.blocks[layer]
-    proj = block.attn.proj.weight.detach().unflatten(1, (trace.heads, -1)).transpose(0, 1)  # (heads, width, d)
-    if hasattr(block.ls1, "gamma"):
-        proj = block.ls1.gamma.detach()[:, None] * proj
-    return (trace.weights(layer) @ trace.record[layer].v @ proj.mT).norm(dim=-1).numpy()
-
-
 @pytest.mark.parametrize(
     "trace_options",
     [
@@ -85,7 +76,6 @@ def test_every_layer_of_a_pass_equals_python_s(scaled_vit, picture, tmp_path, tr
                 getattr(engine_pass, name)[layer], getattr(model_trace.record[layer], name), atol=2e-4
             )
         np.testing.assert_allclose(engine_pass.norms[layer], model_trace.value_norms(layer), rtol=1e-4)
-        np.testing.assert_allclose(engine_pass.adds[layer], added_lengths(model_trace, layer), rtol=1e-3, atol=1e-5)
         np.testing.assert_allclose(engine_pass.features[layer], model_trace.features(layer), atol=5e-4)
     np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
     np.testing.assert_allclose(
@@ -99,7 +89,7 @@ def test_several_threads_compute_what_one_does(scaled_vit, picture, tmp_path, th
     vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, "width": 96, "heads": 2})))  # enough work for threads
     model_trace = trace(vit, picture, size=(88, 104))
     one_thread, more_threads = (run_pass(model_trace, tmp_path, numbers, threads=count) for count in (1, threads))
-    for name in ("q", "k", "norms", "adds", "features", "logits"):
+    for name in ("q", "k", "norms", "features", "logits"):
         np.testing.assert_array_equal(getattr(more_threads, name), getattr(one_thread, name), err_msg=name)
 
 
@@ -132,7 +122,6 @@ EXTENSIONS = {  # extensions of the ViT paper's architecture, alone and combined
     "no class token": {**NO_TOKENS, "pool": "avg", "norm_place": "nowhere"},
     "class token and mean": {"pool": "token+avg"},
     "map pool": {**NO_TOKENS, "pool": "map"},
-    "pre-training head": {"pre_logits": True},
 }
 
 
@@ -196,14 +185,6 @@ def test_zeros_at_any_point_change_the_engine_s_pass_as_they_change_python_s(sca
     assert np.abs(engine_pass.logits - trace(scaled_vit, picture).logits.numpy()).max() > 2e-3
 
 
-def test_rows_of_400_patches_equal_python_s(scaled_vit, picture, tmp_path):
-    model_trace = trace(scaled_vit, picture, size=(160, 160))  # 400 patches
-    engine_pass = run_pass(model_trace, tmp_path)
-    np.testing.assert_allclose(
-        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
-    )
-
-
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
 def test_rows_of_the_same_weights_equal_python_s_and_eight_bits_stay_close(name, tmp_path):
     model_trace = trace(zoo.load(name), Image.open(named("meadow").path), size=_input_size(name))
@@ -214,9 +195,6 @@ def test_rows_of_the_same_weights_equal_python_s_and_eight_bits_stay_close(name,
     difference, same_share = distance(rows_in_engine(rounded_pass.q, rounded_pass.k, model_trace), python_rows)
     assert difference <= 0.008
     assert same_share >= 0.97
-    for layer in range(model_trace.layers):  # `adds` is computed from W_O's 8-bit codes and their gains
-        errors = np.abs(rounded_pass.adds[layer] - added_lengths(model_trace, layer))
-        assert errors.max() <= 0.1 * added_lengths(model_trace, layer).max(), layer
     assert (tmp_path / "weights.bin").stat().st_size <= 24.5e6
 
 
@@ -298,9 +276,3 @@ def test_dinov2_s_weights_say_whose_they_are():
 def test_weights_of_unknown_origin_are_not_written():
     with pytest.raises(PlaygroundError, match="not known here"):
         to_engine(VisionTransformer(SMALL))
-
-
-def test_writing_leaves_the_network_as_it_was(scaled_vit):
-    weights_before = {name: tensor.clone() for name, tensor in scaled_vit.state_dict().items()}
-    to_engine(scaled_vit)
-    assert all(torch.equal(weights_before[name], tensor) for name, tensor in scaled_vit.state_dict().items())

@@ -13,23 +13,22 @@ ROOT = Path(__file__).parent.parent
 FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("errors", "version", "assets", "vit_parts", "matching", "numbers"),
     ("vit", "cuts"),
-    ("pack", "pictures", "scenes", "relevance"),
+    ("pack", "pictures", "relevance"),
     ("tracing", "models"),
     ("samples", "analysis"),
     ("face", "figures/drawing", "training"),
-    ("figures/layouts", "lessons", "workshop"),
+    ("figures/layouts", "lessons"),
     ("figures",),
     ("serving",),
     ("ui",),
     ("playground", "__main__"),  # what Python's users import, and the command line
     ("workbench",),  # one of Python's users
     ("pages",),
-    ("app",),
+    ("app", "workshop"),
 )
 FLOOR_OF_ROOM = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 ONLY_IMPORTERS = {  # room or package -> the only top folders and top modules that may import it
-    "scenes": {"scenes", "samples", "training", "workshop"},
-    "workshop": {"workshop", "__main__"},
+    "workshop": {"workshop"},
     "streamlit": {"app", "pages", "ui", "workbench"},  # in ui, only ui/workbench.py, which mounts app.py
 }
 MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this room may import
@@ -114,18 +113,12 @@ def test_imports_point_down_and_every_room_has_a_floor():
     refuse_circles(arrows())
 
 
-def test_few_know_scenes_the_workshop_or_streamlit():
+def test_few_know_the_workshop_or_streamlit():
     for restricted_name, allowed_users in ONLY_IMPORTERS.items():
         users = {
             name for name, names in imports().items() if any(restricted_name in other.split(".")[:2] for other in names)
         }
         assert {room(name).split("/")[0] for name in users} == allowed_users, restricted_name
-
-
-def test_the_interface_keeps_nothing():
-    """Only serving/ counts what stays in memory."""
-    texts = {name: MODULES[name].read_text(encoding="utf-8") for name in MODULES if name.startswith("playground.ui.")}
-    assert not [name for name, text in texts.items() if re.search(r"\bCache\(", text)]
 
 
 def test_the_workbench_uses_no_private_part_of_streamlit_and_the_server_imports_it_in_one_place():
@@ -182,8 +175,7 @@ def test_pages_wait_for_states_that_are_written_as_functions():
     evaluates an expression at every poll, and every poll after the first one raises an EvalError."""
     texts = {file.name: file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "browser").glob("*.py")}
     timed_waits = {name for name, text in texts.items() if re.search(r"\.(wait_for_timeout|sleep)\(", text)}
-    # Pauses between two requests to a starting server, and between two looks for the file that holds a queue
-    assert timed_waits == {"server.py", "test_line.py"}
+    assert timed_waits == {"server.py"}  # pauses between two requests to a starting server
     text = "".join([*texts.values(), *(file.read_text(encoding="utf-8") for file in ROOT.glob("benchmarks/*.py"))])
     conditions = re.findall(r"""wait_for_function\(\s*f?["']+\s*(.*)""", text)
     assert len(conditions) > 20

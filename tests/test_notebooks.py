@@ -1,7 +1,6 @@
 """The documentation's notebooks run without errors, as in Jupyter and as in the build of the documentation."""
 
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -20,14 +19,6 @@ def file(request):
     for package in NEEDED_PACKAGES.get(request.param.stem, ()):
         pytest.importorskip(package, reason=f"{package} is not installed")
     return request.param
-
-
-def test_there_are_six_notebooks_and_each_has_a_page():
-    pages = {file.read_text().strip() for file in (ROOT / "docs" / "pages").glob("notebook_*.md")}
-    assert pages == {f"{{{{notebook {file.stem}}}}}" for file in NOTEBOOKS}
-    assert len(NOTEBOOKS) == 6
-    listed_pages = re.findall(r"^notebook_\w+$", (ROOT / "docs" / "pages" / "index.md").read_text(), re.M)
-    assert sorted(listed_pages) == sorted(f"notebook_{file.stem}" for file in NOTEBOOKS)
 
 
 def test_a_notebook_is_stored_without_outputs(file):

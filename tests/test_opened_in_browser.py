@@ -1,15 +1,15 @@
 """A visitor's own model files, opened by a page and by `playground.load`: both find the same architecture, and every
 array of the engine's weights is equal bit by bit."""
 
+import dataclasses
 import json
 import re
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from conftest import SMALL, scramble
+from conftest import scramble
 from engine_under_node import OpenedModel, open_models
 from models.test_hugging_face import MODELS, hugging_face_model
 from models.test_others_files import SMALL as SMALL_META
@@ -25,7 +25,6 @@ from playground.errors import PlaygroundError
 from playground.models import engine_file, model_file, timm_models
 from playground.pack import unpack
 from playground.samples import named
-from playground.vit import VisionTransformer
 from workshop import timm_table
 
 PICKLED_REFUSAL = (
@@ -148,13 +147,15 @@ def test_numbers_of_16_and_64_bits_are_read(tmp_path, small, dtype):
     assert_same(model, playground.load(str(file), device="cpu"))
 
 
-def test_a_part_that_no_page_computes_is_refused_by_its_name(tmp_path):
-    file = tmp_path / "mine.safetensors"
-    model_file.save(VisionTransformer(replace(SMALL, mlp_norm=True)), file, torch.float32)
-    (model,) = open_models([{"files": [file]}], tmp_path)
-    assert model.error == (
-        "mine.safetensors can't be loaded: it has mlp_norm: true, and nothing computes that in a browser; the app does."
-    )
+def test_a_field_of_an_older_version_is_left_out_where_it_is_off(tmp_path, small):
+    for name, older in (("off", {"mlp_norm": False, "rotation": []}), ("on", {"mlp_norm": True})):
+        config = json.dumps(dataclasses.asdict(small.config) | older)
+        save_file(state_copy(small), tmp_path / f"{name}.safetensors", metadata={"config": config})
+    on, off = open_models([{"files": [tmp_path / f"{name}.safetensors"]} for name in ("on", "off")], tmp_path)
+    assert_same(off, playground.load(tmp_path / "off.safetensors", device="cpu"))
+    assert "there is no 'mlp_norm'" in on.error
+    with pytest.raises(PlaygroundError, match="there is no 'mlp_norm'"):
+        playground.load(tmp_path / "on.safetensors")
 
 
 def test_a_model_in_several_files_opens_where_all_of_them_are_there(tmp_path):
@@ -282,7 +283,6 @@ def test_a_file_that_holds_no_plain_vit_is_refused_by_what_it_holds(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["DINOv3 (rotary)", "SigLIP (no class token)", "q/k norm"])
 def test_sharp_rows_equal_python_s(family, tmp_path):
-    """Compares few layers on one picture; benchmarks/opened.py compares all layers on eight pictures."""
     layers = {"depth": 4} if FAMILIES[family][0] == "timm" else {"num_hidden_layers": 4}
     picture = Image.open(named("meadow").path).convert("RGB")
     sharp_model = make_sharp(family, tmp_path / "model", picture, **layers)

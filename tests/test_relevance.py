@@ -125,15 +125,6 @@ def test_where_one_patch_alone_says_something_it_has_all_the_relevance(small, pi
     assert relevance[planted_token].item() == pytest.approx(1, abs=1e-5)
 
 
-def test_of_a_model_that_hears_nobody_a_patch_is_moved_by_itself_alone(small, picture):
-    for block in small.blocks:
-        torch.nn.init.zeros_(block.attn.proj.weight)
-    trace = playground.trace(small, picture)
-    relevance = trace.relevance((4, 4), method="gradient")
-    assert relevance[trace.token((4, 4))].item() == pytest.approx(1, abs=1e-6)
-    assert trace.relevance((4, 4), method="chefer").sum() == 0, "no weight moves anything"
-
-
 def test_models_that_read_all_patches_are_explained_from_all_of_them(picture):
     from dataclasses import replace
 
@@ -190,13 +181,6 @@ def test_several_pictures_and_layers_that_are_computed_again_change_nothing(smal
             relevance_pass, relevance.label_score(small, 7, 67), method, method in relevance.SIGNED_METHODS
         )
         torch.testing.assert_close(values, torch.stack(expected), atol=1e-6, rtol=1e-4)
-
-
-def test_as_many_pictures_share_a_pass_as_the_memory_holds(small, monkeypatch):
-    bytes_of_one = relevance._kept_bytes_of_one(small, 67)
-    for memory, together_count in ((3 * bytes_of_one, 3), (bytes_of_one // 2, 1)):
-        monkeypatch.setattr(relevance, "MOST_KEPT_BYTES", memory)
-        assert relevance.pictures_at_once(small, 67) == together_count
 
 
 @pytest.mark.parametrize(

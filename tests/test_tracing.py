@@ -7,8 +7,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import playground
 from playground.errors import PlaygroundError
-from playground.pack import pack, unpack
-from playground.tracing import Trace, entropy
+from playground.pack import unpack
+from playground.tracing import Trace
 from playground.vit import PAPER, Config, VisionTransformer
 
 QUERIES = ["cls", "reg1", (0, 0), (7, 5), 66]
@@ -23,13 +23,6 @@ def weights_by_loops(trace: Trace, layer: int, scale: float) -> torch.Tensor:
             scores = torch.stack([torch.dot(q[h, i], k[h, j]) * scale for j in range(trace.tokens)])
             weights[h, i] = scores.exp() / scores.exp().sum()
     return weights
-
-
-def test_a_trace_knows_its_shape(small_trace):
-    assert (small_trace.layers, small_trace.heads, small_trace.grid, small_trace.tokens) == (3, 4, (8, 8), 67)
-    assert small_trace.prefix == ("cls", "reg0", "reg1")
-    assert small_trace.logits.shape == (10,)
-    assert small_trace.input.shape == (1, 3, 64, 64)
 
 
 @pytest.mark.parametrize("scale", [None, "on", "off", 0, 0.3, -1.0])
@@ -57,44 +50,12 @@ def test_the_weights_of_several_queries_are_their_rows(small_trace, scale):
     torch.testing.assert_close(small_trace.weights(1, scale=scale)[2], small_trace.matrix(1, 2, scale))
 
 
-def test_entropy_is_zero_for_one_token_and_log_two_of_all_for_all_alike(small_trace):
-    torch.testing.assert_close(entropy(torch.tensor([[0.0, 1.0, 0.0, 0.0], [0.25] * 4])), torch.tensor([0.0, 2.0]))
-    torch.testing.assert_close(small_trace.entropy(0, scale=0), torch.full((4, 67), 67.0).log2())
-    rows = small_trace.weights(2, QUERIES)
-    torch.testing.assert_close(small_trace.entropy(2, QUERIES), -(rows * rows.log2()).sum(-1))
-
-
-def test_what_each_token_scores_with_a_key_is_a_column_of_the_scores(small_trace):
-    all_scores = torch.stack([small_trace.scores(1, 3, token) for token in range(small_trace.tokens)])
-    torch.testing.assert_close(small_trace.column_scores(1, 3, (2, 6)), all_scores[:, small_trace.token((2, 6))])
-
-
 def test_the_default_scale_is_the_one_that_the_pass_ran_with(small, picture):
     unscaled_trace = playground.trace(small, picture, scale="off")
     for method in (unscaled_trace.row, unscaled_trace.scores, unscaled_trace.column, unscaled_trace.column_scores):
         assert torch.equal(method(1, 2, (3, 4)), method(1, 2, (3, 4), "off"))
         assert not torch.equal(method(1, 2, (3, 4)), method(1, 2, (3, 4), "on"))
     assert torch.equal(unscaled_trace.entropy(1), unscaled_trace.entropy(1, scale="off"))
-
-
-def test_patches_are_picked_evenly_and_never_too_many(small_trace):
-    assert small_trace.some_patches(64) == list(range(3, 67))
-    assert small_trace.some_patches(16) == list(range(3, 67, 4))
-    assert len(small_trace.some_patches(10)) <= 10
-
-
-def test_every_row_sums_to_one_and_a_scale_of_zero_listens_to_all_alike(small_trace):
-    for layer in range(small_trace.layers):
-        torch.testing.assert_close(small_trace.rows(layer, (3, 4)).sum(-1), torch.ones(4))
-    torch.testing.assert_close(small_trace.row(0, 0, "cls", 0), torch.full((67,), 1 / 67))
-
-
-def test_scale_off_is_the_softmax_of_the_raw_product(small_trace):
-    q, k, _ = small_trace.record[2]
-    raw_scores = q[3, small_trace.token((2, 6))] @ k[3].T
-    torch.testing.assert_close(small_trace.row(2, 3, (2, 6), scale="off"), raw_scores.softmax(-1))
-    torch.testing.assert_close(small_trace.scores(2, 3, (2, 6), scale="off"), raw_scores)
-    torch.testing.assert_close(small_trace.scores(2, 3, (2, 6)), raw_scores / 12**0.5)
 
 
 def test_the_whole_network_without_its_scale_is_another_trace_with_other_logits(small, picture, small_trace):
@@ -150,14 +111,6 @@ def test_rollout_is_the_product_of_the_averaged_layers_with_the_residual(small_t
         product = (0.5 * average + 0.5 * torch.eye(small_trace.tokens)) @ product
     torch.testing.assert_close(small_trace.rollout(), product, atol=1e-5, rtol=0)
     torch.testing.assert_close(small_trace.rollout((3, 3)), product[small_trace.token((3, 3))], atol=1e-5, rtol=0)
-
-
-def test_blocks_of_any_size_give_the_same_numbers(small_trace, monkeypatch):
-    matrix, column, rollout = small_trace.matrix(0, 0), small_trace.column(0, 0, "cls"), small_trace.rollout()
-    monkeypatch.setattr("playground.tracing.BLOCK_SCORES", 5 * small_trace.tokens)
-    torch.testing.assert_close(small_trace.matrix(0, 0), matrix)
-    torch.testing.assert_close(small_trace.column(0, 0, "cls"), column)
-    torch.testing.assert_close(small_trace.rollout(), rollout)
 
 
 def test_a_rectangular_picture_keeps_its_shape_and_its_order_of_patches(small, picture):
@@ -277,29 +230,6 @@ def test_the_scale_of_the_whole_pass_travels_with_the_pack(small, picture, small
     assert unpack(unscaled_trace.to_bytes())[0]["forward_scale"] == 1.0
     assert unpack(small_trace.to_bytes())[0]["forward_scale"] is None
     assert Trace.from_bytes(unscaled_trace.to_bytes()).scale == 1.0
-
-
-def broken_packs(pack_bytes: bytes):
-    header, arrays = unpack(pack_bytes)
-    yield b""
-    yield b"\x00"
-    yield b"\xff\xff\xff\xff"
-    yield pack_bytes[:100]
-    yield pack_bytes[: len(pack_bytes) // 2]
-    yield b"\x10\x00\x00\x00" + b"[" * 16
-    yield pack({}, {})
-    yield pack({**header, "format": "other"}, arrays)
-    yield pack({**header, "heads": 5}, arrays)
-    yield pack({**header, "held": []}, arrays)
-    yield pack({**header, "scale": "x"}, arrays)
-    yield pack({**header, "size": 3}, arrays)
-    yield pack(header, {"q": arrays["q"]})
-
-
-def test_broken_packs_are_refused(small_trace):
-    for data in broken_packs(small_trace.to_bytes()):
-        with pytest.raises(PlaygroundError):
-            Trace.from_bytes(data)
 
 
 # Errors

@@ -4,7 +4,7 @@ import dataclasses
 
 import torch
 
-from playground.training.recipe import BUNDLED_CONFIG, Emergent, Recipe
+from workshop.recipe import BUNDLED_CONFIG, Emergent, Recipe
 
 TINY = dataclasses.replace(BUNDLED_CONFIG, depth=2, width=24, mlp_width=48, heads=2, registers=1, image_size=(64, 64))
 RECIPE = Recipe(

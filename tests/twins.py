@@ -16,7 +16,7 @@ def in_javascript(names: list[str], body: str, given: dict):
     given_json = json.dumps(given, default=lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
     program = (
         f'{imports} import {{ readFileSync }} from "node:fs"; const given = JSON.parse(readFileSync(0, "utf8"));'
-        f"process.stdout.write(JSON.stringify((() => {{ {body} }})()));"
+        f"process.stdout.write(JSON.stringify(await (async () => {{ {body} }})()));"
     )
     result = subprocess.run(
         [node(), "--input-type=module", "-e", program], input=given_json, capture_output=True, text=True

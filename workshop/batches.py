@@ -14,10 +14,10 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from playground.scenes import generate
-from playground.scenes.drawing import Scene
-from playground.scenes.generate import presence
-from playground.training.recipe import Emergent
+from workshop.recipe import Emergent
+from workshop.scenes import generate
+from workshop.scenes.drawing import Scene
+from workshop.scenes.generate import presence
 from workshop.views import STUDENT_PATCH, Views, read
 
 

@@ -19,9 +19,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from playground.training.recipe import Emergent
 from playground.vit import VisionTransformer
 from playground.vit_parts import GuidedHead
+from workshop.recipe import Emergent
 from workshop.targets import LOOKS_WIDTH, mean_over_thing, patch_looks, places
 from workshop.views import FEATURE_WIDTH, STUDENT_PATCH, Views
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from playground.scenes.generate import scene
+from workshop.scenes.generate import scene
 
 SEED = 900_000  # beyond the seeds of all training scenes
 

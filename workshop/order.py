@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from playground.models import loading, model_file
-from playground.scenes import generate
-from playground.scenes.drawing import Scene
-from playground.scenes.generate import patch_targets
-from playground.training import evaluate
 from playground.vit import VisionTransformer
+from workshop import evaluate
+from workshop.scenes import generate
+from workshop.scenes.drawing import Scene
+from workshop.scenes.generate import patch_targets
 
 SCENE_COUNT = 100  # drawn scenes for choosing the order; other scenes measure the model
 

@@ -1,14 +1,12 @@
-"""Draws the attention of a model during training: of one patch, or of the class token."""
+"""Draws the attention of a model during training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from matplotlib import colormaps
-from matplotlib.figure import Figure
 from PIL import Image, ImageDraw
 
 from playground.analysis.scale import shared_ceiling
@@ -67,19 +65,3 @@ def write(picture: Image.Image, file: Path) -> None:
     new_file = file.with_name(f"{file.stem}.new{file.suffix}")
     picture.save(new_file)
     new_file.replace(file)
-
-
-def class_token_figure(vit: VisionTransformer, images: np.ndarray, titles: Sequence[str]) -> Figure:
-    """Each of the pictures (pictures, side, side, 3), and below it the attention of the class token in the last layer,
-    averaged over heads. The colours of each map reach from 0 to its largest weight."""
-    figure = Figure(figsize=(1.3 * len(images) + 0.3, 3.3), layout="constrained")
-    for axes, image, title in zip(figure.subplots(2, len(images), squeeze=False).T, images, titles, strict=True):
-        model_trace = trace(vit, Image.fromarray(np.asarray(image)), size=np.asarray(image).shape[:2])
-        axes[0].imshow(image, interpolation="nearest")
-        axes[0].set_title(title, fontsize=8)
-        row = model_trace.rows(model_trace.layers - 1, "cls").mean(0)
-        axes[1].imshow(model_trace.on_grid(row).numpy(), cmap="magma", vmin=0, interpolation="nearest")
-        for axis in axes:
-            axis.set_axis_off()
-    figure.supxlabel("below: what the class token takes from each patch (last layer, mean of the heads)", fontsize=8)
-    return figure

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
 from PIL import Image
 from tqdm import tqdm
 
@@ -20,24 +19,20 @@ from playground.errors import PlaygroundError
 from playground.pictures.images import open_image
 from playground.samples import SAMPLES
 from playground.tracing import Query
-from playground.training import datasets
-from playground.training.datasets import Place
-from playground.training.loop import TELL_EVERY, checked_device, steps_done, train
-from playground.training.recipe import Course, Emergent, Recipe
 from playground.vit import VisionTransformer
-from workshop import classifier, preview, views
+from workshop import preview, views
 from workshop.batches import Batches
 from workshop.distil import DistillationLosses, Statistics
+from workshop.loop import TELL_EVERY, checked_device, steps_done, train
 from workshop.order import reorder_run
 from workshop.photographs import Album, albums
+from workshop.recipe import Course, Emergent, Recipe
 from workshop.thresholds import move_thresholds
 
 RUNS = Path("runs")
 MEADOW = SAMPLES[0]
 FOREHEAD = (0.6, 0.45)  # place of the cat's forehead in the sample picture, as shares of height and width
 REDRAW_EVERY = 100  # steps between two drawings of the picture
-QUICK_PICTURES = 2000  # pictures on which accuracy is measured during the run
-SHEET_PICTURES = 10  # pictures in the class token's sheet
 SEED_COUNT = 256  # number of allowed seeds: larger ones would reach the held-out scenes
 C = TypeVar("C", bound=Course)
 
@@ -63,18 +58,6 @@ class Choices:
     def applied_to(self, recipe: C) -> tuple[C, Path, str]:
         workers = min(8, max(1, (os.cpu_count() or 1) // 2)) if self.workers is None else self.workers
         return dataclasses.replace(recipe, workers=workers), self.out or RUNS / recipe.name, checked_device(self.device)
-
-
-def run(data: Path | None, photographs: Path | None, choices: Choices) -> None:
-    """The command `train`: on drawn scenes, on a folder of labelled pictures, or on photographs without labels."""
-    if data is not None and photographs is not None:
-        raise PlaygroundError("--data is for labelled pictures and --photographs for others: give one of them.")
-    if photographs is not None:
-        train_on_photographs(photographs, choices)
-    elif data is not None:
-        train_on_pictures(data, choices)
-    else:
-        train_on_scenes(choices)
 
 
 def train_on_scenes(choices: Choices) -> None:
@@ -116,65 +99,6 @@ def ready_views(folder: Path, album: Album, count: int, side: int, seed: int) ->
         for view_count in progress:
             bar.update(view_count - bar.n)
     return folder
-
-
-def train_on_pictures(data: Path, choices: Choices) -> None:
-    """Trains a classifier of the pictures in a folder."""
-    data_set = datasets.read(data, choices.seed)
-    recipe, out, device = choices.applied_to(classifier.recipe_for(data_set, choices.seed, choices.steps))
-    training_pool, check_pool = (
-        _pool(data_set.training, recipe, out / "training.npy"),
-        _pool(data_set.validation, recipe, out / "check.npy"),
-    )
-    with Terminal(recipe, out, Image.fromarray(check_pool.images[0]), "cls") as terminal:
-        epochs = Epochs(recipe, training_pool, check_pool)
-
-        def tell(step: int, losses: dict[str, float], vit: VisionTransformer) -> None:
-            terminal.tell(step, losses, vit)
-            epochs.tell(step, vit)
-
-        data = classifier.FlippedPictures(training_pool, recipe)
-        teachers = classifier.Classifier
-        vit = train(recipe, out, data=data, teachers=teachers, device=device, tell=tell, stopped=terminal.stopped)
-    if not terminal.stopped():
-        print(f"validation accuracy on all {len(check_pool):,} pictures: {classifier.accuracy(vit, check_pool):.1%}")
-        print(f"what its class token takes from where: {_write_class_token(vit, check_pool, out)}")
-    for pool in (training_pool, check_pool):
-        pool.file.unlink()
-    terminal.goodbye()
-
-
-def _pool(places: tuple[Place, ...], recipe: Recipe, file: Path) -> classifier.Pool:
-    bar = tqdm(places, desc="reading", unit="picture", leave=False, disable=not sys.stderr.isatty())
-    pool = classifier.Pool.fill(bar, recipe.config.image_size[0], file)
-    for message in pool.damaged[:5]:
-        print(f"left out: {message}", file=sys.stderr)
-    if len(pool.damaged) > 5:
-        print(f"left out: {len(pool.damaged) - 5} more", file=sys.stderr)
-    return pool
-
-
-def _write_class_token(vit: VisionTransformer, check_pool: classifier.Pool, out: Path) -> Path:
-    shown_numbers = np.unique(np.linspace(0, len(check_pool) - 1, SHEET_PICTURES).round().astype(int))
-    pictures, labels = check_pool.images[shown_numbers], vit.config.labels
-    label_pairs = zip(check_pool.labels[shown_numbers], classifier.predicted_classes(vit, pictures), strict=True)
-    titles = [f"{labels[label]}\nsaid: {labels[predicted_label]}" for label, predicted_label in label_pairs]
-    preview.class_token_figure(vit, pictures, titles).savefig(out / "class-token.png", dpi=150)
-    return out / "class-token.png"
-
-
-class Epochs:
-    """Prints the validation accuracy after every epoch."""
-
-    def __init__(self, recipe: Recipe, learn: classifier.Pool, check: classifier.Pool):
-        self.batch, self.learn, self.check, self.last_epoch = recipe.batch, learn, check, 0
-
-    def tell(self, step: int, vit: VisionTransformer) -> None:
-        epoch = step * self.batch // len(self.learn)
-        if epoch > self.last_epoch:
-            accuracy = classifier.accuracy(vit, self.check, QUICK_PICTURES)
-            tqdm.write(f"epoch {epoch}, step {step}: validation accuracy {accuracy:.1%}")
-            self.last_epoch = epoch
 
 
 class Terminal:

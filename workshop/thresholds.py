@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from playground.models import loading, model_file
-from playground.scenes import generate
-from playground.scenes.generate import presence
-from playground.training.evaluate import f1
-from playground.training.losses import normalised_pixels
 from playground.vit import VisionTransformer
+from workshop.evaluate import f1
+from workshop.losses import normalised_pixels
+from workshop.scenes import generate
+from workshop.scenes.generate import presence
 
 SCENE_COUNT = 1500  # drawn scenes for choosing the thresholds; other scenes measure the model
 SCENES_PER_PASS = 50

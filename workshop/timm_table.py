@@ -14,7 +14,7 @@ from typing import Any
 from playground.vit import Config
 
 TABLE = Path(__file__).resolve().parent.parent / "playground" / "microscope" / "weights" / "timmtable.js"
-# Fields of Config that weights do not show: `checkpoints.changed` takes them from the named model
+# Fields of Config that weights do not show: `architecture.shown` takes them from the named model
 FIELDS_NOT_IN_WEIGHTS = (
     "image_size", "eps", "activation", "positions", "pool", "norm_place", "interpolation", "mean", "std", "multi_label",
 )  # fmt: skip

@@ -22,11 +22,11 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.models import zoo
-from playground.scenes import generate
-from playground.scenes.generate import LABELS, patch_targets, presence
-from playground.training.loop import half_precision
 from playground.vit import VisionTransformer
+from workshop.loop import half_precision
 from workshop.photographs import Album, composite, crop
+from workshop.scenes import generate
+from workshop.scenes.generate import LABELS, patch_targets, presence
 
 KIND_SHARES = {"photograph": 0.35, "cut-outs": 0.3, "drawn": 0.35}  # kind of view -> its share of the views
 DINOV2_PATCH, STUDENT_PATCH = 14, 8  # pixels of a patch: DINOv2's and the student's

@@ -52,7 +52,6 @@ REACH = 3  # the largest offset, in patches, that is searched for a habit
 OWN_OBJECT_SHARE = (
     0.5  # a head with a larger share on the query's own object counts as preferring that object: see `habit`
 )
-CROWD_SIZE = 24  # number of evenly spread patches whose mean row stands for all patches
 
 
 @dataclass(frozen=True)
@@ -280,20 +279,43 @@ class Grid:
         return Grid(queries, row - row[queries, None], column - column[queries, None], colour)
 
 
-def far_looking_head(trace: Trace, query: tuple[int, int]) -> tuple[int, int]:
-    """The (layer, head) whose row a reader is asked to guess: the head with the largest sum of weights on a few far
-    patches, after the mean row of other patches is subtracted. The subtraction excludes heads whose rows are all
-    alike."""
+def head_report(
+    trace: Trace, query: tuple[int, int], scale: float | None, give_way: Callable[[], object] = lambda: None
+) -> dict:
+    """The numbers of all heads that lessons state, as plain data; measureHeads in microscope/core/measures.js gives the
+    same where the browser has made the pass. `scale`: another scale for the rows. `far`: the sum of the query's weights
+    on a few far patches, less the mean row; that excludes heads whose rows are all alike."""
     rows, columns = trace.grid
+    queries, first_patch, grid = measured_tokens(trace), len(trace.prefix), Grid.of(trace)
+    first_register = first_patch - sum(name.startswith("reg") for name in trace.prefix)
+    distances = (grid.down**2 + grid.right**2).sqrt()  # (queries, patches)
     down, right = torch.arange(rows)[:, None] - query[0], torch.arange(columns) - query[1]
     is_far = torch.maximum(down.abs(), right.abs()) > REACH  # (rows, columns)
-    far_count = max(1, rows * columns // 20)
-    shares = []
+    all_heads = []
     for layer in range(trace.layers):
-        mean_row = trace.weights(layer, trace.some_patches(CROWD_SIZE)).mean(dim=1)  # (heads, tokens)
-        excess = trace.on_grid((trace.rows(layer, query) - mean_row).clamp(min=0))
-        shares.append((excess * is_far).flatten(1).topk(far_count).values.sum(dim=1))  # (heads,)
-    return divmod(int(torch.stack(shares).argmax()), trace.heads)
+        weights = trace.weights(layer, queries, scale)  # (heads, queries, tokens)
+        q, k, _ = trace.record[layer]
+        scores = (q[:, queries] @ k.mT).float().cpu() * (scale or trace.native_scale)
+        mean, patches = weights.mean(1), weights[..., first_patch:]
+        added_lengths = patches * trace.value_norms(layer)[:, None, first_patch:]
+        surplus = trace.on_grid((trace.rows(layer, query, scale) - mean).clamp(min=0)) * is_far
+        numbers = {
+            "entropy": entropy(weights).mean(-1),
+            "peak": weights.amax(-1).mean(-1),
+            "deviation": scores.std(-1, correction=0).mean(-1),
+            "distance": ((patches * distances).sum(-1) / patches.sum(-1).clamp(min=1e-9)).mean(-1),
+            "differing": (patches.argmax(-1) != added_lengths.argmax(-1)).float().mean(-1),
+            "to_one": mean[:, first_patch:].amax(-1),
+            "to_class": mean[:, :first_register].sum(-1),
+            "to_registers": mean[:, first_register:first_patch].sum(-1),
+            "far": surplus.flatten(1).topk(max(1, rows * columns // 20)).values.sum(-1),
+        }
+        all_heads += [
+            {"layer": layer, "head": head} | {name: float(values[head]) for name, values in numbers.items()}
+            for head in range(trace.heads)
+        ]
+        give_way()
+    return {"tokens": trace.tokens, "measured": len(queries), "all": all_heads}
 
 
 def _layer_numbers(trace: Trace, layer: int, grid: Grid) -> dict[str, Tensor]:

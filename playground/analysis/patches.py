@@ -222,7 +222,7 @@ def score_ranges_at_one_offset(grid: tuple[int, int], d: int = ROTATED_WIDTH, se
 def without_positions(vit: VisionTransformer) -> VisionTransformer:
     """A copy of the model without position encodings."""
     bare_model = copy.copy(vit)
-    bare_model.config = replace(vit.config, positions="none", rotation=())
+    bare_model.config = replace(vit.config, positions="none")
     return bare_model
 
 

@@ -11,7 +11,7 @@ All arrays are numpy's, so that a page with random rows needn't import torch. Th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -146,26 +146,6 @@ def expected_deviation(power: float) -> np.ndarray:
 
 
 # A real model ---------------------------------------------------------------------------------------------------------
-
-
-def sharpness(
-    trace: Trace, scale: float, give_way: Callable[[], object] = lambda: None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(entropy, largest weight, deviation of the scaled scores), each (layers, heads), averaged over the patches' rows.
-    `scale` is used in each layer's softmax only; the queries and keys are those of `trace`. `give_way` is called after
-    every layer."""
-    from playground.analysis.heads import measured_tokens
-
-    queries = measured_tokens(trace)
-    bits, peaks, deviations = (np.empty((trace.layers, trace.heads)) for _ in range(3))
-    for layer in range(trace.layers):
-        weights = trace.weights(layer, queries, scale).numpy()  # (heads, queries, tokens)
-        q, k, _ = trace.record[layer]
-        scores = (q[:, queries] @ k.mT).float().cpu().numpy() * scale  # (heads, queries, tokens)
-        bits[layer], peaks[layer] = entropy(weights).mean(-1), peak(weights).mean(-1)
-        deviations[layer] = deviation(scores).mean(-1)
-        give_way()
-    return bits, peaks, deviations
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -15,16 +14,6 @@ from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
 LONGER_SIDE = 12  # patches along the longer side of the pictures that are compared
-
-
-def receptive_field(kernel: int, layers: int) -> int:
-    """The side of the receptive field of a stack of k × k convolutions, in patches."""
-    return 1 + layers * (kernel - 1)
-
-
-def layers_needed(side: int, kernel: int) -> int:
-    """The number of layers after which a patch at one edge depends on the patches at the other edge."""
-    return math.ceil((side - 1) / (kernel // 2))
 
 
 def product_flops(tokens: int, window: int, dim: int) -> tuple[int, int, int]:

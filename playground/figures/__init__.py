@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from playground.figures.animation import MOVING_SUFFIXES, animate
-    from playground.figures.command_line import command
+    from playground.figures.command_line import NUMBER_SUFFIXES, command
     from playground.figures.compose import draw
     from playground.figures.drawing.sheet import Drawing
     from playground.figures.drawing.spec import Spec
-    from playground.figures.files import NUMBER_SUFFIXES, SUFFIXES, write
+    from playground.figures.files import SUFFIXES, write
 
 __all__ = ["MOVING_SUFFIXES", "NUMBER_SUFFIXES", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
 
@@ -21,7 +21,7 @@ _HOME = {
     "Spec": "drawing.spec",
     "animate": "animation",
     "MOVING_SUFFIXES": "animation",
-    "NUMBER_SUFFIXES": "files",
+    "NUMBER_SUFFIXES": "command_line",
     "write": "files",
     "SUFFIXES": "files",
 }

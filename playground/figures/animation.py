@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.colors import to_rgb
-from PIL import Image
+from PIL import Image, ImageOps
 
 from playground.errors import PlaygroundError
 from playground.figures import layouts
-from playground.figures.compose import caption_lines, draw
+from playground.figures.compose import draw
 from playground.figures.drawing.maps import Domain
-from playground.figures.drawing.option_words import OptionError
 from playground.figures.drawing.prints import CONVOLUTION, THEMES, bar
 from playground.figures.drawing.spec import Spec
 from playground.figures.files import pixels, png_text, write_file
@@ -44,15 +43,14 @@ def animate(
     path = Path(path)
     if path.suffix.lower() not in MOVING_SUFFIXES:
         raise PlaygroundError(f"A sweep is written as {', '.join(MOVING_SUFFIXES)}; {path} ends in {path.suffix!r}.")
-    if spec.transparent and path.suffix.lower() == ".gif":
-        raise PlaygroundError("A GIF's edges can't be half transparent: write a .webp or .png, or take a background.")
     timed_frames = frames(layouts.settled(spec, trace), trace)
-    most_lines = max(caption_lines(frame, trace, image, **draw_arguments) for frame, _ in timed_frames)
     images, facts = [], {}
     for frame, _ in track(timed_frames):
-        figure = draw(frame, trace, image, lines=most_lines, **draw_arguments)
+        figure = draw(frame, trace, image, **draw_arguments)
         facts = facts or provenance(figure.spec, figure.facts, path.name)
         images.append(pixels(figure))
+    height, paper = max(frame.height for frame in images), THEMES[spec.theme].paper  # captions may differ in lines
+    images = [ImageOps.pad(frame, (frame.width, height), color=paper, centering=(0, 0)) for frame in images]
     data = _encode(path.suffix.lower(), images, [ms for _, ms in timed_frames], spec, facts)
     return write_file(path, data)
 
@@ -73,22 +71,14 @@ def frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
 def check(spec: Spec, kind: str) -> None:
     """Raises an error with the reason if this sweep would change nothing."""
     layout = layouts.of(spec)
-    if kind == "scale" and (spec.whole or layout.alters_scale):
-        raise PlaygroundError(
-            "A sweep of the scale turns it in one layer of the trained pass: there is none of a whole pass with "
-            "another scale, and none in the layout scale."
-        )
-    if not frames_differ(spec, kind):
-        raise OptionError("What this figure shows does not change with the {}: choose another {sweep}.", kind)
-    if kind in layout.still:
-        raise PlaygroundError(f"In the layout {spec.layout} nothing moves with {kind}.")
-
-
-def frames_differ(spec: Spec, kind: str) -> bool:
-    """Whether a film of this sweep would have frames that differ."""
-    layout = layouts.of(spec)
     way = layout.prepared(spec).way
-    return not ((kind == "scale" and not way.of_heads) or (kind == "patches" and not layouts.marks_query(spec)))
+    moves = {
+        "layers": "layer" not in layout.fixed and not way.through_layers,
+        "scale": "scale" not in layout.fixed and way.of_heads and not (spec.whole or layout.alters_scale),
+        "patches": layouts.marks_query(spec),
+    }
+    if not moves.get(kind, True):
+        raise PlaygroundError(f"What this figure shows does not change with the {kind}: choose another sweep.")
 
 
 def _scale_frames(spec: Spec, trace: Trace) -> list[tuple[Spec, int]]:
@@ -130,7 +120,7 @@ def patches_on_path(places: str) -> list[tuple[int, int]]:
 
 
 def _encode(kind: str, images: list[Image.Image], durations: list[int], spec: Spec, facts: dict[str, str]) -> bytes:
-    images = images if spec.transparent else [frame.convert("RGB") for frame in images]
+    images = [frame.convert("RGB") for frame in images]
     options = {"duration": durations, "loop": 0}
     if kind == ".gif":
         images = _one_palette(images, spec)

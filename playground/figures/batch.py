@@ -8,7 +8,6 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,10 +15,8 @@ from playground import figures
 from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
 from playground.figures import command_line, layouts
-from playground.figures.command_line import unused_reasons
-from playground.figures.drawing import naming, option_words
-from playground.figures.drawing.option_words import OptionError, option_field, sentence_of
-from playground.figures.drawing.spec import POOLINGS, Spec
+from playground.figures.drawing import naming
+from playground.figures.drawing.spec import POOLINGS, Spec, read_numbers, read_query, read_size
 from playground.figures.files import write_file
 from playground.pictures import images
 
@@ -34,7 +31,7 @@ def add_command(commands, **parser_options) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True,
         help="a .png, .svg, .pdf or .html file; a .gif, .webp or .png of a sweep; .npz, .csv or .json for its numbers; "
-        ".txt or .tex for its caption; for many, a folder, or a name with {image}, {layer}, {head} in it",
+        ".txt for its caption; for many, a folder, or a name with {image}, {layer}, {head} in it",
     )  # fmt: skip
     groups = command_line.add_arguments(parser)
     groups["the file"].add_argument(
@@ -48,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     spec = _spec(options)
     _check(spec, options)
     if not layouts.of(spec).of_pictures:
-        print(_write(Path(options.output), spec, print))
+        print(_write(Path(options.output), spec))
         return 0
     return _Batch(options, spec, _plan(spec, options, pictures_of(options.images, Path(options.output)))).make()
 
@@ -60,7 +57,7 @@ def _spec(options: argparse.Namespace) -> Spec:
     values["model"] = options.model or ("bundled" if BUNDLED_MODEL.exists() else "untrained")
     if values["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
         print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
-    size, query = option_words.read_size(options.size), option_words.read_query(options.query)
+    size, query = read_size(options.size), read_query(options.query)
     spec = Spec(**values, size=size, query=query)
     return command_line.spec_of_html(spec, options.layer, options.head) if _is_html(options.output) else spec
 
@@ -75,9 +72,7 @@ def _is_folder(output: str) -> bool:
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
     """Raises for impossible options before anything is traced."""
-    suffixes = (
-        figures.MOVING_SUFFIXES if spec.sweep else (*figures.SUFFIXES, *figures.NUMBER_SUFFIXES, ".txt", ".tex", HTML)
-    )
+    suffixes = figures.MOVING_SUFFIXES if spec.sweep else (*figures.SUFFIXES, *figures.NUMBER_SUFFIXES, ".txt", HTML)
     if not _is_folder(options.output) and Path(options.output).suffix.lower() not in suffixes:
         raise PlaygroundError(f"-o must end in {', '.join(suffixes)}; given was {options.output}.")
     layouts.of(spec).check(spec)
@@ -87,11 +82,6 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
         from playground.figures import html
 
         html.check(spec)
-        return
-    for name, reason in unused_reasons(spec, Path(options.output).suffix.lower()).items():
-        value = getattr(options, name) if name in command_line.FLAGS else None
-        if value is not None and value != command_line.DEFAULTS[name]:
-            raise OptionError(f"{option_field(name, value)} would change nothing here: {reason}.")
 
 
 # Planning the files ---------------------------------------------------------------------------------------------------
@@ -108,9 +98,6 @@ class Job:
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
     """A job for each picture. Raises for duplicate file names, before any file is written."""
     short_names = unique_names(images)
-    if spec.anonymous:  # a file's name can name a person
-        digits = len(str(len(images)))
-        short_names = {name: f"picture-{number:0{digits}}" for number, name in enumerate(images, start=1)}
     if "pictures" in (spec.rows, spec.columns):  # a grid shows all pictures in one figure
         if name_with_comma := next((name for name in images if "," in name), None):
             raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {name_with_comma}.")
@@ -151,11 +138,11 @@ def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, li
 
         config = model(spec).config
         if options.layer is not None:
-            layers = option_words.read_numbers(options.layer, config.depth, "{layer} takes", "layer")
+            layers = read_numbers(options.layer, config.depth, "layer")
         if options.head in POOLINGS:
             heads = [options.head]
         elif options.head is not None:
-            heads = option_words.read_numbers(options.head, config.heads, "{head} takes", "head")
+            heads = read_numbers(options.head, config.heads, "head")
     return layers, heads
 
 
@@ -180,22 +167,16 @@ def _namer(options: argparse.Namespace, spec: Spec, has_several: bool, has_layer
 # Making the figures ---------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, spec: Spec, complain: Callable[[str], None], *subject, **draw_arguments) -> Path:
+def _write(path: Path, spec: Spec, *subject, **draw_arguments) -> Path:
     """Writes a figure as a picture, as numbers, or as its caption."""
-    if path.suffix.lower() in (".txt", ".tex"):
-        from playground.figures import files
+    from playground.figures import files
 
+    kind = path.suffix.lower()
+    if kind == ".txt":
         return files.write_caption(path, spec, *subject, **draw_arguments)
-    if path.suffix.lower() in figures.NUMBER_SUFFIXES:
-        from playground.figures import files
-
+    if kind in figures.NUMBER_SUFFIXES:
         return files.write_numbers(path, spec, *subject, **draw_arguments)
-    figure = figures.draw(spec, *subject, **draw_arguments)
-    if figure.lacking and path.suffix.lower() != ".svg":
-        from playground.figures.drawing import fonts
-
-        complain(fonts.warning(figure.lacking, command_line.FLAGS["font"]))
-    return figures.write(figure, path)
+    return files.write(figures.draw(spec, *subject, **draw_arguments), path)
 
 
 @dataclass
@@ -225,7 +206,7 @@ class _Batch:
                     if len(self.jobs) == 1:
                         raise
                     failures += 1
-                    self.complain(f"playground: {job.spec.image}: {sentence_of(error, command_line.TYPED_WORDS)}")
+                    self.complain(f"playground: {job.spec.image}: {error}")
         except KeyboardInterrupt:
             self._say_what_is_finished()
             raise
@@ -274,7 +255,7 @@ class _Batch:
             return self._write_html(path, spec, trace, image)
         if spec.sweep:
             return figures.animate(path, spec, trace, image, self._frames, **draw_arguments)
-        return _write(path, spec, self._complain_once, trace, image, **draw_arguments)
+        return _write(path, spec, trace, image, **draw_arguments)
 
     def _frames(self, frames):
         from tqdm import tqdm
@@ -332,13 +313,13 @@ class Manifest:
             return
         from playground.figures import layouts
         from playground.figures.command_line import repeat_command
-        from playground.figures.compose import metadata_facts
+        from playground.figures.compose import subjects
+        from playground.figures.provenance import facts
 
         command = repeat_command(layouts.settled(spec, trace), file.name)
         name = file.resolve().relative_to(self.path.parent).as_posix()
-        self.entries[name] = metadata_facts(spec, trace, image, **draw_arguments) | (
-            {"command": command} if command else {}
-        )
+        entry = facts(*subjects(spec, trace, image, **draw_arguments))
+        self.entries[name] = entry | ({"command": command} if command else {})
         write_file(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())
 
 

@@ -1,36 +1,49 @@
-"""Composes a figure: its body, which is the panels, and its band: the colour bar, the caption and the footer."""
+"""Composes a figure: its panels, the colour bar and the caption, in matplotlib's constrained layout."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from matplotlib.patches import Rectangle
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.patches import ConnectionPatch, PathPatch, Rectangle
+from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 from PIL import Image
 
+from playground.analysis import scale
 from playground.figures import layouts
 from playground.figures.drawing import captions, naming
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import Other, Subject
-from playground.figures.drawing.panels import GAP, TITLE_HEIGHT, Grid, Matrix, Panel, draw_with_heading
-from playground.figures.drawing.prints import bar as bar_colours
-from playground.figures.drawing.sheet import Box, Drawing, Sheet, house_style, small_size, text_width, wrap
+from playground.figures.drawing.prints import CONVOLUTION, THEMES
+from playground.figures.drawing.sheet import Drawing, fitted, house_style, small_size, text_width, wrapped
 from playground.figures.drawing.spec import Spec
-from playground.figures.layouts import Content
-from playground.figures.provenance import facts, footer, metadata
+from playground.figures.layouts.heads import of_values
+from playground.figures.layouts.layout import Bar, Charts, Content, Matrix, Panel, Panels
+from playground.figures.provenance import facts, metadata
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-CAPTION_SIZE, TICK_SIZE, FOOTER_SIZE = (
-    0.8,
-    0.72,
-    0.55,
-)  # shares of the font size: for the caption, the colour bar, the footer
-GAP_BENEATH, GAP_BESIDE = 0.9, 1.6  # em: the gap between body and band, if the band is beneath, or beside
-LEAST_BAR_WIDTH = 13.5  # em: the least width of the colour bar and its words
-LEAST_PICTURE_HEIGHT = 6  # em: smallest height of a picture above a caption
+CAPTION_SIZE, SUB_SIZE, TICK_SIZE = 0.8, 0.8, 0.72  # shares of the font size
+LINE_HEIGHT = 1.4  # of the caption
+STORED_DPI = 220  # dots per inch of a picture in the figure
+LARGEST_HEIGHT = 8.5  # inches: the largest height of a figure in a paper
+NARROWEST_PANEL = 8.5  # em: the narrowest panel in a paper whose heading still fits
+LARGE_MAP = 1.2  # inches: in a wider map a number that does not fit into its patch is written beside it
+SIGNS = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name
+    "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
+    "hexagon": "H", "x-thin-open": "x", "cross": "P", "": "",
+}  # fmt: skip
+OUTLINE_COLOUR = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 
 def draw(
@@ -41,35 +54,21 @@ def draw(
     other: Trace | None = None,
     other_image: Image.Image | None = None,
     more: dict[tuple[str, str], tuple[Trace, Image.Image]] | None = None,
-    lines: int = 0,
+    values: np.ndarray | None = None,
 ) -> Drawing:
     """The figure that `spec` describes, of a trace and its picture: a matplotlib Figure to go on editing.
 
     `other`: the trace that the layout compares with (see Layout.beside), of another picture or model or at another
     scale; `other_image`: the picture of that trace. `more`: the traces of all pictures and models of a grid, by their
-    names. `lines`: the number of lines for which the caption keeps room.
+    names. `values`: (rows, columns), drawn instead of the trace's.
     """
-    with house_style(spec.font):
+    with house_style():
         spec, subject, second = subjects(spec, trace, image, other, other_image, more)
-        content = layouts.content(spec, subject, second)
-        plan = _plan(spec, content, footer(spec, subject, second), lines)
-        figure = _compose(layouts.of(spec).settled(spec), plan)
+        content = layouts.content(spec, subject, second) if values is None else of_values(spec, subject, values)
+        figure = _Sheet(spec, content).figure
     figure.spec, figure.facts = spec, facts(spec, subject, second)
     figure.metadata = partial(metadata, spec, figure.facts)
     return figure
-
-
-def caption_lines(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) -> int:
-    """The number of lines in the figure's caption. All frames of an animation keep room for the same number."""
-    spec, subject, second = subjects(spec, trace, image, **draw_arguments)
-    with house_style(spec.font):
-        content = layouts.content(spec, subject, second)
-        return len(_plan(spec, content, "", 0).band.caption)
-
-
-def metadata_facts(spec: Spec, trace: Trace, image: Image.Image, **draw_arguments) -> dict[str, str]:
-    """The figure's facts for metadata, without drawing it."""
-    return facts(*subjects(spec, trace, image, **draw_arguments))
 
 
 def subjects(
@@ -78,277 +77,353 @@ def subjects(
     """(the spec with its defaults filled in, the first subject, the rest). The rest is the second subject,
     {key: subject} of a grid, or None. In a layout without pictures both are None."""
     if not layouts.of(spec).of_pictures:
-        return replace(spec, layer=None, query=None, size=None), None, None
+        return spec, None, None
     public_spec = naming.published_spec(spec)
     image = first_trace.shown if image is None else image
-    first_subject = Subject(naming.published_trace(spec, first_trace), image, captions.picture(public_spec.image))
+    first = Subject(naming.published_trace(first_trace), image, captions.picture(public_spec.image))
+    rest: Other = None
     if more:
-        subjects_by_name = {
-            key: Subject(
-                naming.published_trace(spec, trace), picture, captions.picture(naming.published_name(spec, key[0]))
-            )
+        rest = {
+            key: Subject(naming.published_trace(trace), picture, captions.picture(naming.published_name(key[0])))
             for key, (trace, picture) in more.items()
         }
-        return layouts.settled(spec, first_trace), subjects_by_name[next(iter(subjects_by_name))], subjects_by_name
-    if other is None:
-        return layouts.settled(spec, first_trace), first_subject, None
-    name = captions.picture(public_spec.other_image) if public_spec.other_image else first_subject.name
-    second_subject = Subject(
-        naming.published_trace(spec, other, True), image if other_image is None else other_image, name
-    )
-    return layouts.settled(spec, first_trace), first_subject, second_subject
+        first = rest[next(iter(more))]
+    elif other is not None:
+        name = captions.picture(public_spec.other_image) if public_spec.other_image else first.name
+        rest = Subject(naming.published_trace(other), image if other_image is None else other_image, name)
+    return layouts.settled(spec, first_trace), first, rest
 
 
-@dataclass(frozen=True)
-class Band:
-    """The parts around the body: colour bar, legend, caption and footer, laid out for one width."""
+class _Sheet:
+    """The figure of a content. Lengths are inches unless they are in em, the size of the type."""
 
-    width: float
-    em: float
-    bar: Domain | None
-    bar_width: float
-    words: list[str]  # lines of text above the bar
-    caption_x: float  # x where a caption beside the bar begins; 0: the caption is beneath the bar
-    legend: list[list[tuple[float, str, str, str]]]  # lines of (x, colour, words, shape)
-    caption: list[str]
-    footer: list[str]
-
-    @property
-    def font(self) -> float:
-        return 72 * self.em
-
-    @property
-    def pitch(self) -> float:
-        """Line height of the caption, in em."""
-        return 1.4 * small_size(self.font, CAPTION_SIZE) / self.font
-
-    @property
-    def foot(self) -> float:
-        """Line height of the footer, in em."""
-        return 1.36 * small_size(self.font, FOOTER_SIZE) / self.font
-
-    @property
-    def tick(self) -> float:
-        """Line height of the words above the bar, in em."""
-        return 1.25 * small_size(self.font, TICK_SIZE) / self.font
-
-    @property
-    def bar_height(self) -> float:
-        """Height of the bar with its words and numbers, in em; 0 without a bar."""
-        return 1.75 + self.tick * len(self.words) if self.bar else 0.0
-
-    @property
-    def height(self) -> float:
-        bar, lines, legend, foot = (
-            self.bar_height,
-            self.pitch * len(self.caption),
-            1.5 * len(self.legend),
-            self.foot / 0.75 * len(self.footer),
+    def __init__(self, spec: Spec, content: Content) -> None:
+        self.spec, self.paper, self.theme = spec, spec.paper, THEMES[spec.theme]
+        self.font, self.em = self.paper.font, self.paper.font / 72
+        self.margin = 1.5 * self.em if self.paper.height else 0.3 * self.em
+        self.width = self.paper.width - 2 * self.margin
+        self.caption = (
+            wrapped(content.caption, 0.98 * self.width - 0.5 * self.em, self.small(CAPTION_SIZE))
+            if spec.caption
+            else []
         )
-        total = max(bar, lines) if self.caption_x else bar + lines + 0.6 * bool(bar and lines)
-        total += legend + 0.5 * bool(legend and total)
-        return self.em * (total + 0.75 * foot + 0.55 * bool(foot and total))
-
-
-def _band(spec: Spec, content: Content, footer: str, width: float, align_x: float, lines: int) -> Band:
-    """The layout of the band. `align_x`: the left edge of a panel with which the caption can line up."""
-    em = spec.made_for.font / 72
-    has_caption = spec.caption and spec.made_for.captioned
-    caption_words = (
-        " ".join(filter(None, [content.caption, content.prefix if spec.prefix else ""])) if has_caption else ""
-    )
-    bar = content.domain if spec.bar else None
-    caption_x = 0.0
-    if bar and width > 34 * em:
-        caption_x = align_x if 0 < align_x < width - 16 * em else 17 * em
-    bar_width = min(15 * em, width, caption_x - GAP * em) if caption_x else min(18 * em, width)
-    font = spec.made_for.font
-    bar_words = wrap(bar.words, bar_width, small_size(font, TICK_SIZE)) if bar else []
-    caption = wrap(caption_words, width - caption_x, small_size(font, CAPTION_SIZE)) if caption_words else []
-    caption += [""] * (lines - len(caption))
-    foot = wrap(footer, width, small_size(font, FOOTER_SIZE)) if footer else []
-    return Band(width, em, bar, bar_width, bar_words, caption_x, _flow(content.legend, width, em), caption, foot)
-
-
-def _flow(legend: tuple[tuple[str, str, str], ...], width: float, em: float) -> list[list[tuple[float, str, str, str]]]:
-    lines: list[list[tuple[float, str, str, str]]] = []
-    x = width
-    for colour, words, shape in legend:
-        entry_width = 1.3 * em + text_width(words, small_size(em * 72, CAPTION_SIZE))
-        if x + entry_width > width:
-            lines.append([])
-            x = 0.0
-        lines[-1].append((x, colour, words, shape))
-        x += entry_width + 1.4 * em
-    return lines
-
-
-@dataclass(frozen=True)
-class Plan:
-    content: Content
-    band: Band
-    beside: bool  # whether the band stands to the right of the body
-    room: float | None  # the body's largest height
-    inner_width: float  # the body's largest width
-    width: float  # the body's width
-    height: float  # the body's height
-    picture: Panel | None = None  # the picture by itself, if it stands above the band or left of the band
-    picture_height: float = 0.0  # the height of `picture`
-
-    @property
-    def panel_area(self) -> float:
-        """The area of the panels, in square inches."""
-        body_area = self.content.body.panel_area(self.inner_width, self.room, self.band.em)
-        return body_area + (self.picture_height**2 * self.picture.aspect if self.picture else 0.0)
-
-
-def _plan(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
-    """Places body and band. On a slide, the band stands where the panels become larger."""
-    plan = _band_beneath(spec, content, footer, least_lines)
-    if spec.made_for.height and spec.made_for.roomy and plan.band.height:
-        candidates = [_band_beside(spec, content, footer, least_lines)]
-        if isinstance(content.body, Grid | Matrix) and content.body.picture:
-            picture_plans = [
-                _band_below_picture(spec, content, footer, least_lines),
-                _band_beside_picture(spec, content, footer, least_lines),
-            ]
-            candidates += [plan for plan in picture_plans if plan.picture_height >= LEAST_PICTURE_HEIGHT * plan.band.em]
-        best_plan = max(candidates, key=lambda other: other.panel_area)
-        if best_plan.panel_area > 1.2 * plan.panel_area:
-            return best_plan
-    return plan
-
-
-def _room(spec: Spec) -> tuple[float, float | None, float]:
-    """(width without margins, height without margins, margin), in inches. Height None: as high as the contents."""
-    purpose, em = spec.made_for, spec.made_for.font / 72
-    margin = 1.9 * em if purpose.height else 0.35 * em
-    return purpose.width - 2 * margin, purpose.height and purpose.height - 2 * margin, margin
-
-
-def _band_beneath(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
-    em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
-    width, room, align_x = inner_width, inner_height, 0.0
-    for _ in range(8):  # the caption's height depends on the body's width, which depends on the caption's height
-        band = _band(
-            spec, content, footer, width if width > 30 * em else min(inner_width, 38 * em), align_x, least_lines
+        caption_height = self.em * (LINE_HEIGHT * CAPTION_SIZE * len(self.caption) + 0.7 * bool(self.caption))
+        body, legend = content.body, getattr(content.body, "legend", ())
+        band = caption_height + self.em * (3.2 * bool(content.bar) + 1.8 * bool(legend))
+        self.room = (self.paper.height or LARGEST_HEIGHT) - 2 * self.margin - band  # for the body
+        self.figure = Drawing(figsize=(self.paper.width, self.paper.height or 1), dpi=spec.dots)
+        self.figure.set_facecolor(self.theme.paper)
+        self.is_even = False  # whether all panels have one shape: then matplotlib can bring them together
+        draw_body = {Panels: self.panels, Matrix: self.matrix, Charts: self.charts}[type(body)]
+        width, height = draw_body(body)  # what the body needs
+        if self.paper.height is None:
+            self.figure.set_figheight(height + band + 2 * self.margin)
+        total, pad = self.figure.get_figheight(), 0.25 * self.em
+        x, y = (self.paper.width - width) / 2 / self.paper.width, (total - height - band) / 2
+        rect = (x, (y + caption_height) / total, 1 - 2 * x, (height + band - caption_height) / total)
+        self.figure.set_layout_engine(
+            ConstrainedLayoutEngine(w_pad=pad, h_pad=pad, wspace=0, hspace=0, rect=rect, compress=self.is_even)
         )
-        room = None if inner_height is None else inner_height - band.height - GAP_BENEATH * em * bool(band.height)
-        width, height = content.body.size(inner_width, room, em)
-        align_x = content.body.alignment_x(inner_width, room, em, LEAST_BAR_WIDTH * em)
-    return Plan(content, band, False, room, inner_width, width, height)
+        if content.bar:
+            self.colour_bar(content.bar)
+        if legend:
+            self.legend(legend)
+        if self.caption:
+            x = (self.margin + pad) / self.paper.width
+            style = {"fontsize": self.small(CAPTION_SIZE), "linespacing": 1.25, "color": self.theme.ink}
+            self.figure.text(x, y / total, "\n".join(self.caption), va="bottom", in_layout=False, **style)
+
+    def small(self, part: float) -> float:
+        return small_size(self.font, part)
+
+    # Panels -----------------------------------------------------------------------------------------------------------
+
+    def panels(self, body: Panels) -> tuple[float, float]:
+        """Draws the panels and returns the width and the height that they need."""
+        rows = body.rows if body.is_table else self.flow(body.rows[0])
+        columns = max(map(len, rows))
+        aspects = [max((row[i].aspect for row in rows if i < len(row) and row[i]), default=0) for i in range(columns)]
+        gap, heading = (0.5, 0.0) if body.is_table else (0.9, self.heading_em(rows))
+        left, top = 1.6 * self.em * bool(body.beside), 1.6 * self.em * bool(body.above)
+        side = self.side(aspects, len(rows), gap, heading, left, top)
+        grid = self.figure.add_gridspec(len(rows), columns, width_ratios=aspects)
+        self.body_axes: list[Axes] = []
+        former: Axes | None = None
+        for r, row in enumerate(rows):
+            for c, panel in enumerate(row):
+                if panel is None:
+                    continue
+                if body.is_table:  # its titles stand above and beside the table
+                    panel = replace(panel, heading="", sub="")
+                axes = self.figure.add_subplot(grid[r, c])
+                self.panel(axes, panel, side * panel.aspect, former)
+                if body.above and r == 0:
+                    text, points = fitted(body.above[c], side * aspects[c], self.small(0.9), True)
+                    axes.set_title(text, fontsize=points, fontweight="bold", color=self.theme.ink, pad=0.4 * self.font)
+                if body.beside and c == int(any(row[0] is None for row in rows)):
+                    self.row_title(axes, body.beside[r], side)
+                self.body_axes.append(axes)
+                former = axes
+        self.bar_width = left + side * sum(aspects)
+        self.is_even = len({panel.aspect for row in rows for panel in row if panel}) == 1
+        width = self.width if self.is_even else min(self.width, self.bar_width + columns * gap * self.em)
+        return width, min(len(rows) * (side + (heading + gap) * self.em) + top, self.room)
+
+    def row_title(self, axes: Axes, text: str, side: float) -> None:
+        text, points = fitted(text, side, self.small(0.9), True)
+        axes.set_axis_on()
+        axes.set(xticks=[], yticks=[], frame_on=False)
+        axes.set_ylabel(text, fontsize=points, fontweight="bold", color=self.theme.ink, labelpad=0.3 * self.font)
+
+    @staticmethod
+    def heading_em(rows: list[list[Panel]]) -> float:
+        return max(1.1 * bool(panel.heading) + 1.15 * bool(panel.sub) for row in rows for panel in row)
+
+    def side(self, aspects, rows: int, gap: float, heading: float, left: float = 0.0, top: float = 0.0) -> float:
+        """The height of a panel."""
+        across = (self.width - left - (len(aspects) - 1) * gap * self.em) / sum(aspects)
+        return min(across, (self.room - top) / rows - (heading + gap) * self.em)
+
+    def flow(self, panels: list[Panel]) -> list[list[Panel | None]]:
+        """The panels in the number of rows that makes them largest; in a paper in as few as their headings allow."""
+        most = len(panels)
+        if self.paper.height is None:
+            most = max(1, min(most, int(self.width / (NARROWEST_PANEL * self.em))))
+        heading = self.heading_em([panels])
+
+        def size(columns: int) -> float:
+            rows = math.ceil(len(panels) / columns)
+            is_full = len(panels) % columns == 0
+            return self.side([panels[0].aspect] * columns, rows, 0.9, heading) * (1 if is_full else 0.75)
+
+        if self.paper.height is None:
+            rows = math.ceil(len(panels) / most)
+            best = math.ceil(len(panels) / rows)
+        else:
+            best = max(range(1, most + 1), key=size)
+        return [panels[i : i + best] for i in range(0, len(panels), best)]
+
+    def panel(self, axes: Axes, panel: Panel, width: float, former: Axes | None) -> None:
+        rows, columns = panel.grid
+        patch_pixels = max(1, round(width * STORED_DPI / columns))
+        picture = panel.picture((columns * patch_pixels, rows * patch_pixels))
+        axes.imshow(np.asarray(picture), extent=(0, columns, rows, 0), interpolation="antialiased")
+        axes.set(xlim=(0, columns), ylim=(rows, 0))
+        axes.set_axis_off()
+        y = 0.35 * self.font
+        if panel.sub:
+            text, points = fitted(panel.sub, width, self.small(SUB_SIZE))
+            style = {"fontsize": points, "color": self.theme.muted, "annotation_clip": False, "in_layout": False}
+            axes.annotate(text, (0, 1), (0, y), "axes fraction", "offset points", **style)
+            y += 1.15 * self.font
+        if panel.heading:
+            text, points = fitted(panel.heading, width, self.font, True)
+            style = {"fontsize": points, "fontweight": "bold", "color": self.theme.ink}
+            axes.set_title(text, loc="left", pad=y, **style)
+        cell = width * 72 / columns  # points
+        self.outline(axes, panel.outline, width)
+        for first, last, thickness in panel.frames:
+            self.frame(axes, first, last, thickness * min(max(width * 72 / 130, 0.7), 3))
+        for patch, text, is_needed in panel.numbers:
+            self.number(axes, panel.grid, patch, text, cell, is_needed and width > LARGE_MAP)
+        line = min(max(min(width * 72 / 170, 0.13 * cell), 0.45), 2.6)
+        for patch, ink in panel.marks:
+            for colour, points in (("white", 2.4 * line), (ink, 1.3 * line)):
+                place = patch[1], patch[0]
+                axes.add_patch(
+                    Rectangle(place, 1, 1, fill=False, edgecolor=colour, linewidth=points, zorder=4, clip_on=False)
+                )
+        for start, end in panel.links:
+            ends = [(place[1] + 0.5, place[0] + 0.5) for place in (start, end)]
+            for colour, points in (("black", 2.6), ("white", 1.2)):
+                wire = ConnectionPatch(*ends, "data", "data", axesA=former, axesB=axes, color=colour, linewidth=points)
+                wire.set_in_layout(False)
+                self.figure.add_artist(wire)
+
+    def number(self, axes: Axes, grid, patch, text: str, cell: float, is_needed: bool) -> None:
+        """Writes a number into its patch; beside it, if it is needed and the patch is too small."""
+        points = self.small(0.6)
+        fits = cell > max(1.2 * points, 72 * text_width(text, points, bold=True) + 1)
+        if not fits and not is_needed:
+            return
+        x, y, align = patch[1] + 0.5, patch[0] + 0.5, "center"
+        ink, halo = ("#140a00", "#ffeca0") if fits else ("white", "black")
+        if not fits:
+            points = self.small(0.75)
+            is_left = patch[1] > grid[1] / 2
+            x, align = (patch[1] - 0.2, "right") if is_left else (patch[1] + 1.2, "left")
+        style = {"ha": align, "va": "center_baseline", "fontweight": "bold", "zorder": 5, "in_layout": False}
+        effects = [withStroke(linewidth=0.25 * points, foreground=halo)]
+        axes.text(x, y, text, fontsize=points, color=ink, path_effects=effects, **style)
+
+    @staticmethod
+    def outline(axes: Axes, lines, width: float) -> None:
+        """Draws closed lines of points (row, column) around sets of patches."""
+        vertices, codes = [], []
+        for line in lines:
+            points = line[:, ::-1]
+            midpoints = (points + np.roll(points, -1, 0)) / 2
+            vertices.append(midpoints[-1])
+            codes.append(Path.MOVETO)
+            for point, middle in zip(points, midpoints, strict=True):
+                vertices += [point, middle]
+                codes += [Path.CURVE3, Path.CURVE3]
+            vertices.append(midpoints[-1])
+            codes.append(Path.CLOSEPOLY)
+        thickness = min(max(width * 72 / 140, 0.6), 2.6)
+        for colour, points in (("black", 2.2 * thickness), (OUTLINE_COLOUR, thickness)) if vertices else ():
+            axes.add_patch(
+                PathPatch(
+                    Path(vertices, codes), fill=False, edgecolor=colour, linewidth=points, zorder=3, clip_on=False
+                )
+            )
+
+    @staticmethod
+    def frame(axes: Axes, first, last, points: float) -> None:
+        """Outlines the patches from `first` to `last` in the colour of the convolution."""
+        (top, left), (bottom, right) = first, (last[0] + 1, last[1] + 1)
+        style = {"edgecolor": CONVOLUTION, "linewidth": points, "zorder": 3, "clip_on": False}
+        axes.add_patch(Rectangle((left, top), right - left, bottom - top, fill=False, **style))
+        if (bottom - top, right - left) <= (3, 3):
+            inner = [[(x, top), (x, bottom)] for x in range(left + 1, right)]
+            inner += [[(left, y), (right, y)] for y in range(top + 1, bottom)]
+            axes.add_collection(LineCollection(inner, colors=CONVOLUTION, linewidths=0.45 * points, zorder=3))
+
+    # A matrix of all heads --------------------------------------------------------------------------------------------
+
+    def matrix(self, body: Matrix) -> tuple[float, float]:
+        layers, heads = len(body.cells), len(body.cells[0])
+        cell_height, cell_width, _ = body.cells[0][0].shape
+        gap = max(2, round(0.04 * cell_height))
+        paper_colour = [int(self.theme.paper[i : i + 2], 16) for i in (1, 3, 5)]
+        size = layers * (cell_height + gap) - gap, heads * (cell_width + gap) - gap
+        sheet = np.full((*size, 3), paper_colour, np.uint8)
+        for layer, row in enumerate(body.cells):
+            for head, cell in enumerate(row):
+                top, left = layer * (cell_height + gap), head * (cell_width + gap)
+                sheet[top : top + cell_height, left : left + cell_width] = cell
+        photo_width = 0.22 * self.width if body.photo else 0.0
+        if self.paper.height is None:
+            self.room = min(self.room, (0.75 if self.paper.roomy else 1.3) * self.width)
+        width = min(self.width - photo_width - 3 * self.em, (self.room - 3 * self.em) * size[1] / size[0])
+        axes = self.figure.add_subplot()
+        if body.photo:
+            photo_width = max(photo_width, min(0.35 * self.width, self.width - width - 4 * self.em))
+            grid = self.figure.add_gridspec(1, 2, width_ratios=(photo_width + self.em, width + 3 * self.em))
+            axes.set_subplotspec(grid[0, 1])
+            self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width, None)
+        axes.imshow(sheet, interpolation="antialiased")
+        self.ticks(axes, heads, layers, cell_width + gap, cell_height + gap)
+        strip = (cell_width - cell_height) / 2 + 2
+        points = 72 * width / size[1] * strip * 1.2
+        for (layer, head), sign in body.signs.items():
+            place = head * (cell_width + gap) + strip, layer * (cell_height + gap) + cell_height / 2
+            axes.add_line(_sign(sign, points, *place))
+        self.body_axes, self.bar_width = [axes], width
+        used_width = min(self.width, width + photo_width + (5 if body.photo else 3) * self.em)
+        return used_width, min(width * size[0] / size[1] + 3 * self.em, self.room)
+
+    def ticks(self, axes: Axes, heads: int, layers: int, cell_width: float, cell_height: float) -> None:
+        axes.set_xticks([(head + 0.5) * cell_width for head in range(heads)], range(heads))
+        axes.set_yticks([(layer + 0.5) * cell_height for layer in range(layers)], range(layers))
+        axes.xaxis.set(ticks_position="top", label_position="top")
+        style = {"fontsize": self.small(0.8), "fontweight": "bold", "color": self.theme.ink}
+        axes.set_xlabel("head", loc="left", **style)
+        axes.set_ylabel("layer", loc="top", **style)
+        axes.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted, pad=0.2 * self.font)
+        axes.set_frame_on(False)
+
+    # Charts -----------------------------------------------------------------------------------------------------------
+
+    def charts(self, body: Charts) -> tuple[float, float]:
+        columns = 4 if self.paper.roomy and self.paper.height is None else 2
+        rows = math.ceil(len(body.charts) / columns)
+        grid = self.figure.add_gridspec(rows, columns)
+        for index, (quantity, heading, curves) in enumerate(body.charts):
+            axes = self.figure.add_subplot(grid[divmod(index, columns)])
+            for colour, curve in curves.items():
+                axes.fill_between(scale.WIDTHS, curve.low, curve.high, color=colour, alpha=0.25, linewidth=0)
+                axes.plot(scale.WIDTHS, curve.median, color=colour, linewidth=0.14 * self.font)
+            heading, points = fitted(heading, self.width / columns - 3 * self.em, self.small(0.9), True)
+            axes.set_title(heading, loc="left", fontsize=points, fontweight="bold", color=self.theme.ink)
+            axes.set_facecolor("none")
+            _set_scales(axes, quantity)
+            style = {"labelsize": self.small(0.7), "colors": self.theme.muted, "length": 0.25 * self.font}
+            axes.tick_params(**style)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.spines[["left", "bottom"]].set_color(self.theme.line)
+            axes.grid(color=self.theme.line, linewidth=0.04 * self.font)
+            axes.set_axisbelow(True)
+            if index >= len(body.charts) - columns:
+                axes.set_xlabel("dₖ", fontsize=self.small(0.8), color=self.theme.ink)
+        return self.width, min(rows * (0.8 * self.width / columns + 2.5 * self.em), self.room)
+
+    # Around the body --------------------------------------------------------------------------------------------------
+
+    def colour_bar(self, bar_content: Bar) -> None:
+        from matplotlib.cm import ScalarMappable
+
+        share = min(1.0, 15 * self.em / self.bar_width)
+        bar = self.figure.colorbar(
+            ScalarMappable(), ax=self.body_axes, location="bottom", shrink=share, anchor=(0.0, 1.0), aspect=26,
+            pad=0.02, ticks=[0, 0.5, 1],
+        )  # fmt: skip
+        bar.solids.set_visible(False)
+        bar.ax.imshow(bar_content.picture, extent=(0, 1, 0, 1), aspect="auto", zorder=-1)
+        bar.ax.set_xlim(0, 1)
+        bar.outline.set_visible(False)
+        for label, align in zip(
+            bar.ax.set_xticklabels(_tick_words(bar_content.domain)), ("left", "center", "right"), strict=True
+        ):
+            label.set_ha(align)
+        bar.ax.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted)
+        style = {"fontsize": self.small(TICK_SIZE), "color": self.theme.muted}
+        bar.ax.set_title(bar_content.domain.words, loc="left", pad=0.3 * self.font, **style)
+
+    def legend(self, entries: list[tuple[str, str, str]]) -> None:
+        points = 0.75 * self.font
+        swatches = [
+            (
+                Line2D([], [], linestyle="", marker="s", markersize=points, color=colour),
+                _sign(sign, 0.6 * points, [], []),
+            )
+            for colour, sign, _ in entries
+        ]
+        style = {"fontsize": self.small(CAPTION_SIZE), "labelcolor": self.theme.ink, "frameon": False}
+        words = [words for _, _, words in entries]
+        self.figure.legend(swatches, words, loc="outside upper left", ncols=5, handletextpad=0.2, **style)
 
 
-def _band_beside(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
-    em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
-    band = _band(spec, content, footer, 15 * em, 0.0, least_lines)
-    inner_width -= band.width + GAP_BESIDE * em
-    return Plan(content, band, True, inner_height, inner_width, *content.body.size(inner_width, inner_height, em))
+def _sign(sign: str, points: float, x, y) -> Line2D:
+    """A shape of SIGNS, white with a black edge."""
+    face = "none" if sign.endswith("-open") else "white"
+    style = {"markeredgecolor": "black", "markerfacecolor": face, "markeredgewidth": 0.12 * points}
+    return Line2D(np.atleast_1d(x), np.atleast_1d(y), linestyle="", marker=SIGNS[sign], markersize=points, **style)
 
 
-def _band_below_picture(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
-    """Plans a slide: on the left the picture with the band beneath it, on the right the grid."""
-    picture, em = content.body.picture, spec.made_for.font / 72
-    plan = _band_beside(spec, replace(content, body=replace(content.body, picture=None)), footer, least_lines)
-    room = plan.height - TITLE_HEIGHT * em - plan.band.height - GAP_BENEATH * em * bool(plan.band.height)
-    return replace(plan, picture=picture, picture_height=min(plan.band.width / picture.aspect, room))
-
-
-def _band_beside_picture(spec: Spec, content: Content, footer: str, least_lines: int) -> Plan:
-    """Plans a slide: at the top the body, over the whole width; beneath it the small picture, left of the band."""
-    em, (inner_width, inner_height, _) = spec.made_for.font / 72, _room(spec)
-    body, picture = replace(content.body, picture=None), content.body.picture
-    room = inner_height - (GAP_BENEATH + TITLE_HEIGHT + LEAST_PICTURE_HEIGHT) * em
-    width, height = body.size(inner_width, room, em)
-    side = inner_height - height - (GAP_BENEATH + TITLE_HEIGHT) * em
-    band = _band(
-        spec,
-        content,
-        footer,
-        max(LEAST_BAR_WIDTH * em, width - side * picture.aspect - GAP_BESIDE * em),
-        0.0,
-        least_lines,
+def _set_scales(axes: Axes, quantity: str) -> None:
+    as_number = FuncFormatter(lambda x, _: f"{x:g}")
+    axes.set_xscale("log")
+    axes.set_xlim(scale.WIDTHS[0], scale.WIDTHS[-1])
+    axes.xaxis.set(
+        major_locator=FixedLocator([4, 16, 64, 256, 1024]), major_formatter=as_number, minor_locator=NullLocator()
     )
-    return Plan(replace(content, body=body), band, False, room, inner_width, width, height, picture, side)
-
-
-def _compose(spec: Spec, plan: Plan) -> Drawing:
-    em, margin, band = spec.made_for.font / 72, _room(spec)[2], plan.band
-    gap = GAP_BENEATH * em * bool(band.height)
-    height_below = max(band.height, plan.picture_height + TITLE_HEIGHT * em) if plan.picture else band.height
-    total_height = plan.height if plan.beside else plan.height + gap + height_below
-    sheet = Sheet(spec, total_height + 2 * margin)
-    side_width = band.width + GAP_BESIDE * em if plan.beside else 0.0
-    top, left = (sheet.height - total_height) / 2, (sheet.width - plan.width - side_width) / 2
-    if plan.picture and not plan.beside:
-        y, picture_width = top + plan.height + gap + TITLE_HEIGHT * em, plan.picture_height * plan.picture.aspect
-        draw_with_heading(sheet, plan.picture, Box(left, y, picture_width, plan.picture_height))
-        corner = left + picture_width + GAP_BESIDE * em, y
-    elif plan.picture:
-        draw_with_heading(
-            sheet,
-            plan.picture,
-            Box(left, top + TITLE_HEIGHT * em, plan.picture_height * plan.picture.aspect, plan.picture_height),
+    if quantity == "deviation":
+        axes.set_yscale("log")
+        axes.set_ylim(0.6, 42)
+        axes.yaxis.set(
+            major_locator=FixedLocator([1, 2, 4, 8, 16, 32]), major_formatter=as_number, minor_locator=NullLocator()
         )
-        corner = left, top + plan.height - band.height
-        left += side_width
-    elif plan.beside:
-        corner = left + plan.width + GAP_BESIDE * em, top + plan.height - band.height
     else:
-        corner = (sheet.width - band.width) / 2, top + plan.height + gap
-    plan.content.body.place(sheet, Box(left, top, plan.inner_width, plan.height), plan.room)
-    _write_band(sheet, band, *corner)
-    return sheet.figure
+        axes.set_ylim(0, {"entropy": 6, "peak": 1}.get(quantity))
+    if quantity == "peak":
+        axes.yaxis.set_major_formatter(PercentFormatter(1))
 
 
-def _write_band(sheet: Sheet, band: Band, x: float, y: float) -> None:
-    em, bottom = band.em, y + band.height
-    if band.legend:
-        y = _write_legend(sheet, band, x, y)
-    if band.bar:
-        _colour_bar(sheet, band, Box(x, y, band.bar_width, band.bar_height * em))
-        y += 0 if band.caption_x else (band.bar_height + 0.6) * em
-    for i, line in enumerate(band.caption):
-        sheet.text(x + band.caption_x, y + (0.72 + band.pitch * i) * em, line, small_size(sheet.font, CAPTION_SIZE))
-    for i, line in enumerate(reversed(band.footer)):
-        points = small_size(sheet.font, FOOTER_SIZE)
-        sheet.text(x, bottom - (0.2 + band.foot * i) * em, line, points, colour=sheet.theme.muted)
-
-
-def _write_legend(sheet: Sheet, band: Band, x: float, y: float) -> float:
-    """Writes the legend and returns the y where it ends."""
-    em = band.em
-    for line in band.legend:
-        for offset, colour, words, shape in line:
-            swatch = sheet.axes(Box(x + offset, y + 0.1 * em, 0.8 * em, 0.8 * em))
-            edge_style = {"edgecolor": sheet.theme.line, "linewidth": 0.4}  # makes a white swatch visible
-            swatch.add_patch(Rectangle((0, 0), 1, 1, facecolor=colour, **edge_style))
-            sheet.shape(swatch, 0.5, 0.5, shape, 72 * 0.45 * em)
-            sheet.text(x + offset + 1.3 * em, y + 0.78 * em, words, small_size(sheet.font, CAPTION_SIZE))
-        y += 1.5 * em
-    return y + 0.5 * em
-
-
-def _colour_bar(sheet: Sheet, band: Band, box: Box) -> None:
-    domain, em, size = band.bar, sheet.font / 72, small_size(sheet.font, TICK_SIZE)
-    for i, line in enumerate(band.words):
-        sheet.text(box.x, box.y + (0.7 + band.tick * i) * em, line, size, colour=sheet.theme.muted)
-    top = box.y + (0.13 + band.tick * len(band.words)) * em
-    axes = sheet.axes(Box(box.x, top, box.width, 0.5 * em))
-    axes.set_xlim(0, 1)
-    axes.set_ylim(1, 0)
-    sheet.layer(axes, bar_colours(sheet.spec, domain))
-    y = top + 1.32 * em
-    for position, label, alignment in zip((0, 0.5, 1), _ticks(domain), ("left", "center", "right"), strict=True):
-        sheet.text(box.x + position * box.width, y, label, size, colour=sheet.theme.muted, ha=alignment)
-
-
-def _ticks(domain: Domain) -> tuple[str, str, str]:
+def _tick_words(domain: Domain) -> list[str]:
     """The numbers at the bar's ends and middle. The last one is the exposure: the value drawn brightest."""
-    if domain.own:
-        return "", "", "its brightest"
     middle = (domain.low * domain.high) ** 0.5 if domain.log else (domain.low + domain.high) / 2
     numbers = [(100 if domain.percent else 1) * x for x in (domain.low, middle, domain.high)]
-    low, middle, high = (captions.number(x).replace("-", "−") for x in numbers)
+    low, middle_words, high = (captions.number(x).replace("-", "−") for x in numbers)
     low = f"≤ {low}" if domain.log else low
-    return low, middle, f"{'≥ ' if domain.open_end else ''}{high}{' %' if domain.percent else ''}"
+    return [low, middle_words, f"{'≥ ' if domain.open_end else ''}{high}{' %' if domain.percent else ''}"]

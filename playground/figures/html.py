@@ -11,7 +11,7 @@ import gzip
 import html
 import io
 import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -24,7 +24,6 @@ from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import repeat_command
 from playground.figures.drawing import naming
 from playground.figures.drawing.naming import model, published_spec, published_trace, weights
-from playground.figures.drawing.option_words import OptionError, option_field
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words
 from playground.figures.drawing.view import FIGURE_CHOICES
@@ -73,7 +72,7 @@ def write(file: str | Path, spec: Spec, trace: Trace, image: Image.Image | None 
 def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is the picture that was traced; without it, the file shows the model's input."""
     spec = filled_spec(spec, trace, image)
-    return _page(spec, published_trace(spec, trace), image)
+    return _page(spec, published_trace(trace), image)
 
 
 def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict) -> str:
@@ -83,7 +82,7 @@ def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict) -> st
 
 def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
     """A figure of the file's first view: shown until the script has started, and in viewers without scripts."""
-    still_spec = replace(spec, whole=False, purpose="page", dpi=STILL_DPI)
+    still_spec = replace(spec, whole=False, width="page", dpi=STILL_DPI)
     return compose.draw(still_spec, trace, image)
 
 
@@ -95,33 +94,21 @@ def size(spec: Spec, trace: Trace, image: Image.Image | None = None) -> int:
 # What the file holds --------------------------------------------------------------------------------------------------
 
 
-UNUSED_OPTIONS = (  # options of a drawn figure that an interactive one does not use
-    "purpose", "width", "font", "letters", "over", "mass", "mask", "other_queries", "transparent", "caption", "bar",
-    "marker", "prefix", "footer", "dpi",
-)  # fmt: skip
-DEFAULTS = {field.name: field.default for field in fields(Spec)}
-
-
 def check(spec: Spec) -> None:
-    """Raises for options that an interactive figure can't show, because the file has neither weights nor a server."""
-    for name in UNUSED_OPTIONS:
-        if (value := getattr(spec, name)) != DEFAULTS[name]:
-            raise OptionError(
-                f"{option_field(name, value)} would change nothing in an interactive figure: leave it out."
-            )
+    """Raises for what an interactive figure can't show, because the file has neither weights nor a server."""
     if not layouts.of(spec).alive:
-        raise OptionError("An interactive figure has no layout: leave {layout} out, or write a .png, .svg or .pdf.")
+        raise PlaygroundError("An interactive figure has no layout: leave it out, or write a .png, .svg or .pdf.")
     if spec.head in POOLINGS:
-        raise OptionError("An interactive figure shows one head at a time: leave out {head:mean} and {head:max}.")
+        raise PlaygroundError("An interactive figure shows one head at a time, no mean or maximum of all.")
     if spec.sweep:
-        raise OptionError("An interactive figure has no sweep: leave {sweep} out, or write a .gif, .webp or .png.")
+        raise PlaygroundError("An interactive figure has no sweep: leave it out, or write a .gif, .webp or .png.")
     if not spec.way.of_heads:
-        raise OptionError(
-            "An interactive figure has no network to ask for {}: choose another {what}, or write a .png, .svg or .pdf.",
-            spec.what,
+        raise PlaygroundError(
+            f"An interactive figure has no network to ask for {spec.what}: show what has heads, or write a .png, .svg "
+            "or .pdf."
         )
     if spec.whole and spec.scale != "on":
-        raise OptionError(
+        raise PlaygroundError(
             "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: a whole "
             "pass with another scale is written as .png, .svg or .pdf."
         )
@@ -267,10 +254,7 @@ def _facts(spec: Spec, trace: Trace, picture: Image.Image) -> dict:
         "input": f"{trace.size[0]}x{trace.size[1]}",
         "command": repeat_command(spec, "figure.html"),
     }
-    secret_keys = ("weights", "pixels")
-    return {
-        key: value for key, value in facts.items() if value is not None and not (spec.anonymous and key in secret_keys)
-    }
+    return {key: value for key, value in facts.items() if value is not None}
 
 
 def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:

@@ -335,10 +335,6 @@ def _kind_and_layers(text: str, vit: VisionTransformer) -> tuple[str, tuple[int,
     depth = vit.config.depth
     if kind not in DIMENSIONS or bool(layers_text) > (kind in ("weights", "features", "relevance_of")):
         raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {text!r}.")
-    if vit.config.biased and kind in ("weights", "entropy", "distance"):
-        raise PlaygroundError(
-            f"{vit.name} adds to its scores what {kind} of many leave out: trace its pictures one by one."
-        )
     if kind == "relevance" and not vit.config.cls_token:
         raise PlaygroundError(f"{vit.name} has no class token, whose relevance this is: trace its pictures one by one.")
     if kind in ("logits", "labels", "relevance_of") and not vit.classes:

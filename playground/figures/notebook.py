@@ -11,26 +11,22 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Unpack, get_type_hints
 
+import numpy as np
 from PIL import Image
 
 from playground.analysis.occlusion import Filling
-from playground.errors import PlaygroundError, warn
-from playground.figures import compose, layouts, request
+from playground.errors import PlaygroundError
+from playground.figures import compose, files, layouts, request
 from playground.figures import html as export
 from playground.figures.animation import MOVING_SUFFIXES, animate
-from playground.figures.command_line import unused_reasons
-from playground.figures.drawing import fonts
-from playground.figures.drawing.option_words import OptionError, option_field
+from playground.figures.command_line import NUMBER_SUFFIXES
 from playground.figures.drawing.sheet import Drawing
-from playground.figures.drawing.spec import Spec
+from playground.figures.drawing.spec import HEAT, VALUES, Spec
 from playground.figures.drawing.ways import FIRST_WAY
-from playground.figures.files import CAPTION_SUFFIXES, NUMBER_SUFFIXES, SUFFIXES, write_caption
-from playground.figures.files import write as write_picture
-from playground.figures.files import write_numbers as write_numbers
+from playground.figures.files import SUFFIXES
 from playground.figures.layouts import grid
-from playground.figures.options import Beneath, Colours, Direction, Draw, FigureOptions, Theme, Words
+from playground.figures.options import Beneath, Direction, FigureOptions, Theme
 from playground.models import source
-from playground.models.given import OPTION_NAMES
 from playground.pack.record import Numbers
 from playground.pictures.images import Source, open_image
 from playground.relevance import Method
@@ -38,23 +34,8 @@ from playground.tracing import Query, Scale, Trace, index, trace
 
 FRAME_HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
-OTHER_FIELDS = (
-    "image",
-    "model",
-    "weights",
-    *OPTION_NAMES,
-    "size",
-    "layer",
-    "head",
-    "query",
-    "scale",
-    "other_image",
-    "other_model",
-    "repeatable",
-    "cut",
-)
 OPTION_TYPES = get_type_hints(FigureOptions)
-OPTIONS = {name: default for name, default in DEFAULTS.items() if name not in OTHER_FIELDS}
+OPTIONS = {name: DEFAULTS[name] for name in OPTION_TYPES}
 
 
 @dataclass(frozen=True)
@@ -114,56 +95,49 @@ def figure(
     scale: Scale = None,
     *,
     layout: str = "head",
-    image: Source | None = None,
-    other: Trace | Sequence[Trace] | None = None,
-    other_image: Source | None = None,
     what: str = FIRST_WAY,
+    values: Any = None,
+    direction: Direction = "row",
     label: str | int = "",
     text: str = "",
     method: Method = "gradient",
-    signed: bool | None = None,
     blank: Filling = "mean",
-    typical: bool = False,
-    direction: Direction = "row",
-    purpose: str = "slide",
-    width: float | None = None,
-    font: str | None = None,
-    letters: bool = False,
-    theme: Theme = "light",
-    transparent: bool = False,
-    draw: Draw = "heat",
-    over: Beneath = None,
-    mass: float | None = None,
-    mask: bool = False,
-    colours: Colours = "shared",
-    ceiling: float | None = None,
-    log: bool | None = None,
-    smooth: bool = False,
-    other_queries: str | None = None,
+    image: Source | None = None,
+    other: Trace | Sequence[Trace] | None = None,
+    other_image: Source | None = None,
     rows: str | None = None,
     columns: str | None = None,
-    kernel: int = 3,
-    depth: str | int = "follow",
+    width: str | float = "slide",
+    theme: Theme = "light",
+    colours: str = HEAT,
+    over: Beneath = None,
+    ceiling: float | None = None,
     caption: bool = True,
-    bar: bool = True,
-    marker: bool = True,
-    prefix: bool = True,
-    words: Words = "plain",
-    footer: bool = False,
-    anonymous: bool = False,
     dpi: int | None = None,
 ) -> Drawing:
     """A matplotlib figure to go on editing. Its options are those of the command `figure`, under the same names
-    (`attention-playground figure --help` says what each does). `image` is a finer picture than was traced; `other` is
-    what the layouts compare and scale (of a whole pass) set beside `seen`, and for the layout grid the other traces of
-    rows="pictures" or columns="models". `other_image="portrait"`, a sample or whatever `trace` takes, is for the layout
-    compare another picture in the same model; together with `other`, a finer picture of that. No scale means the one
-    that the pass ran with; another one is taken for this layer alone, and the caption says so."""
+    (`attention-playground figure --help` says what each does). `values`, (rows, columns) or (patches,), are drawn on
+    the picture instead of the trace's numbers. `image` is a finer picture than was traced; `other` is what the layouts
+    compare and scale (of a whole pass) set beside `seen`, and for the layout grid the other traces of rows="pictures"
+    or columns="models". `other_image="portrait"`, a sample or whatever `trace` takes, is for the layout compare another
+    picture in the same model; together with `other`, a finer picture of that. No scale means the one that the pass ran
+    with; another one is taken for this layer alone, and the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
     image = None if image is None else _finer(image)
+    if values is not None:
+        spec = _spec(seen, layer, head, query, scale, options | {"what": VALUES.name})
+        return compose.draw(replace(spec, repeatable=False), seen, image, values=_on_grid(seen, values))
     spec = _spec(seen, layer, head, query, scale, options)
     spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
-    return _figure(spec, seen, image, draw_arguments)
+    return compose.draw(spec, seen, image, **draw_arguments)
+
+
+def _on_grid(seen: Trace, values: Any) -> np.ndarray:
+    array = np.asarray(values.detach().cpu() if hasattr(values, "detach") else values, np.float32)
+    rows, columns = seen.grid
+    if array.shape not in ((rows, columns), (rows * columns,)):
+        raise PlaygroundError(f"values has one number for each of {rows} × {columns} patches; given was {array.shape}.")
+    return array.reshape(rows, columns)
 
 
 def save(
@@ -180,9 +154,8 @@ def save(
     **options: Unpack[FigureOptions],
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
-    numbers with their grid, their tokens and where they come from; .txt and .tex its caption. `options` are those of
-    `figure`; `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html
-    holds."""
+    numbers with their grid, their tokens and where they come from; .txt its caption. `options` are those of `figure`;
+    `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html holds."""
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
@@ -193,44 +166,32 @@ def save(
     kind = path.suffix.lower()
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
+    image = None if image is None else _finer(image)
     if kind == ".html":
         spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on")
-        export.write(path, spec, seen, seen.picture if image is None else _finer(image))
+        export.write(path, spec, seen, seen.picture if image is None else image)
         return path
-    image = None if image is None else _finer(image)
     spec = _spec(seen, layer, head, query, scale, options)
     spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
     if spec.sweep and kind in MOVING_SUFFIXES:
         return animate(path, spec, seen, seen.shown if image is None else image, **draw_arguments)
     if kind in NUMBER_SUFFIXES:
-        return write_numbers(path, spec, seen, image, **draw_arguments)
-    if kind in CAPTION_SUFFIXES:
-        return write_caption(path, spec, seen, image, **draw_arguments)
+        return files.write_numbers(path, spec, seen, image, **draw_arguments)
+    if kind == ".txt":
+        return files.write_caption(path, spec, seen, image, **draw_arguments)
     if spec.sweep or kind not in SUFFIXES:
-        suffixes = MOVING_SUFFIXES if spec.sweep else (*SUFFIXES, ".html", *NUMBER_SUFFIXES, *CAPTION_SUFFIXES)
+        suffixes = MOVING_SUFFIXES if spec.sweep else (*SUFFIXES, ".html", *NUMBER_SUFFIXES, ".txt")
         raise PlaygroundError(f"This is saved as {', '.join(suffixes)}; {path} ends in {path.suffix!r}.")
-    return write_picture(_figure(spec, seen, image, draw_arguments), path)
-
-
-def _figure(spec: Spec, seen: Trace, image, draw_arguments: dict) -> Drawing:
-    figure_ = compose.draw(spec, seen, image, **draw_arguments)
-    if figure_.lacking:
-        warn(f"{fonts.warning(figure_.lacking, 'font=')}.")
-    return figure_
+    return files.write(compose.draw(spec, seen, image, **draw_arguments), path)
 
 
 def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
-    """(the spec, the other arguments of `compose.draw`). Raises for options that would be ignored."""
+    """(the spec, the other arguments of `compose.draw`)"""
     layout = layouts.of(spec)
     layout.check(spec)
-    for name, reason in unused_reasons(spec).items():
-        if name in OPTIONS and (value := getattr(spec, name)) != DEFAULTS[name] and name != "whole":
-            raise OptionError(f"{option_field(name, value)} would change nothing here: {reason}.")
     if layout.beside(spec) == "many":
         return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
-    if other_image is not None and layout.beside(spec) != "other":
-        raise OptionError("{other_image} would change nothing here: it belongs to {layout:compare}.")
-    if other is not None and not (layout.beside(spec) or layout.alters_scale):
+    if (other is not None or other_image is not None) and not (layout.beside(spec) or layout.alters_scale):
         raise PlaygroundError(
             "other is what layout='compare', 'scale' or 'grid' sets beside the trace: name one of them."
         )
@@ -357,16 +318,17 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
             options[name] = tuple(map(number, numbers))
     for name, value in options.items():
         if (
-            name not in ("label", "depth")
+            name not in ("label", "width")
             and OPTION_TYPES[name] in (str, str | None)
             and not isinstance(value, str | None)
         ):
             raise PlaygroundError(f"{name}= is a text; given was {value!r:.40}.")
+    whole = False
     if scale_of_pass and scale is None:
         scale_word = scale_of_pass
     elif seen.scale_number(scale) == seen.scale:
         scale_word = "on" if seen.scale == seen.native_scale else seen.scale
-        options = ({"whole": True} if scale_word != "on" else {}) | options
+        whole = scale_word != "on"
     else:
         scale_word = scale
     loaded_as = _loaded_as(seen)
@@ -381,5 +343,6 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
         head=head,
         query=query,
         scale=str(scale_word),
+        whole=whole,
         **options,
     )

@@ -11,51 +11,27 @@ from playground.relevance import Method
 
 Theme = Literal["light", "dark"]
 Direction = Literal["row", "column"]
-Draw = Literal["heat", "light"]
-Beneath = Literal["photo", "grey", "none"] | None
-Colours = Literal["shared", "own"]
-Words = Literal["plain", "paper"]
+Beneath = Literal["photo", "none", "contour"] | None
 
 
 class FigureOptions(TypedDict, total=False):
     """What `save` takes: the fields of Spec (drawing/spec.py), which says what each means."""
 
     layout: str
-    whole: bool
+    what: str
+    direction: Direction
     label: str | int
     text: str
     method: Method
-    signed: bool | None
     blank: Filling
-    typical: bool
-    what: str
-    direction: Direction
-    kernel: int
-    depth: str | int
-    other_queries: str | None
     rows: str | None
     columns: str | None
-    purpose: str
-    width: float | None
-    font: str | None
-    letters: bool
+    width: str | float
     theme: Theme
-    transparent: bool
-    draw: Draw
+    colours: str
     over: Beneath
-    mass: float | None
-    mask: bool
-    colours: Colours
     ceiling: float | None
-    log: bool | None
-    smooth: bool
     caption: bool
-    bar: bool
-    marker: bool
-    prefix: bool
-    footer: bool
-    words: Words
-    anonymous: bool
     dpi: int | None
     sweep: str | None
     layers: Iterable[int] | Literal["all"] | None

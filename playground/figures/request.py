@@ -13,11 +13,12 @@ from pathlib import Path, PurePath
 
 from PIL import Image
 
+from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.drawing.naming import published_spec
-from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.spec import NOTHING_TO_COMPARE, Spec
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import grid
+from playground.figures.layouts.compare import NOTHING_TO_COMPARE
 from playground.models.loading import load
 from playground.pictures.images import fit, open_image
 from playground.samples import named
@@ -67,7 +68,7 @@ def with_interventions(spec: Spec, picture_trace: Trace, other: Callable[[], Tra
     from playground.analysis import interventions
 
     if spec.takes_another and spec.other_image is None:
-        raise OptionError("{cut} takes something of another picture's pass: name that picture, {other_image}.")
+        raise PlaygroundError(f"{spec.cut} takes something of another picture's pass: name that picture, too.")
     other_name = PurePath(published_spec(spec).other_image or "").stem
     other_trace = replace(other(), picture_name=other_name) if spec.takes_another else None
     with turn(picture_trace, interventions.PASSES * len(spec.puts)):
@@ -78,7 +79,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
     kind = layouts.of(spec).beside(spec)
     if kind == "other" and spec.other_image is None and spec.other_model is None:
-        raise OptionError(NOTHING_TO_COMPARE)
+        raise PlaygroundError(NOTHING_TO_COMPARE)
     if kind == "many":
         return _grid_traces(spec)
     image = open_picture(spec.image)

@@ -15,9 +15,7 @@ from playground.lessons.block_answer import HEAD_KINDS, answer
 from playground.lessons.block_boxes import BOX_NAMES, whole_model
 from playground.lessons.block_read import logit_lens
 from playground.lessons.lesson import (
-    APP_PICTURES,
     LAYER,
-    UPPER,
     Lesson,
     Setting,
     Settings,
@@ -60,8 +58,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from playground.analysis.block import Stream
-
-OUR_LAYERS = range(UPPER, 6)  # all values of `layer` for our small model; the folder without a server has them
 
 
 # A layer adds ---------------------------------------------------------------------------------------------------------
@@ -365,35 +361,32 @@ LESSON = Lesson(
     "block",
     "Attention is one part of a layer. Around it stand two sums, two norms and a small network, the MLP.",
     {
-        "box": Setting.of("Attention", BOX_NAMES),
+        "box": Setting.in_python("Attention", BOX_NAMES),
         "layer": LAYER,
         "patch": TextSetting("", pattern=r"\d{1,3},\d{1,3}"),
-        "supposed": TextSetting("", pattern=r"\d{1,5}"),  # number of the label that counts as right; "": Answered.label
-        "mode": Setting.of("train", ("train", "eval")),
-        "times": Setting.of(1, FACTORS),
-        "top": Setting.of("fine", HEAD_KINDS),
+        # number of the label that counts as right; "": Answered.label
+        "supposed": TextSetting("", played=("", *map(str, range(13))), pattern=r"\d{1,5}"),
+        "mode": Setting.in_python("train", ("train", "eval")),
+        "times": Setting.in_python(1, FACTORS),
+        "top": Setting.in_python("fine", HEAD_KINDS),
     },
     {
         "whole": Step(
-            "1 · The whole model", whole_model, "block_weights", ("block_largest",), ("box",), ahead=({"box": None},),
-            beyond="The app shows other models, too.", own=None,
+            "1 · The whole model", whole_model, "block_weights", ("block_largest",), ("box",),
+            picture=False,
         ),
         "stream": Step(
             "2 · A layer adds", stream, "block_push", ("block_push",), ("layer", "patch"),
-            ahead=({"layer": OUR_LAYERS},), beyond=APP_PICTURES,
         ),
         "mlp": Step(
-            "3 · The MLP and GELU", mlp, "block_bend", settings=("layer",), ahead=({"layer": OUR_LAYERS},),
-            beyond=APP_PICTURES,
+            "3 · The MLP and GELU", mlp, "block_bend", settings=("layer",),
         ),
         "norms": Step(
-            "4 · Where norms stand", norms, "block_norms", settings=("times",), ahead=({"times": None},),
-            beyond=APP_PICTURES,
+            "4 · Where norms stand", norms, "block_norms", settings=("times",),
         ),
         "answer": Step(
             "5 · The answer", answer, "block_loss", ("block_dear",), ("supposed", "mode", "top"),
-            ahead=({"supposed": ("", *map(str, range(13)))}, {"mode": None}, {"top": None}), beyond=APP_PICTURES,
         ),
-        "read": Step("6 · Read the stream", logit_lens, "block_read", beyond=APP_PICTURES),
+        "read": Step("6 · Read the stream", logit_lens, "block_read"),
     },
 )  # fmt: skip

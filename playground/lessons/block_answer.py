@@ -165,7 +165,6 @@ READOUT_TEXTS = {
     "avg": "the mean of the patches",
     "token+avg": "the class token and the mean of the patches, one behind the other",
     "map": "what a query of its own collects",
-    "map of all": "what a query of its own collects",
 }
 
 
@@ -381,14 +380,13 @@ def pretraining(answer: ModelAnswer, top: str) -> Iterator[Part]:
 
     width, classes = answer.config.width, len(answer.labels)
     hidden_count, matrix_count = block.pretraining_head(width, classes)
-    remark = "This model still has it." if answer.config.pre_logits else "This model has only the matrix."
     yield Choice("top", "The head", HEAD_KINDS)
     shapes = experiments.readout_shapes(top, width, classes)
     yield Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in shapes])
     yield Words(
         "**The pre-training head.** For pre-training the paper put a hidden layer with tanh before the matrix: here "
         f"{hidden_count:,} parameters instead of {matrix_count:,}. For fine-tuning both are thrown away, and a new "
-        f"matrix begins at 0. {remark}"
+        f"matrix begins at 0. This model has only the matrix."
     )
 
 

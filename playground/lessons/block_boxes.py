@@ -195,7 +195,7 @@ def boxes(vit: VisionTransformer, tokens: int, image_size: tuple[int, int]) -> l
             if config.classes
             else f"This model names nothing: one vector of {D} numbers is its answer, for others to use.",
             str(config.classes or D),
-            _parameter_count(vit.head, vit.head_dist, vit.pre_logits, *filter(None, [vit.attn_pool])),
+            _parameter_count(vit.head, vit.head_dist, *filter(None, [vit.attn_pool])),
             "y W + b" if config.classes else "",
         ),
     ]

@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Maker, Part, Reported, When, Words
+from playground.lessons.made import made
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Part, Reported, When, Words
 from playground.lessons.questions import Bars, Number, Question, choice_question
 from playground.numbers import percent
-from playground.pack import FORMAT, pack
-from playground.pictures.jpegs import as_jpeg
-
-if TYPE_CHECKING:
-    from playground.tracing import Trace
 
 TOKENS = "ABCDEFGHI"
 VALUES = (0, 10, 20, 30, 40, 50, 60, 70, 80)  # the value of each token, a single number
@@ -192,9 +187,8 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
         "Now a patch is a token. Its query and its key are both its mean colour, as a vector of length one. Point at a "
         "patch: similar colours light up. The scores are divided by the **temperature** before the softmax."
     )
-    packed_trace = subject.cached(("colours", settings.patch), lambda: packed_colours(subject, settings.patch))
-    from_photo = Maker("colours", {"patch": settings.patch, "temperatures": TEMPERATURES})
-    yield Drawing("friends", packed_trace, ("temperature", "hidden", "at"), from_photo)
+    picture = made("colours", patch=settings.patch, temperatures=TEMPERATURES)
+    yield Drawing("friends", picture, ("temperature", "hidden", "at"))
     yield Choice("patch", "Patch size", {size: f"{size} × {size} pixels" for size in PATCH_SIZES})
     yield Exercise(
         "Turn the temperature until the row is nearly even. Why does it become so?",
@@ -214,36 +208,6 @@ def colours(subject: Subject, settings: Settings) -> Iterator[Part]:
         ],
     )  # fmt: skip
     yield Ask(dark_question())
-
-
-def packed_colours(subject: Subject, patch: int) -> bytes:
-    from playground.analysis import by_hand
-    from playground.pictures.images import displayed
-
-    trace = by_hand.colour_trace(subject.image, patch)
-    height, width = trace.size
-    jpeg = as_jpeg(displayed(subject.image, (2 * height, 2 * width)))
-    return pack_trace(trace, jpeg, id=f"{subject.identity} {patch}", temperatures=TEMPERATURES)
-
-
-def pack_trace(trace: Trace, jpeg: bytes, **fields: object) -> bytes:
-    """Packs the trace in float32, because at a low temperature the rounding of float16 would show. `fields`: further
-    fields of the header."""
-    q, k, _ = trace.record[0]
-    header = {
-        "format": FORMAT,
-        "scale": trace.native_scale,
-        "layers": 1,
-        "heads": 1,
-        "head_dim": q.shape[2],
-        "tokens": trace.tokens,
-        "prefix": [],
-        "grid": list(trace.grid),
-        "size": list(trace.size),
-        "held": [0],
-        **fields,
-    }
-    return pack(header, {"q": q[None].numpy(), "k": k[None].numpy(), "image": jpeg})
 
 
 def dark_question() -> Question:
@@ -308,11 +272,10 @@ def mask_question() -> Question:
     )  # fmt: skip
 
 
-SIZES_TEXT = "A photograph of yours is shown here too. The app has other sizes of patches."
 TENTHS_PATTERN = r"-?([0-3]?\d|40)"
 SETTINGS = {
     "arrows": TextSetting(first_arrows(), pattern=rf"{TENTHS_PATTERN}(_{TENTHS_PATTERN}){{35}}"),
-    "patch": Setting.of(8, PATCH_SIZES),
+    "patch": Setting.of(8, PATCH_SIZES, (8, 16, 32)),
     "temperature": Setting.of(0.002, TEMPERATURES),
     "hidden": TextSetting("", pattern=r"[A-Za-z0-9_-]{1,600}"),
     "at": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
@@ -326,13 +289,12 @@ LESSON = Lesson(
     {
         "arrows": Step(
             "1 · Queries and keys", arrows, "by_hand_query",
-            ("by_hand_even", "by_hand_one_role", "by_hand_one_way"), ("arrows",), own=None,
+            ("by_hand_even", "by_hand_one_role", "by_hand_one_way"), ("arrows",), picture=False,
         ),
-        "values": Step("2 · Values", values, "by_hand_values", ("by_hand_receive",), ("arrows",), own=None),
+        "values": Step("2 · Values", values, "by_hand_values", ("by_hand_receive",), ("arrows",), picture=False),
         "colours": Step(
             "3 · On a picture", colours, "by_hand_dark", ("by_hand_hot",), ("patch", "temperature", "hidden", "at"),
-            ahead=({"patch": (8, 16, 32)},), beyond=SIZES_TEXT, own=True,
         ),
-        "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask"), own=None),
+        "masks": Step("4 · Masks", masks, "by_hand_mask", ("by_hand_causal",), ("arrows", "mask"), picture=False),
     },
 )  # fmt: skip

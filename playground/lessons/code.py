@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from playground.lessons import pictures
-from playground.lessons.lesson import APP_PICTURES, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
     KEY,
     QUERY,
@@ -327,17 +327,15 @@ LESSON = Lesson(
     "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
     "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept.",
     {
-        "part": Setting.of("attention", PART_TITLES), "module": Setting.of("parameter", MODULE_TITLES),
-        "timed": Setting.of("no", ("no", "yes")), "line": Setting.of("scores", LINE_NAMES),
+        "part": Setting.in_python("attention", PART_TITLES), "module": Setting.in_python("parameter", MODULE_TITLES),
+        "timed": Setting.of("no", ("no", "yes"), ("no",)), "line": Setting.in_python("scores", LINE_NAMES),
     },
     {
         "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"),
-                     ahead=({"part": None}, {"module": None}), own=None),
+                     picture=False),
         "twice": Step(
             "2 · Twice the same attention", attention_twice, "code_fused", settings=("timed", "line"),
-            ahead=({"timed": ("no",)}, {"line": None}),
-            beyond="The app measures both on its machine, and on your own picture.",
         ),
-        "library": Step("3 · A library, and where the picture breaks", library, "code_library", beyond=APP_PICTURES),
+        "library": Step("3 · A library, and where the picture breaks", library, "code_library"),
     },
 )  # fmt: skip

@@ -225,11 +225,13 @@ LESSON = Lesson(
     "the number of tokens.",
     SETTINGS,
     {
-        "pairs": Step("1 · Every pair", pairs, "cost_ratio", ("cost_back",), (*DIALS,), own=None),
+        "pairs": Step("1 · Every pair", pairs, "cost_ratio", ("cost_back",), (*DIALS,), picture=False),
         "formulas": Step(
-            "2 · FLOPs by formula", formulas, "cost_share", ("cost_textbook",), (*SWITCHES, *DIALS), own=None
+            "2 · FLOPs by formula", formulas, "cost_share", ("cost_textbook",), (*SWITCHES, *DIALS), picture=False
         ),
-        "memory": Step("3 · Memory", memory, "cost_memory", settings=(*DIALS,), own=None),
-        "measured": Step("4 · Measured here", measured_here, "cost_measured", settings=(*SWITCHES, *DIALS), own=None),
+        "memory": Step("3 · Memory", memory, "cost_memory", settings=(*DIALS,), picture=False),
+        "measured": Step(
+            "4 · Measured here", measured_here, "cost_measured", settings=(*SWITCHES, *DIALS), picture=False
+        ),
     },
 )

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 import numpy as np
 import plotly.graph_objects as go
 
-from playground.lessons import pictures as beside
 from playground.lessons.heads_numbers import (
     EACH_ALONE,
     HEADS_PATTERN,
@@ -21,20 +20,17 @@ from playground.lessons.heads_numbers import (
     switch_off,
 )
 from playground.lessons.lesson import (
-    APP_MODELS,
-    APP_PICTURES,
     LAYER,
-    UPPER,
     Lesson,
     Setting,
     Settings,
     Step,
     Subject,
 )
-from playground.lessons.measures import Measured, brightest_share, layer_of_distances, trend
-from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Maker, Part, Row, Wait, Words
-from playground.lessons.questions import Painting, Photo, Question, choice_question
-from playground.samples import SAMPLES, start_patch
+from playground.lessons.made import made, made_words
+from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
+from playground.lessons.questions import Painting, Question, choice_question
+from playground.samples import SAMPLES
 
 if TYPE_CHECKING:
     from playground.analysis.heads import Habits
@@ -76,25 +72,12 @@ ANSWER_TEXT = (  # `share`: what the brightest 2 % of the patches hold of the ro
 
 def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     """A row to guess, in the head that the reader chose in the microscope, or else in a head that looks far."""
-    from playground.analysis.heads import far_looking_head
-
-    yield Wait("Looking for a head that is worth a guess …")
-    trace = subject.trace()
-    spot = start_patch(subject.name, trace.grid)
-    layer, head = subject.chosen_head or subject.cached("far looking", lambda: far_looking_head(trace, spot))
-    weights = trace.on_grid(trace.row(layer, head, spot)).flatten()  # (patches,)
-    rows, columns = trace.grid
-    photo = Photo(
-        subject.photo(), (rows, columns), columns / rows, mark=spot[0] * columns + spot[1],
-        heat=tuple(round(float(weight), 6) for weight in weights), paints=True, height=400,
-        beside=beside.around(subject.jpeg, trace.grid, spot, ENLARGED_CAPTION),
-    )  # fmt: skip
-    asks = Words(QUESTION_TEXT, values={"head": Measured("far_head", head), "layer": Measured("far_layer", layer)})
-    share, peak = Measured("far_share", brightest_share(weights)), Measured("far_peak", float(weights.max()))
-    answer_words = Words(ANSWER_TEXT, values={"share": share, "largest": peak})
-    from_photo = {"asks": asks, "says": answer_words, "picture": Maker("far_row", {"words": ENLARGED_CAPTION})}
-    question = Question("heads_row", asks.says, Painting(), None, answer_words.says, photo)
-    yield Ask(question, f"{subject.identity} {layer} {head}", afresh=True, own=from_photo)
+    chosen = dict(zip(("layer", "head"), subject.chosen_head or (), strict=False))
+    asks = made_words(QUESTION_TEXT, head=made("far_head", **chosen), layer=made("far_layer", **chosen))
+    answer = made_words(ANSWER_TEXT, share=made("far_share", **chosen), largest=made("far_peak", **chosen))
+    picture = made("far_row", caption=ENLARGED_CAPTION, **chosen)
+    context = " ".join(map(str, chosen.values()))
+    yield Ask(Question("heads_row", asks, Painting(), None, answer, picture), context, afresh=True)
 
 
 # All heads ------------------------------------------------------------------------------------------------------------
@@ -130,18 +113,8 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
     means, deviations = yield from measured_habits(subject, settings.over)
     trace = subject.trace()
     yield from sampled_rows_note(trace)
-    from_photo = Maker("atlas", {"habits": legend()}) if settings.over == ON_PICTURE else None
-    yield Drawing("atlas", atlas_data(subject, trace, means, deviations), ("measure",), from_photo)
+    yield Drawing("atlas", atlas_data(subject, trace, means, deviations), ("measure",))
     yield Ask(entropy_question())
-
-
-def legend() -> list[dict[str, str]]:
-    """How each habit is drawn; core/habits.js reads this."""
-    from playground.analysis.heads import HABITS
-
-    return [
-        {"label": habit.label, "short": habit.short, "colour": habit.colour, "symbol": habit.symbol} for habit in HABITS
-    ]
 
 
 def measures_of(prefix: tuple[str, ...]) -> list[str]:
@@ -251,44 +224,27 @@ def distances_by_layer(subject: Subject, settings: Settings) -> Iterator[Part]:
     means, deviations = yield from measured_habits(subject, settings.over)
     trace = subject.trace()
     yield from sampled_rows_note(trace)
-    is_this_picture = settings.over == ON_PICTURE
-    yield near_or_far(means.distance, is_this_picture)
-    yield Chart(
-        scatter(trace, means, deviations),
-        "heads-distance-by-depth",
-        290,
-        own=by_depth(trace) if is_this_picture else {},
-    )
+    note = "" if settings.over == ON_PICTURE else f" {OF_SAMPLES_TEXT}"
+    yield Words(near_or_far(means.distance) + note)
+    yield Chart(scatter(trace, means, deviations), "heads-distance-by-depth", 290)
     yield Ask(far_question())
 
 
-FAR_TEXT = (
-    "A figure of the ViT paper. A mark is a head: across, its layer; upwards, its mean attention distance. On the pink "
-    "line a patch and its eight neighbours get a ninth each. Here the nearest layer on average is layer {near} "
-    "({near_by:.1f} patches), the farthest layer {far} ({far_by:.1f}): {verdict}."
-)
+def near_or_far(distance: np.ndarray) -> str:
+    """Sentences that say whether heads look farther in higher layers. distance: (layers, heads)"""
+    by_layer = distance.mean(axis=1)
+    near, far = int(by_layer.argmin()), int(by_layer.argmax())
+    return (
+        "A figure of the ViT paper. A mark is a head: across, its layer; upwards, its mean attention distance. On the "
+        "pink line a patch and its eight neighbours get a ninth each. Here the nearest layer on average is layer "
+        f"{near} ({by_layer[near]:.1f} patches), the farthest layer {far} ({by_layer[far]:.1f}): {trend(by_layer)}."
+    )
 
 
-def near_or_far(distance: np.ndarray, is_this_picture: bool) -> Words:
-    """Sentences that say whether heads look farther in higher layers. distance: (layers, heads), of this picture if
-    `is_this_picture`, else means over the samples."""
-
-    def layer_fact(end: str, value: str) -> Measured:
-        arguments = {"which": end, "what": value}
-        return Measured("layer_by_distance", layer_of_distances(distance, end, value), arguments)
-
-    values = {
-        "near": layer_fact("nearest", "layer"), "near_by": layer_fact("nearest", "distance"),
-        "far": layer_fact("farthest", "layer"), "far_by": layer_fact("farthest", "distance"),
-        "verdict": Measured("by_depth", trend(distance)),
-    }  # fmt: skip
-    words = Words(FAR_TEXT, values=values)
-    return words if is_this_picture else Words(f"{words.says} {OF_SAMPLES_TEXT}")
-
-
-def by_depth(trace: Trace) -> Maker:
-    hover = "layer {layer}, head {head}: {habit}<br>listens {away} patches away, {pixels} pixels"
-    return Maker("by_depth", {"habits": legend(), "hover": hover, "patch": trace.patch_size})
+def trend(by_layer: np.ndarray) -> str:
+    """A word for whether heads attend farther in higher layers."""
+    slope = float(np.corrcoef(np.arange(len(by_layer)), by_layer)[0, 1]) if len(by_layer) > 2 else 0.0
+    return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
 
 
 def scatter(trace: Trace, means: Habits, deviations: Habits | None) -> go.Figure:
@@ -336,35 +292,26 @@ LESSON = Lesson(
     "heads",
     "A layer asks several questions at once: every **head** has its own queries, keys and values.",
     {
-        "measure": Setting.of(ENTROPY, MEASURE_NAMES),
-        "over": Setting.of(ON_PICTURE, OVER_TITLES),
-        "off": OffSetting("", pattern=HEADS_PATTERN),
+        "measure": Setting.in_python(ENTROPY, MEASURE_NAMES),
+        "over": Setting.in_python(ON_PICTURE, OVER_TITLES),
+        "off": OffSetting("", played=EACH_ALONE, pattern=HEADS_PATTERN),
         "summed": LAYER,
     },
     {
         "row": Step(
             "1 · Where will it look?", row, "heads_row",
-            beyond=f"{APP_MODELS} It asks about the head that you have chosen in the microscope.",
-            own=True,
         ),
         "atlas": Step(
             "2 · All heads", atlas, "heads_entropy", settings=("measure", "over"),
-            ahead=({"measure": None}, {"over": None}), beyond=APP_MODELS, own=True,
         ),
         "far": Step(
-            "3 · Near first, far later?", distances_by_layer, "heads_far", settings=("over",), ahead=({"over": None},),
-            beyond=APP_MODELS, own=True,
+            "3 · Near first, far later?", distances_by_layer, "heads_far", settings=("over",),
         ),
         "off": Step(
             "4 · Switch a head off", switch_off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),
-            ahead=({"off": EACH_ALONE},),
-            beyond="A photograph of yours is shown here too. Here one head is off at a time, or all heads of a layer. "
-            "The app switches off any of them together, and has other models.",
-            own=True,
         ),
         "sum": Step(
             "5 · Is a layer the sum of its heads?", sum_of_heads, "heads_sum", settings=("summed",),
-            ahead=({"summed": range(UPPER, 6)},), beyond=APP_PICTURES,
         ),
     },
 )  # fmt: skip

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from playground.lessons.lesson import Settings, Subject, TextSetting, choice_of_layer, layer_of
-from playground.lessons.measures import Measured, number_of_head
-from playground.lessons.parts import Ask, Drawing, Exercise, Maker, Part, Reported, Wait, Words
+from playground.lessons.parts import Ask, Drawing, Exercise, Part, Reported, Wait, Words
 from playground.lessons.questions import Bars, Number, Question, choice_question
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url
@@ -141,17 +140,6 @@ def off_question(says: str) -> Question:
     )  # fmt: skip
 
 
-def about_heads(means: Habits, text: str, *which: str) -> Words:
-    """The text, with measured numbers of heads for its blanks. `which` names the heads: the one that adds "most", or
-    the one with the "sharpest" or "evenest" rows."""
-    return Words(text, values={
-        f"{head}_{value}": Measured("a_head", number_of_head(means, head, value), {"which": head, "what": value})
-        for head in which
-        for value in ("layer", "head", "adds", "entropy")
-        if f"{{{head}_{value}" in text
-    })  # fmt: skip
-
-
 def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Words(
         "In a second pass the result of a head is replaced by zeros, for all tokens. How do tokens differ after every "
@@ -163,17 +151,13 @@ def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield from sampled_rows_note(trace)
     yield Wait("Running the network without heads that are off …")
     strongest_head = spot_of(np.nanargmax(means.effect), means.effect)
-    from_photo = Maker("board", {"off": settings.off})
-    yield Drawing(
-        "board",
-        board_data(subject, trace, means, strongest_head, switched_off(settings.off, trace)),
-        ("off",),
-        from_photo,
-    )
-    answer = about_heads(means, STRONGEST_TEXT, "most")
+    board = board_data(subject, trace, means, strongest_head, switched_off(settings.off, trace))
+    yield Drawing("board", board, ("off",))
+    layer, head = strongest_head
     yield Exercise(
         "Switch off one head alone: the one that adds most to the tokens, compared with the average of its layer.",
-        answer.says,
+        f"Head {head} of layer {layer}: it adds {means.effect[layer, head]:.2f} × the average of its layer. What adds "
+        "much need not matter most for the answer.",
         hint="Point at the switches: each says what its head adds. Or colour *All heads* and read the cards.",
         id="heads_strongest",
         done=Reported("board", "strongest_alone"),
@@ -181,7 +165,6 @@ def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
             (Reported("board", "strongest_among_others"), "It is among them. Switch it off alone."),
             (Reported("board", "another_head"), "Another head adds more, compared with the average of its layer."),
         ],
-        own={"answer": answer},
     )
     yield Exercise(
         "Switch off all heads of one layer. What do the tokens still get from it?",
@@ -198,26 +181,20 @@ def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
              "These are heads of several layers. The heads of one layer stand in one row."),
         ],
     )  # fmt: skip
-    answer = OFF_TEXT.format(**numbers_without(subject, trace, means))
-    yield Ask(off_question(answer), own={"says": Maker("without_heads", {"words": OFF_TEXT})})
+    yield Ask(off_question(OFF_TEXT.format(**numbers_without(subject, trace, means))))
 
 
 def numbers_without(subject: Subject, trace: Trace, means: Habits) -> dict[str, str]:
     """How far the patches move after the last layer without the head with the sharpest or the evenest rows."""
     numbers = {}
-    for which in ("sharpest", "evenest"):
-        layer, head, entropy = (number_of_head(means, which, value) for value in ("layer", "head", "entropy"))
-        numbers |= {f"{which}_layer": str(layer), f"{which}_head": str(head), f"{which}_entropy": f"{entropy:.1f}"}
+    for which, index in (("sharpest", means.entropy.argmin()), ("evenest", means.entropy.argmax())):
+        layer, head = spot_of(index, means.entropy)
+        entropy = f"{means.entropy[layer, head]:.1f}"
+        numbers |= {f"{which}_layer": str(layer), f"{which}_head": str(head), f"{which}_entropy": entropy}
         for to in REPLACEMENTS:
-            change = loss_without(subject, trace, [(int(layer), int(head))], to).change[-1, len(trace.prefix) :]
+            change = loss_without(subject, trace, [(layer, head)], to).change[-1, len(trace.prefix) :]
             numbers[f"{which}_{to}"] = percent(float(change.mean()))
     return numbers
-
-
-STRONGEST_TEXT = (
-    "Head {most_head} of layer {most_layer}: it adds {most_adds:.2f} × the average of its layer. What adds much need "
-    "not matter most for the answer."
-)
 
 
 def switched_off(text: str, trace: Trace) -> list[Spot]:

@@ -26,12 +26,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
+    """If Python computes what the setting changes, `played` has the values that the folder without a server offers,
+    because it has no Python. If the browser computes it, `played` is empty."""
+
     default: object
     options: tuple
+    played: tuple = ()
 
     @staticmethod
-    def of(default: object, options: Iterable) -> Setting:
-        return Setting(default, tuple(options))
+    def of(default: object, options: Iterable, played: Iterable = ()) -> Setting:
+        return Setting(default, tuple(options), tuple(played))
+
+    @staticmethod
+    def in_python(default: object, options: Iterable) -> Setting:
+        """A setting with so few options that the folder offers them all."""
+        every_option = tuple(options)
+        return Setting(default, every_option, every_option)
 
     def read(self, text: str | None) -> object:
         return {str(option): option for option in self.options}.get(text, self.default)
@@ -62,10 +72,6 @@ class RenamedSetting(Setting):
         return self.read(address.get(name, address.get(self.former)))
 
 
-# On a site without a server, one of these lines stands below a step: APP_PICTURES below a step that always shows its
-# sample, APP_MODELS below a step that can show a visitor's photograph.
-APP_PICTURES = "The app shows it on your own picture, and in other models."
-APP_MODELS = "A photograph of yours is shown here too, in our small model. The app has other models."
 Result = TypeVar("Made")
 
 
@@ -157,14 +163,7 @@ class Step:
     question: str  # id of the step's question
     exercises: tuple[str, ...] = ()  # ids of the exercises that are done on the page
     settings: tuple[str, ...] = ()  # names of the settings that the step shows
-    # For the folder without a server, which has no Python: the build computes the step ahead. Each group maps
-    # settings to values, or to None for all options; the step is computed for every combination of values in a group.
-    # `beyond` says what the app can show in addition.
-    ahead: tuple[Mapping[str, Iterable | None], ...] = ()
-    beyond: str = ""
-    # Whether the step can show a visitor's photograph on a site without a server. True: it can, except for the parts
-    # in a `Stays`. False: the step always shows its sample, and the page says so. None: the step shows no picture.
-    own: bool | None = False
+    picture: bool = True  # whether it is about the picture on view
 
 
 @dataclass(frozen=True)
@@ -182,7 +181,7 @@ class Lesson:
 
 MOST_LAYERS = 64
 UPPER = -1
-LAYER = Setting.of(UPPER, range(UPPER, MOST_LAYERS))
+LAYER = Setting.of(UPPER, range(UPPER, MOST_LAYERS), range(UPPER, 6))  # the folder has our small model of six layers
 
 
 def setting_of_layer(layer: int, subject: Subject) -> int:

@@ -149,8 +149,8 @@ PARTS = {
         (
             ("self.fc2(self.hidden(tokens))", "MLP(z) = h W_2 + b_2"),
             ("x = self.fc1(x)", "z W_1 + b_1"),
-            ("return self.norm(self.act(gate) * x)", "gated: h = SiLU(z W_g) ⊙ z W_1"),
-            ("return self.norm(self.act(x))", "h = GELU(z W_1 + b_1)"),
+            ("return self.act(gate) * x", "gated: h = SiLU(z W_g) ⊙ z W_1"),
+            ("return self.act(x)", "h = GELU(z W_1 + b_1)"),
         ),
     ),
     "layer": Section(
@@ -173,20 +173,19 @@ PARTS = {
             ("x, qkv = block(x, scale, rotation, within(at, layer))", "z_{ℓ−1} → z_ℓ"),
             ("x = self.norm(x)", "LN(z_L)"),
             ("read = x[:, 0]", "y = LN(z_L^0), the class token's row"),
-            ("return self.head(self.pre_logits(", "y W_{head} + b"),
+            ("return self.head(self.fc_norm(", "y W_{head} + b"),
         ),
     ),
     "torch": Section(
         "Words of PyTorch",
         "A *Module* is a function with parameters; calling it calls `forward`. A *Parameter* is a tensor that training "
-        "changes: whatever is put on a Module as one is found by `parameters()`. *Sequential* calls its modules one "
-        "after the other; a *ModuleList* only holds them, and the code says what is called when.",
+        "changes: whatever is put on a Module as one is found by `parameters()`. A *ModuleList* only holds its "
+        "modules, and the code says what is called when.",
         (vit.VisionTransformer.__init__, vit_parts.LayerScale),
         (
             ("self.cls_token = nn.Parameter(", "Parameter: learned, one for all pictures"),
             ("self.pos_embed = nn.Parameter(", "Parameter: a row for each place"),
             ("self.blocks = nn.ModuleList(", "ModuleList: L layers, called in a loop"),
-            ("self.pre_logits = nn.Sequential(hidden)", "Sequential: fc, then tanh; or nothing"),
             ("self.gamma = nn.Parameter(", "Parameter: γ, D numbers"),
         ),
     ),

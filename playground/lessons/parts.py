@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -13,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from playground.lessons.measures import Measured
+from playground.lessons.made import Made
 from playground.lessons.questions import Question, plain_value
-from playground.numbers import percent
 from playground.pictures.jpegs import data_url
 
 if TYPE_CHECKING:
@@ -34,40 +32,8 @@ QUIET = "#83838F"  # a grey for the light and the dark theme
 class Words:
     """Prose, as Markdown; d_k, √d_k and e^x are set as formulas."""
 
-    text: str
+    text: str | Made
     small: bool = False  # whether it is shown as a caption
-    values: Mapping[str, Measured] = field(default_factory=dict)  # fill the blanks in the text, such as {share:%}
-    own: Mapping[str, Replacement] = field(default_factory=dict)  # {"text": the replacement for a visitor's photograph}
-
-    @property
-    def says(self) -> str:
-        """The text with its values in its blanks. Braces without a value stay: a model's name may have some."""
-        return BLANKS.sub(lambda blank: _blank_text(self, blank), self.text)
-
-
-BLANKS = re.compile(r"\{(\w+)(?::([^}]*))?\}")
-
-
-def _blank_text(words: Words, blank: re.Match) -> str:
-    return formatted_number(words.values[blank[1]].value, blank[2] or "") if blank[1] in words.values else blank[0]
-
-
-def formatted_number(number: float | list[float] | str, style: str) -> str:
-    """The number as text. `style` is a Python format such as ".2f", or "%" for `percent`, our rule for shares."""
-    return percent(number) if style == "%" else format(number, style)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class Maker:
-    """Names a function of microscope/lessons/subject.js that makes data or a picture from a visitor's photograph."""
-
-    name: str
-    given: Mapping[str, object] = field(default_factory=dict)  # the function's arguments
-
-
-# On a site without a server that shows a visitor's photograph, some fields of a part are replaced. A part's `own` maps
-# the names of these fields to the replacements.
-Replacement = Words | Measured | Maker
 
 
 @dataclass(frozen=True)
@@ -95,7 +61,6 @@ class Ask:
     question: Question
     context: str = ""
     afresh: bool = False
-    own: Mapping[str, Replacement] = field(default_factory=dict)  # field of the question -> its replacement
 
 
 class After(tuple):
@@ -107,14 +72,6 @@ class After(tuple):
         hidden_parts = super().__new__(cls, parts)
         hidden_parts.question = question
         return hidden_parts
-
-
-class Stays(tuple):
-    """Parts that only Python can compute. In the folder without a server they keep showing the sample when the other
-    parts show a visitor's photograph; the page says so."""
-
-    def __new__(cls, *parts: Part) -> Stays:
-        return super().__new__(cls, parts)
 
 
 class Row(tuple):
@@ -164,12 +121,11 @@ class Pick(Choice):
 
 @dataclass(frozen=True)
 class Picture:
-    data: bytes
+    data: bytes | Made
     caption: str = ""
     width: int | None = None  # pixels; None: the picture's own width, at most the column's
     kind: str = "jpeg"
     words: str = ""  # alternative text; the caption, if empty
-    own: Mapping[str, Replacement] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -179,9 +135,8 @@ class Drawing:
     host without Python also adds `played`, the states of the settings whose numbers it has."""
 
     name: str
-    data: Mapping | bytes
+    data: Mapping | bytes | Made
     settings: tuple[str, ...] = ()
-    own: Maker | None = None  # replaces `data`
 
 
 @dataclass(frozen=True)
@@ -195,18 +150,16 @@ class Moves:
 
 @dataclass(frozen=True)
 class Chart:
-    figure: go.Figure
+    figure: go.Figure | Made  # a recipe gets `figure_record` of a figure without numbers
     name: str  # name of the file that the chart's camera button saves
     height: int = 320  # pixels
     moves: Moves | None = None
-    own: Mapping[int, Measured] | Maker = field(default_factory=dict)  # trace -> its y; or all traces
 
 
 @dataclass(frozen=True)
 class Table:
     head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    own: Mapping[str, Replacement] = field(default_factory=dict)
+    rows: Sequence[Sequence[str]] | Made
 
 
 @dataclass(frozen=True)
@@ -251,7 +204,6 @@ class Exercise:
     done: Condition | None = None
     tempting: Sequence[tuple[Condition, str]] = ()
     answers: Sequence[tuple[str, str]] = ()  # (words, why it is wrong); "" for the right one
-    own: Mapping[str, Replacement] = field(default_factory=dict)
 
 
 def think(asks: str, answer: str) -> Fold:
@@ -259,7 +211,7 @@ def think(asks: str, answer: str) -> Fold:
     return Fold(asks, Words(answer))
 
 
-Group = After | Stays | Row | Fold
+Group = After | Row | Fold
 Part = Words | Wait | Workbench | Ask | Group | Choice | Drawing | Picture | Chart | Table | Code | Exercise
 
 
@@ -274,22 +226,16 @@ def _records_of(part: Part, store_bytes: Callable[[bytes], object]) -> Iterator[
         return
     if isinstance(part, After):
         yield from ({**record, "after": part.question} for record in plain_parts(part, store_bytes))
-    elif isinstance(part, Stays):
-        yield from ({**record, "stays": True} for record in plain_parts(part, store_bytes))
     elif isinstance(part, Row):
         yield {"kind": type(part).__name__.lower(), "shares": [*part.shares], "parts": plain_parts(part, store_bytes)}
     elif isinstance(part, Fold):
         yield {"kind": "fold", "title": part.title, "parts": plain_parts(part, store_bytes)}
     else:
-        yield {"kind": type(part).__name__.lower()} | _fields(part, store_bytes) | own_of(part)
+        yield {"kind": type(part).__name__.lower()} | _fields(part, store_bytes)
 
 
 def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
     match part:
-        case Words():
-            return {"small": part.small} | _words(part)
-        case Table(head, rows):
-            return {"head": [*head], "rows": plain_value(rows)}
         case Ask(question, context, afresh):
             return {"question": plain_value(question), "context": context, "afresh": afresh}
         case Choice(setting, label, options):
@@ -298,13 +244,12 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
             content = {"file": store_bytes(data)} if isinstance(data, bytes) else {"data": plain_value(data)}
             return {"name": name, "settings": list(settings)} | content
         case Picture(data, caption, width, kind, words):
-            with Image.open(BytesIO(data)) as image:
-                size = [*image.size]
-            url = data_url(data, kind)
-            return {"data": url, "caption": caption, "width": width, "words": words or caption, "size": size}
+            picture = plain_value(data) if isinstance(data, Made) else _picture(data, kind)
+            return {"data": picture, "caption": caption, "width": width, "words": words or caption}
         case Chart(figure, name, height, moves):
-            return {"figure": _figure(figure, moves), "name": name, "height": height, "moves": plain_value(moves)}
-        case Exercise(asks, answer, hint, id, done, tempting, answers, _):
+            record = plain_value(figure) if isinstance(figure, Made) else figure_record(figure, moves)
+            return {"figure": record, "name": name, "height": height, "moves": plain_value(moves)}
+        case Exercise(asks, answer, hint, id, done, tempting, answers):
             record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain_value(answers)}
             return record | {
                 "done": condition_record(done),
@@ -316,40 +261,12 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
     return record
 
 
-def _words(words: Words) -> dict:
-    """The text and, for each of its blanks, the measure and its value as a string."""
-    if not words.values:
-        return {"text": words.text}
-    texts = {blank[1]: _blank_text(words, blank) for blank in BLANKS.finditer(words.text) if blank[1] in words.values}
-    return {
-        "text": words.text,
-        "values": {name: words.values[name].as_plain() | {"says": texts[name]} for name in texts},
-    }
+def _picture(data: bytes, kind: str) -> dict:
+    with Image.open(BytesIO(data)) as image:
+        return {"url": data_url(data, kind), "size": [*image.size]}
 
 
-def own_of(part: Part) -> dict:
-    """{"own": the replacements for a visitor's photograph, for microscope/lessons/subject.js}; {} without any."""
-
-    def record_of(value: Replacement) -> dict:
-        match value:
-            case Words():
-                return _words(value)
-            case Measured():
-                return value.as_plain()
-            case Maker(name, given):
-                return {"made": name, **{k: record_of(v) if isinstance(v, Words) else v for k, v in given.items()}}
-
-    match part:
-        case Drawing(own=Maker() as own) | Chart(own=Maker() as own):
-            return {"own": record_of(own)}
-        case Words(own=own) | Ask(own=own) | Chart(own=own) | Picture(own=own) | Table(own=own) | Exercise(own=own) if (
-            own
-        ):
-            return {"own": {str(name): record_of(value) for name, value in own.items()}}
-    return {}
-
-
-def _figure(figure: go.Figure, moves: Moves | None) -> dict:
+def figure_record(figure: go.Figure, moves: Moves | None = None) -> dict:
     """The figure for JSON, without the theme, which the host sets, and the moving point's place, which the browser
     sets."""
     plain_figure = json.loads(figure.to_json())  # type: ignore[arg-type]

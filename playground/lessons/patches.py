@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from playground.lessons import pictures as beside
-from playground.lessons.lesson import APP_PICTURES, Lesson, Setting, Settings, Step, Subject, TextSetting
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.parts import After, Ask, Choice, Code, Drawing, Exercise, Fold, Part, Row, Table, When, Words
 from playground.lessons.patches_places import ORDER_COUNT, TABLE_TITLES, positions, shuffle
 from playground.lessons.questions import Number, Photo, Question, choice_question
@@ -310,16 +310,16 @@ def extra_question_about(subject: Subject):
 
 PLACE_PATTERN = r"\d{1,2},\d{1,2}"
 SETTINGS = {
-    "patch": Setting.of(16, PATCH_SIZES),
+    "patch": Setting.of(16, PATCH_SIZES, (8, 16, 32)),
     "at": TextSetting("", pattern=PLACE_PATTERN),
     "number": Setting.of(0, range(2048)),
-    "pictures": Setting.of("filters", PICTURE_KINDS),
+    "pictures": Setting.in_python("filters", PICTURE_KINDS),
     "filter": Setting.of(0, range(200)),
-    "table": Setting.of("learned", TABLE_TITLES),
+    "table": Setting.in_python("learned", TABLE_TITLES),
     "place": TextSetting("", pattern=PLACE_PATTERN),
-    "positions": Setting.of("off", ("off", "on")),
-    "order": Setting.of(1, range(1, ORDER_COUNT + 1)),
-    "after": Setting.of(1, range(64)),
+    "positions": Setting.in_python("off", ("off", "on")),
+    "order": Setting.of(1, range(1, ORDER_COUNT + 1), (1, 2)),
+    "after": Setting.of(1, range(64), (1,)),
     "asker": TextSetting("", pattern=PLACE_PATTERN),
 }
 LESSON = Lesson(
@@ -330,22 +330,18 @@ LESSON = Lesson(
     {
         "cut": Step(
             "1 · The picture falls apart", cut, "patches_tokens", ("patches_halve",), ("patch", "at", "number"),
-            ahead=({"patch": (8, 16, 32)},), beyond=APP_PICTURES,
         ),
         "filters": Step(
             "2 · What the matrix looks for", filters, "patches_filter", settings=("pictures", "filter"),
-            ahead=({"pictures": None},), beyond=APP_PICTURES,
         ),
-        "extra": Step("3 · Tokens that are no patches", extra_tokens, "patches_extra", beyond=APP_PICTURES),
+        "extra": Step("3 · Tokens that are no patches", extra_tokens, "patches_extra"),
         "positions": Step(
             "4 · Where a patch lies", positions, "patches_below", ("patches_sines",), ("table", "place"),
-            ahead=({"table": None},), beyond=APP_PICTURES, own=None,
+            picture=False,
         ),
         "shuffle": Step(
             "5 · Without positions", shuffle, "patches_shuffle", ("patches_told",),
             ("positions", "order", "after", "asker"),
-            ahead=({"positions": None, "order": (1, 2), "after": (1,)},),
-            beyond="Here are two orders in one layer. " + APP_PICTURES,
         ),
     },
 )  # fmt: skip

@@ -13,41 +13,9 @@ from playground.lessons.questions import Beside
 from playground.pictures.jpegs import as_jpeg, data_url
 
 ENLARGED_SIDE = 480  # pixels along a side of an enlarged picture
-REACH = 2  # patches on each side of the query's patch
 OUTLINE_COLOUR = "#0072b2"
 MAP_SIDE = 360  # pixels, the longer side of a map
 TINY_SIDE = 64  # pixels: a smaller picture is enlarged without smoothing
-
-
-def around(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int], words: str) -> Beside:
-    image = enlarged_patch(jpeg, grid, spot)
-    return Beside(data_url(as_jpeg(image)), words, image.width / image.height)
-
-
-def enlarged_patch(jpeg: bytes, grid: tuple[int, int], spot: tuple[int, int]) -> Image.Image:
-    """A patch, outlined, and the patches around it."""
-    image = Image.open(io.BytesIO(jpeg)).convert("RGB")
-    patch_height, patch_width = image.height / grid[0], image.width / grid[1]
-    row, column = (min(max(place, REACH), max(REACH, n - 1 - REACH)) for place, n in zip(spot, grid, strict=True))
-    first_patch, patches_across = (row - REACH, column - REACH), 2 * REACH + 1
-    box = (
-        first_patch[1] * patch_width,
-        first_patch[0] * patch_height,
-        (first_patch[1] + patches_across) * patch_width,
-        (first_patch[0] + patches_across) * patch_height,
-    )
-    crop = image.crop(tuple(round(edge) for edge in box)).resize(
-        (ENLARGED_SIDE, round(ENLARGED_SIDE * patch_height / patch_width))
-    )
-    corner = [
-        (spot[1] - first_patch[1]) * crop.width / patches_across,
-        (spot[0] - first_patch[0]) * crop.height / patches_across,
-    ]
-    outline = [*corner, corner[0] + crop.width / patches_across, corner[1] + crop.height / patches_across]
-    pen = ImageDraw.Draw(crop)
-    pen.rectangle(outline, outline="black", width=6)
-    pen.rectangle([edge + 2 * (1 if i < 2 else -1) for i, edge in enumerate(outline)], outline="white", width=2)
-    return crop
 
 
 def pixels(patch: np.ndarray, words: str) -> Beside:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
+from playground.lessons.made import Made
+
 PICTURE_HEIGHT = 380  # height of a picture in pixels
 
 # How a guess is made -------------------------------------------------------------------------------------------------
@@ -20,7 +22,7 @@ class Number:
     """A number that is dragged on the picture's axis, or set with a slider."""
 
     low: float
-    high: float
+    high: float | Made
     unit: str = ""
     step: float = 1
     log: bool = False
@@ -143,13 +145,15 @@ class Pictures:
 @dataclass(frozen=True)
 class Question:
     id: str
-    asks: str  # the guessed number replaces the blank ▢
+    asks: str | Made  # the guessed number replaces the blank ▢
     guess: Number | Choice | Painting
-    truth: float | str | None  # None: the truth is the Photo's `heat`
-    says: str  # the text shown with the answer; **, * and ` as in Markdown
-    picture: Bars | Lines | Squares | Photo | Pictures | None = None
+    truth: float | str | Made | None  # None: the truth is the Photo's `heat`
+    says: str | Made  # the text shown with the answer; **, * and ` as in Markdown
+    picture: Bars | Lines | Squares | Photo | Pictures | Made | None = None
     prose: str = ""  # above the question, beside the picture
-    tempting: tuple[tuple[str | tuple[float, float], str], ...] = ()  # (a wrong answer or range, why it is wrong)
+    tempting: tuple[
+        tuple[str | tuple[float | Made, float | Made], str | Made], ...
+    ] = ()  # (a wrong answer or range, why it is wrong)
 
     def __post_init__(self):
         if isinstance(self.guess, Choice):
@@ -167,6 +171,8 @@ def choice_question(
 
 def plain_value(value: object) -> object:
     """The value for JSON. A dataclass becomes a dict with the name of its class under "kind"."""
+    if isinstance(value, Made):
+        return {"made": value.name} | {name: plain_value(item) for name, item in value.given.items()}
     if is_dataclass(value) and not isinstance(value, type):
         values = {field.name: plain_value(getattr(value, field.name)) for field in fields(value)}
         return {"kind": type(value).__name__} | values

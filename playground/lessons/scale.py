@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from playground.analysis import scale as softmax
 from playground.analysis.scale import CURVE_ROW_COUNT, ROW_COUNT, WIDTHS, Curve
-from playground.lessons.lesson import APP_MODELS, APP_PICTURES, Lesson, Setting, Settings, Step, Subject
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
     CHANGED,
     WEIGHTS,
@@ -305,16 +305,13 @@ def _band(figure: go.Figure, curve: Curve, colour: str, name: str, words: str, i
 SETTINGS = {
     "dk": Setting.of(64, WIDTHS),
     "power": Setting.of(0.5, POWERS),
-    "row": Setting.of(0, range(ROW_COUNT)),
-    "off": Setting.of(EACH_LAYER, (EACH_LAYER, WHOLE_PASS)),
-    "instead": Setting.of(0.0, OTHER_SCALES),
-    "width": Setting.of(START_WIDTH, START_WIDTHS),
-    "start": Setting.of(START_DEVIATION, START_DEVIATIONS),
+    "row": Setting.of(0, range(ROW_COUNT), range(SOME_ROWS)),
+    "off": Setting.in_python(EACH_LAYER, (EACH_LAYER, WHOLE_PASS)),
+    "instead": Setting.in_python(0.0, OTHER_SCALES),
+    "width": Setting.in_python(START_WIDTH, START_WIDTHS),
+    "start": Setting.in_python(START_DEVIATION, START_DEVIATIONS),
 }
-ROW_STEP = {
-    "settings": ("dk", "power", "row"), "ahead": ({"row": range(SOME_ROWS)},),
-    "beyond": f"Here are {SOME_ROWS} random rows; the app has {ROW_COUNT}.",
-}  # fmt: skip
+ROW_SETTINGS = ("dk", "power", "row")
 LESSON = Lesson(
     "scale",
     "A score q·k is a sum of d_k products. The more there are, the further apart scores lie, and the softmax gives "
@@ -322,15 +319,13 @@ LESSON = Lesson(
     "standard deviation of 1.",
     SETTINGS,
     {
-        "row": Step("1 · One random row", row, "scale_spread", ("scale_one_key",), **ROW_STEP, own=None),
-        "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), **ROW_STEP, own=None),
+        "row": Step("1 · One random row", row, "scale_spread", ("scale_one_key",), ROW_SETTINGS, picture=False),
+        "rows": Step("2 · Many rows", rows, "scale_gradient", ("scale_lower",), ROW_SETTINGS, picture=False),
         "model": Step(
             "3 · A real model", model, "scale_trained", ("scale_start",), ("off", "instead", "width", "start"),
-            ahead=({"off": None, "instead": None}, {"width": None, "start": None}), beyond=APP_MODELS, own=True,
         ),
         "answer": Step(
-            "4 · What it then predicts", answer, "scale_answer", settings=("instead",), ahead=({"instead": None},),
-            beyond=APP_PICTURES,
+            "4 · What it then predicts", answer, "scale_answer", settings=("instead",),
         ),
     },
 )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +12,7 @@ import plotly.graph_objects as go
 from playground.analysis import scale as softmax
 from playground.analysis.scale import Verdict
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.measures import Measured, number_of_spreads
+from playground.lessons.made import Made, made, made_words
 from playground.lessons.parts import (
     CHANGED,
     QUIET,
@@ -25,11 +24,11 @@ from playground.lessons.parts import (
     Code,
     Exercise,
     Fold,
-    Maker,
     Part,
     Row,
     Wait,
     Words,
+    figure_record,
 )
 from playground.lessons.questions import Bars, Lines, Number, Photo, Question, Series
 from playground.numbers import percent
@@ -61,67 +60,44 @@ UNTRAINED_TEXT = (
 )
 
 
-def about_spreads(spreads: np.ndarray, text: str) -> Words:
-    """The text with its blanks filled. spreads: (layers, heads), the standard deviation of a row's scaled scores,
-    averaged over the rows of patches."""
-    names = [name for name in ("first", "least", "most", "layer", "head") if f"{{{name}" in text]
-    return Words(
-        text,
-        values={name: Measured("spread_of_scores", number_of_spreads(spreads, name), {"what": name}) for name in names},
-    )
+def about_spreads(text: str) -> Made:
+    values = {name: made("spread_of_scores", what=name) for name in ("first", "least", "most", "layer", "head")}
+    values["note"] = made("sampling_note")
+    return made_words(text, **{name: value for name, value in values.items() if f"{{{name}" in text})
 
 
-def trained_question(model: str, d: int, spreads: np.ndarray, is_random: bool, sampling_note: str) -> Ask:
-    """The question about the head with the widest scores. `spreads`: see `in_spreads`; `is_random`: whether the model
-    is untrained; `sampling_note`: a sentence for a model with so many patches that only some of their rows were
-    measured, else empty."""
-    widest_spreads, layers = spreads.max(axis=1), len(spreads)
-    axis_end = 1.25 * float(widest_spreads.max())
-    asks = about_spreads(spreads, WIDEST_TEXT)
-    answer_words = about_spreads(
-        spreads, UNTRAINED_TEXT.replace("{times}", f"{d**0.5:.1f}") if is_random else SPREADS_TEXT
-    )
-    truth = Measured("spread_of_scores", number_of_spreads(spreads, "last"), {"what": "last"})
-    question = Question(
-        "scale_trained", asks.says, Number(0, round(axis_end, 1), step=0.1), float(widest_spreads[-1]),
-        answer_words.says + (sampling_note and f" {sampling_note}"),
+def trained_question(model: str, d: int, layers: int, is_random: bool) -> Question:
+    """The question about the head with the widest scores. `is_random`: whether the model is untrained."""
+    answer = UNTRAINED_TEXT.replace("{times}", f"{d**0.5:.1f}") if is_random else SPREADS_TEXT
+    lines = Lines(
+        tuple(range(layers)),
+        (
+            Series("independent numbers", (1.0,) * layers, QUIET, dash=True),
+            Series("widest head of the layer", (), WEIGHTS, shown=1, dots=True),
+        ),
+        0, 1, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
+    )  # fmt: skip
+    return Question(
+        "scale_trained", about_spreads(WIDEST_TEXT), Number(0, made("widest_end"), step=0.1),
+        made("spread_of_scores", what="last"), about_spreads(answer + "{note}"),
         prose=f"Divided by √{d}, scores of *independent* numbers have a standard deviation of 1 (dashed). And those of "
         f"{model} on this picture?",
         tempting=() if is_random else (
             ((0.9, 1.1), "So it would be with independent queries and keys, as the rule has it."),
             ((0, 0.1), "Scores that do not differ make even rows: this head would hear all tokens alike."),
-            ((axis_end / 1.1, round(axis_end, 1)), "No head of this model is so wide on this picture."),
+            ((made("widest_end", times=1 / 1.1), made("widest_end")), "No head of this model is so wide on this "
+             "picture."),
         ),
-        picture=Lines(
-            tuple(range(layers)),
-            (
-                Series("independent numbers", (1.0,) * layers, QUIET, dash=True),
-                Series("widest head of the layer", tuple(widest_spreads.tolist()), WEIGHTS, shown=1, dots=True),
-            ),
-            0, axis_end, "layer", at=(1, layers - 1), title="Standard deviation of the scaled scores of a row",
-        ),
+        picture=made("widest", lines=lines),
     )  # fmt: skip
-    makers = {"guess": "widest_guess", "tempting": "widest_tempting", "picture": "widest"}
-    from_photo = {"asks": asks, "says": answer_words, "truth": truth} | {
-        name: Maker(maker) for name, maker in makers.items()
-    }
-    return Ask(question, own=from_photo)
 
 
 def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     """How each head's entropy, largest weight and spread of scores change with the scale."""
-    from playground.analysis import heads
-
-    yield Wait("Running the network with the scale and without …")
-    scaled_trace = subject.trace()
-    d, scale = key_width(scaled_trace), softmax.scale_of(key_width(scaled_trace), settings.instead)
-    scaled_numbers = sharpness(subject, scaled_trace, scaled_trace.native_scale)
-    question = trained_question(
-        subject.model, d, scaled_numbers[2], scaled_trace.vit.random_weights, heads.sampling_note(scaled_trace)
-    )  # type: ignore[union-attr]
-    yield replace(question, context=subject.identity)
-    yield Wait("Running the network with the scale and without …")
-    unscaled_numbers = sharpness(subject, scaled_trace if settings.off == EACH_LAYER else subject.trace(scale), scale)
+    config = subject.vit.config
+    d = config.width // config.heads
+    scale, is_whole_pass = softmax.scale_of(d, settings.instead), settings.off == WHOLE_PASS
+    yield Ask(trained_question(subject.model, d, config.depth, subject.vit.random_weights))
     yield After(
         "scale_trained",
         Words(f"This picture in **{subject.model}**, d_k = {d}: a dot is a head, the mean over its patches’ rows."),
@@ -134,33 +110,13 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
             ),
         ),
         Row(Choice("off", "Change the scale in", {EACH_LAYER: EACH_LAYER, WHOLE_PASS: WHOLE_PASS}), choice_of_scale(d)),
-        Row(
-            *head_charts(
-                scaled_numbers,
-                unscaled_numbers,
-                d,
-                instead(settings, d),
-                scaled_trace.tokens,
-                scale,
-                settings.off == WHOLE_PASS,
-            )
-        ),
+        Row(*head_charts(config.depth, config.heads, d, instead(settings, d), scale, is_whole_pass)),
         *before_training(settings),
     )
 
 
 def key_width(trace) -> int:
     return round(trace.native_scale**-2)
-
-
-def sharpness(subject: Subject, trace, scale: float) -> tuple[np.ndarray, ...]:
-    """(entropy, largest weight, deviation of the scaled scores), each (layers, heads)."""
-
-    def count() -> tuple[np.ndarray, ...]:
-        with subject.turns() as give_way:
-            return softmax.sharpness(trace, scale, give_way)
-
-    return subject.cached(("sharpness", trace.scale, scale), count)
 
 
 def instead(settings: Settings, d: int) -> str:
@@ -302,65 +258,37 @@ def turned_features(subject: Subject, scaled_trace, unscaled_trace, settings: Se
 
 
 def head_charts(
-    scaled_numbers: tuple[np.ndarray, ...],
-    other_numbers: tuple[np.ndarray, ...],
-    d: int,
-    instead_words: str,
-    tokens: int,
-    scale: float,
-    whole_pass: bool,
+    layers: int, heads: int, d: int, instead_words: str, scale: float, is_whole_pass: bool
 ) -> Iterator[Chart]:
-    """Charts of the heads' numbers (analysis.scale.sharpness) with the scale and with another one (`other_numbers`).
-    `whole_pass`: whether `other_numbers` comes from a pass in which every layer had the other scale."""
+    """Charts of the heads' numbers with the model's scale and with another one. `is_whole_pass`: whether every layer of
+    the other pass has the other scale."""
     other_words = "without" if instead_words.startswith("1,") else f"with {instead_words}"
-    hover = f"layer {{layer}}, head {{head}}<br>with 1/√{d} {{on}}, {other_words} {{off}}"
-    kinds = (
-        ("entropy", "Entropy, bits (at most {most})", 2, " bits", "entropy per head"),
-        ("peak", "Largest weight", 3, "", "peak per head"),
-        ("deviation", "How far apart scaled scores lie", 2, "", "deviation per head"),
-    )
-    for on, off, (quantity, title, digits, unit, name) in zip(scaled_numbers, other_numbers, kinds, strict=True):
-        filled_hover = hover.replace("{on}", "{on}" + unit).replace("{off}", "{off}" + unit)
-        arguments = {
-            "quantity": quantity,
-            "scale": scale,
-            "whole": whole_pass,
-            "hover": filled_hover,
-            "digits": digits,
-            "title": title,
-        }
-        title = title.replace("{most}", f"{np.log2(tokens):.1f}")
-        figure = _head_figure(
-            title, on, off, filled_hover, digits, (f"with 1/√{d}", other_words), log=quantity == "deviation"
-        )
-        yield Chart(figure, name, own=Maker("sharpness", arguments))
+    names = (f"with 1/√{d}", other_words)
+    for quantity, title, digits, unit in (
+        ("entropy", "Entropy, bits (at most {most})", 2, " bits"),
+        ("peak", "Largest weight", 3, ""),
+        ("deviation", "How far apart scaled scores lie", 2, ""),
+    ):
+        recipe = made(
+            "sharpness", figure=figure_record(_head_figure(title, layers, heads, names, log=quantity == "deviation")),
+            quantity=quantity, scale=scale, whole=is_whole_pass, digits=digits,
+            hover=f"layer {{layer}}, head {{head}}<br>{names[0]} {{on}}{unit}, {other_words} {{off}}{unit}",
+        )  # fmt: skip
+        yield Chart(recipe, f"{quantity} per head")
 
 
-def _head_figure(
-    title: str, scaled: np.ndarray, unscaled: np.ndarray, hover: str, digits: int, names: tuple[str, str], log: bool
-) -> go.Figure:
-    """Layers from left to right. Each head has a dot with the scale, a dot without it, and a line between the two."""
-    layers, heads = scaled.shape
+def _head_figure(title: str, layers: int, heads: int, names: tuple[str, str], log: bool) -> go.Figure:
+    """Layers from left to right. Each head gets a dot with the scale, a dot without it, and a line between the two."""
     x = np.arange(layers)[:, None] + (np.arange(heads) - (heads - 1) / 2) * 0.7 / heads  # (layers, heads)
     figure = go.Figure()
-    gaps = np.full_like(scaled, np.nan)
-    lines = {"x": np.stack([x, x, x], -1).ravel(), "y": np.stack([scaled, unscaled, gaps], -1).ravel()}
     figure.add_scatter(
-        **lines, mode="lines", line={"color": LINE_COLOUR, "width": 1}, hoverinfo="skip", showlegend=False
-    )
-    texts = [
-        hover.format(
-            layer=layer,
-            head=head,
-            on=f"{scaled[layer, head]:.{digits}f}",
-            off=f"{unscaled[layer, head]:.{digits}f}",
-        )
-        for layer, head in np.ndindex(layers, heads)
-    ]
-    for values, name, colour in zip((scaled, unscaled), names, (WEIGHTS, CHANGED), strict=True):
+        x=np.stack([x, x, x], -1).ravel(), mode="lines", line={"color": LINE_COLOUR, "width": 1}, hoverinfo="skip",
+        showlegend=False,
+    )  # fmt: skip
+    for name, colour in zip(names, (WEIGHTS, CHANGED), strict=True):
         figure.add_scatter(
-            x=x.ravel(), y=values.ravel(), mode="markers", name=name, text=texts,
-            marker={"color": colour, "size": 8 if heads * layers < 100 else 6}, hovertemplate="%{text}<extra></extra>",
+            x=x.ravel(), mode="markers", name=name, hovertemplate="%{text}<extra></extra>",
+            marker={"color": colour, "size": 8 if heads * layers < 100 else 6},
         )  # fmt: skip
     figure.update_layout(title={"text": title, "font": {"size": 14}}, legend=LEGEND_BELOW)
     figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4, showgrid=False, range=[-0.6, layers - 0.4])

@@ -4,6 +4,7 @@ have them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import permutations
 
@@ -330,16 +331,16 @@ def drawn_table(subject: Subject, layer: int, head: int) -> tuple[float, bytes]:
 
 DRAWN_SETTINGS = ("example", *NUMBER_FIELDS, "walk")  # settings that the drawing shows and changes
 SETTINGS = {
-    "example": Setting.of("picture", EXAMPLES),
-    "at": LAYER,
+    "example": Setting.in_python("picture", EXAMPLES),
+    "at": replace(LAYER, played=(UPPER,)),
     "walk": RenamedSetting(1, tuple(range(1, STEP_COUNT + 1)), former="step"),
     **{name: TextSetting(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBER_FIELDS.items()},
-    "table_layer": LAYER,
-    "table_head": Setting.of(0, range(MOST_HEADS)),
-    "biased": Setting.of("none", BIAS_TARGETS),
-    "wide": Setting.of(5, WIDE_HEAD_COUNTS),
-    "side": Setting.of(128, PICTURE_SIDES),
-    "cut": Setting.of(16, PATCH_SIDES),
+    "table_layer": replace(LAYER, played=(UPPER,)),
+    "table_head": Setting.of(0, range(MOST_HEADS), range(3)),
+    "biased": Setting.in_python("none", BIAS_TARGETS),
+    "wide": Setting.in_python(5, WIDE_HEAD_COUNTS),
+    "side": Setting.in_python(128, PICTURE_SIDES),
+    "cut": Setting.in_python(16, PATCH_SIDES),
 }
 LESSON = Lesson(
     "shapes",
@@ -349,15 +350,6 @@ LESSON = Lesson(
     {
         "walk": Step(
             "Nine steps", walk, "shapes_scores", ("shapes_numbers",), tuple(SETTINGS),
-            ahead=(
-                {"example": None, "at": (UPPER,)},
-                {"table_layer": (UPPER,), "table_head": range(3)},
-                {"biased": None},
-                {"wide": None},
-                {"side": None, "cut": None},
-            ),
-            beyond="Here the picture walks through one layer, and three heads have their whole table. The app has all "
-            "layers and heads, on your own picture, and in other models.",
         ),
     },
 )  # fmt: skip

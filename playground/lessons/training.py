@@ -3,14 +3,13 @@ look, and two models that the workbench trains while the reader watches."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
-from playground.assets import TAUGHT_CURVES, TIMELAPSE
+from playground.assets import MEASURED, TAUGHT_CURVES, TIMELAPSE
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.parts import (
     KEY,
@@ -28,14 +27,11 @@ from playground.lessons.parts import (
     Words,
 )
 from playground.lessons.questions import Lines, Mark, Number, Question, Series, choice_question
-from playground.lessons.training_now import packed_layer, train_two_now
+from playground.lessons.timelapse import Beginning, Head, Moment, Timelapse, first_habits, packed_layer, read
+from playground.lessons.training_now import train_two_now
 from playground.numbers import percent
 from playground.pictures.jpegs import smaller_jpeg
 from playground.samples import named
-
-if TYPE_CHECKING:
-    from playground.training.timelapse import Beginning, Head, Moment, Timelapse
-
 
 # The step “Told or not?”: two runs of one architecture. In one of them a loss read the attention weights; the reader
 # guesses which run that was.
@@ -47,19 +43,8 @@ BEST_HEAD = (3, 0)  # run A: layer and head with the largest share on the own ob
 FIRST_STEP = 10  # the step at which the logarithmic axis begins
 
 
-@lru_cache(maxsize=1)
-def both_runs() -> tuple[Timelapse, Timelapse]:
-    from playground.training import timelapse
-
-    return timelapse.read(TIMELAPSE), timelapse.read(TAUGHT_CURVES)
-
-
 def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
-    from playground.training import evaluate
-    from playground.training.recipe import Recipe
-    from playground.training.timelapse import used_beginnings
-
-    untold_run, taught_run = both_runs()
+    untold_run, taught_run = read(TIMELAPSE), read(TAUGHT_CURVES)
     steps = " and ".join(f"{run.moments[-1].step:,}" for run in (untold_run, taught_run))
     yield Words(
         f"One architecture, trained twice from random parameters ({steps} steps). A line is a head: how much attention "
@@ -67,9 +52,7 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
         "nearness, without a network."
     )
     told_beginnings = tuple(
-        beginning
-        for beginning in used_beginnings(Recipe(), taught_run)
-        if beginning.told_heads and beginning.loss != "looked"
+        beginning for beginning in taught_run.beginnings if beginning.told_heads and beginning.loss != "looked"
     )
     named_runs = zip(RUN_NAMES, (untold_run, taught_run), strict=True)
     yield Row(*(Chart(mass_figure(run, f"run {name}", ()), f"own object {name}", 330) for name, run in named_runs))
@@ -89,7 +72,10 @@ def told_or_not(subject: Subject, settings: Settings) -> Iterator[Part]:
                 "ViT, told where to look**."
             ),
         ),
-        Fold("More: measured on pictures that nothing trained on", Table(*evaluate.table())),
+        Fold(
+            "More: measured on pictures that nothing trained on",
+            Table(*json.loads(MEASURED.read_text(encoding="utf-8"))),
+        ),
     )
 
 
@@ -165,6 +151,7 @@ LAYER_COUNT = 6  # of the model in the time-lapse
 PICTURE_SIDE = 640  # pixels along the picture's longer side
 MOST_HEADS = 20  # layers, and heads of a layer, that an address can name
 SHARPER_BITS = 2  # bits: a head is sharp once its entropy is this far below the lowest one at the start
+LONGER = 4  # factor of the initial lengths of queries and keys; see workshop/recipe.py
 LOSS_TEXTS = {  # what each loss of the bundled model's run asks for; see workshop/distil.py
     "class": "what kinds of things a drawn scene shows",
     "features": "DINOv2’s feature of each patch",
@@ -174,35 +161,18 @@ LOSS_TEXTS = {  # what each loss of the bundled model's run asks for; see worksh
 }
 
 
-@lru_cache(maxsize=1)
-def timelapse_run() -> Timelapse:
-    from playground.training import timelapse
-
-    return timelapse.read(TIMELAPSE)
-
-
-def beginnings() -> tuple[Beginning, ...]:
-    from playground.training.recipe import Emergent
-    from playground.training.timelapse import used_beginnings
-
-    return used_beginnings(Emergent(), timelapse_run())
-
-
 # The time-lapse -------------------------------------------------------------------------------------------------------
 
 
 def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
-    from playground.training.recipe import Emergent
-    from playground.training.timelapse import first_habits
-
-    run = timelapse_run()
+    run = read(TIMELAPSE)
     step, habits = first_habits(run)
     yield Ask(habit_question_about(step, run))
     loss_lines = "\n".join(f"- *{name}*: {LOSS_TEXTS[name]}" for name in run.losses)
-    change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in beginnings())
+    change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in run.beginnings)
     layer = min(settings.layer, LAYER_COUNT - 1)
     jpeg = smaller_jpeg(subject.with_sample(run.sample).jpeg, PICTURE_SIDE)
-    blob = subject.cached(("timelapse", layer), lambda: packed_layer(run, layer, beginnings(), jpeg))
+    blob = subject.cached(("timelapse", layer), lambda: packed_layer(run, layer, jpeg))
     yield After(
         "training_when",
         Drawing("reel", blob, ("moment", "layer", "head", "patch")),
@@ -218,7 +188,7 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
             "More: how its parameters begin",
             Words(
                 "Not all are small random numbers. Positions begin as sines and cosines; queries and keys are "
-                f"{Emergent().longer:g} times as long as usual. Otherwise all rows would be nearly even at first, and "
+                f"{LONGER:g} times as long as usual. Otherwise all rows would be nearly even at first, and "
                 "it would take longer to learn from them."
             ),
         ),
@@ -334,13 +304,13 @@ def heads_in_words(heads: list[Head]) -> str:
     return ", ".join(groups)
 
 
+FIRST_HABIT_LAYER = 1  # the layer in which heads first have a habit, as a test checks
 SETTINGS: dict[str, Setting] = {
     "moment": TextSetting("", pattern=r"\d{1,6}"),  # a step; "": the last moment
-    "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS)),
+    "layer": Setting.of(BEST_HEAD[0], range(MOST_HEADS), (FIRST_HABIT_LAYER, BEST_HEAD[0])),
     "head": Setting.of(BEST_HEAD[1], range(MOST_HEADS)),
     "patch": TextSetting("", pattern=r"\d{1,2},\d{1,2}"),
 }
-FIRST_HABIT_LAYER = 1  # the layer in which heads first have a habit, as a test checks
 
 LESSON = Lesson(
     "training",
@@ -351,11 +321,9 @@ LESSON = Lesson(
         "timelapse": Step(
             "1 · From fog to structure", timelapse, "training_when", ("training_sharp", "training_first"),
             ("moment", "layer", "head", "patch"),
-            ahead=({"layer": (FIRST_HABIT_LAYER, BEST_HEAD[0])},),
-            beyond=f"This page has layers {FIRST_HABIT_LAYER} and {BEST_HEAD[0]}; the app has all {LAYER_COUNT}.",
-            own=None,
+            picture=False,
         ),
-        "pair": Step("2 · Told or not?", told_or_not, "training_told", own=None),
-        "now": Step("3 · Train two now", train_two_now, "training_twin", own=None),
+        "pair": Step("2 · Told or not?", told_or_not, "training_told", picture=False),
+        "now": Step("3 · Train two now", train_two_now, "training_twin", picture=False),
     },
 )  # fmt: skip

@@ -1,23 +1,15 @@
 """The step “Train two now” of the lesson on training: two small models learn side by side, and in one of them a second
-loss tells one head where to look. Also packs training runs for the browser (microscope/lessons/reel.js)."""
+loss tells one head where to look."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
-
-import numpy as np
+from collections.abc import Iterator
 
 from playground.lessons import pictures
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.parts import Ask, Part, Words, Workbench
 from playground.lessons.questions import Photo, Question, choice_question
-from playground.pack import pack, unpack
 from playground.pictures import jpegs
-
-if TYPE_CHECKING:
-    from playground.training.timelapse import Beginning, Timelapse
-
 
 FIELD_SIDE = 96  # pixels along a field of the board
 PAIR_CAPTION = "one pair: each has to name the other’s colour"
@@ -37,21 +29,24 @@ def train_two_now(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 
 def board_question() -> Question:
-    from playground.training import quick
+    from playground import training  # a slow import
+    from playground.vit import VisionTransformer
 
-    board_image = quick.board_image(0, FIELD_SIDE)
-    pair_picture = pictures.only_patches(board_image, quick.FIELDS, quick.twin_fields(0), PAIR_CAPTION)
+    board_image = training.board_image(0, FIELD_SIDE)
+    fields = (training.SIDE, training.SIDE)
+    pair_picture = pictures.only_patches(board_image, fields, training.twin_fields(0), PAIR_CAPTION)
     photo = Photo(
         jpegs.small_url(jpegs.as_jpeg(board_image)),
-        quick.FIELDS,
+        fields,
         board_image.width / board_image.height,
         beside=pair_picture,
     )
-    config, (layer, head) = quick.SMALL_CONFIG, quick.TOLD_HEAD
+    config, (layer, head) = training.CONFIG, training.TOLD_HEAD
+    count = sum(parameter.numel() for parameter in VisionTransformer(config).parameters())
     return twin_question(
         photo,
         f"Two ViTs learn it from nothing, in about half a minute on two slow cores: {config.depth} layers, "
-        f"{config.heads} heads and {quick.parameter_count():,} parameters each, the same random ones at the beginning, "
+        f"{config.heads} heads and {count:,} parameters each, the same random ones at the beginning, "
         f"the same boards. The only difference: in one of them a second loss tells head {head} of layer {layer} where "
         "the twin is.",
     )
@@ -75,38 +70,3 @@ def twin_question(board: Photo, prose: str) -> Question:
         },
         picture=board, prose=prose,
     )  # fmt: skip
-
-
-# Packs a training run for microscope/lessons/reel.js: its curves, and the attention at each of its moments.
-
-
-def packed_layer(run: Timelapse, layer: int, loss_beginnings: Sequence[Beginning], jpeg: bytes) -> bytes:
-    """Packs one layer at each moment: all layers would be too many bytes."""
-    from playground.analysis.heads import HABITS
-
-    header = {
-        "planned": len(run.moments),
-        "begins": [[beginning.step, beginning.short] for beginning in loss_beginnings],
-        "aim": "On the patch's own object",
-        "moments": [moment.step for moment in run.moments],
-        "losses": list(run.losses),
-        "habits": [{"label": habit.label, "colour": habit.colour} for habit in HABITS],
-        "kinds": [moment.habits.habit_names(moment.mass) for moment in run.moments],
-        "chance": run.chance,
-    }  # fmt: skip
-    arrays = {
-        "curve": np.asarray(run.curve, np.float32),
-        "entropy": np.stack([moment.habits.entropy for moment in run.moments]).astype(np.float32),
-        "mass": np.stack([moment.mass for moment in run.moments]).astype(np.float32),
-        "image": jpeg,
-    }
-    packs = {f"pack{n}": one_layer_pack(moment.trace, layer) for n, moment in enumerate(run.moments)}
-    return pack(header, arrays | packs)
-
-
-def one_layer_pack(data: bytes, layer: int) -> bytes:
-    """The pack `data` with only this layer."""
-    header, arrays = unpack(data)
-    index = header["held"].index(layer)
-    del header["sections"], arrays["value_norms"]
-    return pack(header | {"held": [layer]}, {name: array[index : index + 1] for name, array in arrays.items()})

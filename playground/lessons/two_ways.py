@@ -9,9 +9,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from playground import samples
-from playground.lessons.heads_numbers import measure_habits
-from playground.lessons.lesson import APP_MODELS, APP_PICTURES, Lesson, Setting, Settings, Step, Subject
-from playground.lessons.measures import Measured, measured
+from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
+from playground.lessons.made import made, made_words
 from playground.lessons.parts import (
     CONVOLUTION,
     QUERY,
@@ -24,19 +23,18 @@ from playground.lessons.parts import (
     Code,
     Exercise,
     Fold,
-    Maker,
     Part,
     Picture,
     Row,
     Slider,
-    Stays,
     Table,
     Wait,
     When,
     Words,
+    figure_record,
     think,
 )  # fmt: skip
-from playground.lessons.pictures import at_map_size, lit_picture, outlined_picture
+from playground.lessons.pictures import lit_picture, outlined_picture
 from playground.lessons.questions import Bars, Lines, Number, Pictures, Question, Series, choice_question
 from playground.numbers import percent
 from playground.pictures.jpegs import data_url
@@ -69,41 +67,38 @@ def field_question() -> Question:
 
 
 def how_far(subject: Subject, settings: Settings) -> Iterator[Part]:
-    habits = yield from measure_habits(subject)
-    trace, k = subject.trace(), settings.kernel
+    k, layers, heads = settings.kernel, subject.vit.config.depth, subject.vit.config.heads
     yield Words(
         "A convolution reads k × k patches. A stack of convolutions reads 1 + layers · (k − 1) patches across: its "
         "**receptive field**. Attention may look at every patch in the first layer. The dots say how far heads look."
     )
     yield Choice("kernel", "Kernel", {size: f"{size} × {size}" for size in KERNELS})
-    dots, line = Measured("distances", habits.distance.ravel().tolist()), measured(trace, "reaches", kernel=k)
-    yield Chart(distance_figure(habits.distance, line.value, k), "how-far", 320, own={0: dots, 1: line})
+    figure = figure_record(distance_figure(layers, heads, k))
+    yield Chart(made("distances_chart", figure=figure, kernel=k), "how-far", 320)
     yield Ask(field_question())
-    yield Stays(any_convolution(subject))
-    yield Words(
+    yield any_convolution(subject)
+    yield Words(made_words(
         f"This picture is {{side}} patches long. A {k}×{k} stack needs **{{layers}} layers** until one edge can hear "
         f"of the other; attention needs one. In layer 0 the heads of {subject.model} look {{distance:.1f}} patches "
         "away on average; an even row would look {even:.1f} patches away.",
-        values={"side": measured(trace, "longer_side"), "layers": measured(trace, "layers_needed", kernel=k),
-                "distance": Measured("mean_distance", float(habits.distance[0].mean()), {"layer": 0}),
-                "even": measured(trace, "even_distance")},
-    )  # fmt: skip
+        side=made("longer_side"), layers=made("layers_needed", kernel=k), even=made("even_distance"),
+        distance=made("mean_distance", layer=0),
+    ))  # fmt: skip
 
 
-def distance_figure(distance: np.ndarray, reaches: list[float], k: int) -> go.Figure:
-    """distance: (layers, heads)"""
-    layers = np.arange(len(distance))
+def distance_figure(layers: int, heads: int, k: int) -> go.Figure:
+    """The chart without its numbers: a dot for each head, and a line."""
     figure = go.Figure()
     figure.add_scatter(
-        x=np.repeat(layers, distance.shape[1]), y=distance.ravel(), mode="markers", name="heads: mean distance",
+        x=np.repeat(range(layers), heads), mode="markers", name="heads: mean distance",
         marker={"size": 8, "color": WEIGHTS}, hovertemplate="layer %{x}: %{y:.1f} patches<extra></extra>",
     )  # fmt: skip
     figure.add_scatter(
-        x=layers, y=reaches, mode="lines+markers", name=f"{k}×{k} convolutions: farthest",
+        x=list(range(layers)), mode="lines+markers", name=f"{k}×{k} convolutions: farthest",
         line={"color": CONVOLUTION, "width": 3}, hovertemplate="layer %{x}: %{y} patches<extra></extra>",
     )  # fmt: skip
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
-    figure.update_xaxes(title="layer", dtick=1 if len(layers) <= 16 else 4)
+    figure.update_xaxes(title="layer", dtick=1 if layers <= 16 else 4)
     figure.update_yaxes(title="patches away", rangemode="tozero")
     return figure
 
@@ -121,7 +116,7 @@ def any_convolution(subject: Subject) -> Fold:
     return Fold(
         "Any convolution is unfold, multiply, fold",
         Code.of(two_ways.by_unfold_multiply_fold),
-        Table(("on this picture", "unfolded", "answer", "largest difference from `conv2d`"), rows),
+        Table((f"on {subject.name}", "unfolded", "answer", "largest difference from `conv2d`"), rows),
         Words(
             "At stride 1 the places overlap: each pixel is copied nine times. Where stride and kernel "
             "are equal nothing overlaps: that is the patch embedding (*Patches*, step 1)."
@@ -282,25 +277,19 @@ READ_OPTIONS = {"may": "what may be read", "here": "what is mixed", "other": "wh
 
 def side_by_side(subject: Subject, reads: str) -> Iterator[Part]:
     """Two maps of one place: the patches that a 3 × 3 kernel may read, or mixes, and those of attention."""
-    import torch
-
+    layer, head = subject.shown_head
     other_sample = next(sample.name for sample in samples.samples() if sample.name != subject.sample_name)
-    shown_subject = subject.with_sample(other_sample) if reads == "other" else subject
-    trace, (layer, head) = shown_subject.trace(), subject.shown_head
-    rows, columns = trace.grid
-    spot = (rows // 2, columns // 2)
-    kernel_row = torch.zeros(rows, columns)
-    kernel_row[spot[0] - 1 : spot[0] + 2, spot[1] - 1 : spot[1] + 2] = 1
-    attention_row = torch.ones(rows, columns) if reads == "may" else trace.on_grid(trace.row(layer, head, spot))
-    picture, verb = at_map_size(shown_subject.image), "may read" if reads == "may" else "mixes"
-    kernel_words = f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere"
-    patch_values = {"patches": measured(trace, "patches")}
-    note = Words(f"attention, layer {layer}, head {head}, {verb} all {{patches:,}}", values=patch_values)
-    heat = Maker("lit", {"row": "even"} if reads == "may" else {"row": "head", "layer": layer, "head": head})
-    own = ({}, {}) if reads == "other" else ({"data": Maker("lit", {"row": "kernel"})}, {"data": heat, "caption": note})
+    picture = {"sample": other_sample} if reads == "other" else {}
+    verb, row = ("may read", "even") if reads == "may" else ("mixes", "head")
     yield Row(
-        Picture(lit_picture(picture, kernel_row, spot), kernel_words, own=own[0]),
-        Picture(lit_picture(picture, attention_row, spot), note.says, own=own[1]),
+        Picture(
+            made("lit", row="kernel", **picture),
+            f"a 3 × 3 kernel {verb} nine patches, with the same nine numbers everywhere",
+        ),
+        Picture(
+            made("lit", row=row, layer=layer, head=head, **picture),
+            f"attention, layer {layer}, head {head}, {verb} all patches",
+        ),
     )
 
 
@@ -427,20 +416,18 @@ LESSON = Lesson(
     "A convolution always reads the same neighbours with the same parameters. Attention reads whatever the picture "
     "makes it read.",
     {
-        "kernel": Setting.of(3, KERNELS),
-        "moved": Setting.of(1, range(1, MOST_MOVED + 1)),
-        "reads": Setting.of("here", READ_OPTIONS),
-        "cheap_tokens": Setting.of(1024, TOKEN_COUNTS),
-        "keeps": Setting.of("0.9", KEEP_OPTIONS),
+        "kernel": Setting.in_python(3, KERNELS),
+        "moved": Setting.in_python(1, range(1, MOST_MOVED + 1)),
+        "reads": Setting.in_python("here", READ_OPTIONS),
+        "cheap_tokens": Setting.in_python(1024, TOKEN_COUNTS),
+        "keeps": Setting.in_python("0.9", KEEP_OPTIONS),
     },
     {
-        "far": Step("1 · How far", how_far, "two_ways_far", (), ("kernel",), ({"kernel": None},), APP_MODELS, own=True),
-        "shift": Step("2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",),
-                      ({"moved": None},), APP_PICTURES),
-        "built": Step("3 · What is built in", inductive_biases, "two_ways_built", ("two_ways_content",), ("reads",),
-                      ({"reads": None},), APP_MODELS, own=True),
+        "far": Step("1 · How far", how_far, "two_ways_far", (), ("kernel",)),
+        "shift": Step("2 · A shifted picture", shift, "two_ways_shift", ("two_ways_moved",), ("moved",)),
+        "built": Step("3 · What is built in", inductive_biases, "two_ways_built", ("two_ways_content",), ("reads",)),
         "cheaper": Step("4 · Cheaper ways", cheaper_ways, "two_ways_cheaper", ("two_ways_linear",),
-                        ("cheap_tokens", "keeps"), ({"cheap_tokens": None}, {"keeps": None}), own=None),
+                        ("cheap_tokens", "keeps"), picture=False),
     },
 )  # fmt: skip
 SHIFT_PROSE = (

@@ -9,10 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from playground.lessons import pictures
-from playground.lessons.code import picture_numbers
 from playground.lessons.lesson import (
-    APP_MODELS,
-    APP_PICTURES,
     LAYER,
     UPPER,
     Lesson,
@@ -24,7 +21,7 @@ from playground.lessons.lesson import (
     choice_of_layer,
     layer_of,
 )
-from playground.lessons.measures import Measured
+from playground.lessons.made import made, made_words
 from playground.lessons.parts import (
     After,
     Ask,
@@ -32,7 +29,6 @@ from playground.lessons.parts import (
     Drawing,
     Exercise,
     Fold,
-    Maker,
     Part,
     Picture,
     Reported,
@@ -46,8 +42,7 @@ from playground.lessons.questions import Choice as Options
 from playground.lessons.questions import Number, Pictures, Question, choice_question
 from playground.lessons.weight_locked import locked_rows
 from playground.numbers import percent
-from playground.pack import pack
-from playground.pictures.jpegs import as_jpeg, smaller_jpeg
+from playground.pictures.jpegs import as_jpeg
 from playground.samples import start_patch
 
 if TYPE_CHECKING:
@@ -58,14 +53,16 @@ if TYPE_CHECKING:
 # What arrives ---------------------------------------------------------------------------------------------------------
 
 
-def differs_question(share: float, says: str) -> Question:
-    """Asks in how many rows the patch with the largest weight is not the patch that adds the longest vector. `share`:
-    the share of these rows, in per cent."""
+def differs_question() -> Question:
+    """Asks in how many rows the patch with the largest weight is not the patch that adds the longest vector."""
     return Question(
         "weight_differs",
         "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",
-        Number(0, 100), share,
-        says,
+        Number(0, 100), made("differing"),
+        made_words(
+            "Counted over {rows:,} rows of patches, in all layers and heads on this picture.{note}",
+            rows=made("rows_asked"), note=made("sampling_note"),
+        ),
         tempting=(
             ((0, 3), "So it would be if all values were equally long."),
             ((97, 100), "So it would be if what a patch adds had nothing to do with its weight: but a weight far ahead "
@@ -81,8 +78,7 @@ def what_arrives(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     layer = wanted_layer(subject, settings)
     yield choice_of_layer(subject)
-    packed_layer = subject.cached(("carried", layer), lambda: pack_of_layer(subject, layer))
-    yield Drawing("carried", packed_layer, ("look",), Maker("layer", {"layer": layer, "desk": DESK_TEXT}))
+    yield Drawing("carried", made("layer", layer=layer, desk=DESK_TEXT), ("look",))
     yield Exercise(
         "Click a patch for which the two tags stand on different patches. What makes the difference?",
         "The length of W_O v. A patch with a smaller weight and a longer value may add the longer vector.",
@@ -95,15 +91,7 @@ def what_arrives(subject: Subject, settings: Settings) -> Iterator[Part]:
         ),
         tempting=[(Reported("carried", "tags_together"), "Here both tags stand on the same patch.")],
     )
-    numbers = picture_numbers(subject)
-    share = Measured("differing", 100 * numbers["differs"])
-    count_words = "Counted over {rows:,} rows of patches, in all layers and heads on this picture."
-    answer_words = Words(
-        f"{count_words} {numbers['drawn']}".rstrip(), values={"rows": Measured("rows_asked", numbers["rows"])}
-    )
-    yield Ask(
-        differs_question(share.value, answer_words.says), subject.identity, own={"truth": share, "says": answer_words}
-    )
+    yield Ask(differs_question())
 
 
 def wanted_layer(subject: Subject, settings: Settings) -> int:
@@ -116,20 +104,6 @@ DESK_TEXT = (
     "A head is a **mixing desk**. Its {tokens} faders sum to 100 %; drawn are the {channels} that are furthest up for "
     "patch ({row}, {column}) in layer {layer}, head {head}. The fader does not say how loud the singer is."
 )
-PICTURE_SIDE = 640  # pixels, the picture's longer side
-
-
-def pack_of_layer(subject: Subject, layer: int) -> bytes:
-    trace = subject.trace()
-    row, column = start_patch(subject.name, trace.grid)
-    header = {
-        "id": f"{subject.identity} {layer}",
-        "layer": layer,
-        "patch": row * trace.grid[1] + column,
-        "desk": DESK_TEXT,
-    }
-    return pack(header, {"pack": trace.to_bytes([layer]), "image": smaller_jpeg(subject.jpeg, PICTURE_SIDE)})
-
 
 # Scores ---------------------------------------------------------------------------------------------------------------
 
@@ -425,15 +399,14 @@ LESSON = Lesson(
     {
         "carries": Step(
             "1 · It is not what arrives", what_arrives, "weight_differs", ("weight_differs",), ("layer", "look"),
-            ahead=({"layer": (UPPER, 0)},), beyond=f"{APP_MODELS} It has every layer, too.", own=True,
         ),
         "scores": Step(
             "2 · It is not the score", scores, "weight_scores", ("weight_share", "weight_overflow"), ("scores",),
-            own=None,
+            picture=False,
         ),
         "locked": Step(
-            "3 · It is not always about the picture", locked_rows, "weight_locked", beyond=APP_MODELS, own=True
+            "3 · It is not always about the picture", locked_rows, "weight_locked"
         ),
-        "explain": Step("4 · Does the map explain?", explain, "weight_explain", beyond=APP_PICTURES),
+        "explain": Step("4 · Does the map explain?", explain, "weight_explain"),
     },
 )  # fmt: skip

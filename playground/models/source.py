@@ -14,9 +14,7 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models.checkpoints import from_eva
 from playground.models.given import NO_OPTIONS, POOL_WORDS, GivenOptions
-from playground.models.hugging_face import from_hugging_face, is_hugging_face
 from playground.vit import Config, VisionTransformer, parts
 
 CONFIG_FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
@@ -84,7 +82,7 @@ def notice(vit: VisionTransformer) -> str:
 class Source:
     name: str
     config: Config
-    weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights; None means random weights
+    weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights, under our names; None: random ones
     where: str = ""  # where the weights are, for messages
     shapes: dict[str, Tensor] | None = None  # the weights' shapes, if known before the weights are read
     assumed: tuple[parts.Assumption, ...] = ()
@@ -120,7 +118,7 @@ def build(source: Source, seed: int = 0) -> VisionTransformer:
     else:
         vit = meta_model(source)
         if source.shapes is not None:
-            fitting_weights(vit, source.shapes, source.where)  # checks the shapes before any data is read
+            check_fit(vit, source.shapes, source.where)  # before any data is read
         fill(vit, source.weights(), source.where)
         vit.assumed, vit.no_answer = source.assumed, why_no_answer(source)
     vit.name, vit.told_heads, vit.file = source.name, source.told_heads, source.file
@@ -146,12 +144,12 @@ def best_device() -> str:
 
 def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
     """Loads a state dict into the model. The tensors are not copied."""
-    vit.load_state_dict(fitting_weights(vit, state, where), strict=True, assign=True)
+    check_fit(vit, state, where)
+    vit.load_state_dict(state, strict=True, assign=True)
 
 
-def fitting_weights(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> dict[str, Tensor]:
-    """The state dict under our names. Raises a PlaygroundError that names the weights that don't fit the model."""
-    state = from_eva(from_hugging_face(state) if is_hugging_face(state) else state)
+def check_fit(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
+    """Raises a PlaygroundError that names the weights that don't fit the model."""
     our_shapes = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
     their_shapes = {key: tuple(value.shape) for key, value in state.items()}
     misshapen = [key for key in our_shapes.keys() & their_shapes.keys() if our_shapes[key] != their_shapes[key]]
@@ -165,7 +163,6 @@ def fitting_weights(vit: VisionTransformer, state: dict[str, Tensor], where: str
             raise PlaygroundError(
                 f"{where} doesn't fit this model: it {verb} {', '.join(wrong_names[:3])}{rest_words}."
             )
-    return state
 
 
 # The app prints commands that load a model again by the same arguments of `load`. A model whose weights were changed

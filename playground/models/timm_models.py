@@ -9,16 +9,15 @@ from __future__ import annotations
 import difflib
 import re
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from playground.assets import PROGRAM, SHIPPED_MODELS
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundError
-from playground.models import borrowed, hub
-from playground.models.hub import bar
-from playground.models.others_files import is_biased
+from playground.models import architecture, borrowed, hub, layouts
 from playground.vit import PAPER, Config
 
 WEIGHTS_FILE = "model.safetensors"  # the name of the weights' file in every repository on the hub
@@ -53,8 +52,10 @@ def timm_config(name: str) -> Config:
     with torch.device("meta"):  # shapes only: no memory, no random numbers
         model = timm.create_model(name)
     if reason := why_not(model):
-        nearest = _nearest_that_loads(name)
-        raise PlaygroundError(f"{name} can't be loaded: {reason}. The nearest that can is {nearest}.")
+        own_pass = "; playground.trace(the timm model, a picture) runs it by itself" * hasattr(model, "blocks")
+        raise PlaygroundError(
+            f"{name} can't be loaded: {reason}{own_pass}. The nearest that can is {_nearest_that_loads(name)}."
+        )
     return read_config(model, name)
 
 
@@ -74,16 +75,10 @@ def check_name(name: str) -> None:
         )
 
 
-def why_not(model: Any, itself: bool = False) -> str | None:
-    """Why our VisionTransformer can't compute this timm model; None if it can. `itself`: whether the user gives the
-    model object, from which facts can be read that the weights lack."""
+def why_not(model: Any) -> str | None:
+    """Why our VisionTransformer can't compute this timm model; None if it can."""
     class_name = type(model).__name__
-    if is_biased(model) and not itself:
-        return (
-            f"it is a {class_name} with a relative-position bias added to its scores, which no weight tells; give "
-            "playground.load the timm model itself, and its rows are shown"
-        )
-    if not is_biased(model) and class_name not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
+    if class_name not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
         if "NaFlex" in class_name:
             return "its patches come in any order, with their places beside them (NaFlex)"
         if any("Window" in type(module).__name__ for module in model.modules()):
@@ -92,12 +87,14 @@ def why_not(model: Any, itself: bool = False) -> str | None:
     if type(model.patch_embed).__name__ != "PatchEmbed":
         return "a convolutional network stands before its patches"
     block, rope = model.blocks[0], getattr(model, "rope", None)
-    if type(block).__name__ not in ("Block", "EvaBlock", "RelPosBlock"):
+    if type(block).__name__ not in ("Block", "EvaBlock"):
         return f"its layers are {type(block).__name__}, not one attention followed by one MLP"
-    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3" and not _counts_patches(rope):
-        return "it turns queries and keys in another way than DINOv3, EVA-02 and the Perception Encoder"
-    if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope", "RelPosAttention"):
+    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3":
+        return "it turns queries and keys in another way than DINOv3"
+    if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope"):
         return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
+    if block.attn.qkv is None:
+        return "its queries, keys and values have matrices of their own"
     attention_norm = getattr(block.attn, "norm", None)
     if getattr(block.attn, "gate", None) is not None or not isinstance(attention_norm, torch.nn.Identity | None):
         return "it gates or normalises what its attention answers"
@@ -105,41 +102,35 @@ def why_not(model: Any, itself: bool = False) -> str | None:
         return "its norms are not LayerNorm"
     if getattr(block.attn, "num_kv_heads", block.attn.num_heads) != block.attn.num_heads:
         return "several of its heads share keys and values"
-    if not isinstance(block.mlp.norm, torch.nn.Identity | torch.nn.LayerNorm) or _activation(block.mlp) is None:
+    if not isinstance(block.mlp.norm, torch.nn.Identity) or _activation(block.mlp) is None:
         return "its MLP has a norm or an activation that no published plain ViT has"
     if block.attn.proj.in_features != model.embed_dim:
         return "its heads together are not as wide as its tokens"
     if model.global_pool == "" and not model.num_classes:
         return None  # without pooling, all tokens are the output
-    if model.global_pool not in ("token", "avg", "map") or getattr(model, "pool_include_prefix", False):
+    pools_prefix = getattr(model, "pool_include_prefix", False) or (class_name == "Eva" and model.num_prefix_tokens)
+    if model.global_pool not in ("token", "avg", "map") or (model.global_pool == "map" and pools_prefix):
         return f"it pools its tokens by {model.global_pool!r}"
     return None
 
 
-def advice(model: Any) -> str:
-    """The end of an error's text: the advice to take another model."""
-    name = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
-    return f" Give a plain ViT, such as {_nearest_that_loads(name)}."
+def refusal(model: Any) -> str:
+    """The sentence for a model that can't be shown, with a model to take instead."""
+    architecture = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
+    nearest = _nearest_that_loads(architecture)
+    return f"This {type(model).__name__} can't be shown: {why_not(model)}. Give a plain ViT, such as {nearest}."
 
 
-def _counts_patches(rope: Any) -> bool:
-    """Whether the model's rotation angles are those of playground/vit_parts.py::rotary_counted."""
-    has_usual_angles = getattr(rope, "temperature", 0) == 10_000 and not getattr(rope, "in_pixels", True)
-    return type(rope).__name__ == "RotaryEmbeddingCat" and has_usual_angles and not getattr(rope, "rotate_half", False)
+def name_of(model: Any) -> str:
+    """The name of its architecture, without the tag of the published weights."""
+    return (model.pretrained_cfg or {}).get("architecture") or type(model).__name__
 
 
-def _rotation(rope: Any) -> tuple[int, ...]:
-    if rope is None or not _counts_patches(rope):
-        return ()
-    rows, columns = rope.ref_feat_shape or (0, 0)
-    return int(rows), int(columns), int(rope.grid_offset), int(rope.grid_indexing == "xy")
+def data_config(model: Any) -> dict[str, Any]:
+    """What timm says of its input: input_size, mean, std, interpolation."""
+    import timm.data
 
-
-def _qkv_bias(attn: Any) -> bool:
-    if getattr(attn, "q_bias", None) is not None:
-        return True
-    matrix = attn.qkv if attn.qkv is not None else attn.q_proj
-    return matrix.bias is not None
+    return timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
 
 
 def _activation(mlp: Any) -> str | None:
@@ -150,61 +141,28 @@ def _activation(mlp: Any) -> str | None:
 
 
 def read_config(model: Any, name: str) -> Config:
-    import timm.data
-
-    block, identity = model.blocks[0], torch.nn.Identity
-    is_eva = type(model).__name__ == "Eva"
-    has_dist_token = getattr(model, "dist_token", None) is not None
-    data_config = timm.data.resolve_data_config(pretrained_cfg=model.pretrained_cfg)
-    positions = "patches" if getattr(model, "no_embed_class", False) else "learned"
-    if getattr(model, "pos_embed", None) is None:
-        positions = "none" if getattr(model, "rope", None) is None else "rotary"
-    norms = {"tokens": model.norm, "pooled": model.fc_norm}
-    norm_places = [place for place, norm in norms.items() if not isinstance(norm, identity)]
-    return Config(
-        image_size=tuple(model.patch_embed.img_size or data_config["input_size"][1:]),
-        patch_size=model.patch_embed.patch_size[0],
-        depth=len(model.blocks),
+    data, block = data_config(model), model.blocks[0]
+    base = Config(
+        image_size=tuple(model.patch_embed.img_size or data["input_size"][1:]),
         width=model.embed_dim,
-        mlp_width=block.mlp.fc2.in_features,
         heads=block.attn.num_heads,
         classes=model.num_classes,
-        cls_token=model.cls_token is not None,
-        dist_token=has_dist_token,
-        registers=0 if (registers := getattr(model, "reg_token", None)) is None else registers.shape[1],
-        positions=positions,
-        pool=_pool(model, is_eva),
-        norm_place=norm_places[0] if norm_places else "nowhere",
-        pre_norm=not isinstance(getattr(model, "norm_pre", None), identity | None),
-        qk_norm=not isinstance(getattr(block.attn, "q_norm", None), identity | None),
-        qkv_bias=_qkv_bias(block.attn),
-        biased=is_biased(model),
-        layer_scale=_has_gains(block),
+        positions=_positions(model),
+        pool=model.global_pool or ("token" if model.cls_token is not None else "avg"),
         activation=_activation(block.mlp),  # type: ignore[arg-type]  # why_not refuses a model for which this is None
-        gated_mlp=type(block.mlp).__name__ in ("GluMlp", "SwiGLU"),
-        mlp_norm=not isinstance(block.mlp.norm, identity),
-        rotation=_rotation(getattr(model, "rope", None)),
-        pool_heads=_pool_heads(getattr(model, "attn_pool", None), block.attn.num_heads),
         eps=block.norm1.eps,
-        mean=tuple(data_config["mean"]),
-        std=tuple(data_config["std"]),
-        interpolation=data_config["interpolation"],
+        mean=tuple(data["mean"]),
+        std=tuple(data["std"]),
+        interpolation=data["interpolation"],
         labels=_labels(model, name),
     )
+    return architecture.shown(base, layouts.our_weights(model.state_dict()))
 
 
-def _has_gains(block: Any) -> bool:
-    return block.gamma_1 is not None if hasattr(block, "gamma_1") else not isinstance(block.ls1, torch.nn.Identity)
-
-
-def _pool_heads(pool: Any, default: int) -> int:
-    return 0 if pool is None or pool.num_heads == default else pool.num_heads
-
-
-def _pool(model: Any, is_eva: bool) -> str:
-    if model.global_pool == "map" and is_eva and model.num_prefix_tokens:
-        return "map of all"
-    return model.global_pool or ("token" if model.cls_token is not None else "avg")
+def _positions(model: Any) -> str:
+    if getattr(model, "pos_embed", None) is None:
+        return "none" if getattr(model, "rope", None) is None else "rotary"
+    return "patches" if getattr(model, "no_embed_class", False) else "learned"
 
 
 def _labels(model: Any, name: str) -> tuple[str, ...]:
@@ -220,10 +178,9 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
 # Weights --------------------------------------------------------------------------------------------------------------
 
 
-def hub_file(name: str, offline: bool, report: type | None = None) -> str:
+def hub_file(name: str, offline: bool, report: type | None = None) -> Path:
     """The path of a model's safetensors file. A model whose weights are not on the hub is refused, because weights
     elsewhere are pickled."""
-    from huggingface_hub import hf_hub_download
     from timm.models import get_pretrained_cfg
 
     source = get_pretrained_cfg(name)
@@ -234,45 +191,8 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> str:
         )
     repository = source.hf_hub_id.split("@")[0]
     fetch_again = not offline and borrowed.is_damaged(repository)
-    offline = offline or (not fetch_again and borrowed.hub_weights(repository) is not None)
-    if not offline:
-        hub.check(name)
-    try:
-        return hf_hub_download(
-            repository,
-            WEIGHTS_FILE,
-            tqdm_class=_patient_bar(report),
-            local_files_only=offline,
-            force_download=fetch_again,
-        )
-    except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
-        raise unreachable(name, error) from error
-
-
-def _patient_bar(report: type | None) -> type:
-    """The class of a progress bar that raises as soon as twice the file's size has arrived. If a connection always
-    breaks at the same place, the hub's library would retry for ever."""
-    arrived_bytes: float = 0
-
-    class Patient(report or bar()):  # type: ignore[misc]
-        def update(self, n: float | None = 1) -> bool | None:
-            nonlocal arrived_bytes
-            arrived_bytes += max(0, n or 0)
-            if self.total and arrived_bytes > 2 * self.total:
-                raise ConnectionError("the connection breaks off again and again")
-            return super().update(n)
-
-    return Patient
-
-
-def unreachable(name: str, error: Exception) -> PlaygroundError:
-    reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    if "local_files_only" in reason:  # the message names an option of huggingface_hub that users can't set here
-        reason = "they are not on this machine, and nothing is to be fetched"
-    return PlaygroundError(
-        f"The weights of {name} could not be fetched ({reason}). "
-        f"Check the network, or fetch them once with `{PROGRAM} download {name}` where there is one."
-    )
+    is_here = not fetch_again and borrowed.hub_weights(repository) is not None
+    return hub.fetch(repository, WEIGHTS_FILE, name, offline=offline or is_here, again=fetch_again, report=report)
 
 
 def fetch(name: str, offline: bool) -> dict[str, Tensor]:
@@ -281,37 +201,29 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
 
     if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
         raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
-    options = {"file": hub_file(name, offline), "custom_load": False}
+    options = {"file": str(hub_file(name, offline)), "custom_load": False}
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
-    except Exception as error:  # as in hub_file, several libraries raise exceptions of their own
-        raise unreachable(name, error) from error
+    except Exception as error:  # several libraries raise exceptions of their own
+        raise hub.unreachable(name, error) from error
 
 
 def _nearest_that_loads(name: str) -> str:
     """The model to suggest for an unknown name, among models that load: one whose name has all words of this name
-    (small models first), else one with a similar name, else a common plain ViT."""
+    (the usual and small ones first), else one with a similar name, else a common plain ViT."""
     import timm
 
     timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
     paper_names = [f"ViT-{size}/16" for size in PAPER]
     names = [*SHIPPED_MODELS, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
-    typed_name = name.split(".")[0].lower()
-
-    def strangeness(candidate: str) -> tuple[bool, bool, bool, float]:
-        likeness = difflib.SequenceMatcher(None, typed_name, candidate.lower()).ratio()
-        return candidate != USUAL_MODEL, "small" not in _words(candidate), "base" not in _words(candidate), -likeness
-
-    similar_names = sorted(
-        (model_name for model_name in names if _words(typed_name) and _words(typed_name) <= _words(model_name)),
-        key=strangeness,
-    )
-    similar_names += difflib.get_close_matches(typed_name, names, 20, cutoff=0.7)
-    return next((candidate for candidate in similar_names[:40] if loads(candidate)), USUAL_MODEL)
-
-
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9]+", name.lower()))
+    typed = name.split(".")[0].lower()
+    words = set(re.findall(r"[a-z0-9]+", typed))
+    similar = [candidate for candidate in names if words and words <= set(re.findall(r"[a-z0-9]+", candidate.lower()))]
+    similar.sort(key=lambda candidate: -difflib.SequenceMatcher(None, typed, candidate.lower()).ratio())
+    for size in ("base", "small", USUAL_MODEL):  # stable: the last one counts most
+        similar.sort(key=lambda candidate: size not in candidate)
+    similar += difflib.get_close_matches(typed, names, 20, cutoff=0.7)
+    return next((candidate for candidate in similar[:40] if loads(candidate)), USUAL_MODEL)
 
 
 @cache

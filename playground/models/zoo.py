@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
-from playground.assets import PROGRAM, SHIPPED_MODELS
+from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundError
-from playground.models import borrowed, model_file, timm_models
-from playground.models.checkpoints import read_weights
+from playground.models import borrowed, layouts, model_file, timm_models
 from playground.models.source import Source, build, on_device
 from playground.models.timm_models import DINOV2_SMALL
+from playground.models.weights_file import read_weights
 from playground.vit import PAPER, Config, VisionTransformer
 
 UNTRAINED_CONFIG = Config(
@@ -45,16 +45,16 @@ def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source
     if file := SHIPPED_MODELS.get(name):
         if not file.is_file():
             raise PlaygroundError(
-                f"This copy has no model {name} (assets/{file.name} is not there). Train it with `{PROGRAM} train`, or "
-                "load another model."
+                f"This copy has no model {name}: assets/{file.name} is not there. Get the file again, or load another "
+                "model."
             )
-        return replace(model_file.from_file(file, file), name=name)
+        return replace(model_file.from_file(file), name=name)
     if paper_match := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
         return Source(name, paper_config(name, paper_match[1], int(paper_match[2])))
     if name == "dinov2-small":
-        config, weights = DINOV2_SMALL, lambda: read_weights(borrowed.dinov2_small(offline))
+        config, weights = DINOV2_SMALL, lambda: layouts.our_weights(read_weights(borrowed.dinov2_small(offline)))
     else:
-        config, weights = timm_models.timm_config(name), lambda: timm_models.fetch(name, offline)
+        config, weights = timm_models.timm_config(name), lambda: layouts.our_weights(timm_models.fetch(name, offline))
     return Source(name, config, weights if pretrained else None, name)
 
 

@@ -101,7 +101,6 @@ COUNT_BOUNDS = {  # field of the header -> (smallest value, largest value)
 }  # fmt: skip
 MOST_SIDE = 65_536  # pixels of a picture's side
 LONGEST_WORD = 300
-MOST_MOMENTS = 1000
 MOST_SCORE = 1e6  # largest absolute value in queries and keys
 
 Arrays = dict[str, np.ndarray]
@@ -152,35 +151,6 @@ def check_trace(header: dict, arrays: Arrays) -> None:
             if array_name in arrays:
                 _check_floats(array_name, arrays, (*norms_shape[:2], header["head_dim"]), MOST_SCORE)
     _check_floats("value_norms", arrays, norms_shape)
-
-
-def check_timelapse(header: dict, arrays: Arrays, habits: tuple[str, ...], samples: set[str]) -> None:
-    """Checks a time-lapse. Raises a ValueError that says what is wrong."""
-    _check_words("model", [header["model"]])
-    _check_words("losses", header["losses"])
-    if header["sample"] not in samples:
-        raise ValueError(f"there is no sample {header['sample']!r:.60}")
-    moments = header["moments"]
-    if not (isinstance(moments, list) and 1 <= len(moments) <= MOST_MOMENTS):
-        raise ValueError(f"moments are 1 to {MOST_MOMENTS:,} steps, not {moments!r:.60}")
-    if not all(_is_integer(step, 0, 10**9) for step in moments) or sorted(set(moments)) != moments:
-        raise ValueError("moments are steps, each later than the one before")
-    chance = header.get("chance", 0)
-    if not (isinstance(chance, int | float) and 0 <= chance <= 1):
-        raise ValueError(f"chance is a share from 0 to 1, not {chance!r:.60}")
-    entropy = arrays["entropy"]
-    if entropy.ndim != 3 or entropy.shape[0] != len(moments) or not all(1 <= n <= 1000 for n in entropy.shape):
-        raise ValueError(f"entropy is of {len(moments)} moments, layers and heads, not {entropy.shape}")
-    for name in (*habits, "mass"):
-        _check_floats(name, arrays, entropy.shape + ((7, 7) if name == "offsets" else ()))
-    curve = arrays["curve"]
-    if curve.ndim != 2 or len(curve) > 10**5:
-        raise ValueError(f"the curve is points of numbers, not {curve.shape}")
-    if len(curve):  # a run of a few steps has no curve
-        _check_floats("curve", arrays, (len(curve), 1 + len(header["losses"])))
-    for i in range(len(moments)):
-        if arrays[f"trace{i}"].dtype != np.uint8:
-            raise ValueError(f"trace{i} is no bytes")
 
 
 def _check_floats(

@@ -59,7 +59,8 @@ class Record:
     cuts: Cuts = field(default_factory=lambda: Cuts((), Shape((), (1, 1), 1, 1)))  # edges cut in the pass
     at: At = untouched  # the pass's interventions as a function, see playground/vit.py
     interventions: tuple[str, ...] = ()  # the interventions in words: "heads 4.0, 7.3 off"
-    stored_norms: dict[int, Tensor] = field(default_factory=dict)  # value norms of a record that was read from bytes
+    stored_norms: dict[int, Tensor] = field(default_factory=dict)  # value norms of a trace without a network of ours
+    biases: dict[int, Tensor] = field(default_factory=dict)  # layer -> what the model's own pass adds to the scores
     picture: Image.Image | None = None  # the image given to `playground.trace`, in full size
     picture_name: str = ""  # the image's file, or a sample's name
     foretold: dict[Any, Any] = field(default_factory=dict)  # results of analysis/faithfulness.py about this trace
@@ -122,6 +123,10 @@ class Record:
     def _norms(self, layers: Sequence[int]) -> list[Tensor]:
         """The value norms of each layer. Checks once that the model's weights are still those of the pass."""
         if all(self.record[layer].v is None for layer in layers):
+            if not self.stored_norms.keys() >= set(layers):
+                raise PlaygroundError(
+                    f"{self.model} does more than W_O to what attention gives: values have no length."
+                )
             return [self.stored_norms[layer] for layer in layers]
         blocks: Any = self._need_vit().blocks
         return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]
@@ -199,13 +204,6 @@ class Record:
             else mask[0].cpu().expand(-1, self.tokens, self.tokens)
         )
 
-    def bias(self, layer: int, queries: Any) -> Tensor | None:
-        """(heads, queries, N): the bias that the model adds to the scores of these queries; None without one."""
-        if self.vit is None or not self.vit.config.biased:
-            return None
-        bias: Tensor = self._need_vit().blocks[layer].attn.bias  # type: ignore[union-attr, assignment]
-        return bias.detach().float().cpu()[:, queries]
-
     def intervening(self) -> At:
         """The cuts and `at` of the pass in one function, for another pass."""
         cut, at = self.cuts.at(), self.at
@@ -219,7 +217,10 @@ class Record:
     @property
     def _network(self) -> VisionTransformer:
         if self.vit is None:
-            raise PlaygroundError("A trace that was read from bytes can't run its network; trace the image again.")
+            raise PlaygroundError(
+                "A trace that was read from bytes, or of a model's own pass, can't run its network; trace the image "
+                "again, through a model that playground.load takes."
+            )
         return self.vit
 
     def _need_vit(self) -> VisionTransformer:
@@ -265,7 +266,7 @@ class Record:
             raise PlaygroundError(
                 "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
             )
-        if self.vit is not None and self.vit.config.biased:
+        if self.biases:
             raise PlaygroundError(
                 f"{self.model} adds a number for each pair of places to its scores, which bytes can't say: its rows "
                 "are in figures and numbers."
@@ -328,8 +329,6 @@ class Record:
         they are computed first."""
         if self.vit is None:
             return self.__dict__ | {"at": untouched}
-        if self.vit.config.biased:
-            raise PlaygroundError(f"A trace of {self.model} needs its network, which a pickle does not hold.")
         contiguous = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
         record = {
             layer: QKV(q.clone(memory_format=contiguous), k.clone(memory_format=contiguous), None)  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 import time
 from bisect import bisect_right
@@ -11,49 +10,23 @@ from functools import cache
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 
-# The time to decode a picture is estimated from the file's first bytes, so that quick pictures come first. A file that
-# can't be parsed counts as costly; decoder.py limits files with false headers.
+# The time to decode a picture is estimated from the file's first bytes, so that quick pictures come first. Phones send
+# JPEG, screenshots are PNG; every other file counts as costly. decoder.py limits files with false headers.
 
 PNG_BYTES_PER_SECOND = 100e6  # bytes of decoded pixels, on an old and busy processor
-JPEG_PIXELS_PER_SECOND, OTHER_PIXELS_PER_SECOND = 100e6, 20e6
-UNKNOWN_SECONDS = 2.0  # the estimate for a file that can't be parsed
-HEADER_BYTES = 2**16  # first bytes, in which the sizes of an AVIF or HEIC file stand
+JPEG_PIXELS_PER_SECOND = 100e6
+UNKNOWN_SECONDS = 2.0  # the estimate for every other file
 CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # channels by PNG colour type
-SIZE = re.compile(rb"ispe.{4}(.{4})(.{4})", re.DOTALL)  # the size of each picture in an AVIF or HEIC file
 
 
 def seconds_to_decode(data: bytes) -> float:
     try:
-        return _decoding_seconds(data)
-    except (struct.error, IndexError, KeyError):
+        if data.startswith(b"\x89PNG"):
+            width, height, bits, colour_type = struct.unpack_from(">IIBB", data, 16)
+            return width * height * bits / 8 * CHANNELS[colour_type] / PNG_BYTES_PER_SECOND
+        return _jpeg_seconds(data) if data.startswith(b"\xff\xd8\xff") else UNKNOWN_SECONDS
+    except (struct.error, KeyError):
         return UNKNOWN_SECONDS
-
-
-def _decoding_seconds(data: bytes) -> float:
-    if data.startswith(b"\x89PNG"):
-        width, height, bits, colour_type = struct.unpack_from(">IIBB", data, 16)
-        return width * height * bits / 8 * CHANNELS[colour_type] / PNG_BYTES_PER_SECOND
-    if data.startswith(b"\xff\xd8\xff"):
-        return _jpeg_seconds(data)
-    if data.startswith(b"GIF8"):
-        width, height = struct.unpack_from("<HH", data, 6)
-        return width * height / OTHER_PIXELS_PER_SECOND
-    if data[8:15] == b"WEBPVP8":
-        width, height = _webp_size(data)
-        return width * height / OTHER_PIXELS_PER_SECOND
-    if sizes := [struct.unpack(">II", b"".join(pair)) for pair in SIZE.findall(data[:HEADER_BYTES])]:
-        return sum(width * height for width, height in sizes) / OTHER_PIXELS_PER_SECOND
-    return UNKNOWN_SECONDS
-
-
-def _webp_size(data: bytes) -> tuple[int, int]:
-    if data[15:16] == b" ":
-        width, height = struct.unpack_from("<HH", data, 26)
-        return width & 0x3FFF, height & 0x3FFF
-    if data[15:16] == b"L":
-        (packed_sides,) = struct.unpack_from("<I", data, 21)
-        return (packed_sides & 0x3FFF) + 1, (packed_sides >> 14 & 0x3FFF) + 1
-    return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
 
 
 def _jpeg_seconds(data: bytes) -> float:

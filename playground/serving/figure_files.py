@@ -86,8 +86,7 @@ def _picture_file(subject: FigureSubject, spec: Spec, kind: str, person: Person 
                 figures.animate(path, spec, trace, image, lambda steps: _giving_way(steps, give_way), **arguments)
                 return path.read_bytes()
         drawing = figures.draw(spec, trace, image, **arguments) if trace else figures.draw(spec)
-        makers: dict[str, Callable] = {"png": files.png, "svg": files.svg, "pdf": files.pdf}
-        return makers[kind](drawing, name(spec, kind))
+        return files.file_bytes(drawing, kind, name(spec, kind))
 
 
 def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
@@ -175,13 +174,12 @@ def _scale_number(scale: str) -> float | None:
 
 def _check_place(spec: Spec, trace) -> None:
     """Checks layer, head and query as the command line does, before anything is drawn."""
-    from playground.figures.drawing.option_words import read_numbers
-    from playground.figures.drawing.spec import POOLINGS
+    from playground.figures.drawing.spec import POOLINGS, read_numbers
 
     if spec.layer is not None:
-        read_numbers(spec.layer, trace.layers, "{layer} takes", "layer")
+        read_numbers(spec.layer, trace.layers, "layer")
     if spec.head not in POOLINGS:
-        read_numbers(spec.head, trace.heads, "{head} takes", "head")
+        read_numbers(spec.head, trace.heads, "head")
 
 
 def _grid_cells(subject: FigureSubject, spec: Spec) -> list[tuple]:

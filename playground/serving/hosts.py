@@ -7,7 +7,6 @@ addresses and the names of PLAYGROUND_HOSTS are answered.
 
 from __future__ import annotations
 
-import asyncio
 import re
 import socket
 from collections.abc import Iterable
@@ -17,22 +16,23 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Scope
 
 from playground.serving import settings
 
 HOST_PATTERN = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z_.-]+))(?::\d{1,5})?")
 
 
-async def is_answered(scope: Scope) -> bool:
+def is_answered(scope: Scope) -> bool:
     """Whether a request or socket names this server as its host. A browser always names a host; a probe may not."""
     hosts = hosts_named(scope)
     if not hosts:
         return True
-    name = _name_in(hosts[0])
-    if len(hosts) > 1 or name is None:
+    match = HOST_PATTERN.fullmatch(hosts[0].lower())
+    if len(hosts) > 1 or match is None:
         return False
-    return _is_address(name) or name in names() or await _is_full_name(name)
+    name = match["v6"] or match["name"].removesuffix(".")
+    return name in names() or _is_address(name)
 
 
 def is_foreign(headers: Headers) -> bool:
@@ -47,15 +47,8 @@ def hosts_named(scope: Scope) -> list[str]:
 
 @cache
 def names() -> frozenset[str]:
-    """The names of this machine, except for its full name, whose lookup may need the network."""
     machine = socket.gethostname().lower()
-    return frozenset({"localhost", machine, f"{_short_name(machine)}.local", *settings.now().hosts})
-
-
-def _name_in(host: str) -> str | None:
-    """The host's name or address, without its port; None if it is no valid host."""
-    match = HOST_PATTERN.fullmatch(host.lower())
-    return match and (match["v6"] or match["name"].removesuffix("."))
+    return frozenset({"localhost", machine, f"{machine.partition('.')[0]}.local", *settings.now().hosts})
 
 
 def _is_address(name: str) -> bool:
@@ -66,46 +59,11 @@ def _is_address(name: str) -> bool:
     return True
 
 
-async def _is_full_name(name: str) -> bool:
-    """Whether this is the machine's full name, such as box.example.org. The full name is looked up only if `name`
-    begins with the short one."""
-    starts_with_short_name = name.startswith(f"{_short_name(socket.gethostname().lower())}.")
-    return starts_with_short_name and name == await asyncio.to_thread(_full_name)
-
-
-@cache
-def _full_name() -> str:
-    return socket.getfqdn().lower()
-
-
-def _short_name(machine: str) -> str:
-    return machine.partition(".")[0]
-
-
 # The base path of the app on its host: /attention on a host with several apps, else empty. All addresses in the browser
 # are relative, so only this module knows the base path.
 
 BASE_PATH_OPTION = "STREAMLIT_SERVER_BASE_URL_PATH"
 PROBE_PATHS = ("/healthz", "/readyz")
-PATH_KEY = "playground.path"
-
-
-class BasePath:
-    """ASGI middleware: stores a request's path without the base path, for `path_of`."""
-
-    def __init__(self, app: ASGIApp, base: str):
-        self.app, self.base = app, base
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope.get("path", "")
-        if self.base and path.startswith(f"{self.base}/"):
-            scope = scope | {PATH_KEY: path.removeprefix(self.base)}
-        await self.app(scope, receive, send)
-
-
-def path_of(scope: Scope) -> str:
-    """The path without the base path of the deployment, such as /api/trace."""
-    return scope.get(PATH_KEY) or scope.get("path", "")
 
 
 def below_base(base: str, routes: Iterable[Route]) -> list[Route]:

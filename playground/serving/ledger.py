@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from ipaddress import IPv6Network, ip_address, ip_network
+from ipaddress import ip_network
 from typing import NamedTuple
 
 MB = 2**20
@@ -50,32 +50,24 @@ NOBODY = Visitor()
 refusals: Counter[str] = Counter()  # resource -> number of refusals, for /metrics
 
 
-def network(address: str | None) -> str:
-    """The key of an address's network: for IPv6 its first half, since one household owns billions of addresses."""
-    if not address or ":" not in address:
-        return address or ""
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return address
-    if ip.ipv4_mapped:
-        return str(ip.ipv4_mapped)
-    return str(IPv6Network((int(ip), 64), strict=False))
-
-
 @lru_cache(10_000)
 def networks_of(address: str) -> Networks:
-    """The networks of an address, from the narrowest to the widest. A login or a class counts as a network."""
+    """The networks of an address, from the narrowest to the widest. A household owns billions of IPv6 addresses, so its
+    narrowest network is a /64. A login or a class counts as a network."""
     try:
-        ip_range = ip_network(address, strict=False)
+        ip = ip_network(address.partition("%")[0], strict=False).network_address
     except ValueError:
         if address.startswith("class "):
             return (address, CLASS_HOUSEHOLDS), ("classes", CLASS_HOUSEHOLDS)
         return ((address, 1),) if address else ()
-    prefixes = IPV4_HOUSEHOLDS if ip_range.version == 4 else IPV6_HOUSEHOLDS
-    return tuple(
-        (str(ip_network((ip_range.network_address, length), strict=False)), prefixes[length]) for length in prefixes
-    )
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    households = IPV4_HOUSEHOLDS if ip.version == 4 else IPV6_HOUSEHOLDS
+    return tuple((str(ip_network((ip, length), strict=False)), households[length]) for length in households)
+
+
+def network(address: str | None) -> str:
+    """The narrowest network of an address, by which a visitor is known."""
+    return next((name for name, _ in networks_of(address or "")), "")
 
 
 def household(address: str) -> str:

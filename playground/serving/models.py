@@ -123,7 +123,7 @@ def _resolve(name: str, offline: bool) -> Source:
     if not own_models.is_own(name):
         return zoo.resolve(name, offline=offline)
     file = own_models.weights_file(name)
-    return model_file.from_file(file, file)
+    return model_file.from_file(file)
 
 
 def fetch(name: str, report: type | None = None) -> None:

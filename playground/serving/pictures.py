@@ -18,7 +18,9 @@ from weakref import WeakValueDictionary
 
 from PIL import Image
 
+from playground.assets import DRAWINGS
 from playground.errors import Busy, PlaygroundError
+from playground.pictures import cifar
 from playground.pictures.decoder import Killed, Worker
 from playground.pictures.jpegs import as_jpeg, data_url
 from playground.samples import named
@@ -78,7 +80,6 @@ def _give_back_worker(worker: Worker) -> None:
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
 KEPT_PIXELS = (2 * SHOWN_SIDE) ** 2  # most pixels that are kept: no model uses more, and a JPEG is decoded faster
 THUMB_SIDE = 96  # pixels of a thumbnail, which is shown at 38 CSS pixels
-TINY_SIDE = 64  # pixels; a smaller picture is enlarged for the screen without smoothing, but not for the model
 LONGEST_NAME = 60  # longest file name that is shown
 LEAST_SIDE = 512  # pixels to which pictures are reduced when there are many
 
@@ -146,7 +147,7 @@ def upload(data: bytes, name: str) -> Picture:
 @contextmanager
 def _counted_while_waiting(byte_count: int) -> Iterator[None]:
     """Counts an upload's bytes in `ledger.decodes` while the upload waits to be decoded."""
-    with ledger.decodes.holding(queue.current().visitor(), byte_count) as trouble:
+    with ledger.decodes.holding(queue.current().visitor, byte_count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
@@ -161,7 +162,7 @@ when_no_room: list[Callable[[Picture], None]] = []  # called with a picture that
 def _keep(picture: Picture) -> Picture:
     """Stores a picture, then makes room: reduces pictures of the network that holds most, then drops the least recently
     used. A browser that still shows a dropped picture sends it again. A picture too large by itself is refused."""
-    picture.network = queue.current().visitor().address
+    picture.network = queue.current().visitor.address
     with _lock:
         _pictures_of_people[next(_picture_numbers)] = picture
         while bytes_of_people() > ledger.PICTURE_BYTES:
@@ -209,38 +210,24 @@ def thumbnail(image: Image.Image) -> str:
 # Small pictures with a label, chosen by number: CIFAR-10's, or drawings of that size ---------------------------------
 
 
-def labelled_folder() -> Path | None:
-    """The folder of CIFAR-10, or of a data set in its format, that PLAYGROUND_CIFAR names; None if it names none."""
-    folder = os.environ.get("PLAYGROUND_CIFAR", "").strip()
-    return Path(folder) if folder else None
+def labelled_folder() -> Path:
+    """The folder of CIFAR-10 that PLAYGROUND_CIFAR names; without, the one of our drawings."""
+    return Path(os.environ.get("PLAYGROUND_CIFAR", "").strip() or DRAWINGS)
 
 
 def labelled_set() -> dict:
     """The number of pictures as `count`, and a name for them as `what`."""
-    from playground.training import datasets
-
-    if folder := labelled_folder():
-        return {"count": datasets.count(folder), "what": "pictures of CIFAR-10"}
-    return {"count": datasets.DRAWING_COUNT, "what": "drawings of our own, as small as CIFAR-10's pictures"}
+    folder = labelled_folder()
+    ours = "drawings of our own, as small as CIFAR-10's pictures"
+    return {"count": len(cifar.read(folder)), "what": ours if folder == DRAWINGS else "pictures of CIFAR-10"}
 
 
 def labelled_picture(number: int) -> Picture:
     """The picture with this number, called for example "CIFAR-10 no. 17: frog". PlaygroundError says what the folder
     should hold."""
-    from playground.training import datasets
-
-    folder, cifar_size = labelled_folder(), (datasets.SIDE, datasets.SIDE)
-    image, label = datasets.browse(folder, number) if folder else datasets.labelled_drawing(number)
-    image.thumbnail((2 * SHOWN_SIDE, 2 * SHOWN_SIDE))
-    name = "Drawing" if not folder else "CIFAR-10" if image.size == cifar_size else folder.name
-    return _keep(Picture(f"{name} no. {number}: {label}", False, _labelled_jpeg(image), image, is_found=False))
-
-
-def _labelled_jpeg(image: Image.Image) -> bytes:
-    if max(image.size) < TINY_SIDE:
-        factor = SHOWN_SIDE // 2 // max(image.size)
-        image = image.resize((image.width * factor, image.height * factor), Image.Resampling.NEAREST)
-    else:
-        image = image.copy()
-        image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
-    return as_jpeg(image, quality=92, subsampling=0)
+    folder = labelled_folder()
+    image, label = cifar.read(folder).open(number)
+    name = "Drawing" if folder == DRAWINGS else "CIFAR-10"
+    enlarged = image.resize((SHOWN_SIDE // 2, SHOWN_SIDE // 2), Image.Resampling.NEAREST)
+    jpeg = as_jpeg(enlarged, quality=92, subsampling=0)
+    return _keep(Picture(f"{name} no. {number}: {label}", False, jpeg, image, is_found=False))

@@ -3,8 +3,8 @@ questions of one person are answered in order. Questions that only refine a visi
 
 Questions that are estimated to take long have a place of their own, so that no short question waits for a long one.
 
-`with queue.take(tell): …` blocks the calling thread until its turn. Meanwhile `tell` is called with the number of
-people who come first. If `tell` raises, because the person has left, the place in the line is given up.
+`with queue.take(): …` blocks the calling thread until its turn. If the person for whom the thread works leaves, the
+place in the line is given up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
-from typing import Protocol
 
 from playground.errors import Busy
 from playground.serving import ledger, settings
@@ -24,8 +23,7 @@ from playground.serving.ledger import NOBODY, Visitor
 
 DEFAULT_SECONDS = 0.3  # seconds assumed for a question without an estimate
 LONG_SECONDS = 1.0  # seconds above which a question counts as long
-TELL_EVERY = 0.4  # seconds between two calls of `tell`
-TELL_LESS_EVERY = 50  # with more people ahead, `tell` is called less often: hundreds of calls would take a core
+LOOK_EVERY = 0.4  # seconds between two looks whether the person who waits has left
 SLICE_SECONDS = 1.0  # seconds after which long work lets other people's work come in between
 MOST_LONG = 2  # most pieces of long work at once: each keeps its results in memory
 MOST_WAITING, MOST_OF_KEY = 600, 12  # most waiting questions in one queue: of all people, and of one person
@@ -35,48 +33,31 @@ SHORT_LINE, SORT_EVERY = 40, 0.1
 CROWDED = "So many people wait that there is no place in the line: try again in a minute."
 
 
-# People who ask, and hear how long they wait --------------------------------------------------------------------------
+# People who ask -------------------------------------------------------------------------------------------------------
 
 
 class Left(Exception):
     """Raised when nobody waits for this work any more."""
 
 
-class Asker(Protocol):
-    def visitor(self) -> Visitor: ...
+class Asker:
+    """Who waits for a piece of work. Nobody waits for a warm-up or a test."""
+
+    def __init__(self, visitor: Visitor = NOBODY):
+        self.visitor = visitor
+        self.has_left = False  # whether the person has left the page
+        self.sentences: list[str] = []  # what the person is told, such as that the graphics card is full
 
     def raise_if_left(self) -> None:
-        """Raises when the person has left the page."""
-
-    def waits(self, ahead: int) -> None:
-        """Tells the person that `ahead` others come first, 0 at the end of the wait. Raises in the same case as
-        `raise_if_left`."""
-
-    def hears(self, sentence: str) -> None:
-        """Shows the person a sentence, such as a warning that the graphics card is full."""
-
-
-class Nobody:
-    """Work that no page waits for: a warm-up, a test, training in the background."""
-
-    def visitor(self) -> Visitor:
-        return NOBODY
-
-    def raise_if_left(self) -> None:
-        pass
-
-    def waits(self, ahead: int) -> None:
-        self.raise_if_left()
-
-    def hears(self, sentence: str) -> None:
-        pass
+        if self.has_left:
+            raise Left
 
 
 _asker: ContextVar[Asker | None] = ContextVar("asker", default=None)
 
 
 def current() -> Asker:
-    return _asker.get() or Nobody()
+    return _asker.get() or Asker()
 
 
 @contextmanager
@@ -107,11 +88,6 @@ class Ticket:
     def is_long(self) -> bool:
         return self.seconds > LONG_SECONDS
 
-    @property
-    def holder(self) -> object:
-        """Who waits; people without open pages pay together with their network, and wait each for themselves."""
-        return self.visitor if self.visitor.person else self.person
-
 
 class Queue:
     """Serves up to `at_once` short tickets and one long ticket at a time, and at most `at_once + extra_long` of
@@ -134,27 +110,17 @@ class Queue:
 
     @contextmanager
     def take(
-        self,
-        tell: Callable[[int], None] | None = None,
-        visitor: Visitor | None = None,
-        finer: bool = False,
-        seconds: float = DEFAULT_SECONDS,
+        self, visitor: Visitor | None = None, finer: bool = False, seconds: float = DEFAULT_SECONDS
     ) -> Iterator[None]:
-        """Waits for a turn. Meanwhile `tell(n)` is called with the number of other people who come first. If it was
-        called, it is called once more at the end, with 0."""
-        ticket = Ticket(current().visitor() if visitor is None else visitor, finer, seconds)
+        """Waits for a turn of the person for whom this thread works, or of `visitor`."""
+        asker = current()
+        ticket = Ticket(asker.visitor if visitor is None else visitor, finer, seconds)
         self.join(ticket)
-        ahead, has_told = 0, False
         try:
-            while not ticket.turn.wait(TELL_EVERY * max(1, ahead / TELL_LESS_EVERY)):
-                ahead, people = self.ahead(ticket)
-                if tell and not ticket.turn.is_set():
-                    tell(people)
-                    has_told = True
+            while not ticket.turn.wait(LOOK_EVERY):
+                asker.raise_if_left()
             if ticket.sent_away:
                 raise Busy(CROWDED)
-            if tell and has_told:
-                tell(0)
             yield
         finally:
             self.leave(ticket)
@@ -188,26 +154,6 @@ class Queue:
                 self.costs.charge(ticket.payer, seconds_taken - ticket.seconds)
                 self.costs.spent[self.kind] += seconds_taken
             self._serve_next()
-
-    def ahead(self, ticket: Ticket) -> tuple[int, int]:
-        """(number of tickets that come first, number of other people who hold these tickets). A ticket without a key
-        counts as held by a visitor of the same address, so that a person who is alone is not told to wait for
-        somebody."""
-        with self._lock:
-            if ticket not in self.line:
-                return 0, 0
-            earlier_tickets = [
-                other for other in self.line[: self.line.index(ticket)] if other.is_long == ticket.is_long
-            ]
-            other_people = {
-                other.holder
-                for other in (*self._occupying(ticket.is_long), *earlier_tickets)
-                if other.holder != ticket.holder
-                and (
-                    other.visitor.person or not other.visitor.address or other.visitor.address != ticket.visitor.address
-                )
-            }
-            return 1 + len(earlier_tickets), min(len(other_people), 1 + len(earlier_tickets))
 
     def _serve_next(self) -> None:
         """Serves tickets while there are free places."""
@@ -296,25 +242,25 @@ def _packings() -> Queue:
 
 
 def turn(finer: bool = False, seconds: float = DEFAULT_SECONDS) -> AbstractContextManager[None]:
-    """A turn to compute: `with queue.turn(): …`. While it waits, the page shows how many people come first."""
-    return passes().take(current().waits, finer=finer, seconds=seconds)
+    """A turn to compute: `with queue.turn(): …`."""
+    return passes().take(finer=finer, seconds=seconds)
 
 
 def drawing() -> AbstractContextManager[None]:
     """A turn for matplotlib."""
-    return figures().take(current().waits)
+    return figures().take()
 
 
 def packing() -> AbstractContextManager[None]:
     """A turn for packing numbers for a browser. One at a time, because a layer may take 20 MB and a whole class asks at
     once."""
-    return _packings().take(current().waits)
+    return _packings().take()
 
 
 def decoding(seconds: float) -> AbstractContextManager[None]:
     """A turn for decoding. Two pictures are decoded at a time, only one of them costly: 16 megapixels take 100 MB, and
     a class uploads thirty pictures at once."""
-    return decodings().take(current().waits, seconds=seconds)
+    return decodings().take(seconds=seconds)
 
 
 @contextmanager
@@ -324,12 +270,12 @@ def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
     asker, turn, slice_start = current(), ExitStack(), 0.0
     turn_queue, long_place = queue, nullcontext()
     if turn_queue is None:
-        turn_queue, long_place = passes(), _long_queue().take(asker.waits)
+        turn_queue, long_place = passes(), _long_queue().take()
 
     def begin() -> None:
         nonlocal slice_start
         turn.close()
-        turn.enter_context(turn_queue.take(asker.waits))
+        turn.enter_context(turn_queue.take())
         slice_start = time.monotonic()
 
     def give_way() -> None:

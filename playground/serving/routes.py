@@ -184,6 +184,7 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /api/trace/{digest}/patched": (*TRACE_WORDS, "query", "there", "layer"),
     "GET /api/trace/{digest}/moved": (*TRACE_WORDS, "query"),
     "GET /api/trace/{digest}/names": (*TRACE_WORDS, "layer"),
+    "GET /api/trace/{digest}/heads": (*TRACE_WORDS, "at"),
     "GET /api/trace/{digest}/ran": (*TRACE_WORDS, "layer", "head", "query"),
     "GET /api/trace/{digest}/verdict": TRACE_WORDS,
     "POST /api/pictures": (),

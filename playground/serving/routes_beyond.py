@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
 
-RELEVANCE_PASSES = 3.5  # highest cost of relevance in forward passes, measured by benchmarks/beyond.py
+RELEVANCE_PASSES = 3.5  # highest cost of relevance in forward passes, as measured
 PATCHING_PASSES = 3  # cost of patching in forward passes: both pictures up to a layer, then the first picture twice
 FIRST_PASSES = (24, 48, 96)  # numbers of passes after which the browser shows a map of occlusion
 MOST_SECONDS = 60.0  # most seconds of an occlusion; other people's work runs between its passes

@@ -17,12 +17,13 @@ from ipaddress import ip_address
 from typing import TypeGuard
 from urllib.parse import urlsplit
 
+import segno
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from playground.figures.bundle import stylesheet
-from playground.serving import classes, people, qr, scripts
+from playground.serving import classes, people, scripts
 from playground.serving.answering import Refused, own_pages_only, sentence_response, visitor
 from playground.serving.class_counts import counts_table
 from playground.serving.classes import ASKS, TELLS, Class, Question, refusal
@@ -325,7 +326,7 @@ def _lecturer_state(group: Class) -> dict:
             "scene": group.scene,
             "question": question_record,
         },
-        "qr": qr.rows(group.address),
+        "qr": ["".join(map(str, row)) for row in segno.make_qr(group.address).matrix],
         "minutes": max(0, round((classes.LONGEST_LIFE - classes.clock() + group.begun_at) / 60)),
     }
 

@@ -7,7 +7,7 @@ files and figures of somebody's own picture need a POST request with a key, whos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from html import escape
 from urllib.parse import quote, urlencode
@@ -19,8 +19,7 @@ from starlette.routing import Route
 from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.command_line import repeat_command
-from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.spec import PACK_FORMATS, PURPOSES, Spec
+from playground.figures.drawing.spec import PACK_FORMATS, WIDTHS, Spec
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
@@ -40,19 +39,7 @@ async def figure(request: Request) -> Response:
     # an .html never opens as a page of this server
     is_attachment = words.pop(DOWNLOAD_WORD, "") == "1" or kind == "html"
 
-    return await _respond(request, lambda: _figure(request, kind, words, is_attachment, person))
-
-
-async def _respond(request: Request, work: Callable[[], Response]) -> Response:
-    """Answers with `work()`. Errors name words of the address, not flags of the command."""
-
-    def computed() -> Response:
-        try:
-            return work()
-        except OptionError as error:
-            raise Refused(error.in_words(figure_words.ADDRESS_NAMES)) from None
-
-    return await answer(request, computed)
+    return await answer(request, lambda: _figure(request, kind, words, is_attachment, person))
 
 
 def _figure(request: Request, kind: str, words: dict[str, str], is_attachment: bool, person: Person | None) -> Response:
@@ -85,13 +72,13 @@ def _disposition(name: str, is_attachment: bool) -> str:
 async def exports(request: Request) -> Response:
     """Export's options for these words, the chosen ones, and the addresses of file and preview."""
     person, words = people.person_of(request), dict(request.query_params)
-    return await _respond(request, lambda: _json_response(offers(words, person)))
+    return await answer(request, lambda: _json_response(offers(words, person)))
 
 
 async def size(request: Request) -> Response:
     """A sentence about the interactive file that these words choose."""
     person, words = people.person_of(request), dict(request.query_params)
-    return await _respond(request, lambda: _json_response({"says": size_sentence(words, person)}))
+    return await answer(request, lambda: _json_response({"says": size_sentence(words, person)}))
 
 
 def _json_response(data: dict) -> Response:
@@ -112,11 +99,13 @@ ROUTES = [
 PICTURE_TITLES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
 KIND_TITLES = PICTURE_TITLES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
 TABLE_TITLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
-BACKGROUND_TITLES = {"light": "light", "dark": "dark", "transparent": "transparent"}
+WIDTH_TITLES = {"slide": "a 16:9 slide", "column": "a column of a paper, 85 mm", "page": "a page, 178 mm"}
+THEME_TITLES = {"light": "light", "dark": "dark"}
+COLOUR_TITLES = {"heat": "heat", "grey": "grey, for a print"}
 NUMBER_TITLES = {"float16": "16 bits", "int8": "8 bits, half as large"}  # kinds of numbers in PACKS -> their titles
 PREVIEW_DOTS, MOVING_PREVIEW_DOTS = 960, 640  # widths of the previews in dots
 EXPORT_WORDS = (
-    "only", "kind", "table", "layout", "purpose", "background", "caption", "footer", "sweep", "held", "pack", "theme",
+    "only", "kind", "table", "layout", "width", "background", "map", "caption", "sweep", "held", "pack", "theme",
 )  # fmt: skip
 
 
@@ -135,10 +124,10 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "kind": kind,
         "table": _option(options, "table", TABLE_TITLES),
         "layout": layout,
-        "purpose": _option(options, "purpose", PURPOSES),
-        "background": _option(options, "background", BACKGROUND_TITLES),
+        "width": _option(options, "width", WIDTHS),
+        "background": _option(options, "background", THEME_TITLES),
+        "map": _option(options, "map", COLOUR_TITLES),
         "caption": options.get("caption", "true") == "true",
-        "footer": options.get("footer") == "true",
         "sweep": _option(options, "sweep", sweeps) if sweeps else "",
         "held": _option(options, "held", HELD_LAYERS),
         "pack": _option(options, "pack", PACK_FORMATS),
@@ -149,8 +138,9 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
             "kind": _titled(kinds, KIND_TITLES),
             "table": _titled(TABLE_TITLES, TABLE_TITLES),
             "layout": _titled(layout_names, {layout.name: layout.words for layout in LAYOUTS.values()}),
-            "purpose": _titled(PURPOSES, {key: purpose.words for key, purpose in PURPOSES.items()}),
-            "background": _titled(BACKGROUND_TITLES, BACKGROUND_TITLES),
+            "width": _titled(WIDTHS, WIDTH_TITLES),
+            "background": _titled(THEME_TITLES, THEME_TITLES),
+            "map": _titled(COLOUR_TITLES, COLOUR_TITLES),
             "sweep": _titled(sweeps, SWEEP_TITLES),
             "held": _titled(HELD_LAYERS, HELD_LAYERS),
             "pack": _titled(PACK_FORMATS, NUMBER_TITLES),
@@ -164,7 +154,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
 
 def _read_request(words: Mapping[str, str], person: Person | None) -> tuple[FigureSubject, dict, dict]:
     """(what is shown, the view, the choices of Export)"""
-    figure_words.check_names(words, (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES, *EXPORT_WORDS))
+    figure_words.check_lengths(words)
     options = {key: words[key] for key in EXPORT_WORDS if key in words}
     if options.get("only") not in (None, *LAYOUTS):
         raise Refused(f"There is no layout {options['only']!r}; there are {', '.join(LAYOUTS)}.")
@@ -190,11 +180,10 @@ def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, the
     if options["kind"] == "numbers":
         return description(subject, view, options["layout"]), options["table"]
     look_fields = {
-        "purpose": options["purpose"],
-        "theme": "dark" if options["background"] == "dark" else "light",
-        "transparent": options["background"] == "transparent",
+        "width": options["width"],
+        "theme": options["background"],
+        "colours": options["map"],
         "caption": options["caption"],
-        "footer": options["footer"],
     }
     if options["kind"] == "webp":
         look_fields["sweep"] = options["sweep"]
@@ -222,7 +211,7 @@ def _layouts(subject: FigureSubject, view: Mapping[str, str], kind: str) -> list
     because Export can't choose rows and columns."""
     possible_layouts, last_error = [], None
     for layout, layout_record in LAYOUTS.items():
-        if not layout_record.offered or ("other_image" in layout_record.uses and subject.compared is None):
+        if layout_record.beside(Spec()) == "many" or (layout_record.compares and subject.compared is None):
             continue
         try:
             spec = description(subject, view, layout)
@@ -236,7 +225,7 @@ def _layouts(subject: FigureSubject, view: Mapping[str, str], kind: str) -> list
             continue
         if kind != "webp" or _sweeps(spec):
             possible_layouts.append(layout)
-    if not possible_layouts and last_error:
+    if not possible_layouts and last_error and kind != "webp":
         raise last_error
     return possible_layouts
 
@@ -259,7 +248,7 @@ def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: 
     width_dots = MOVING_PREVIEW_DOTS if spec.sweep else PREVIEW_DOTS
     if kind == "html":
         spec = description(subject, view, "head", theme=spec.theme)
-    return replace(spec, dpi=max(10, round(width_dots / spec.made_for.width))), "webp" if spec.sweep else "png"
+    return replace(spec, dpi=max(10, round(width_dots / spec.paper.width))), "webp" if spec.sweep else "png"
 
 
 def address(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
@@ -306,7 +295,7 @@ def preview_figure(place: Mapping[str, str], view: Mapping[str, str]) -> tuple[F
     subject = figure_words.figure_subject({key: word for key, word in place.items() if key not in dropped_words}, None)
     spec = description(subject, {key: view[key] for key in figure_words.WORD_OF_FIELD.values() if key in view})
     layouts.of(spec).check(spec)
-    return subject, replace(spec, dpi=round(LINK_PREVIEW_DOTS / spec.made_for.width))
+    return subject, replace(spec, dpi=round(LINK_PREVIEW_DOTS / spec.paper.width))
 
 
 def preview_meta(subject: FigureSubject, spec: Spec, image: str) -> str:

@@ -43,8 +43,8 @@ async def lesson(request: Request) -> Response:
 
         name, lesson = _lesson_of(request)
         record = site_files.lesson_record(lesson, lambda step: f"api/lessons/{name}/{step}")
-        for step_record, step in zip(record["steps"], lesson.steps.values(), strict=True):
-            step_record["asks"] = sorted({setting for group in step.ahead for setting in group})
+        for step_record in record["steps"]:
+            step_record["asks"] = [one for one in step_record["settings"] if lesson.choices[one].played]
         return _unless_known(request, JSONResponse(record))
 
     return await answer(request, work)
@@ -66,7 +66,7 @@ async def step(request: Request) -> Response:
         parts, wait = step.parts(here, settings), ""
         was_opened = here.has_cached(opened := ("opened", lesson_name, step_name))
         if words.get("whole") != "yes" and not was_opened:
-            is_new = step.own is not None and "whole" not in words and not here.has_trace
+            is_new = step.picture and "whole" not in words and not here.has_trace
             parts, wait = _until_wait(_after_pass(here) if is_new else parts)
         records = plain_parts(parts, lambda data: data_url(data, "octet-stream"))
         if wait:

@@ -18,8 +18,8 @@ from starlette.routing import Route
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 from playground.pack import in_eight_bits, pack
-from playground.samples import named
-from playground.serving import chosen, models, own_models, people, queue, traces
+from playground.samples import named, start_patch
+from playground.serving import chosen, models, own_models, people, queue, traces, worked
 from playground.serving.answering import Refused, answer
 from playground.serving.cache import Cache
 from playground.serving.people import Person
@@ -167,6 +167,31 @@ async def names(request: Request) -> Response:
     return await part(request, make)
 
 
+async def heads(request: Request) -> Response:
+    """The numbers of all heads, from which the browser makes what lessons say. `at`: another scale for their rows."""
+
+    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
+        from playground.analysis.heads import head_report
+
+        scale = _scale(request.query_params.get("at", ""))
+        trace = traces.trace(picture, setup, cache_of(person))
+
+        def work() -> dict:
+            with queue.turns() as give_way:
+                return head_report(trace, start_patch(picture.name, trace.grid), scale, give_way)
+
+        own_results = person.results if person else worked.shared_results()
+        return JSONResponse(worked.cached_result(picture, setup, own_results, ("heads", scale), work))
+
+    return await part(request, make)
+
+
+def _scale(text: str) -> float | None:
+    if text and not re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,20})?", text, re.ASCII):
+        raise Refused(f"A scale is a number such as 0.125; asked was {text[:20]!r}.")
+    return float(text) or None if text else None
+
+
 async def moved(request: Request) -> Response:
     """How far this pass's cuts move a patch's feature; as a control, also how far the feature moves if the cuts are
     made to other patches with the same total attention."""
@@ -236,6 +261,7 @@ ROUTES = [
     Route("/api/trace/{digest}/layers", layers),
     Route("/api/trace/{digest}/features", features),
     Route("/api/trace/{digest}/flows", flows),
+    Route("/api/trace/{digest}/heads", heads),
     Route("/api/trace/{digest}/moved", moved),
     Route("/api/trace/{digest}/names", names),
     Route("/api/trace/{digest}/ran", story_row),

@@ -11,6 +11,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
@@ -260,7 +261,7 @@ def lesson_record(lesson: Lesson, place_of: Callable[[str], str]) -> dict:
         "settings": settings_of(lesson),
         "steps": [
             {
-                **{"name": name, "title": step.title, "beyond": step.beyond, "own": step.own},
+                **{"name": name, "title": step.title, "picture": step.picture},
                 **{"settings": step.settings, "file": place_of(name)},
             }
             for name, step in lesson.steps.items()
@@ -299,26 +300,31 @@ def played(
 
 
 def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[bytes], object]) -> list[dict]:
-    """The step's parts as data. A part that depends on a group of settings becomes {kind: "each", by: the settings'
-    names, of: {values: part}}; data that are equal for all values stand in `same`."""
+    """The step's parts as data. A part that depends on settings becomes {kind: "each", by: the settings' names, of:
+    {values: part}}; data that are equal for all values stand in `same`."""
+    options = {name: lesson.choices[name].played for name in step.settings if lesson.choices[name].played}
 
-    def play(**state: object) -> list[dict]:
-        return _with_played_options(lesson, step, played(lesson, step, subject, keep, **state))
+    @cache
+    def play(*values: object) -> list[dict]:
+        state = dict(zip(options, values, strict=True))
+        return _with_played_options(options, played(lesson, step, subject, keep, **state))
 
-    parts = play()
-    changing_parts: dict[int, dict] = {}
-    for group in step.ahead:
-        options = _options(lesson, group)
-        states = (dict(zip(options, values, strict=True)) for values in product(*options.values()))
-        parts_of_values = {_joined_values(state.values()): play(**state) for state in states}
-        for n, part in enumerate(parts):
-            versions = {key: other_parts[n] for key, other_parts in parts_of_values.items()}
-            if all(version == part for version in versions.values()):
-                continue
-            assert n not in changing_parts, f"{lesson.name}: {part['kind']} changes with two groups of settings"
-            timing = {name: part[name] for name in ("after", "stays") if name in part}
-            changing_parts[n] = {"kind": "each", "by": list(options)} | _with_shared_data(versions) | timing
-    return [changing_parts.get(n, part) for n, part in enumerate(parts)]
+    def versions_of(names: Collection[str], part: int) -> dict[tuple, dict]:
+        """A part for all values of these settings, while the others have their defaults."""
+        choices = [options[name] if name in names else (lesson.choices[name].default,) for name in options]
+        return {values: play(*values)[part] for values in product(*choices)}
+
+    parts = list(play(*(lesson.choices[name].default for name in options)))
+    for n, part in enumerate(parts):
+        names = [name for name in options if any(one != part for one in versions_of([name], n).values())]
+        if names:
+            versions = {
+                _joined_values(v for name, v in zip(options, values, strict=True) if name in names): version
+                for values, version in versions_of(names, n).items()
+            }
+            timing = {"after": part["after"]} if "after" in part else {}
+            parts[n] = {"kind": "each", "by": names} | _with_shared_data(versions) | timing
+    return parts
 
 
 def _with_shared_data(parts: dict[str, dict]) -> dict:
@@ -338,22 +344,16 @@ def _with_shared_data(parts: dict[str, dict]) -> dict:
     return {"of": different_parts, "same": same_data}
 
 
-def _options(lesson: Lesson, group: Mapping[str, Iterable | None]) -> dict[str, tuple]:
-    return {name: lesson.choices[name].options if values is None else tuple(values) for name, values in group.items()}
-
-
 def _joined_values(values: Iterable[object]) -> str:
     return " | ".join(map(str, values))
 
 
-def _with_played_options(lesson: Lesson, step: Step, parts: list[dict]) -> list[dict]:
+def _with_played_options(played_values: Mapping[str, tuple], parts: list[dict]) -> list[dict]:
     """The parts, with only those options of a choice that are played ahead."""
-    played_values = {
-        name: {str(v) for v in values} for group in step.ahead for name, values in _options(lesson, group).items()
-    }
     for part in _with_nested_parts(parts):
         if part["kind"] in ("choice", "slider", "pick"):
-            part["options"] = [option for option in part["options"] if option[0] in played_values[part["setting"]]]
+            values = {str(value) for value in played_values[part["setting"]]}
+            part["options"] = [option for option in part["options"] if option[0] in values]
     return parts
 
 

@@ -3,6 +3,7 @@ lessons, and questions of the quiz."""
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -93,6 +94,16 @@ def living_page(subject: Here) -> str:
         return html.story(spec, trace, subject.picture.image, story)
 
 
+def trace_files(subject: Here) -> dict[str, str]:
+    """The files from which slides compute what lessons say of the picture (the source in lessons/slides.js)."""
+    trace, sample = subject.trace(), samples.named(subject.sample_name or "")
+    record = {"id": subject.identity, "model": subject.model_name, "grid": trace.grid}
+    record["picture"] = {"start": sample and sample.start}
+    files = {f"layer {layer}": trace.to_bytes([layer]) for layer in range(trace.layers)}
+    files |= {"picture": subject.jpeg, "trace": json.dumps(record).encode()}
+    return {name: b64encode(data).decode() for name, data in files.items()}
+
+
 def slides(subject: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
     deck, minute = list[printed.Slide](), 0
     files: dict[str, str] = {}
@@ -110,5 +121,7 @@ def slides(subject: Here, scenes: Iterable[teaching.Scene], title: str) -> str:
                 deck.append(printed.Slide(name, minutes, scene.do, lesson=lesson))
         else:
             deck.append(printed.Slide(scene.title, minutes, scene.do, lesson=lesson_step(subject, scene, files)))
+    if '"made":' in json.dumps([slide.lesson for slide in deck]):
+        files |= trace_files(subject)
     story = living_page(subject) if any(scene.story for scene in scenes) else ""
     return printed.page(title, printed.Deck(deck, mounted_scripts(), story, files))

@@ -120,7 +120,7 @@ def _run(picture: Picture, setup: Setup, finer: bool = False):
             picture_trace = _run_with_cuts(vit, picture, setup)
         except (NoRoom, torch.OutOfMemoryError):  # on a graphics card
             log.warning("out of memory on %s: %s goes on on the CPU", next(vit.parameters()).device, setup.model)
-            queue.current().hears(
+            queue.current().sentences.append(
                 "The graphics card's memory is full: this model goes on on the CPU, which takes longer."
             )
             vit.to("cpu")

@@ -38,15 +38,15 @@ def headers(policy: str = POLICY) -> dict[str, str]:
 class Headers:
     """ASGI middleware: adds the headers, and answers 404 for REFUSED_PATHS."""
 
-    def __init__(self, app: ASGIApp):
-        self.app = app
+    def __init__(self, app: ASGIApp, base: str):
+        self.app, self.workbench_path = app, f"{base}{workbench.PATH}/"
         self.headers, self.workbench_headers = headers(), headers(WORKBENCH_POLICY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
 
-        is_workbench = f"{hosts.path_of(scope)}/".startswith(f"{workbench.PATH}/")
+        is_workbench = f"{scope['path']}/".startswith(self.workbench_path)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -74,7 +74,7 @@ class KnownHosts:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket") or await hosts.is_answered(scope):
+        if scope["type"] not in ("http", "websocket") or hosts.is_answered(scope):
             return await self.app(scope, receive, send)
         ledger.refusals["foreign names"] += 1
         host_names = " and ".join(hosts.hosts_named(scope))[:100]

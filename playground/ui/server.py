@@ -24,8 +24,7 @@ app = Starlette(
     routes=[*workbench.mount(base), *hosts.below_base(base, [*ROUTES, *REDIRECTS, *served.ROUTES])],
     middleware=[
         Middleware(KnownHosts),
-        Middleware(hosts.BasePath, base=base),
-        Middleware(Headers),
+        Middleware(Headers, base=base),
         Middleware(Pieces),
     ],
     lifespan=lifespan,

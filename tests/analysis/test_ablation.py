@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import playground
-from playground import PlaygroundError, samples
+from playground import PlaygroundError
 from playground.analysis.ablation import ablation_effect, additivity, contributions
 
 LABELS = tuple("abcdefghij")
@@ -38,33 +38,6 @@ def test_tokens_change_from_the_layer_of_the_muted_head_on_and_not_below_it(smal
     assert change.shape == (small_trace.layers, small_trace.tokens)
     assert change[0].max() == 0
     assert change[1:].min() > 0
-
-
-def test_with_nothing_switched_off_nothing_changes(small_trace):
-    ablation = ablation_effect(small_trace, set())
-    assert ablation.change.max() == 0
-    assert torch.equal(ablation.before, ablation.after)
-    assert ablation.cosine_change == 0
-
-
-def test_a_layer_without_heads_adds_the_bias_of_w_o_alone(small_trace):
-    off_heads = {(0, head) for head in range(small_trace.heads)}
-    vit, block = small_trace.vit, small_trace.vit.blocks[0]
-    x, _ = vit.embed(small_trace.input)
-    x = x + block.attn.proj.bias
-    x = x + block.mlp(block.norm2(x))
-    unmuted_tokens = vit.features(small_trace.input, 0)
-    expected = ((x - unmuted_tokens).norm(dim=-1) / unmuted_tokens.norm(dim=-1))[0]
-    torch.testing.assert_close(ablation_effect(small_trace, off_heads).change[0], expected, atol=1e-5, rtol=1e-4)
-
-
-def test_ablation_leaves_the_network_unchanged(small_trace):
-    parameters = {name: p.clone() for name, p in small_trace.vit.state_dict().items()}
-    mixes = [block.attn.mix for block in small_trace.vit.blocks]
-    ablation_effect(small_trace, {(0, 0), (2, 3)})
-    assert [block.attn.mix for block in small_trace.vit.blocks] == mixes
-    assert all(torch.equal(p, parameters[name]) for name, p in small_trace.vit.state_dict().items())
-    assert torch.equal(small_trace.vit(small_trace.input)[0], small_trace.logits)
 
 
 def test_ablation_keeps_the_scale_of_the_pass(small, picture):
@@ -159,11 +132,3 @@ def test_a_head_s_mean_in_its_place_is_the_pass_of_the_cut_mean(small, picture, 
     cut_trace = playground.trace(small, picture, cut=[f"mean@1.{head}"])
     ablation = ablation_effect(small_trace, {(1, head)}, to="mean")
     torch.testing.assert_close(ablation.after, cut_trace.logits.softmax(-1), atol=1e-5, rtol=1e-4)
-
-
-def test_zeros_overstate_what_the_first_head_of_dinov2_matters(really_here):
-    really_here("photographs")
-    really_here("dinov2-small")
-    trace = playground.trace(playground.load("dinov2-small"), playground.open_image(samples.named("chelsea").path))
-    moved = {to: float(ablation_effect(trace, {(0, 0)}, to=to).change[-1, 1:].mean()) for to in ("zero", "mean")}
-    assert moved["zero"] > 5 * moved["mean"], moved

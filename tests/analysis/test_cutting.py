@@ -2,13 +2,10 @@
 
 import pytest
 import torch
-from PIL import Image
 
 import playground
 from playground.analysis import cutting
-from playground.errors import PlaygroundError
 from playground.figures.drawing.view import allowed_words
-from playground.vit import Config, VisionTransformer
 
 
 @pytest.fixture
@@ -47,12 +44,6 @@ def test_controls_cut_as_much_attention_to_other_patches(small_trace, trace_with
             first_cut.heads,
         )
     assert comparison.times == pytest.approx(comparison.move / (sum(comparison.control_moves) / 3))
-
-
-def test_no_edge_is_cut_in_a_grid_without_far_patches():
-    vit = VisionTransformer(Config(image_size=(32, 32), patch_size=8, width=24, depth=2, heads=3)).eval()
-    trace = playground.trace(vit, Image.new("RGB", (32, 32)))
-    assert cutting.cut_edge(trace, (1, 1), lambda: None) is None
 
 
 def test_an_edge_and_blocks_of_the_same_size_elsewhere_are_cut(monkeypatch, small, small_trace, trace_with_cuts):
@@ -104,8 +95,3 @@ def test_a_cut_edge_fits_into_an_address_and_two_blocks_share_no_patch(grid):
     assert allowed_words({"cut": text}) == {"cut": text}
     assert len(text.split("+")) == (2 * block_radius + 1) ** 2
     assert cutting._near_radius(grid) >= 2 * block_radius
-
-
-def test_a_cut_of_nearly_all_patches_has_no_controls(small_trace):
-    with pytest.raises(PlaygroundError, match="no other patches"):
-        cutting.moved_beside_controls(small_trace, ["*>3x3"], (7, 5))

@@ -10,8 +10,7 @@ import pytest
 
 import playground
 from playground import samples
-from playground.analysis import heads, scale
-from playground.lessons import scale_model, weight, weight_locked
+from playground.analysis import heads
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +43,6 @@ def numbers_of_all_rows(chelsea):
     return {name: np.stack(layers) for name, layers in numbers.items()}
 
 
-def test_all_rows_of_a_grid_of_usual_size_are_measured(chelsea):
-    assert heads.measured_tokens(chelsea) == list(range(1, 1 + 23 * 34))
-    assert heads.sampling_note(chelsea) == ""
-
-
 def test_rows_of_a_fine_grid_are_drawn_from_all_columns_and_a_note_says_how_many():
     fine_trace = SimpleNamespace(prefix=("cls",), tokens=1 + 56 * 56)
     queries = np.array(heads.measured_tokens(fine_trace)) - 1
@@ -58,29 +52,9 @@ def test_rows_of_a_fine_grid_are_drawn_from_all_columns_and_a_note_says_how_many
     assert heads.sampling_note(fine_trace) == "Measured on the rows of 400 of 3,136 patches, drawn at random."
 
 
-@pytest.mark.slow
-def test_step_3_of_weight_names_the_heads_whose_rows_agree_most_and_least(chelsea, numbers_of_all_rows):
-    largest_shares = np.maximum(numbers_of_all_rows["mean"][..., 1:].max(-1), numbers_of_all_rows["mean"][..., 0])
-    habits = heads.measure_heads(chelsea)
-    shares = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
-    assert shares == pytest.approx(largest_shares, abs=1e-5)
-    assert np.unravel_index(largest_shares.argmax(), largest_shares.shape) == (0, 5)
-    assert 100 * largest_shares[0, 5] == pytest.approx(46.5, abs=0.05)  # every second row alone gives 46.9
-    assert np.unravel_index(largest_shares.argmin(), largest_shares.shape) == (11, 0)
-    # every second row alone gives 0.4, the smallest
-    assert 100 * largest_shares[1, 1] == pytest.approx(0.77, abs=0.005)
-
-
-@pytest.mark.slow
-def test_step_3_of_heads_states_the_mean_distance_over_all_rows(chelsea, numbers_of_all_rows):
-    assert heads.measure_heads(chelsea).distance == pytest.approx(numbers_of_all_rows["distance"], rel=1e-4)
-    assert numbers_of_all_rows["distance"].mean(1).min() == pytest.approx(
-        6.6, abs=0.05
-    )  # every second row alone gives 6.7
-
-
 def test_step_3_of_scale_states_the_deviation_over_all_rows(chelsea, numbers_of_all_rows):
-    assert scale.sharpness(chelsea, chelsea.native_scale)[2] == pytest.approx(numbers_of_all_rows["apart"], rel=1e-4)
+    deviations = [head["deviation"] for head in heads.head_report(chelsea, (0, 0), None)["all"]]
+    assert deviations == pytest.approx(numbers_of_all_rows["apart"].ravel(), rel=1e-4)
     assert numbers_of_all_rows["apart"][-1].max() == pytest.approx(4.89, abs=0.005)  # every fourth row alone gives 4.86
 
 
@@ -88,15 +62,3 @@ def test_step_1_of_weight_counts_all_rows(chelsea, numbers_of_all_rows):
     disagreement = heads.disagreement(chelsea)
     assert disagreement.rows == numbers_of_all_rows["differs"].size
     assert disagreement.overall == pytest.approx(numbers_of_all_rows["differs"].mean(), abs=1e-3)
-
-
-def test_a_question_about_drawn_rows_says_so():
-    sentence = "Measured on the rows of 400 of 3,136 patches, drawn at random."
-    photograph = None
-    questions = (
-        weight.differs_question(20.0, sentence),
-        weight_locked.locked_question("Which?", 40.0, "That place is one patch.", 3137, sentence, photograph),
-        scale_model.trained_question("a model", 64, np.ones((2, 2)), False, sentence).question,
-    )
-    for question in questions:
-        assert question.says.endswith(sentence), question.says

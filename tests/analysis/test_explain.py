@@ -35,19 +35,6 @@ def test_every_map_covers_the_grid_is_not_empty_and_is_zero_in_the_query_s_block
         assert float(relevance[query_block].sum()) == 0, name
 
 
-UNEVEN_GRID = (5, 7)  # a grid of patches whose blocks of 2 × 2 are cut off at two edges
-
-
-def test_a_constant_map_scores_zero_though_blocks_at_the_edge_are_smaller():
-    """A constant map once scored 0.74, because maps were summed over blocks of 36, 30, 24 and 20 patches."""
-    blocks = occlusion.blocks(UNEVEN_GRID, 2)
-    moves = [float(block.sum()) for block in blocks]  # a larger block moves more
-    maps = {"constant": torch.ones(UNEVEN_GRID), "rollout": torch.rand(UNEVEN_GRID)}
-    explanation = explain.explain(maps, (1, 1), 2, moves)
-    assert explanation.scores["constant"] == 0
-    assert (explanation.blocks, explanation.compared) == (12, 11)
-
-
 def test_only_blocks_of_full_size_are_compared_if_there_are_enough():
     grid = (9, 9)
     blocks = occlusion.blocks(grid, 2)
@@ -80,16 +67,6 @@ def test_a_score_is_the_rank_correlation_over_all_blocks_but_the_query_s(small_t
         ranks = (np.argsort(np.argsort(values)) for values in (means, moves))
         assert explained.scores[name] == pytest.approx(np.corrcoef(*ranks)[0, 1], abs=0.02), name
     assert max(explained.scores.values()) <= 1
-
-
-def test_the_rank_of_rollout_s_largest_patch_among_all_moves_is_counted(small_trace, explained, query_block):
-    rollout_map = explained.maps["rollout"].masked_fill(query_block, 0)
-    assert explained.top_share == pytest.approx(float(rollout_map.max()))
-    assert explained.top_move == pytest.approx(float(explained.moved[explained.top]))
-    blocks = [block for block in occlusion.blocks(small_trace.grid, explained.side) if not block[QUERY]]
-    assert explained.top_rank == sum(
-        float(explained.moved[block].mean()) >= explained.top_move - 1e-7 for block in blocks
-    )
 
 
 @pytest.mark.slow

@@ -43,21 +43,6 @@ def test_foretold_is_the_rank_correlation_of_map_and_moves(small_trace, method):
     assert abs(foretold.random) < 0.8
 
 
-def test_foretold_is_remembered_for_one_picture_one_patch_and_one_method(small, picture):
-    first_trace, second_trace = (playground.trace(small, picture) for _ in range(2))
-    foretold = first_trace.foretells(QUERY)
-    assert faithfulness.foretold_for(first_trace, Target(query=QUERY), "gradient") is foretold
-    for seen, query, method in (
-        (second_trace, QUERY, "gradient"),
-        (first_trace, (0, 0), "gradient"),
-        (first_trace, QUERY, "rollout"),
-    ):
-        assert faithfulness.foretold_for(seen, Target(query=query), method) is None, "this model stands in no table"
-    label_foretold = first_trace.foretells(label=3)
-    assert faithfulness.foretold_for(first_trace, Target(label=3), "gradient") is label_foretold
-    assert faithfulness.foretold_for(first_trace, Target(label=2), "gradient") is None
-
-
 def test_the_means_of_the_table_are_those_of_its_lines():
     with FAITHFULNESS.open(newline="", encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
@@ -100,11 +85,6 @@ def test_a_figure_and_its_numbers_state_the_correlation_with_blanking(what, smal
     )
     assert sentence in saved_text(trace, tmp_path / "c.txt", what=what)
     assert f"{foretold.correlation:.2f} on this picture" in saved_text(trace, tmp_path / "c.csv", what=what)
-
-
-def test_maps_that_attribute_nothing_state_no_correlation_with_blanking(small_trace, tmp_path):
-    for way in ("weight", "value", "similarity"):
-        assert "blanking" not in saved_text(small_trace, tmp_path / "a.txt", what=way, layer=1)
 
 
 def test_a_model_with_changed_weights_is_not_looked_up_in_the_table():

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,15 +12,9 @@ import playground
 from playground.analysis import heads
 from playground.analysis.ablation import contributions
 from playground.analysis.heads import (
-    Habits,
     Head,
-    average,
-    direction,
-    even_distance,
-    far_looking_head,
     habit_name,
     measure_heads,
-    spread,
 )
 from playground.tracing import Trace
 from playground.vit import QKV, VisionTransformer
@@ -82,12 +75,6 @@ def test_uniform_rows_have_the_largest_entropy_and_breadth():
     assert head.content == pytest.approx(0, abs=1e-4)
 
 
-def test_even_distance_is_the_distance_of_a_head_with_even_rows():
-    assert even_distance(1, 2) == pytest.approx(0.5)
-    assert even_distance(2, 2) == pytest.approx((0 + 1 + 1 + math.sqrt(2)) / 4)
-    assert even_distance(ROWS, COLUMNS) == pytest.approx(only_head(EVERYWHERE).distance, abs=1e-4)
-
-
 @pytest.mark.parametrize(("rows", "columns"), [(1, 9), (9, 1), (2, 3), (2, 2)])
 def test_offsets_that_a_small_grid_does_not_have_get_no_share(rows, columns):
     patches = rows * columns
@@ -97,18 +84,6 @@ def test_offsets_that_a_small_grid_does_not_have_get_no_share(rows, columns):
     for (down, right), share in np.ndenumerate(offsets):
         queries = max(0, rows - abs(down - 3)) * max(0, columns - abs(right - 3))
         assert share == pytest.approx(1 / patches if 2 * queries >= patches else 0, abs=1e-5)
-
-
-def test_a_row_on_one_token_has_no_entropy():
-    head = only_head(torch.eye(PATCHES))
-    assert head.entropy == pytest.approx(0, abs=1e-4)
-    assert (head.to_self, head.distance, head.near) == pytest.approx((1, 0, 0), abs=1e-4)
-
-
-def test_the_shares_of_class_token_and_registers_are_separate():
-    head = only_head(EVERYWHERE, on_class=0.5, on_register=0.2)
-    assert (head.to_class, head.to_registers) == pytest.approx((0.5, 0.2), abs=1e-5)
-    assert head.to_self == pytest.approx(0.3 / PATCHES, abs=1e-5)
 
 
 def test_one_patch_that_gets_most_weight_from_all_is_a_habit():
@@ -122,30 +97,6 @@ def test_one_patch_that_gets_most_weight_from_all_is_a_habit():
     assert only_head(left_neighbour()).to_one < 0.05
 
 
-def test_the_left_neighbour_is_found_as_the_offset():
-    head = only_head(left_neighbour())
-    assert head.offset == (0, -1)
-    assert head.offset_share == pytest.approx(1, abs=1e-4)
-    assert head.to_self == pytest.approx(ROWS / PATCHES, abs=1e-4)
-    assert head.distance == pytest.approx(1 - ROWS / PATCHES, abs=1e-4)
-
-
-def test_offsets_that_few_patches_have_are_not_counted():
-    table = torch.eye(PATCHES)
-    for patch in torch.nonzero((Y >= 3) & (X >= 3))[:, 0]:  # 15 of 48 patches
-        table[patch] = torch.eye(PATCHES)[patch - 3 * COLUMNS - 3]
-    assert measure_heads(trace_of_weights(rows_of_patches(table))).offsets[0, 0, 0, 0] == 0
-
-
-def test_weights_on_the_eight_neighbours_count_as_near():
-    head = only_head(NEIGHBOURS)
-    assert head.near == pytest.approx(1, abs=1e-4)
-    assert head.to_self == pytest.approx(0, abs=1e-4)
-    inner_distance = (4 + 4 * math.sqrt(2)) / 8
-    # patches at the edge have fewer and nearer neighbours
-    assert head.distance == pytest.approx(inner_distance, abs=0.03)
-
-
 def test_a_head_that_prefers_one_half_of_a_picture_has_content_and_colour():
     picture = torch.zeros(1, 3, ROWS * 8, COLUMNS * 8)
     picture[..., COLUMNS * 4 :] = 1  # black beside white
@@ -154,19 +105,6 @@ def test_a_head_that_prefers_one_half_of_a_picture_has_content_and_colour():
     assert habits.head(0, 0).content > 0.2
     even_head = measure_heads(trace_of_weights(rows_of_patches(EVERYWHERE), picture=picture)).head(0, 0)
     assert (even_head.colour, even_head.content) == pytest.approx((0, 0), abs=1e-4)
-
-
-def test_measuring_takes_one_turn_of_the_queue_for_each_layer(small_trace):
-    turns = []
-
-    @contextmanager
-    def turn():
-        turns.append("begun")
-        yield
-        turns.append("done")
-
-    measure_heads(small_trace, turn)
-    assert turns == ["begun", "done"] * small_trace.layers
 
 
 def test_content_equals_a_loop_s():
@@ -221,20 +159,6 @@ def test_a_trace_from_bytes_has_all_but_colour_and_effect(small_trace):
     assert without_image.habit_names()  # habits have names even without the picture
 
 
-def test_large_grids_are_sampled(monkeypatch, small_trace):
-    habits = measure_heads(small_trace)
-    monkeypatch.setattr(heads, "MOST_FULLY_MEASURED", 20)
-    monkeypatch.setattr(heads, "SAMPLE_SIZE", 20)
-    assert measure_heads(small_trace).entropy == pytest.approx(habits.entropy, rel=0.2)
-
-
-def test_average_and_spread_are_mean_and_deviation_over_images(small_trace):
-    habits = measure_heads(small_trace)
-    raised_habits = Habits(**{f.name: getattr(habits, f.name) + 2 for f in dataclasses.fields(Habits)})
-    assert average([habits, raised_habits]).entropy == pytest.approx(habits.entropy + 1)
-    assert spread([habits, raised_habits]).near == pytest.approx(np.ones_like(habits.near))
-
-
 @pytest.mark.parametrize(
     ("table", "prefix_shares", "name"),
     [
@@ -262,33 +186,29 @@ def test_content_idle_and_mixed_heads_have_names_too():
     assert habit_name(dataclasses.replace(object_head, effect=0.05)) == "idle"
 
 
-@pytest.mark.parametrize(
-    ("offset", "words"),
-    [((0, -1), "left"), ((0, 1), "right"), ((-1, 0), "up"), ((2, 1), "2 down, right"), ((-1, -3), "up, 3 left")],
-)
-def test_an_offset_is_named_in_words(offset, words):
-    assert direction(offset) == words
-
-
-def test_no_habit_has_the_colour_of_a_role_and_each_has_a_symbol_of_its_own():
-    roles = {"#0072B2", "#D55E00", "#009E73", "#E7298A"}
-    assert not roles & {habit.colour for habit in heads.HABITS}
-    for what in ("label", "colour", "symbol"):
-        assert len({getattr(habit, what) for habit in heads.HABITS}) == len(heads.HABITS), what
-
-
-def test_the_head_to_guess_gives_most_to_few_far_patches(small_trace):
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_the_report_of_all_heads_has_the_means_of_their_rows(small_trace, scale):
     rows, columns = small_trace.grid
-    corner, count = (0, 0), max(1, rows * columns // 20)
-    crowd_patches = [token - len(small_trace.prefix) for token in small_trace.some_patches(heads.CROWD_SIZE)]
-    crowd_patches = [divmod(patch, columns) for patch in crowd_patches]
-    far_sums = {}
-    for layer in range(small_trace.layers):
-        for head in range(small_trace.heads):
-            crowd_row = torch.stack([small_trace.row(layer, head, crowd_patch) for crowd_patch in crowd_patches]).mean(
-                0
-            )
-            row = small_trace.on_grid((small_trace.row(layer, head, corner) - crowd_row).clamp(min=0))
-            far_weights = [float(row[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
-            far_sums[layer, head] = sum(sorted(far_weights)[-count:])
-    assert far_looking_head(small_trace, corner) == max(far_sums, key=far_sums.get)
+    first_patch, count = len(small_trace.prefix), max(1, rows * columns // 20)
+    report, habits = heads.head_report(small_trace, (0, 0), scale), measure_heads(small_trace)
+    assert (report["tokens"], report["measured"]) == (small_trace.tokens, rows * columns)
+    for index in (0, 11):
+        numbers, (layer, head) = report["all"][index], divmod(index, small_trace.heads)
+        assert (numbers["layer"], numbers["head"]) == (layer, head)
+        weights = small_trace.matrix(layer, head, scale or small_trace.native_scale)[first_patch:].double()
+        entropy = -(weights * weights.clamp(min=1e-30).log2()).sum(-1).mean()
+        assert numbers["entropy"] == pytest.approx(entropy.item(), abs=1e-4)
+        assert numbers["peak"] == pytest.approx(weights.max(-1).values.mean().item(), abs=1e-5)
+        tokens = range(first_patch, small_trace.tokens)
+        scores = [small_trace.scores(layer, head, i, scale or small_trace.native_scale).double() for i in tokens]
+        assert numbers["deviation"] == pytest.approx(
+            sum(row.std(correction=0).item() for row in scores) / len(scores), rel=1e-4
+        )
+        if scale is None:
+            for name in ("distance", "to_one", "to_class", "to_registers"):
+                assert numbers[name] == pytest.approx(getattr(habits, name)[layer, head], abs=1e-5), name
+            assert numbers["differing"] == pytest.approx(heads.disagreement(small_trace).share[layer, head].item())
+            patches = weights[:, first_patch:]
+            surplus = (patches[0] - patches.mean(0)).clamp(min=0).view(rows, columns)
+            far_weights = [float(surplus[y, x]) for y in range(rows) for x in range(columns) if max(y, x) > heads.REACH]
+            assert numbers["far"] == pytest.approx(sum(sorted(far_weights)[-count:]), abs=1e-5)

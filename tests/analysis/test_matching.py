@@ -5,7 +5,7 @@ import pytest
 import torch
 from twins import in_javascript
 
-from playground import PlaygroundError, load, matching, trace
+from playground import load, matching, trace
 from playground.tracing import Trace
 
 RANDOM = np.random.default_rng(0)
@@ -89,22 +89,10 @@ def test_parts_find_the_groups_that_were_planted():
     assert (matching.parts(vectors, 3) == numbers).all()
 
 
-def test_there_are_no_more_parts_than_patches():
-    assert matching.parts(matching.unit_vectors(features(3)), 8).max() <= 2
-
-
 @pytest.fixture(scope="module")
 def trace_pair() -> tuple[Trace, Trace]:
     vit = load("bundled", device="cpu")
     return trace(vit, "meadow"), trace(vit, "portrait")
-
-
-def test_a_picture_matches_itself_patch_by_patch(trace_pair):
-    seen = trace_pair[0]
-    places = seen.match(seen)
-    assert places.shape == (*seen.grid, 2)
-    rows, columns = torch.meshgrid(*map(torch.arange, seen.grid), indexing="ij")
-    assert torch.equal(places, torch.stack([rows, columns], -1))
 
 
 def test_a_match_is_a_patch_of_the_other_picture_or_none(trace_pair):
@@ -127,11 +115,3 @@ def test_parts_have_their_picture_s_grid_and_two_pictures_share_parts(trace_pair
     shared_parts = first_seen.parts(4, second_seen)
     assert [part.shape for part in shared_parts] == [first_seen.grid, second_seen.grid]
     assert torch.equal(first_seen.parts(4, first_seen)[0], first_seen.parts(4, first_seen)[1])
-
-
-def test_traces_of_two_models_and_zero_parts_are_errors(trace_pair):
-    stranger = trace("untrained", "meadow")
-    with pytest.raises(PlaygroundError, match="Trace both through one"):
-        trace_pair[0].match(stranger)
-    with pytest.raises(PlaygroundError, match="a number of parts"):
-        trace_pair[0].parts(0)

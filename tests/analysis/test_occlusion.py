@@ -1,12 +1,11 @@
 """Occlusion: how pixels are blanked, how far a blanked block moves the answer, and how well relevance predicts this."""
 
-import numpy as np
 import pytest
 import torch
 
 import playground
 from playground.analysis import occlusion
-from playground.analysis.occlusion import Blanking, Target, blanked_picture, blocks, spearman
+from playground.analysis.occlusion import Blanking, Target, blanked_picture, spearman
 from playground.errors import PlaygroundError
 
 
@@ -30,15 +29,6 @@ def test_blanking_hides_the_patch_s_pixels_and_leaves_the_others_unchanged(small
     assert not torch.equal(blanked_pixels, pixels)
     if by == "neighbours":
         assert torch.equal(blanked_pixels, blanked_altered_pixels), "it is filled from what is around it alone"
-
-
-def test_patches_without_visible_neighbours_are_filled_from_farther_away(small_trace):
-    blanked_patches = ~mask_of((0, 0))
-    filled_pixels = blanked_picture(small_trace.input, blanked_patches, 8, "neighbours")
-    assert torch.isfinite(filled_pixels).all()
-    corner = small_trace.input[..., :8, :8]
-    assert filled_pixels.max() <= corner.max() + 1e-4
-    assert filled_pixels.min() >= corner.min() - 1e-4
 
 
 def test_moves_equal_those_of_a_pass_over_the_blanked_picture(small, small_trace):
@@ -77,22 +67,12 @@ def test_the_last_step_says_whether_no_block_moves_the_answer(small_trace, small
         assert (last_step.largest < target.least_move) is answer_stays
 
 
-def test_a_step_names_the_sides_of_all_blocks_that_were_blanked(small_trace):
-    steps = list(occlusion.occlusion(Blanking(small_trace, Target(label=7)), most=40))
-    assert [step.sides for step in steps] == [(4,), (4, 2), (4, 2, 1)]
-    assert occlusion.sides_of((14, 14)) == [4, 2, 1]
-
-
 @pytest.mark.parametrize(
     ("grid", "side", "coarsest"), [((14, 14), 2, 4), ((8, 8), 1, 2), ((18, 27), 4, 4), ((3, 4), 1, 1)]
 )
 def test_maps_are_compared_with_the_smallest_blocks_that_are_all_blanked(grid, side, coarsest):
     assert occlusion.side_of(grid) == side
     assert occlusion.side_of(grid, most=0) == coarsest
-
-
-def test_nothing_blanked_moves_nothing(small_trace):
-    assert Blanking(small_trace, Target(query=(4, 4))).moved([mask_of()]) == [pytest.approx(0, abs=1e-6)]
 
 
 def test_the_map_becomes_finer_and_the_number_of_passes_is_bounded(small_trace):
@@ -103,16 +83,6 @@ def test_the_map_becomes_finer_and_the_number_of_passes_is_bounded(small_trace):
     assert len(steps[-1].map.unique()) > len(steps[0].map.unique())
     assert occlusion.passes_of((8, 8), most=40) == 40
     assert occlusion.passes_of((8, 8)) == 84
-
-
-def test_no_block_is_blanked_twice(small_trace, monkeypatch):
-    measurement, passes = Blanking(small_trace, Target(query=(4, 4))), []
-    answers = measurement._answer_vectors
-    monkeypatch.setattr(measurement, "_answer_vectors", lambda pixels: passes.append(len(pixels)) or answers(pixels))
-    few_steps = list(occlusion.occlusion(measurement, most=10))
-    many_steps = list(occlusion.occlusion(measurement, most=24))
-    assert sum(passes) == many_steps[-1].passes == 24
-    assert torch.equal(few_steps[0].map, many_steps[0].map)
 
 
 def test_on_a_fine_grid_only_the_half_of_blocks_that_move_most_is_divided(small, picture):
@@ -141,19 +111,6 @@ def test_without_attention_only_a_block_with_the_patch_moves_it(small, picture):
     assert occlusion.insertion(true_map, measurement).area < occlusion.insertion(-true_map, measurement).area
 
 
-def test_blocks_cover_every_patch_once():
-    assert sum(block.int() for block in blocks((7, 10), 4)).unique().tolist() == [1]
-
-
-def test_blocks_that_the_edge_cuts_off_are_not_compared():
-    """With blocks of several sizes, a constant map would score well, because smaller blocks move less."""
-    grid_blocks = blocks((18, 27), 4)
-    sizes = [float(block.sum()) for block in grid_blocks]
-    assert [len(grid_blocks), len(occlusion.comparable(grid_blocks))] == [35, 24]
-    assert occlusion.foretells(torch.ones(18, 27), 4, sizes) == 0
-    assert len(occlusion.comparable(blocks((7, 10), 4))) == 6, "of few whole ones all are compared"
-
-
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
@@ -163,16 +120,6 @@ def test_blocks_that_the_edge_cuts_off_are_not_compared():
 )  # fmt: skip
 def test_the_rank_correlation_is_right_in_cases_worked_out_by_hand(a, b, expected):
     assert spearman(a, b) == pytest.approx(expected, abs=1e-4)
-
-
-def test_the_rank_correlation_is_pearson_s_of_ranks_counted_by_hand():
-    random = np.random.default_rng(0)
-    a, b = random.integers(0, 9, 40), random.normal(size=40)
-
-    def rank(values):
-        return [sum(other < v for other in values) + (sum(other == v for other in values) - 1) / 2 for v in values]
-
-    assert spearman(a, b) == pytest.approx(np.corrcoef(rank(a), rank(b))[0, 1], abs=1e-9)
 
 
 def test_an_unknown_way_to_blank_gets_a_sentence(small_trace):

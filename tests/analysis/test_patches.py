@@ -1,4 +1,3 @@
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ from PIL import Image
 
 from playground.analysis import patches
 from playground.analysis.patches import (
-    as_pictures,
     by_convolution,
     by_unfolding,
     cut_picture,
@@ -18,15 +16,12 @@ from playground.analysis.patches import (
     random_order,
     rearranged,
     shuffle,
-    similarity,
     stretched,
     strongest_filters,
     without_positions,
 )
 from playground.numbers import percent
-from playground.pictures import images
 from playground.vit import VisionTransformer
-from playground.vit_parts import sinusoidal
 
 
 @pytest.mark.parametrize("patch", [8, 14, 16, 20, 32, 48])
@@ -58,17 +53,6 @@ def test_a_number_of_a_token_equals_a_loop_over_the_patch_s_pixels(small, pictur
     assert cut.tokens[row * cut.grid[1] + column, number].item() == pytest.approx(total, abs=1e-4)
 
 
-def test_pixels_that_fill_no_patch_are_left_out_of_the_grid(small):
-    cut = cut_picture(small, Image.new("RGB", (300, 200)), 20)
-    assert (cut.size, cut.grid) == ((149, 224), (7, 11))
-    assert cut.tokens.shape[0] == 77
-    assert cut_picture(small, Image.new("RGB", (3000, 10)), 48).grid == (1, 4)
-
-
-def test_unfolding_and_convolution_differ_by_rounding_alone(small, picture):
-    assert all(cut_picture(small, picture, patch).difference < 1e-4 for patch in (8, 14, 16, 20, 32, 48))
-
-
 @pytest.mark.parametrize(("old_side", "new_side"), [(8, 16), (8, 20), (14, 8), (16, 32), (16, 8)])
 def test_stretched_filters_are_timm_s(old_side, new_side):
     from timm.layers import resample_patch_embed
@@ -84,16 +68,6 @@ def test_an_enlarged_patch_gives_the_same_token():
     enlarged_patch = torch.nn.functional.interpolate(patch, size=(24, 24), mode="bicubic", antialias=True)
     our_tokens = by_unfolding(enlarged_patch, stretched(filters, 24), None)
     assert (our_tokens - by_unfolding(patch, filters, None)).abs().max() < 1e-4
-
-
-def test_filters_as_pictures_keep_zero_grey_and_the_largest_number_strong():
-    filters = torch.zeros(2, 3, 4, 4)
-    filters[0, 1, 2, 3], filters[0, 2, 0, 0] = -0.02, 0.01
-    pictures = as_pictures(filters)
-    assert pictures.shape == (2, 4, 4, 3)
-    assert pictures[0, 2, 3].tolist() == [128, 1, 128]
-    assert pictures[0, 0, 0].tolist() == [128, 128, 192]
-    assert (pictures[1] == 128).all()
 
 
 def test_the_strongest_filter_comes_first_and_answers_every_patch(small, picture):
@@ -115,15 +89,6 @@ def test_principal_components_are_the_directions_in_which_filters_differ(small, 
         assert components.titles[i].startswith(f"component {i}: {percent(share)} of")
 
 
-def test_the_sinusoidal_table_equals_the_formula():
-    table = sinusoidal(11, 10)
-    for position in range(11):
-        for i in range(5):
-            angle = position / 10_000 ** (2 * i / 10)
-            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-5)
-            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-5)
-
-
 @pytest.mark.parametrize("positions", ["learned", "patches", "sinusoidal", "rotary", "none"])
 def test_every_kind_of_position_has_one_vector_for_each_patch(positions):
     vit = scramble(VisionTransformer(replace(SMALL, positions=positions)))
@@ -134,29 +99,6 @@ def test_every_kind_of_position_has_one_vector_for_each_patch(positions):
         assert place_table[0].shape[0] == 35
         assert place_table[1] == {"patches": "learned"}.get(positions, positions)
     assert place_vectors(vit, (5, 7), "sinusoidal")[0].shape == (35, SMALL.width)
-
-
-def test_learned_positions_are_the_model_s_own(small):
-    vectors, _ = place_vectors(small, small.native_grid, "learned")
-    assert torch.equal(vectors, small.pos_embed[0, 3:])
-
-
-def test_similarity_is_the_cosine():
-    table = torch.randn(6, 5, generator=torch.Generator().manual_seed(0))
-    similarities = similarity(table)
-    for i in range(6):
-        for j in range(6):
-            expected = table[i] @ table[j] / (table[i].norm() * table[j].norm())
-            assert similarities[i, j].item() == pytest.approx(expected.item(), abs=1e-5)
-
-
-def test_rearranged_puts_each_patch_where_the_order_says():
-    pixels, order = torch.randn(1, 3, 16, 24), random_order(6, 3)
-    shuffled_pixels = rearranged(pixels, 8, order)
-    for target, patch in enumerate(order.tolist()):
-        (r, c), (y, x) = divmod(target, 3), divmod(patch, 3)
-        patch_pixels = shuffled_pixels[:, :, r * 8 : r * 8 + 8, c * 8 : c * 8 + 8]
-        assert torch.equal(patch_pixels, pixels[:, :, y * 8 : y * 8 + 8, x * 8 : x * 8 + 8])
 
 
 @pytest.mark.parametrize("kind", ["learned", "patches", "sinusoidal", "rotary"])
@@ -180,20 +122,6 @@ def test_shuffled_patches_change_attention_only_with_positions(small, picture):
     assert unplaced_shuffle.difference < 1e-5
     assert placed_shuffle.difference > 1e-2 * placed_shuffle.largest
     assert sorted(unplaced_shuffle.order.tolist()) == list(range(14 * 14))
-
-
-def test_shuffling_works_without_a_class_token(picture):
-    vit = scramble(VisionTransformer(replace(SMALL, cls_token=False, registers=0, pool="avg", classes=0)))
-    assert shuffle(vit, picture.resize((160, 60)), layer=0, seed=1, with_positions=False).difference < 1e-5
-
-
-def test_the_answers_of_three_colours_and_the_bias_sum_to_a_number_of_the_token(small, picture):
-    answers = patches.answers_by_channel(small, picture, [5, 7], (2, 3))
-    c, size = small.config, patches.small_size(small, picture)
-    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
-    with torch.no_grad():
-        token = small.patch_embed(pixels)[0, 2 * (size[1] // c.patch_size) + 3]
-        torch.testing.assert_close(answers.sum(1), token[[5, 7]], atol=1e-4, rtol=0)
 
 
 def test_scores_of_rotated_queries_and_keys_depend_on_the_offset_alone():

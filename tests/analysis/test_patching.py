@@ -41,19 +41,6 @@ def test_patching_equals_a_loop_that_copies_tokens_after_a_layer(small, small_tr
     )
 
 
-def test_patching_after_the_last_layer_moves_no_other_token(small_trace, other_trace):
-    changes = patching.patch(small_trace, other_trace, {(2, 5): (2, 5)}, 2).moved
-    assert (changes > 1e-6).nonzero().flatten().tolist() == [small_trace.token((2, 5))]
-
-
-def test_patching_with_its_own_token_changes_nothing_and_with_all_tokens_everything(small_trace, other_trace):
-    assert patching.patch(small_trace, small_trace, {(2, 5): (2, 5)}, 1).moved.max() < 1e-6
-    all_tokens = {token: token for token in range(small_trace.tokens)}
-    torch.testing.assert_close(
-        patching.patch(small_trace, other_trace, all_tokens, 1).features, other_trace.features(), atol=1e-5, rtol=1e-4
-    )
-
-
 def test_changed_labels_come_with_the_probabilities_before_and_after(small, small_trace, other_trace):
     patched = patching.patch(small_trace, other_trace, {"cls": "cls"}, 2)
     label_changes = patching.changed_labels(small, patched, least=0)

@@ -66,22 +66,6 @@ def test_the_neuron_that_writes_the_long_vector_is_found_and_its_output_is_moved
     assert torch.equal(second_trace.features(), trace_before.features()), "the model that was given is as it was"
 
 
-def test_moving_a_neuron_that_never_fires_adds_an_empty_token_only(small, picture):
-    """The rest of the network is unchanged: without attention between tokens, patches keep their vectors."""
-    with torch.no_grad():
-        for block in small.blocks:
-            block.attn.proj.weight.zero_()
-            block.mlp.fc2.weight[:, 5] = 0
-    trace_before = playground.trace(small, picture)
-    trace_after = playground.trace(with_register(small, [(0, 5), (2, 5)]), picture)
-    assert trace_after.prefix == (*trace_before.prefix, "reg2")
-    prefix_length = len(trace_before.prefix)
-    features_without_register = torch.cat(
-        [trace_after.features()[:prefix_length], trace_after.features()[prefix_length + 1 :]]
-    )
-    torch.testing.assert_close(features_without_register, trace_before.features(), atol=1e-5, rtol=1e-4)
-
-
 def test_relevance_goes_through_the_moved_neurons(planted, picture):
     """The gradient in the relevance equals the gradient that autograd computes."""
     vit = with_register(planted[0], [(LAYER, NEURON), (0, 3)])

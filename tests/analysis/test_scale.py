@@ -22,13 +22,6 @@ def test_a_row_can_be_computed_by_hand():
     assert rows.gradient(weights) == pytest.approx(math.sqrt(squares - 2 * cubes + squares**2))
 
 
-def test_an_even_row_and_a_one_hot_row_have_extreme_numbers():
-    even_row, one_hot = np.full(64, 1 / 64), np.eye(64)[0]
-    assert rows.entropy(even_row) == pytest.approx(6)
-    assert rows.gradient(even_row) == pytest.approx(math.sqrt(63) / 64)
-    assert (rows.entropy(one_hot), rows.peak(one_hot), rows.gradient(one_hot)) == (0, 1, 0)
-
-
 @pytest.mark.parametrize("spread", [0.1, 1, 4, 32])
 def test_the_gradient_is_autograd_s(spread):
     scores = torch.randn(64, dtype=torch.float64, generator=torch.Generator().manual_seed(3)) * spread
@@ -98,28 +91,6 @@ def test_without_the_scale_the_median_gradient_is_larger_up_to_a_width_and_the_l
     assert 192 <= crossed_widths[0] <= 512
 
 
-def test_the_same_seed_draws_the_same_rows_and_nobody_changes_them():
-    assert (rows.experiment(3, 5) == rows.experiment.__wrapped__(3, 5)).all()
-    assert rows.experiment() is rows.experiment()
-    with pytest.raises(ValueError, match="read-only"):
-        rows.experiment()[0, 0, 0] = 1
-
-
-@pytest.mark.parametrize("scale", ["on", "off"])
-def test_sharpness_is_the_mean_over_the_patches_rows(small_trace, scale):
-    scale_number = 1.0 if scale == "off" else small_trace.native_scale
-    bits, peaks, deviations = rows.sharpness(small_trace, scale_number)
-    assert bits.shape == peaks.shape == deviations.shape == (small_trace.layers, small_trace.heads)
-    for layer, head in ((0, 0), (2, 3)):
-        weights = small_trace.matrix(layer, head, scale)[len(small_trace.prefix) :].double()
-        expected = -(weights * weights.clamp(min=1e-30).log2()).sum(-1).mean()
-        assert bits[layer, head] == pytest.approx(expected.item(), abs=1e-4)
-        assert peaks[layer, head] == pytest.approx(weights.max(-1).values.mean().item(), abs=1e-5)
-        patches = range(len(small_trace.prefix), small_trace.tokens)
-        row_deviations = [small_trace.scores(layer, head, i, scale).double().std(correction=0).item() for i in patches]
-        assert deviations[layer, head] == pytest.approx(sum(row_deviations) / len(row_deviations), rel=1e-4)
-
-
 def test_verdicts_are_the_probabilities_of_both_passes(small, picture):
     scaled_trace, unscaled_trace = playground.trace(small, picture), playground.trace(small, picture, scale=1.0)
     scaled_shares, unscaled_shares = scaled_trace.logits.softmax(-1), unscaled_trace.logits.softmax(-1)
@@ -150,30 +121,3 @@ def test_every_label_that_changes_is_named_the_largest_change_first(small, pictu
     verdicts = rows.changed_verdicts(scaled_trace, unscaled_trace, least=least)
     assert [int(v.label.split()[1]) for v in verdicts] == differences.argsort(descending=True)[:3].tolist()
     assert [v.label for v in rows.changed_verdicts(scaled_trace, scaled_trace)] == [f"class {scaled_shares.argmax()}"]
-
-
-def test_a_model_without_a_classifier_has_no_verdicts(picture):
-    trace = playground.trace(scramble(VisionTransformer(replace(SMALL, classes=0))), picture)
-    assert rows.verdicts(trace, trace) == []
-
-
-def test_the_curves_have_enough_rows_to_be_the_same_with_another_seed():
-    """With 200 rows, the lowest tenth in step 2 of the lesson Scale ended at 0.001 or 0.004, depending on the seed."""
-    width_index = rows.WIDTHS.index(64)
-    gradients = rows.curve("gradient", 0.0)
-    other_gradients = np.concatenate(
-        [rows.gradient_of_products(part[:, width_index], 1.0) for part in rows.many_rows(seed=1)]
-    )
-    assert len(other_gradients) == rows.CURVE_ROW_COUNT == 20_000
-    assert gradients.median[width_index] == pytest.approx(np.median(other_gradients), rel=0.03)
-    assert gradients.low[width_index] == pytest.approx(np.quantile(other_gradients, 0.1), rel=0.1)
-    assert 0.19 < gradients.median[width_index] < 0.21
-    assert 0.0024 < gradients.low[width_index] < 0.0033
-
-
-def test_rows_drawn_without_vectors_have_the_distribution_of_rows_with_vectors():
-    short_rows = np.concatenate(list(rows.many_rows(4000, seed=2)))
-    for name, quantity in rows.QUANTITIES.items():
-        long_medians = np.median(quantity(rows.experiment(1000, 7), rows.scales(0.0)), 0)
-        low_median, high_median = np.quantile(quantity(short_rows, rows.scales(0.0)), [0.45, 0.55], axis=0)
-        assert ((low_median <= long_medians) & (long_medians <= high_median)).all(), name

@@ -5,14 +5,6 @@ import torch
 from playground.analysis import token_norms
 
 
-def test_the_lengths_are_those_of_the_features(small_trace):
-    lengths = token_norms.lengths(small_trace)
-    for layer in range(small_trace.layers):
-        norms = small_trace.features(layer).norm(dim=-1)
-        torch.testing.assert_close(lengths.patches[layer], small_trace.on_grid(norms))
-        torch.testing.assert_close(lengths.prefix[layer], norms[: len(small_trace.prefix)])
-
-
 def test_a_patch_far_longer_than_the_others_is_counted_as_an_outlier():
     lengths = torch.ones(2, 8, 8) + torch.rand(2, 8, 8, generator=torch.Generator().manual_seed(0))
     lengths[1, 3, 4] = 15

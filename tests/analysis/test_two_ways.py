@@ -1,30 +1,10 @@
 """Convolution and attention side by side: receptive fields by brute force, and the effect of a shift on both."""
 
-import pytest
 import torch
-from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from playground.analysis import two_ways
 from playground.vit import Config, VisionTransformer
-
-
-@pytest.mark.parametrize(("kernel", "layers"), [(3, 1), (3, 4), (5, 2), (7, 3)])
-def test_the_receptive_field_is_what_a_gradient_reaches(kernel, layers):
-    side = 31
-    x = torch.zeros(1, 1, side, side, requires_grad=True)
-    y = x
-    for _ in range(layers):
-        y = nn.functional.conv2d(y, torch.ones(1, 1, kernel, kernel), padding=kernel // 2)
-    y[0, 0, side // 2, side // 2].backward()
-    assert int((x.grad[0, 0].sum(0) > 0).sum()) == two_ways.receptive_field(kernel, layers)
-
-
-@pytest.mark.parametrize(("side", "kernel"), [(14, 3), (14, 7), (37, 3), (2, 3)])
-def test_layers_needed_is_the_smallest_number_that_leads_from_edge_to_edge(side, kernel):
-    layer_count = two_ways.layers_needed(side, kernel)
-    reach = kernel // 2
-    assert layer_count * reach >= side - 1 > (layer_count - 1) * reach
 
 
 def test_a_convolution_s_output_shifts_with_the_picture_and_attention_s_does_not_quite(small, picture):
@@ -66,11 +46,3 @@ def test_product_flops_are_what_torch_counts_and_linear_attention_needs_no_table
     assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
     standard_products, _, linear_products = two_ways.product_flops(dim, window, dim)
     assert standard_products == linear_products
-
-
-def test_any_convolution_is_unfold_multiply_fold(picture):
-    result = two_ways.unfolding_results(picture)
-    assert [(unfolding.kernel, unfolding.stride) for unfolding in result] == [(3, 1), (3, 2), (16, 16)]
-    for unfolding in result:
-        assert unfolding.apart < 1e-4 * unfolding.typical * 10, unfolding
-        assert unfolding.columns == (3 * unfolding.kernel**2, unfolding.answer[0] * unfolding.answer[1])

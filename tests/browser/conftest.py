@@ -2,11 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from browser.hole import Hole
 from browser.on_the_site import DATA_SAVER, SiteVisitor
 from browser.policy import WATCH_VIOLATIONS
 from browser.server import serving
-from browser.stranger import Stranger
 from browser.visitor import Visitor
 
 HERE = Path(__file__).parent
@@ -23,16 +21,6 @@ def server():
     """The running server that tests share unless they start their own."""
     with serving() as running_server:
         yield running_server
-
-
-@pytest.fixture(scope="module")
-def hole():
-    return Hole()
-
-
-@pytest.fixture
-def stranger(server):
-    return Stranger(server.url)
 
 
 @pytest.fixture

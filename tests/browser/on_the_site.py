@@ -8,15 +8,14 @@ from urllib.parse import unquote, urlsplit
 import waiting
 
 from browser.own_picture import hand_over
-from browser.without_server import PlainPageVisitor
+from browser.visitor import Visitor
 
 # Turns the browser's data saver on, so that the page fetches nothing in advance
 DATA_SAVER = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
 CACHE_NAMES = "() => navigator.serviceWorker.ready.then(() => caches.keys())"
-OWN_PICTURE_PRESSED = '.toolbar[data-picture^="mine:"]'
 
 
-class SiteVisitor(PlainPageVisitor):
+class SiteVisitor(Visitor):
     """A visitor of the site without a server. Its policy forbids the eval of Playwright's wait_for_function."""
 
     def arrive(self, address: str = "") -> SiteVisitor:
@@ -25,6 +24,12 @@ class SiteVisitor(PlainPageVisitor):
         self.page.goto(f"{self.url}/{address}")
         self.until()
         return self
+
+    def until(self, condition: str = "() => true") -> dict:
+        script = f"() => {{ const r = window.theLens?.()?.read(); return r?.painted && ({condition})(r) ? r : null; }}"
+        states: list[dict] = []
+        waiting.until(lambda: states.append(self.page.evaluate(script)) or states[-1], f"the lens is not {condition}")
+        return states[-1]
 
     def first_bytes(self, folder: Path) -> dict[str, int]:
         """{file: its uncompressed bytes} for all files that the page requested before its second pack. The first pack

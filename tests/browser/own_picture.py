@@ -23,13 +23,6 @@ def picture(width: int, height: int, orientation: int = 1) -> bytes:
     return as_jpeg(pixels, orientation)
 
 
-def picture_without_a_pair(width: int, height: int) -> bytes:
-    """A JPEG of one disc on a gradient, in which no two distant patches are alike."""
-    y, x = np.meshgrid(np.linspace(-1, 1, height), np.linspace(-1, 1, width), indexing="ij")
-    disc = (x - 0.3) ** 2 + (y + 0.2) ** 2 < 0.15
-    return as_jpeg(np.stack([disc, (x + 1) / 2, (y + 1) / 2], axis=-1))
-
-
 def as_jpeg(pixels: np.ndarray, orientation: int = 1) -> bytes:
     exif, buffer = Image.Exif(), io.BytesIO()
     exif[0x0112] = orientation

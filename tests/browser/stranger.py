@@ -36,16 +36,8 @@ class Stranger:
         self.sentences: list[str] = []
 
     def get(self, path: str, method: str = "GET", data: bytes | None = None, **headers: str) -> tuple[int, bytes]:
-        """The status and the body of a request with the key. While the server says to wait, it asks again with the
-        ticket that the server gave."""
-        request_headers = {"X_Playground_Key": self.key, **headers}
-        while True:
-            status, headers, body = answer(f"{self.url}/{path}", method, data, **request_headers)
-            if status != 202:
-                break
-            request_headers["X_Playground_Ticket"] = {name.lower(): word for name, word in headers.items()}[
-                "x-playground-ticket"
-            ]
+        """The status and the body of a request with the key."""
+        status, _, body = answer(f"{self.url}/{path}", method, data, X_Playground_Key=self.key, **headers)
         if status >= 400 and "says" in (refusal := json.loads(body)):
             self.sentences.append(refusal["says"])
         return status, body

@@ -1,12 +1,11 @@
 """The app's views beyond the weights show what Python computes: relevance of a label, occlusion, the logit lens,
 painted cuts, and a patch of another picture."""
 
-import numpy as np
 import pytest
 
 import playground
 from browser.truth import assert_close, model, python_trace
-from playground.analysis import occlusion, patching
+from playground.analysis import patching
 from playground.samples import named
 
 ADDRESS = "sample=meadow&model=bundled&detail=1&layer=4&head=0"
@@ -63,57 +62,6 @@ def box_colours(visitor, row, column) -> set:
     return {QUERY_COLOUR} if pixel_count > 20 else set()
 
 
-@pytest.mark.slow
-def test_an_occlusion_of_a_label_is_in_logits_with_both_signs_and_names_its_blocks(visit):
-    visitor = visit(f"{ADDRESS}&what=occlusion&label=1&query=7,5&locked=true")
-    part(visitor, ".explained span").filter(
-        has_text="161 passes, blanked in blocks of 4 × 4, 2 × 2 and 1 × 1"
-    ).wait_for()
-    *_, last_step = occlusion.occlusion(occlusion.Blanking(python_trace(), occlusion.Target(label=1)))
-    state = visitor.until("r => r.map")
-    np.testing.assert_allclose(np.array(state["map"]), last_step.map.flatten(), rtol=0.02, atol=1e-3)
-    part(visitor, ".see-says").filter(has_text="takes most from “animal or face”").wait_for()
-    assert state["domain"]["signed"]
-    assert box_colours(visitor, *LOCKED_PATCH) == set()
-    patch_visitor = visit(f"{ADDRESS}&what=relevance&query=7,5&locked=true")
-    patch_visitor.until("r => r.map")
-    assert box_colours(patch_visitor, *LOCKED_PATCH) == {QUERY_COLOUR}, "of a patch it is drawn"
-
-
-@pytest.mark.slow
-def test_an_occlusion_becomes_finer_and_measures_how_well_relevance_foretells_it(visit):
-    visitor = visit(f"{ADDRESS}&what=occlusion&query=7,5&locked=true")
-    part(visitor, ".explained progress").wait_for()
-    part(visitor, ".explained span").filter(has_text="passes of 161, blanked in blocks of").filter(
-        has_text="Relevance foretells"
-    ).wait_for()
-    measurement = occlusion.Blanking(python_trace(), occlusion.Target(query=LOCKED_PATCH))
-    steps = {}
-    for most_blocks in (24, 48, 96, 161):
-        *_, last_step = occlusion.occlusion(measurement, most_blocks)
-        steps[most_blocks] = last_step
-    drawn_map = np.array(visitor.read()["map"])
-    assert any(np.allclose(drawn_map, step.map.flatten(), rtol=0.02, atol=1e-4) for step in steps.values())
-    part(visitor, "[data-ref=more]").click()
-    visitor.page.locator(".lens button[data-value=relevance]").click()
-    relevance = python_trace().on_grid(python_trace().relevance(LOCKED_PATCH))
-    correlations = {f"{occlusion.foretells(relevance, step.complete_side, step.moves):.2f}" for step in steps.values()}
-    text = part(visitor, ".explained span").filter(has_text="rank correlation of").inner_text()
-    assert text.split("rank correlation of ")[1][:4] in correlations
-    visitor.page.locator(".lens button[data-value=occlusion]").click()
-    part(visitor, ".explained select[aria-label='What blanked patches become']").select_option("noise")
-    visitor.page.wait_for_function("() => new URLSearchParams(location.search).get('blank') === 'noise'")
-    part(visitor, ".explained span").filter(has_text="by noise").wait_for()
-
-
-def test_the_logit_lens_reads_each_patch_after_the_layer_on_view(go):
-    visitor = go(f"{ADDRESS}&what=label&label=1")
-    assert_close(visitor.until("r => r.map")["map"], python_trace().answers(4)[:, 1])
-    visitor.choose_layer(5)
-    part(visitor, ".explained span").filter(has_text="after layer 5").wait_for()
-    assert_close(visitor.until("r => r.map && r.layer === 5")["map"], python_trace().answers(5)[:, 1])
-
-
 def place_on_page(visitor, row, column):
     box = part(visitor, "canvas[data-ref=picture]").bounding_box()
     rows, columns = python_trace().grid
@@ -155,13 +103,6 @@ def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):
     part(visitor, ".cuts [data-labels]").filter(has_text=name).wait_for()
 
 
-def test_behind_the_curtain_stands_the_similarity_before_the_cut(go):
-    visitor = go(f"{ADDRESS}&what=similarity&query=7,5&locked=true&cut=*>3x3&curtain=0.5")
-    state = visitor.until("r => r.pass === 'whole' && r.map")
-    assert_close(state["map"], trace(cut="*>3x3").similarity(LOCKED_PATCH, 4))
-    part(visitor, ".curtain.drawn[data-behind='nothing cut']").wait_for()
-
-
 def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
     visitor = go(f"{ADDRESS}&query=9,5&locked=true&beside=compare&with=sample:flock")
     visitor.open_row("change")
@@ -177,20 +118,6 @@ def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
         part(visitor, ".patching button").filter(has_text=words).click()
     visitor.until("r => r.pass === 'whole'")
     assert "cut=residual%404%3A9%2C5" in visitor.page.url
-
-
-def test_a_link_puts_another_sample_s_patch_into_the_pass_and_cuts_a_path(go):
-    cut = "residual@3:9,5<1,2;zero@1.0>4.5"
-    parameters = f"beside=compare&with=sample:flock&cut={cut}"
-    visitor = go(f"sample=meadow&model=bundled&detail=1&layer=5&head=0&query=7,5&locked=true&{parameters}")
-    state = visitor.until("r => r.pass === 'whole'")
-    expected = trace().patch(trace("flock"), 3, {(9, 5): (1, 2)}).paths((1, 0), (4, 5)).through
-    assert_close(state["row"], expected.row(5, 0, LOCKED_PATCH))
-    visitor.open_row("change")
-    part(visitor, ".cuts li span").first.wait_for()
-    cut_texts = part(visitor, ".cuts li span").all_inner_texts()
-    assert cut_texts[0] == "the residual of layer 3: the other picture’s, at 9,5 from 1,2", cut_texts
-    assert part(visitor, ".cuts p").filter(has_text="feature moved by").inner_text()
 
 
 def percent(share: float) -> str:

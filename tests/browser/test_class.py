@@ -116,40 +116,6 @@ def test_a_class_guesses_places_sees_all_guesses_guesses_again_and_reads_the_ans
     phones[0].page.locator(".phone-yours").get_by_text(re.compile("largest|surroundings|hardly")).wait_for()
 
 
-@pytest.mark.slow
-def test_a_class_answers_by_number_and_by_raised_hands_until_the_lecturer_ends_it(lecturer, phones):
-    early_phone, late_phone, refused_phone = phones
-    code = lecturer.begin()
-    early_phone.come(code).reads("A question comes here")
-    lecturer.go(3)
-    early_phone.reads("Nine, or everybody")
-    lecturer.press("Open this question")
-    early_phone.enter_number(7)
-    lecturer.page.reload()
-    lecturer.reads("1 of 1 have answered")
-    late_phone.come(code.lower())
-    late_phone.enter_number(2)
-    lecturer.reads("2 of 2 have answered")
-    lecturer.press("Close the door")
-    refused_phone.come(code).reads("closed the door")
-    lecturer.press("Reveal the guesses")
-    lecturer.press("Show the answer")
-    early_phone.reads("The answer: ")
-    lecturer.go(6)
-    lecturer.press("Open this question")
-    early_phone.page.locator(".phone-choice button").first.click()
-    lecturer.reads("1 of 2 have answered")
-    lecturer.page.locator(".class-hands input").first.fill("4")
-    lecturer.press("Add")
-    lecturer.press("Reveal the guesses")
-    lecturer.page.locator(".class-choices b").get_by_text("5", exact=True).wait_for()
-    lecturer.forgiven_errors = REFUSED_REQUEST  # a poll that arrives after the class has ended gets 404
-    lecturer.press("End the class")
-    early_phone.reads("This class has ended.")
-    refused_phone.come(code).reads("There is no class")
-    refused_phone.page.locator(".phone form input").wait_for()
-
-
 def enter_from_another_network(server, code: str, number: int) -> int:
     """The status of the answer to a made-up phone that comes from another address of this machine."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, source_address=("127.0.0.2", 0))
@@ -189,25 +155,6 @@ def test_the_lecturer_sends_made_up_phones_away_takes_a_new_code_and_saves_the_c
     assert [row[header.index("people")] for row in rows] == ["1"]
 
 
-def test_the_lecturer_s_link_brings_the_class_to_another_browser(arrive, server, lecturer):
-    code = lecturer.begin()
-    link = lecturer.page.locator(".class-small a").get_attribute("href")
-    second_lecturer = arrive(Lecturer, server.url)
-    second_lecturer.page.goto(server.url + link)
-    second_lecturer.page.locator(".class-code").wait_for()
-    assert second_lecturer.page.locator(".class-code").inner_text() == code
-    assert "lecture" not in second_lecturer.page.url
-
-
-def test_a_phone_that_is_refused_for_a_moment_says_why_and_enters_by_itself(arrive, server, lecturer):
-    phone, code = arrive(Phone, server.url), lecturer.begin()
-    refusal = {"says": "Many phones.", "key": "arrivals", "filled": {}}
-    phone.page.route("**/api/classes/*", lambda route: route.fulfill(status=429, json=refusal), times=1)
-    phone.come(code).reads("Many phones.")
-    assert not phone.page.locator(".phone form").count()
-    phone.reads("A question comes here")
-
-
 def test_a_german_phone_reads_german_and_an_unknown_code_keeps_the_field(arrive, server):
     phone = arrive(Phone, server.url, locale="de-DE").come("")
     phone.page.goto(f"{server.url}/c")
@@ -242,6 +189,17 @@ def test_a_lesson_s_question_goes_to_the_phones_of_a_class(lecturer, phones):
     lecturer.page.locator(".guess div.told").wait_for()
     phones[1].reads("The answer: ")
     phones[1].page.locator(".class-bars .truth").wait_for()
+
+    lecturer.page.goto(f"{lecturer.url}/heads?sample=meadow&model=bundled&step=row")
+    lecturer.page.locator("#lesson .guess").first.wait_for()
+    lecturer.press("Open this question")
+    phones[0].reads("Press where the outlined patch will look")
+    phones[0].touch(0.3, 0.4)
+    lecturer.page.locator(".class-lesson").get_by_text("1 of 2 have answered").wait_for()
+    lecturer.press("Reveal the guesses")
+    lecturer.page.locator(".class-lesson .class-map img").wait_for()
+    lecturer.press("Show the answer")
+    phones[0].page.locator(".phone-yours").get_by_text(re.compile("largest|surroundings|hardly")).wait_for()
 
     lecturer.page.goto(f"{lecturer.url}/code?sample=meadow&model=bundled&step=file")
     lecturer.page.locator("#lesson .guess").first.wait_for()

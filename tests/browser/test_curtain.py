@@ -23,15 +23,3 @@ def test_the_curtain_is_dragged_and_stands_in_the_link(go):
     page.wait_for_function("() => theLens().view.curtain === 0")
     visitor.until()
     assert visitor.page.evaluate(PIXELS) == pixels_before
-
-
-def test_a_head_that_stays_spread_names_one_that_collapses_and_leads_there(go):
-    visitor = go("model=bundled-taught&sample=meadow&layer=0&head=0&query=9,5&locked=true&scale=off")
-    page = visitor.page
-    visitor.open_row("scale")
-    page.locator("[data-ref=offer]").wait_for()
-    text = page.locator("[data-ref=offerText]").inner_text()
-    assert "collapses to" in text, text
-    page.locator("[data-ref=offerGo]").click()
-    sharp_view = visitor.until("r => r.peak > 0.9")
-    assert (sharp_view["layer"], sharp_view["head"]) != (0, 0), sharp_view

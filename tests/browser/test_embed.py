@@ -7,10 +7,6 @@ import re
 import subprocess
 import sys
 import tarfile
-from contextlib import contextmanager
-from functools import partial
-from http.server import ThreadingHTTPServer
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -18,11 +14,10 @@ import waiting
 
 import playground
 from browser.truth import assert_close, model, python_trace
-from browser.without_server import RecordingHandler, plain_server
+from browser.without_server import AnyOriginHandler, plain_server
 from playground.samples import named
 from playground.ui import site
 
-MOST_BYTES = 150_000  # most bytes of attention-lens.js, compressed
 EIGHT_BITS = 0.05  # most error of an attention weight if the model's weights have 8 bits
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,">
 <script type="module" src="{lens}/embed/attention-lens.js"></script>
@@ -36,27 +31,6 @@ READ_TROUBLE = """(n = 0) => {
 VIEW = "layer=4&amp;head=1&amp;query=7,5&amp;locked=true"
 
 
-class SharingHandler(RecordingHandler):
-    """A handler that lets pages of other hosts read its files."""
-
-    def end_headers(self) -> None:
-        self.send_header("Access-Control-Allow-Origin", "*")
-        super().end_headers()
-
-
-@contextmanager
-def shared_server(folder):
-    from browser.visitor import OWN_HOST
-
-    file_server = ThreadingHTTPServer((OWN_HOST, 0), partial(SharingHandler, directory=str(folder)))
-    Thread(target=file_server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://{OWN_HOST}:{file_server.server_port}"
-    finally:
-        file_server.shutdown()
-        file_server.server_close()
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     site_folder = site.write(tmp_path_factory.mktemp("site") / "out", "/", ["bundled"], named_samples=(), lessons=())
@@ -67,7 +41,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def host(folder):
-    with shared_server(folder) as url:
+    with plain_server(folder, AnyOriginHandler) as url:
         yield url
 
 
@@ -107,16 +81,6 @@ def trouble(page, n: int = 0) -> str:
     sentences: list = []
     waiting.until(lambda: sentences.append(page.evaluate(READ_TROUBLE, n)) or sentences[-1], "it says nothing")
     return sentences[-1]
-
-
-def test_the_script_is_small_and_imports_no_other(folder):
-    script = (folder / "embed" / "attention-lens.js").read_bytes()
-    size = len(gzip.compress(script, 9))
-    assert size <= MOST_BYTES, size
-    text = script.decode()
-    assert not re.search(r"^\s*import |\bimport\(", text, re.MULTILINE)
-    assert "localStorage" not in text
-    assert "indexedDB" not in text
 
 
 def test_in_a_plain_page_the_element_shows_python_s_row_and_two_share_a_worker(open_page, host, weights_url):

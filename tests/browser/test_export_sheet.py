@@ -2,15 +2,11 @@
 a visitor's own picture."""
 
 import io
-import json
-import re
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from browser.own_picture import assert_shows, hand_over, picture
 from browser.truth import assert_close, python_trace
 from browser.visitor import PATIENCE
 
@@ -73,13 +69,6 @@ def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
     assert (state["picture"], state["layer"], state["head"], state["query"]) == ("flock", 2, 1, "3,4")
 
 
-def test_the_address_of_a_figure_is_an_image_that_a_slide_can_hold(go):
-    visitor = go(VIEW)
-    address = copied_line(wait_for_preview(visitor.unfold("export")), "The address of this figure")
-    image = Image.open(io.BytesIO(visitor.page.request.get(address).body()))
-    assert image.width > 300
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("page", "layout"), [("scale", "curves"), ("heads", "atlas")])
 def test_a_lesson_exports_its_own_figure(visit, page, layout):
@@ -92,27 +81,3 @@ def test_a_lesson_exports_its_own_figure(visit, page, layout):
     name, data = save(visitor, sheet)
     assert data.startswith(b"\x89PNG"), name
     assert sheet.get_by_role("radio", name="interactive").count() == 0
-
-
-@pytest.mark.slow
-def test_a_figure_of_one_s_own_picture_is_asked_for_with_the_key_and_has_no_address(visit):
-    visitor, requests = visit(), []
-    hand_over(visitor, "drop", picture(320, 240))
-    state = assert_shows(visitor, picture(320, 240), "dropped.jpg")
-    visitor.page.on("request", lambda request: requests.append((request.method, urlsplit(request.url))))
-    sheet = choose(wait_for_preview(visitor.unfold("export")), "numbers")
-    name, data = save(visitor, sheet)
-    assert "dropped" in name
-    assert saved_row(data).shape == np.array(state["row"]).shape
-    figure_requests = {(method, url.path.startswith("/figure.")) for method, url in requests if "figure" in url.path}
-    assert figure_requests == {("POST", True)}, requests
-    assert not sheet.locator(".export-copy").filter(has_text="The address of this figure").is_visible()
-    assert "X-Playground-Key" not in json.dumps([url.geturl() for _, url in requests])
-
-
-def test_what_can_t_be_drawn_is_said_in_the_sheet(visit):
-    visitor = visit(VIEW)
-    visitor.forgiven_errors = re.compile("status of 400|ERR_FAILED")
-    visitor.page.route("**/figure.*", lambda route: route.fulfill(status=400, json={"says": "This is too large."}))
-    sheet = visitor.unfold("export")
-    sheet.locator(".export-status").filter(has_text="This is too large.").wait_for()

@@ -9,12 +9,11 @@ from waiting import until
 
 import playground
 from browser.truth import TOLERANCE, assert_close, python_trace, rounded_trace
-from browser.visitor import PATIENCE, Visitor
+from browser.visitor import Visitor
 from playground.figures import Spec, html, teaching
 from playground.figures.notebook import LivingPage
 from playground.lessons.questions import Bars, Number, Question, plain_value
 from playground.serving.slides import mounted_scripts
-from playground.tracing import Trace
 
 HOSTILE_NAME = "</script><img src=x onerror=alert(1)>.jpg"
 FILE_SPEC = Spec(image=HOSTILE_NAME, model="bundled", layers=(1, 4), heads=(0, 2, 5), layer=4, head=2, query=(7, 5))
@@ -122,14 +121,6 @@ def test_nothing_is_offered_that_the_file_can_t_answer(reader, file):
     assert_close(state["row"], python_trace().row(1, 5, asked))
 
 
-def test_a_picture_of_the_view_is_saved_without_a_server(reader, file):
-    visitor = reader().read_file(file)
-    visitor.part("sending").click()
-    with visitor.page.expect_download(timeout=PATIENCE) as download:
-        visitor.page.locator('.lens [data-save="1"]').first.click()
-    assert download.value.suggested_filename == "attention-layer4-head2-7-5.png"
-
-
 def test_a_link_to_a_view_opens_it_and_knows_only_what_the_file_holds(reader, file):
     visitor = reader()
     visitor.page.goto(f"{file.as_uri()}#layer=9&head=5&query=2,3&what=rollout&pass=whole&beside=compare")
@@ -191,16 +182,6 @@ def test_a_notebook_s_frame_follows_the_cursor_and_can_not_read_the_notebook(rea
     assert frame.evaluate("() => { try { return parent.document.title } catch { return 'forbidden' } }") == "forbidden"
     content_and_frame_height = frame.evaluate("[document.documentElement.scrollHeight, innerHeight]")
     assert content_and_frame_height[0] <= content_and_frame_height[1]
-
-
-def test_a_figure_with_eight_bit_numbers_says_so_and_shows_their_rows(reader, tmp_path):
-    spec = replace(FILE_SPEC, pack="int8", theme="dark", draw="light")
-    html.write(tmp_path / "small.html", spec, python_trace())
-    visitor = reader().read_file(tmp_path / "small.html")
-    packed_trace = Trace.from_bytes(python_trace().to_bytes([1, 4], [0, 2, 5], "int8"))
-    assert_close(visitor.hover((3, 4))["row"], packed_trace.row(4, 1, (3, 4)))
-    assert "8 bits" in visitor.page.locator("#foot").inner_text()
-    assert visitor.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(19, 19, 24)"
 
 
 def test_a_bare_file_shows_the_picture_alone_in_the_middle_and_follows_the_cursor(reader, tmp_path):

@@ -99,31 +99,3 @@ def test_the_next_server_is_sent_the_visitor_s_own_picture(visit, server):
 
 
 # Several tabs, reloads and closed tabs --------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_two_tabs_of_one_browser_do_not_disturb_each_other(visit):
-    first_tab = visit("sample=flock&layer=1")
-    second_tab = first_tab.new_tab().open("model=bundled&sample=meadow&layer=4")
-    first_tab.pick("portrait")
-    first_tab.page.wait_for_url("**sample=portrait**")
-    second_tab.choose_head(3)
-    second_tab.page.wait_for_url("**head=3**")
-    first_tab.page.reload()
-    second_tab.page.reload()
-    assert first_tab.until()["layer"] == 1
-    assert "portrait" in first_tab.page.url
-    assert "head" not in first_tab.page.url
-    assert (second_tab.until()["layer"], second_tab.until()["head"]) == (4, 3)
-    assert "sample=meadow" in second_tab.page.url
-
-
-@pytest.mark.slow
-def test_a_reload_in_the_middle_of_an_answer_harms_nothing(visit):
-    visitor = visit("model=ViT-S/16")
-    visitor.press_sample("flock")
-    visitor.page.reload()
-    visitor.until()
-    visitor.pick("portrait")
-    visitor.page.wait_for_url("**model=ViT-S**sample=portrait**")
-    visitor.hover((2, 3))

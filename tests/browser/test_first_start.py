@@ -4,44 +4,10 @@ from pathlib import Path
 
 import pytest
 from test_setup import NO_PIP, UNREACHABLE_HUB, change_times, make_borrow
-from waiting import until
 
 from browser.server import Server
 from browser.visitor import LOST_SERVER, Visitor
-from playground.samples import PHOTOGRAPHS, SAMPLES, start_patch
-
-PACK_NAMES = {"meadow-2", *(sample.name for sample in SAMPLES)}
-
-
-@pytest.fixture
-def bare_server(tmp_path):
-    server = Server(tmp_path, PLAYGROUND_BORROWED="").start()
-    yield server
-    server.stop()
-
-
-@pytest.mark.slow
-def test_every_drawing_is_shown_before_it_is_prepared_and_prepared_soon_after(bare_server, arrive):
-    folder = bare_server.home / ".cache" / "huggingface" / "hub" / "attention-playground"
-
-    def ready_packs() -> set[str]:
-        return {path.name.rpartition("-")[0] for path in folder.glob("*.pack")}
-
-    assert not ready_packs()
-    visitor = arrive(Visitor, bare_server.wait().url)
-    visitor.page.goto(bare_server.url)  # an address without parameters
-    assert visitor.until()["grid"] == [28, 28]  # the meadow in 28 × 28 patches ships with the app
-    last_sample = SAMPLES[-1].name
-    visitor.open(f"sample={last_sample}")
-    assert visitor.until()["grid"] == [14, 14]
-    until(
-        lambda: ready_packs() == PACK_NAMES,
-        f"{PACK_NAMES - ready_packs()} are not prepared; the server says\n{bare_server.report()}",
-    )
-    until(lambda: "prepared meadow-2" in bare_server.log, f"nobody said that it was prepared:\n{bare_server.report()}")
-    visitor.check()
-    visitor.forgiven_errors = LOST_SERVER
-
+from playground.samples import PHOTOGRAPHS, start_patch
 
 OTHER_EYE = (0.28, 0.30, 0.50, 0.46)  # top, left, bottom, right, as shares of the photograph of the cat
 OWN_EYE = (0.36, 0.65, 0.56, 0.76)

@@ -11,7 +11,6 @@ from browser.on_the_site import SiteVisitor
 from browser.policy import WATCH_VIOLATIONS
 from browser.seeing import RECORD_SHIFTS
 from playground.lessons.registry import LESSONS
-from playground.samples import named
 
 MEADOW = "sample=meadow&model=bundled"
 MOST_SHIFT = 0.02
@@ -113,16 +112,6 @@ def test_back_undoes_a_step_and_a_setting_and_a_dial_is_one_entry_of_the_history
     waiting.until(lambda: dial.input_value() != value, "Forward does not turn the dial again")
 
 
-def test_an_address_from_before_a_setting_was_renamed_opens_as_it_was(visitor):
-    page = opened(visitor, "shapes", "step=5")
-    page.locator('.walk [aria-current="step"], .walk [aria-selected="true"]', has_text="Softmax").first.wait_for()
-
-
-def test_a_layer_that_the_model_does_not_have_becomes_the_usual_one(visitor):
-    page = opened(visitor, "block", "step=mlp&layer=40")
-    assert page.locator(".lesson-slider output").inner_text() == "4"
-
-
 def test_a_link_for_a_class_shows_the_lesson_alone_and_stays_one(visitor):
     page = opened(visitor, "scale", "class=yes")
     page.locator(".lesson-steps").get_by_role("button", name="Many rows").click()
@@ -193,29 +182,6 @@ def test_what_does_not_come_is_said_and_comes_when_it_is_tried_again(visitor):
     page.unroute("**/api/lessons/scale/row*")
     page.get_by_role("button", name="Try again").click()
     page.locator("#lesson .guess").first.wait_for()
-
-
-def test_a_lesson_is_about_a_person_s_own_photograph_in_the_model_of_the_bar(visitor):
-    page = visitor.page
-    page.goto(f"{visitor.url}/?{MEADOW}")
-    visitor.until()
-    visitor.bring_photograph(named("twins").path)
-    waiting.until(lambda: "mine" in words_of(page), "the address does not name the photograph")
-    mine = words_of(page)["mine"]
-    page.goto(f"{visitor.url}/two_ways?mine={mine}&model=bundled&step=far")
-    words = page.locator("#lesson .lesson-words", has_text="patches long")
-    words.wait_for()
-    own_words = words.inner_text()
-    visitor.press_sample("meadow")
-    waiting.until(lambda: words.inner_text() != own_words, "the numbers are of the photograph still")
-    page.go_back()
-    waiting.until(lambda: words.inner_text() == own_words, "the numbers are not of the photograph again")
-
-
-def test_training_and_measuring_are_links_into_the_workbench(visitor):
-    for lesson, step, name in (("training", "now", "train"), ("cost", "measured", "measure")):
-        page = opened(visitor, lesson, f"step={step}")
-        assert page.locator(".lesson-workbench a").get_attribute("href").endswith(f"/workbench/{name}")
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])

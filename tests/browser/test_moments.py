@@ -4,12 +4,10 @@ stands beside the network's row."""
 import re
 
 import numpy as np
-import pytest
-from best_moments import STRIKING_SCORE, best_moments
 from twins import overlap_with_filter
 from waiting import until
 
-from browser.own_picture import hand_over, picture, picture_without_a_pair
+from browser.own_picture import hand_over, picture
 from browser.truth import assert_close, model, python_trace
 from playground import open_image, trace
 from playground.analysis.colour_nearness import mean_colours, row_of
@@ -30,18 +28,6 @@ def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say
     assert_close(state["row"], truth.row(state["layer"], state["head"], tuple(map(int, state["query"].split(",")))))
     assert "layer=" not in visitor.page.url
     assert "query=" not in visitor.page.url
-
-
-def test_where_no_two_parts_are_alike_an_own_photograph_opens_with_a_row_that_stays_in_its_place(visit):
-    visitor, data = visit(), picture_without_a_pair(320, 240)
-    assert best_moments(trace(model(), open_image(data)))[0].tells[0] < STRIKING_SCORE / 2
-    hand_over(visitor, "drop", data)
-    visitor.page.get_by_title("Yours: dropped.jpg").first.wait_for(state="attached")
-    visitor.until(
-        "r => { const [row, column] = r.query.split(',').map(Number), [rows, columns] = r.grid;"
-        "const [x, y] = [2 * (column + 0.5) / columns - 1, 2 * (row + 0.5) / rows - 1];"
-        "return r.what === 'weight' && r.waits === '' && (x - 0.3) ** 2 + (y + 0.2) ** 2 < 0.15; }"  # in the disc
-    )
 
 
 def network_texts(visitor) -> dict[str, str]:
@@ -96,35 +82,3 @@ def test_a_filter_without_a_network_stands_beside_and_each_picture_s_words_descr
     visitor.page.keyboard.press("n")
     visitor.part("filterFoot").wait_for(state="hidden")
     assert visitor.choice("beside", "convolution").get_attribute("aria-pressed") == "true"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "height"), [(1600, 900), (1024, 768)])
-def test_on_a_projector_the_filter_is_as_large_as_the_picture_beside_it(visit, width, height):
-    address = "model=bundled&sample=meadow&beside=filter&query=10,9&locked=true"
-    visitor = visit(address, viewport={"width": width, "height": height})
-    visitor.page.keyboard.press("f")
-    visitor.page.locator(".lens.presenting").wait_for()
-    visitor.part("twin").element_handle().wait_for_element_state("stable")
-    left_box, right_box = (visitor.part(name).bounding_box() for name in ("picture", "twin"))
-    assert abs(left_box["y"] - right_box["y"]) < 2, (left_box, right_box)
-    assert abs(left_box["width"] - right_box["width"]) < 3, (left_box, right_box)
-    assert left_box["x"] + left_box["width"] < right_box["x"], (left_box, right_box)
-    words_box = visitor.part("filterWords").bounding_box()
-    assert words_box["y"] + words_box["height"] <= height, words_box
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [360, 390])
-def test_on_a_phone_the_filter_has_its_place_and_nothing_is_cut_off(visit, width):
-    visitor = visit(viewport={"width": width, "height": 800}, has_touch=True)
-    visitor.choice("beside", "filter").click()
-    sentence = visitor.part("filterWords").filter(has_text="The filter gives")
-    sentence.wait_for()
-    boxes = [
-        visitor.choice("beside", "filter").bounding_box(),
-        sentence.bounding_box(),
-        visitor.part("twin").bounding_box(),
-    ]
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes), boxes
-    assert visitor.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -76,22 +76,6 @@ def test_a_photograph_goes_to_the_server_s_model_and_a_lesson_follows_it(visitor
     visitor.page.locator(f'.toolbar[data-picture="mine:{picture_id}"]').wait_for(state="attached")
 
 
-def test_a_setting_of_a_lesson_is_asked_for_and_stands_in_the_address(visitor):
-    visitor.arrive("?sample=meadow&model=bundled")
-    opens_lesson(visitor, "scale", "answer")
-    words = visitor.page.locator("#lesson .lesson-words").last
-    words_before = words.inner_text()
-    visitor.page.locator('#lesson .lesson-choice button[aria-pressed="false"]').first.click()
-    waiting.until(lambda: words.inner_text() != words_before, "the numbers do not follow the setting")
-    words_after = words.inner_text()
-    waiting.until(lambda: "instead=" in visitor.page.url, "the address does not name the setting")
-    visitor.page.reload()
-    waiting.until(lambda: words.inner_text() == words_after, "a reload does not bring the setting again")
-    visitor.page.goto(f"{visitor.url}/scale?sample=meadow&model=bundled&start=0.05")  # as before steps had names
-    visitor.page.locator('.lesson-steps [data-step="model"][aria-current="step"]').wait_for()
-    visitor.page.locator('.lesson-choice [aria-pressed="true"]', has_text="0.05").wait_for()
-
-
 @pytest.mark.parametrize("lesson", [None, ("weight", "carries")])
 def test_a_reload_is_small(visitor, lesson):
     visitor.arrive("?sample=meadow&model=bundled")

@@ -121,26 +121,6 @@ def test_all_parts_of_the_page_agree_where_a_link_is_opened(go, grid, parameters
     agree(go(parameters), choice_for(grid, parameters))
 
 
-@pytest.mark.slow
-def test_a_lesson_keeps_the_choice_changes_it_and_brings_it_back(visit):
-    visitor = visit(MEADOW)
-    picture_id = drop_own(visitor, picture(300, 300), "mine.jpg")
-    agree(visitor, choice_for((14, 14), {"mine": picture_id, "model": "bundled"}))
-    go_to(visitor, "Heads: what they do")
-    visitor.page.get_by_role("heading", name="Heads: what they do").wait_for()
-    lesson_choice = choice_for((14, 14), {"mine": picture_id, "model": "bundled"}) | {"stage": None}
-    agree(visitor, lesson_choice)
-    visitor.press_sample("flock")
-    visitor.pick_model(plain_name("bundled-taught"))
-    parameters = {"sample": "flock", "model": "bundled-taught"}
-    agree(visitor, choice_for((14, 14), parameters) | {"stage": None})
-    visitor.rest()
-    go_to(visitor, "Microscope")
-    agree(visitor, choice_for((14, 14), parameters))
-    visitor.pick(f"mine:{picture_id}")
-    agree(visitor, choice_for((14, 14), {"mine": picture_id, "model": "bundled-taught"}))
-
-
 def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
     visitor = visit(MEADOW)
     visitor.pick("portrait")
@@ -153,17 +133,6 @@ def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
     agree(visitor, choice_before)
     visitor.page.go_forward()
     agree(visitor, choice_before | {"stage": None})
-
-
-def test_the_model_that_a_person_chose_stays_with_every_picture(visit):
-    visitor = visit(MEADOW)
-    visitor.pick_model(plain_name("bundled-taught"))
-    for sample in ("flock", "meadow", "portrait"):
-        visitor.pick(sample)
-        agree(visitor, choice_for((14, 14), {"sample": sample, "model": "bundled-taught"}))
-    picture_id = drop_own(visitor, picture(200, 200), "mine.jpg")
-    agree(visitor, choice_for((14, 14), {"mine": picture_id, "model": "bundled-taught"}))
-    assert not visitor.page.locator(".advice").is_visible()  # the app did not advise another model
 
 
 @pytest.mark.slow
@@ -187,38 +156,3 @@ def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
         tab.page.reload()
         agree(tab, choice_for((14, 14), parameters))
     second_tab.page.close()
-
-
-OLD_ADDRESSES = {  # an address in each form that earlier versions wrote -> the choice that the address opens
-    "sample=flock": {"sample": "flock"},
-    "model=bundled&sample=portrait&detail=2": {"model": "bundled", "sample": "portrait", "detail": "2"},
-    "sample=meadow&layer=3&head=2&query=7%2C5&locked=true": {"sample": "meadow"},
-    "model=bundled&sample=still-life&layer=5&head=1&query=3%2C9&locked=true&scale=off&direction=column": {
-        "model": "bundled",
-        "sample": "still-life",
-    },
-    "model=bundled&sample=meadow&with=sample%3Aflock&beside=compare": {"sample": "meadow", "with": "sample:flock"},
-    "model=bundled&sample=meadow&with=model%3Abundled-taught": {"sample": "meadow", "with": "model:bundled-taught"},
-    "model=ViT-S%2F16&sample=meadow": {"model": "ViT-S/16", "sample": "meadow"},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("address", OLD_ADDRESSES)
-def test_an_old_link_opens_what_it_named(go, address):
-    visitor, parameters = go(address), dict(parse_qsl(address))
-    state = shown_choice(visitor)
-    assert state["address"] == state["address"] | OLD_ADDRESSES[address]
-    state = visitor.read()
-    assert (state["picture"], state["model"]) == (parameters["sample"], parameters.get("model", "bundled"))
-    for word in ("layer", "head"):
-        if word in parameters:
-            assert state[word] == int(parameters[word])
-    if "query" in parameters:
-        assert (state["query"], state["locked"]) == (parameters["query"], True)
-    if "scale" in parameters:
-        assert (state["scale"], state["direction"]) == (1, "column")
-    if "with" in parameters:
-        assert visitor.choice("beside", "compare").get_attribute("aria-pressed") == "true"
-    for word in parameters:
-        assert f"{word}=" in visitor.page.url, "the address still says it"

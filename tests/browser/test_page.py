@@ -40,18 +40,6 @@ def test_a_lecture_hall_s_window_needs_no_scrolling(visitor):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [390, 768])
-def test_a_narrow_window_scrolls_only_downwards(visit, width):
-    visitor = visit(viewport={"width": width, "height": 844}, has_touch=True)
-    assert max(width_beyond for width_beyond, _ in visitor.page.evaluate(OVERFLOWS)) <= 0
-    box = visitor.part("pictureBox").bounding_box()
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= width
-    visitor.page.touchscreen.tap(*visitor.place((3, 3)))
-    visitor.until("r => r.locked && r.query === '3,3'")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_words_are_readable_in_both_themes(visit, scheme):
     page = visit(color_scheme=scheme).page
@@ -94,23 +82,6 @@ def test_a_sheet_opened_while_another_choice_loads_is_not_empty(go):
     visitor.page.locator('.sheet [aria-current="true"]').filter(has_text="our small ViT").wait_for()
     visitor.shows("flock")
     visitor.page.wait_for_url("**sample=flock**")
-
-
-READ_FOCUS = """() => {
-  let focus = document.activeElement;
-  while (focus.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
-  return focus.dataset.ref ?? focus.dataset.sample ?? focus.tagName;
-}"""
-
-
-def test_the_keyboard_comes_to_the_picture_soon(go):
-    page = go().page
-    stops = []
-    while "picture" not in stops and len(stops) < 20:
-        page.keyboard.press("Tab")
-        stops.append(page.evaluate(READ_FOCUS))
-    assert len(stops) <= 10, stops
-    page.keyboard.press("Shift+Tab")
 
 
 def test_no_request_leaves_the_machine(visitor):

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
-from browser.truth import assert_close, model
+from browser.truth import assert_close, colour_row
 from browser.visitor import Visitor, with_small_picture
-from playground.analysis import by_hand, patches
+from playground.analysis import by_hand
 from playground.samples import named
 
 FIND_DRAWING = """
@@ -25,7 +25,6 @@ window.drawing = (name, root = document) => {
 """
 # For each drawing, a selector of something that only this drawing contains.
 ARROWS, FRIENDS = '[data-ref="matrix"]', '[data-ref="mosaic"]'
-CUT, FILTERS, PLACES, SHUFFLE = '[data-ref="flight"]', '[data-ref="count"]', '[data-ref="maps"]', '[data-ref="back"]'
 
 
 class Reader(Visitor):
@@ -112,13 +111,13 @@ def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
 def test_a_patch_attends_to_patches_of_its_colour_and_hidden_ones_get_exactly_zero(read):
     reader = read("by_hand", "sample=twins&patch=16")
     reader.until_drawn(FRIENDS)
-    trace = by_hand.colour_trace(sample("twins"), 16)
-    rows, columns = trace.grid
+    rows, columns = 9, 14
     reader.point(FRIENDS, "picture", 2.5 / columns, 1.5 / rows)
     hovered_state = reader.until_drawn(FRIENDS, f"r.at === {columns + 2}")
-    assert_close(hovered_state["row"], trace.row(0, 0, (1, 2), scale=1 / hovered_state["temperature"]).tolist(), 1e-4)
+    expected_row = colour_row(sample("twins"), 16, columns + 2, hovered_state["temperature"])
+    assert_close(hovered_state["row"], expected_row, 1e-3)
     reader.page.get_by_label("temperature").fill("0")
-    assert reader.until_drawn(FRIENDS, "r.temperature === 1")["row"][0] < 1.2 / trace.tokens
+    assert reader.until_drawn(FRIENDS, "r.temperature === 1")["row"][0] < 1.2 / (rows * columns)
     reader.button(FRIENDS, "hide patches").click()
     reader.page.mouse.click(*reader.point(FRIENDS, "picture", 4.5 / columns, 3.5 / rows))
     hidden_state = reader.until_drawn(FRIENDS, f"r.hidden === 1 && r.row[{3 * columns + 4}] === 0")
@@ -126,60 +125,3 @@ def test_a_patch_attends_to_patches_of_its_colour_and_hidden_ones_get_exactly_ze
     address = reader.link_with("hidden=")
     reopened_state = read("by_hand", address).until_drawn(FRIENDS, "r.hidden === 1")
     assert (reopened_state["temperature"], reopened_state["row"][3 * columns + 4]) == (1, 0)
-
-
-@pytest.mark.slow
-def test_the_picture_falls_apart_and_a_patch_becomes_its_token(read):
-    reader = read("patches", "sample=twins")
-    first_state = reader.until_drawn(CUT, "r.apart === 1")
-    assert first_state["grid"] == [9, 14]
-    reader.choose("48")
-    cut_state = reader.until_drawn(CUT, "r.patch === 48")
-    assert cut_state["grid"] == [3, 4]
-    reader.page.get_by_text("no token contains it").wait_for()
-    reader.point(CUT, "picture", 0.1, 0.15)
-    cut_state = reader.until_drawn(CUT, "r.at === 0 && r.flown === 1")
-    expected_cut = patches.cut_picture(model(), sample("twins"), 48)
-    assert cut_state["sum"] + cut_state["bias"] == pytest.approx(expected_cut.tokens[0, 0].item(), abs=0.02)
-    reader.page.get_by_text("The largest difference between them").wait_for(state="attached")  # it may be folded away
-    reopened_state = read("patches", reader.link_with("at=0")).until_drawn(CUT)
-    assert (reopened_state["patch"], reopened_state["at"]) == (48, 0)
-
-
-@pytest.mark.slow
-def test_filters_places_and_the_shuffle_answer_the_mouse(read):
-    reader = read("patches", "step=filters")
-    reader.until_drawn(FILTERS)
-    reader.point(FILTERS, "grid", 2.5 / 12, 1.5 / 8)
-    assert reader.until_drawn(FILTERS, "r.chosen !== 0")["chosen"] == 14
-    reader.link_with("filter=14")
-    reader.choose("4 · Where a patch lies")
-    reader.until_drawn(PLACES)
-    rows, columns = grid = model().native_grid
-    place = 2 * columns + 3
-    reader.point(PLACES, "map", 3.5 / columns, 2.5 / rows)
-    places_state = reader.until_drawn(PLACES, f"r.at === {place}")
-    table, _ = patches.place_vectors(model(), grid, "learned")
-    assert_close(places_state["map"], patches.similarity(table)[place].tolist())
-    reader.link_with("place=")
-    reader.choose("5 · Without positions")
-    reader.until_drawn(SHUFFLE)
-    size = patches.small_size(model(), sample("meadow"))
-    rows, columns = (side // model().config.patch_size for side in size)
-    reader.point(SHUFFLE, "before", 5.5 / columns, 9.5 / rows)
-    state_without = reader.until_drawn(SHUFFLE, f"r.at === {9 * columns + 5}")
-    prefix = len(state_without["before"]) - len(state_without["order"])
-    shuffled_numbers = [state_without["before"][prefix + patch] for patch in state_without["order"]]
-    assert_close(state_without["after"][prefix:], shuffled_numbers)
-    reader.page.get_by_text("did not notice").wait_for()
-    reader.choose("on")
-    state_with = reader.until_drawn(SHUFFLE, f"r.id !== '{state_without['id']}'")
-    shuffled_numbers = [state_with["before"][prefix + patch] for patch in state_with["order"]]
-    assert max(abs(a - b) for a, b in zip(state_with["after"][prefix:], shuffled_numbers, strict=True)) > 0.001
-    # The link also holds step=shuffle, because the word filter= alone would open the step on filters
-    second_reader = read("patches", reader.link_with("positions=on"))
-    assert second_reader.until_drawn(SHUFFLE)["id"] == state_with["id"]
-    second_reader.choose("2 · What the matrix looks for")
-    assert second_reader.until_drawn(FILTERS)["chosen"] == 14
-    second_reader.choose("4 · Where a patch lies")
-    assert second_reader.until_drawn(PLACES)["at"] == place

@@ -144,16 +144,6 @@ def test_without_a_media_recorder_the_loop_is_a_gif(visit):
     assert download.value.path().stat().st_size <= 5e6
 
 
-def test_on_a_desktop_the_loop_stands_under_export(visit):
-    visitor = visit()
-    assert visitor.part("sending").is_hidden()
-    visitor.unfold("export").get_by_text("A loop, or a still picture").click()
-    expect(visitor.part("shareSave")).to_be_enabled()
-    assert visitor.part("sendingSheet").is_visible()
-    visitor.unfold("export")
-    assert visitor.part("sendingSheet").is_hidden()
-
-
 def test_on_a_phone_on_its_side_sentence_and_picture_come_first(visit):
     visitor = phone(visit, (844, 390))
     says_box, picture_box = visitor.page.locator(".see-says").bounding_box(), visitor.part("picture").bounding_box()

@@ -23,7 +23,6 @@ from browser.own_picture import assert_shows, hand_over, picture, upload
 from browser.policy import WATCH_VIOLATIONS
 from browser.server import ROOT, Server, free_port
 from browser.visitor import LOST_SERVER, Visitor
-from playground.ui.headers import POLICY
 from playground.ui.pages import MICROSCOPE, PAGES
 
 FORGOTTEN = re.compile(r"status of 404 .*/api/")  # a picture that the server has lost; the browser uploads it again
@@ -81,17 +80,6 @@ class Proxy:
                 return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers), error.read()
-
-    def socket_status(self, host: str, origin: str | None) -> str:
-        """The status that nginx gives a WebSocket request to `host` from a page of `origin`."""
-        headers = {
-            "Host": host, "Origin": origin, "Connection": "Upgrade", "Upgrade": "websocket",
-            "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
-        }  # fmt: skip
-        lines = [f"{name}: {value}" for name, value in headers.items() if value]
-        with socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE) as connection:
-            connection.sendall("\r\n".join(["GET /workbench/_stcore/stream HTTP/1.1", *lines, "", ""]).encode())
-            return connection.recv(100).split()[1].decode()
 
     def replica_of(self, seat: str) -> str:
         """The address of the replica to which nginx sends a visitor with this cookie."""
@@ -189,59 +177,10 @@ def test_the_code_of_a_class_leads_every_phone_to_the_replica_that_has_it(proxy,
         assert proxy.replica_of(newcomer_seat) == replica
 
 
-def test_a_cacheable_figure_passes_unchanged_and_sets_no_seat_cookie(proxy):
-    figure = "/figure.svg?sample=meadow&model=bundled"
-    status, headers = proxy.ask(figure)
-    assert (status, headers["cache-control"]) == (200, "public, max-age=3600")
-    assert "Set-Cookie" not in headers
-    assert proxy.ask(figure, headers={"If-None-Match": headers["etag"]})[0] == 304
-
-
-def test_a_file_of_32_mb_reaches_the_app_and_a_larger_one_does_not(proxy):
-    replica, log_part, log_length = proxy.replica_of("s0"), " POST /api/pictures", len(proxy.log())
-    status, _ = proxy.ask("/api/pictures", "s0", data=bytes(32 * 2**20), headers=KEY_HEADER, method="POST")
-    assert status == 400  # the app refuses it: these bytes are no picture
-    assert proxy.log_entry(log_part, log_length) == {"status": "400", "replica": replica}
-    assert proxy.replica_of("s0") == replica  # one refused upload moves no seat to another replica
-    log_length, large_headers = len(proxy.log()), KEY_HEADER | {"Content-Length": str(40 * 2**20)}
-    status, _ = proxy.ask("/api/pictures", data=b"x", headers=large_headers, method="POST")
-    assert status == 413
-    assert proxy.log_entry(log_part, log_length)["replica"] == "-"
-
-
-def test_the_log_names_nobody_s_picture(proxy):
-    log_length = len(proxy.log())
-    proxy.ask("/api/pictures/0123456789abcdef.jpg?mine=0123456789abcdef", headers=KEY_HEADER)
-    assert proxy.log_entry(" GET /api/pictures/", log_length)["status"] == "404"
-    assert "0123456789abcdef" not in "".join(proxy.log())
-
-
 class NoReplica:
     """An address where no replica listens."""
 
     address = "127.0.0.1:1"
-
-
-@pytest.fixture
-def proxy_without_replica(tmp_path):
-    """nginx without a replica behind it."""
-    if NGINX is None:
-        pytest.skip("nginx is not installed here")
-    running_proxy = Proxy(tmp_path, [NoReplica]).start()
-    yield running_proxy
-    running_proxy.process.terminate()
-    running_proxy.process.wait(10)
-
-
-def test_no_log_holds_an_address_or_a_query_while_the_app_is_down(proxy_without_replica):
-    assert proxy_without_replica.ask("/api/trace?mine=0123456789abcdef&model=secret")[0] == 502
-    proxy_without_replica.ask("/workbench/_stcore/upload_file/the-id-of-a-session/1")
-    until(lambda: len(proxy_without_replica.log()) == 2, "both requests are logged")
-    assert any(" 502 GET /api/trace 127.0.0.1:1 " in line for line in proxy_without_replica.log()), (
-        proxy_without_replica.log()
-    )
-    log_text = proxy_without_replica.report()
-    assert not any(word in log_text for word in ("client", "0123456789abcdef", "secret", "the-id-of-a-session"))
 
 
 def test_addresses_that_share_an_ipv6_prefix_are_one_network_and_neighbours_are_one_house(tmp_path):
@@ -275,24 +214,6 @@ def test_addresses_that_share_an_ipv6_prefix_are_one_network_and_neighbours_are_
         lone_proxy.process.wait(10)
 
 
-def test_only_pages_of_the_same_host_open_a_socket(proxy):
-    assert proxy.socket_status("hall.example", "https://hall.example") == "101"
-    assert proxy.socket_status("hall.example:8501", "http://hall.example:8501") == "101"
-    assert proxy.socket_status("hall.example", None) == "101"  # a client without an Origin is no browser
-    for foreign_origin in (
-        "https://other.example",
-        "null",
-        "https://hall.example.other.example",
-        "https://hall.example:81",
-    ):
-        assert proxy.socket_status("hall.example", foreign_origin) == "403"
-
-
-def test_the_proxy_passes_the_app_s_policy_once(proxy):
-    for path in ("/", "/patches", "/healthz", "/nothing.js"):
-        assert proxy.ask(path)[1]["content-security-policy"] == POLICY
-
-
 def test_the_pages_work_under_the_policy(replicas, visit):
     visitor, data = visit(replicas[0]), picture(320, 240)
     visitor.context.add_init_script(WATCH_VIOLATIONS)
@@ -303,15 +224,6 @@ def test_the_pages_work_under_the_policy(replicas, visit):
     visitor.page.get_by_role("heading", name=PAGES["block"].title).wait_for()
     visitor.rest()
     assert visitor.page.evaluate("window.violations") == []
-
-
-@pytest.mark.slow
-def test_uploads_work_on_each_replica(proxy, replicas, visit):
-    for i, replica in enumerate(replicas):
-        visitor, data, log_length = visit(replica), picture(1600 + 400 * i, 1200), len(proxy.log())
-        upload(visitor, data, f"mine{i}.jpg")
-        assert_shows(visitor, data, f"mine{i}.jpg")
-        assert proxy.log_entry(" POST /api/pictures", log_length) == {"status": "200", "replica": replica.address}
 
 
 @pytest.mark.slow

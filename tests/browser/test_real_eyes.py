@@ -57,41 +57,10 @@ def test_every_layer_of_the_cat_comes_when_it_is_asked_for(first_visitor):
         assert abs(sum(state["row"]) - 1) < 1e-3
 
 
-@pytest.mark.slow
-def test_one_click_goes_to_our_model_and_one_click_back(first_visitor):
-    first_visitor.pick_model("our small ViT")
-    first_visitor.until("r => r.grid[0] === 11")
-    first_visitor.page.get_by_text("This small model knows drawings best.").wait_for()
-    first_visitor.page.get_by_role("button", name="See it with DINOv2 S/14").click()
-    state = first_visitor.until("r => r.grid[0] === 23")
-    assert (state["layer"], state["head"]) == (6, 5)
-
-
-@pytest.mark.slow
-def test_a_drawing_opens_in_our_model_and_a_photograph_in_dinov2_again(first_visitor):
-    first_visitor.pick("flock")
-    first_visitor.page.wait_for_url("**model=bundled**sample=flock**")
-    first_visitor.page.locator(".advice").get_by_text("a drawing: shown in our small ViT").wait_for()
-    first_visitor.page.locator(".advice").get_by_role("button", name="use DINOv2 S/14").wait_for()
-    first_visitor.pick("coffee")
-    first_visitor.page.wait_for_url("**model=dinov2-small**sample=coffee**")
-    look = named("coffee").look
-    state = first_visitor.until(f"r => r.layer === {look.layer}")
-    assert (state["head"], state["grid"]) == (look.head, list(look.grid))
-
-
 def test_a_link_to_a_photograph_opens_its_best_view(arrive, server):
     state = arrive(Visitor, server.url).open("sample=rocket").read()
     look = named("rocket").look
     assert (state["layer"], state["head"], state["grid"]) == (look.layer, look.head, list(look.grid))
-
-
-@pytest.mark.slow
-def test_a_link_to_a_missing_model_opens_at_once_in_a_model_that_is_there(arrive, server):
-    sentence = "MAE B/16 is not on this server"
-    visitor = arrive(Visitor, server.url).open("model=vit_base_patch16_224.mae&sample=chelsea", sentence)
-    assert visitor.read()["grid"] == [23, 34]
-    visitor.page.wait_for_url("**model=dinov2-small**")
 
 
 @pytest.mark.slow

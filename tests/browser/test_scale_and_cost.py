@@ -19,7 +19,6 @@ TURN_DIALS = f"""([width, power]) => {{ {FIND_BARS}
 CHART_LINES = "e => JSON.stringify(e.data.map((t) => [t.x, t.y]))"
 CHARTS_CHANGED = f"""before => [...document.querySelectorAll(".js-plotly-plot")].every((e) => e.data)
   && ![...document.querySelectorAll(".js-plotly-plot")].some((e) => ({CHART_LINES})(e) === before)"""
-OVERFLOWS = """[...document.querySelectorAll("html, body")].map((e) => e.scrollWidth - e.clientWidth)"""
 
 
 @pytest.fixture
@@ -59,29 +58,6 @@ def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     assert bars_state(page, "r => r.dk === 512 && r.power === 0")["peak"] == pytest.approx(row_state["peak"])
 
 
-@pytest.mark.slow
-def test_the_button_for_another_row_shows_another_row(lesson):
-    page = lesson("scale", "row=3")
-    first_state = bars_state(page, "r => r.row === 3")
-    page.get_by_text("another random row").click()
-    assert bars_state(page, "r => r.row === 4")["peak"] != first_state["peak"]
-    page.wait_for_url("**row=4**")
-
-
-@pytest.mark.slow
-def test_the_real_model_loses_its_entropy_without_the_scale(lesson):
-    page = lesson("scale", "sample=flock&step=model")
-    entropy = chart(page, "Entropy, bits")
-    _, entropy_with, entropy_without = entropy.evaluate("e => e._fullData.map((t) => [...t.y])")
-    assert sum(entropy_with) > sum(entropy_without)
-    lines_before = entropy.evaluate(CHART_LINES)
-    page.get_by_role("button", name="the whole pass").click()
-    page.wait_for_url("**off=the*whole*pass**")
-    page.wait_for_function(CHARTS_CHANGED, arg=lines_before)
-    page.get_by_role("button", name="What it then predicts").last.click()
-    chart(page, "1, no scale, in every layer").wait_for()
-
-
 def test_the_classic_cases_turn_the_picture_and_stand_in_the_address(lesson):
     page = lesson("cost")
     page.get_by_text("38,416", exact=True).wait_for()
@@ -95,9 +71,3 @@ def test_the_classic_cases_turn_the_picture_and_stand_in_the_address(lesson):
 
 def test_a_width_that_heads_can_t_share_is_explained_in_place(lesson):
     lesson("cost", "width=1024").get_by_text("1024 can't be shared out evenly among 12 heads").wait_for()
-
-
-@pytest.mark.parametrize(("name", "scheme"), [pytest.param("scale", "light", marks=pytest.mark.slow), ("cost", "dark")])
-def test_a_phone_scrolls_only_downwards(lesson, name, scheme):
-    page = lesson(name, viewport={"width": 390, "height": 844}, color_scheme=scheme)
-    assert max(page.evaluate(OVERFLOWS)) <= 0

@@ -1,7 +1,5 @@
 """Scissors and relevance in the app: cutting heads or patches, the row after a cut, undo, and cuts in a link."""
 
-import pytest
-
 import playground
 from browser.truth import assert_close, model, python_trace
 from playground.samples import named
@@ -39,27 +37,3 @@ def test_a_cut_edge_has_no_weight_and_the_others_are_those_of_a_pass_without_it(
     plain_view = visitor.until("r => r.pass === 'layer'")
     assert_close(plain_view["row"], python_trace().row(state["layer"], state["head"], LOCKED_PATCH))
     visitor.page.locator(".lens .cuts li").first.wait_for(state="detached")
-
-
-@pytest.mark.slow
-def test_a_link_cuts_attention_down_to_a_convolution_s_nine_patches(go):
-    visitor = go("sample=meadow&model=bundled&detail=1&cut=*>3x3&layer=4&head=0&query=7,5&locked=true")
-    state = visitor.until("r => r.pass === 'whole'")
-    cut_trace = trace_with_cut("*>3x3")
-    assert sum(weight > 0 for weight in state["row"]) == 9
-    assert_close(state["row"], cut_trace.row(4, 0, LOCKED_PATCH))
-
-
-def test_a_link_with_a_cut_that_can_not_be_made_is_told_why_and_shows_the_picture(go):
-    visitor = go(
-        "sample=meadow&model=bundled&detail=1&cut=7,5>99,0&layer=4&head=0&query=7,5&locked=true",
-        sentence="There is no patch (99, 0)",
-    )
-    assert visitor.until("r => r.pass === 'layer'")["query"] == "7,5"
-
-
-def test_relevance_is_drawn_for_a_locked_patch(go):
-    visitor = go("sample=meadow&model=bundled&detail=1&what=relevance&query=7,5&locked=true")
-    state = visitor.until("r => r.map")
-    assert_close(state["map"], python_trace().relevance(LOCKED_PATCH))
-    visitor.page.locator(".lens .see-says").filter(has_text="of what moves the feature of this patch").wait_for()

@@ -408,18 +408,3 @@ def test_with_reduced_motion_nothing_moves(see):
     person.page.get_by_role("button", name="Heads", exact=True).click()
     person.part("wall").wait_for()
     assert person.page.evaluate("motions()") == []
-
-
-def test_the_curve_is_drawn_once_and_not_again_in_later_frames(see):
-    person = see()
-    person.page.locator(".see-moments button").nth(1).wait_for()
-    person.point(0.3, 0.3)
-    arc = person.page.locator(".see-arc.drawn")
-    arc.wait_for(state="attached")
-    arc.evaluate(
-        """(arc) => { window.redrawn = 0;
-        new MutationObserver(() => window.redrawn++).observe(arc, { attributes: true }); }"""
-    )
-    person.page.evaluate("theLens().refresh()")
-    person.page.evaluate("new Promise((goOn) => requestAnimationFrame(() => requestAnimationFrame(goOn)))")
-    assert person.page.evaluate("redrawn") == 0

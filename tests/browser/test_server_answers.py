@@ -2,23 +2,14 @@
 
 import re
 
-import pytest
 import torch
 
-from browser.truth import TOLERANCE, assert_close, entropy, largest_difference, python_trace, rounded_trace
+from browser.truth import assert_close, entropy, largest_difference, python_trace, rounded_trace
 
 
 def show_map(visitor, map_name: str) -> dict:
     visitor.choice("what", map_name).click()
     return visitor.until(f"r => r.what === '{map_name}' && r.map")
-
-
-@pytest.mark.slow
-def test_similarity_and_rollout_of_a_locked_patch_are_python_s(go):
-    visitor, truth = go("sample=meadow&model=bundled&detail=1"), python_trace()
-    layer = visitor.lock((7, 5))["layer"]
-    assert_close(show_map(visitor, "similarity")["map"], truth.similarity((7, 5), layer))
-    assert_close(show_map(visitor, "rollout")["map"], truth.rollout((7, 5)))
 
 
 def test_similarity_and_rollout_follow_the_cursor_and_nobody_is_asked_meanwhile(go):
@@ -85,18 +76,6 @@ def test_the_whole_pass_without_the_scale_arrives_is_marked_and_is_right(visitor
     assert "below" not in text
 
 
-def test_a_map_belongs_to_the_pass_that_is_shown(visitor):
-    layer = visitor.lock((7, 5))["layer"]
-    visitor.part("switch").click()
-    visitor.choice("pass", "whole").click()
-    visitor.until("r => r.pass === 'whole'")
-    unscaled_map = show_map(visitor, "similarity")["map"]
-    assert_close(unscaled_map, python_trace(scale="off").similarity((7, 5), layer), 0.02)
-    visitor.part("switch").click()
-    scaled_map = visitor.until("r => r.pass === 'layer' && r.map")["map"]
-    assert_close(scaled_map, python_trace().similarity((7, 5), layer))
-
-
 def test_the_finer_grid_has_twice_the_rows_and_columns(go):
     visitor = go()
     rows, columns = visitor.read()["grid"]
@@ -121,29 +100,3 @@ def test_another_picture_stands_beside_under_the_same_cursor(go):
     x, y = visitor.place((2, 2), canvas="twin")  # a patch of the second picture becomes the query
     visitor.page.mouse.move(x, y)
     visitor.until("r => r.query === '2,2'")
-
-
-def test_another_model_stands_beside_on_the_same_picture(go):
-    visitor = go()
-    sheet = visitor.unfold("compare")
-    sheet.get_by_role("button", name="Another model").click()
-    sheet.locator('[data-model="untrained"]').click()
-    visitor.part("twinBadge").filter(has_text="meadow · our small ViT (random weights)").wait_for()
-    assert "meadow · our small ViT" in visitor.part("badge").inner_text()
-
-
-@pytest.mark.slow
-def test_layers_of_a_large_trace_come_when_they_are_chosen(go):
-    visitor = go({"model": "ViT-S/16", "detail": 2, "with": "sample:flock", "beside": "compare"})
-    truth, first_layer = python_trace(name="ViT-S/16", detail=2), visitor.read()["layer"]
-    for layer in (first_layer, 1):
-        visitor.choose_layer(layer)
-        state = visitor.hover((20, 20))
-        assert_close(state["row"], truth.row(layer, state["head"], (20, 20)))
-        visitor.part("otherFoot").filter(has_text="looks at about").wait_for()
-
-
-def test_unequal_pictures_get_unequal_rows():
-    """The same layer and head mixes the patches of two pictures differently, as attention should."""
-    rows = [python_trace(name).row(python_trace().layers // 2, 0, (7, 5)) for name in ("meadow", "flock")]
-    assert largest_difference(*rows) > TOLERANCE

@@ -19,7 +19,6 @@ from browser.own_picture import hand_over
 from browser.truth import assert_close, rounded_trace
 from browser.visitor import finish_exercise
 from browser.without_server import REQUEST_LOG, AnyOriginHandler, plain_server
-from playground.errors import PlaygroundError
 from playground.pictures.images import fit
 from playground.samples import named
 from playground.serving import models
@@ -162,16 +161,6 @@ def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(some
         visitor.hears("Assumed of leaves: std 0.5 0.5 0.5.")
 
 
-def test_the_policy_names_the_hosts_that_models_may_come_from():
-    assert site.origins(["huggingface.co", "http://127.0.0.1:8000"]) == [
-        "https://huggingface.co",
-        "http://127.0.0.1:8000",
-    ]
-    for wrong_source in ("'none'", "a b", "https://a/b", "*", "a; script-src *", ""):
-        with pytest.raises(PlaygroundError, match="--models-from is a host"):
-            site.origins([wrong_source])
-
-
 def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_freezes_it(somebody):
     """Chromium's fake camera shows a turning wheel."""
     visitor = somebody("#model=bundled&sample=portrait")
@@ -307,8 +296,8 @@ def test_a_large_network_is_fetched_when_a_person_wants_it_and_on_a_phone_too(so
 
 @pytest.mark.slow
 def test_hostile_files_are_shown_or_refused_in_a_sentence_and_the_next_photograph_is_looked_at(somebody):
-    """Opens the small generated files, and a few files of each kind in tests/hostile/kept, the corpus of
-    benchmarks/corpus.py; tests/pictures/test_kept.py opens the whole corpus in Python."""
+    """Opens the small generated files, and a few files of each kind in tests/hostile/kept;
+    tests/pictures/test_kept.py opens all of these in Python."""
     visitor = somebody("#model=bundled&sample=flock")
     kinds = groupby(sorted(HOSTILE_FOLDER.iterdir()), lambda file: file.name.partition("-")[0])
     kept_file_makers = {file.name: file.read_bytes for _, files in kinds for file in islice(files, FILES_PER_KIND)}

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import math
 import re
 from functools import partial
 from urllib.parse import parse_qs, urlsplit
@@ -15,14 +14,11 @@ from playwright.sync_api import expect
 
 from browser.on_the_site import SiteVisitor
 from browser.policy import WATCH_VIOLATIONS
-from browser.truth import assert_close, python_trace
+from browser.truth import assert_close, colour_row, python_trace
 from browser.visitor import finish_exercise
 from browser.without_server import plain_server
 from playground.analysis.ablation import ablation_effect
-from playground.analysis.by_hand import colour_trace
-from playground.analysis.heads import measure_heads
-from playground.analysis.scale import sharpness
-from playground.lessons import measures
+from playground.analysis.heads import disagreement, even_distance, head_report
 from playground.lessons.registry import LESSONS
 from playground.numbers import percent
 from playground.pictures.images import open_image
@@ -71,12 +67,8 @@ def is_drawn(page) -> bool:
     return all(page.evaluate(READ_DRAWINGS))
 
 
-def test_the_files_of_all_lessons_are_small(folder):
-    file_sizes = {file.name: file.stat().st_size for file in (folder / "lessons").iterdir()}
-    assert 0 < sum(file_sizes.values()) <= 8e6, sorted(file_sizes.items(), key=lambda one: -one[1])[:9]
-
-
-def test_lessons_have_their_words_guesses_and_drawings_without_streamlit(arrive, lesson_at):
+@pytest.mark.parametrize("lesson_at", ["folder"], indirect=True)
+def test_lessons_have_their_words_guesses_and_drawings_without_a_server(arrive, lesson_at):
     """For a visitor without earlier guesses, a lesson hides all that comes after a question."""
     visitor = arrive(SiteVisitor, lesson_at(""))
     visitor.context.add_init_script("localStorage.removeItem('attention-playground:guesses')")
@@ -135,43 +127,47 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
     truth = python_trace("twins")
+    query = (truth.grid[0] // 2, truth.grid[1] // 2)
+    all_heads = head_report(truth, query, None)["all"]
 
     open_step = partial(open_lesson_step, visitor, picture_id)
 
     assert open_step("weight", "carries") == [OWN_TAG]
     states: list[dict] = []
     waiting.until(lambda: states.append(page.evaluate(READ_FIRST_DRAWING)) or states[-1], "the row is not drawn")
-    query = (truth.grid[0] // 2, truth.grid[1] // 2)
     assert divmod(states[-1]["patch"], truth.grid[1]) == query
     row = truth.row(states[-1]["layer"], states[-1]["head"], query)
     assert_close(states[-1]["weights"], row, EIGHT_BITS)
     vector_lengths = row * truth.value_norms(states[-1]["layer"])[states[-1]["head"]]
     assert_close(states[-1]["arriving"], vector_lengths / vector_lengths.sum(), EIGHT_BITS)
     text = page.locator("#lesson .guess .told").inner_text()
-    assert abs(float(re.search(r"It is ([\d.]+)\.", text)[1]) - measures.differing(truth)) < 2
-    assert f"over {measures.rows_asked(truth):,} rows" in text
+    assert abs(float(re.search(r"It is ([\d.]+)\.", text)[1]) - 100 * disagreement(truth).overall) < 2
+    assert f"over {disagreement(truth).rows:,} rows" in text
 
     assert open_step("heads", "row") == [OWN_TAG]
     text = page.locator("#lesson .guess").inner_text()
-    assert f"in head {measures.far_head(truth)} of layer {measures.far_layer(truth)}." in text
-    assert abs(float(re.search(r"largest weight is ([\d.]+) %", text)[1]) / 100 - measures.far_peak(truth)) < EIGHT_BITS
+    far = max(all_heads, key=lambda head: head["far"])
+    assert f"in head {far['head']} of layer {far['layer']}." in text
+    far_peak = float(truth.on_grid(truth.row(far["layer"], far["head"], query)).max())
+    assert abs(float(re.search(r"largest weight is ([\d.]+) %", text)[1]) / 100 - far_peak) < EIGHT_BITS
 
-    assert open_step("two_ways", "far") == [OWN_TAG, SAMPLE_TAG]
+    assert open_step("two_ways", "far") == [OWN_TAG]
     text = page.locator("#lesson .lesson-words").last.inner_text()
-    assert text.startswith(f"This picture is {measures.longer_side(truth)} patches long.")
-    assert f"needs {measures.layers_needed(truth, 3)} layers" in text
-    mean_distance, even_distance = (float(number) for number in re.findall(r"([\d.]+) patches away", text))
-    assert abs(mean_distance - measures.mean_distance(truth, 0)) < 0.2
-    assert abs(even_distance - measures.even_distance(truth)) < 0.06
+    assert text.startswith(f"This picture is {max(truth.grid)} patches long.")
+    assert f"needs {max(truth.grid) - 1} layers" in text
+    distances = [head["distance"] for head in all_heads]
+    mean_distance, distance_of_even = (float(number) for number in re.findall(r"([\d.]+) patches away", text))
+    assert abs(mean_distance - np.mean(distances[: truth.heads])) < 0.2
+    assert abs(distance_of_even - even_distance(*truth.grid)) < 0.06
     head_distances = page.evaluate("[...document.querySelector('.lesson-chart').data[0].y]")
-    assert_close(head_distances, measures.distances(truth), 0.3)
+    assert_close(head_distances, distances, 0.3)
 
     assert open_step("two_ways", "built") == [OWN_TAG]
     picture_element, caption_element = (
         page.locator(f"#lesson .lesson-picture {part}").last for part in ("img", "figcaption")
     )
     waiting.until(lambda: picture_element.get_attribute("src").startswith("data:"), "the row is not shown")
-    assert caption_element.inner_text().endswith(f"mixes all {math.prod(truth.grid)}")
+    assert caption_element.inner_text().endswith("mixes all patches")
     layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", caption_element.inner_text()))
     picture = Image.open(io.BytesIO(base64.b64decode(picture_element.get_attribute("src").partition(",")[2]))).convert(
         "RGB"
@@ -181,10 +177,8 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
 
     assert open_step("by_hand", "colours") == [OWN_TAG]
     waiting.until(lambda: states.append(page.evaluate(READ_FIRST_DRAWING)) or states[-1], "the colours are not drawn")
-    colours = colour_trace(open_image(named("twins").path), 8)
-    assert_close(
-        states[-1]["row"], colours.row(0, 0, divmod(states[-1]["at"], colours.grid[1]), 1 / states[-1]["temperature"])
-    )
+    image = open_image(named("twins").path)
+    assert_close(states[-1]["row"], colour_row(image, 8, states[-1]["at"], states[-1]["temperature"]))
     assert open_step("weight", "explain") == [SAMPLE_TAG]
     assert open_step("weight", "scores") == []
     assert page.evaluate("violations") == []
@@ -197,79 +191,44 @@ READ_CHARTS = (
 
 @pytest.mark.slow
 def test_numbers_of_all_heads_of_a_photograph_are_python_s(somebody):
-    """On a visitor's photograph: the steps that measure every head, and those that run the network again."""
+    """On a visitor's photograph: the steps that measure every head, and one that runs the network again."""
     visitor = somebody("#model=bundled&sample=flock")
     visitor.bring_photograph(named("twins").path)
     page = visitor.page
     waiting.until(lambda: "mine=" in page.url, "the address does not name the photograph")
     picture_id = parse_qs(urlsplit(page.url).fragment)["mine"][0]
     truth = python_trace("twins")
-    habits = measure_heads(truth)
-    heads = list(np.ndindex(truth.layers, truth.heads))
+    all_heads = head_report(truth, (0, 0), None)["all"]
+    share = {(head["layer"], head["head"]): head["to_one"] for head in all_heads}
 
     def opens(lesson: str, step: str) -> None:
         assert open_lesson_step(visitor, picture_id, lesson, step)[0] == OWN_TAG
 
-    opens("heads", "atlas")
-    cells = [page.locator(f'.atlas .cell[data-layer="{layer}"][data-head="{head}"]') for layer, head in heads]
-    labels = [cell.get_attribute("aria-label") for cell in cells]
-    bits = [float(re.search(r"entropy (\d+\.\d+)", words)[1]) for words in labels]
-    np.testing.assert_allclose(bits, habits.entropy.ravel(), atol=0.2)
-    kinds = [kind for layer in habits.habit_names() for kind in layer]
-    assert sum(f": {kind}" in words for kind, words in zip(kinds, labels, strict=True)) >= 0.8 * len(heads)
-    assert f"mine={picture_id}" in cells[0].get_attribute("href")
-    cells[9].hover()
-    card = page.locator(".atlas .card").inner_text()
-    length_added = float(re.search(r"adds to the tokens\s+([\d.]+)", card)[1])
-    assert abs(length_added - habits.effect[heads[9]]) < 0.1
-    distance = float(re.search(r"distance\s+([\d.]+)", card)[1])
-    assert abs(distance - habits.distance[heads[9]]) < 0.3
-
-    opens("heads", "far")
-    text = page.locator("#lesson .lesson-words").last.inner_text()
-    assert text.endswith(f"{measures.by_depth(truth)}.")
-    near_distance, far_distance = (float(number) for number in re.findall(r"([\d.]+)(?: patches)?\)", text))
-    for end_name, distance_there in (("nearest", near_distance), ("farthest", far_distance)):
-        assert abs(distance_there - measures.layer_by_distance(truth, end_name, "distance")) < 0.2
-    (marks,) = page.evaluate(READ_CHARTS)
-    medians = {
-        text.split(":")[0]: y for trace in marks for text, y in zip(trace.get("text") or [], trace["y"], strict=False)
-    }
-    assert len(medians) == len(heads)
-    for layer, head in heads:
-        assert abs(medians[f"layer {layer}, head {head}"] - habits.distance[layer, head]) < 0.3
-
-    opens("heads", "off")
-    layer, head = 3, 2
-    page.locator(f'.board .cell[data-layer="{layer}"][data-head="{head}"]').click()
-    page.locator(f'.board[data-off="{layer}.{head}"]:not(.waiting)').wait_for()
-    without_head = ablation_effect(truth, {(layer, head)})
-    changes = without_head.change[:, len(truth.prefix) :].mean(1).tolist()  # (layers,)
-    for words, change in zip(page.locator(".film figcaption").all_inner_texts(), changes, strict=True):
-        assert abs(float(words.split(":")[1].split("%")[0]) - 100 * change) < 0.6
-    prediction_lines = page.locator(".board .line:not(.top)").all_inner_texts()
-    labels_after = without_head.predictions(truth.vit.config.labels)
-    assert prediction_lines[0].startswith(labels_after[0][0])
-
     opens("weight", "locked")
     text = page.locator("#lesson .guess").inner_text()
-    agreeing_head_and_layer = (f"{measures.agreeing(truth, 'most', unit)}" for unit in ("head", "layer"))
-    assert "Head {} of layer {} agrees most".format(*agreeing_head_and_layer) in text
-    assert f"{measures.agreed_place(truth)}. In an even row every token would get {percent(1 / truth.tokens)}" in text
+    layer, head = max(share, key=share.__getitem__)
+    assert f"Head {head} of layer {layer} agrees most" in text
+    assert f"In an even row every token would get {percent(1 / truth.tokens)}" in text
     first_line = page.locator("#lesson .lesson-table tbody tr").first.inner_text()
-    assert abs(float(re.search(r"([\d.]+) %", first_line)[1]) - measures.agreeing_percent(truth)) < 2
+    assert abs(float(re.search(r"([\d.]+) %", first_line)[1]) - 100 * share[layer, head]) < 2
 
     opens("scale", "model")
-    sharpness_with, sharpness_without = sharpness(truth, truth.native_scale), sharpness(truth, 1.0)
+    unscaled_heads = head_report(truth, (0, 0), 1.0)["all"]
+    quantities = ("entropy", "peak", "deviation")
+    sharpness_with, sharpness_without = (
+        [np.array([head[name] for head in heads]) for name in quantities] for heads in (all_heads, unscaled_heads)
+    )
     for chart, values_with, values_without, tolerance in zip(
         page.evaluate(READ_CHARTS), sharpness_with, sharpness_without, (0.2, 0.05, 0.2), strict=True
     ):
-        np.testing.assert_allclose(chart[1]["y"], values_with.ravel(), atol=tolerance)
-        np.testing.assert_allclose(chart[2]["y"], values_without.ravel(), atol=4 * tolerance)
+        np.testing.assert_allclose(chart[1]["y"], values_with, atol=tolerance)
+        np.testing.assert_allclose(chart[2]["y"], values_without, atol=4 * tolerance)
     text = page.locator("#lesson .guess").first.inner_text()
-    assert abs(float(re.search(r"deviation of (\d+\.\d+)", text)[1]) - measures.spread_of_scores(truth, "first")) < 0.1
+    widest = sharpness_with[2][: truth.heads].max()
+    assert abs(float(re.search(r"deviation of (\d+\.\d+)", text)[1]) - widest) < 0.1
     page.get_by_role("button", name="the whole pass").click()
-    whole_sharpness = sharpness(python_trace("twins", scale="off"), 1.0)[0].mean()
+    whole_pass = head_report(python_trace("twins", scale="off"), (0, 0), 1.0)["all"]
+    whole_sharpness = np.mean([head["entropy"] for head in whole_pass])
     waiting.until(
         lambda: abs(np.mean(page.evaluate(READ_CHARTS)[0][2]["y"]) - whole_sharpness) < 0.25,
         f"the mean entropy of the whole pass without its scale is not {whole_sharpness:.2f}",

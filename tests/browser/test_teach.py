@@ -58,23 +58,6 @@ def test_every_part_has_an_address_stands_still_and_fits_the_window(read, part, 
     assert reader.page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
 
 
-def test_a_part_is_chosen_from_the_tabs_and_stands_in_the_address(read):
-    reader = read()
-    for part, element in PARTS.items():
-        reader.page.locator(f'.lesson-steps [data-step="{part}"]').click()
-        reader.page.locator(element).first.wait_for()
-        assert address_words(reader).get("part", "plan") == part
-
-
-def test_the_menu_leads_to_teach_and_the_bar_says_where_one_is(read, server):
-    reader = read()
-    reader.page.goto(f"{server.url}/scale?{OF_MEADOW}")
-    reader.page.locator("#lesson .guess").first.wait_for()
-    reader.unfold("pages").get_by_role("link", name="For the one who teaches").click()
-    reader.page.locator(".teach-plan").wait_for()
-    assert urlsplit(reader.page.url).path == "/teach"
-
-
 def test_a_plan_has_its_scenes_with_links_for_oneself_or_for_a_class(read):
     reader = read()
     assert len(titles(reader)) == len(teaching.PLANS[45])
@@ -104,36 +87,6 @@ def test_a_plan_of_one_s_own_is_picked_ordered_and_kept_in_the_address(read):
     assert titles(reader) == ["By hand", "Where does it look?"]
     reader.page.get_by_role("button", name="By hand: leave out").click()
     assert reader.page.get_by_role("button", name="Where does it look?: leave out").is_disabled(), "a plan has a scene"
-
-
-@pytest.mark.parametrize("words", ["minutes=7", "minutes=45&scenes=<b>", "part=nothing", "links=<b>&minutes="])
-def test_nonsense_in_the_address_opens_the_usual_plan(read, words):
-    reader = read(words)
-    assert len(titles(reader)) == len(teaching.PLANS[45])
-    assert "class=yes" not in reader.page.locator(".teach-plan a").first.get_attribute("href")
-
-
-@pytest.mark.slow
-def test_the_links_of_a_plan_open_their_scenes(read, server):
-    reader = read("minutes=90")
-    links = [anchor.get_attribute("href") for anchor in reader.page.locator(".teach-plan a").all()]
-    for link, scene in zip(links, teaching.plan(90), strict=True):
-        reader.page.goto(link)
-        if scene.story:
-            reader.page.get_by_text(f"The story · {scene.story} of {teaching.STORY_SCENES}").wait_for()
-        elif scene.page == "teach":
-            reader.page.locator(".teach-quiz").wait_for()
-        else:
-            step = scene.words["step"]
-            reader.page.locator(f'.lesson-steps [data-step="{step}"][aria-current="step"]').wait_for()
-            reader.page.locator("#lesson .guess").first.wait_for()
-
-
-def test_a_class_starts_from_teach(read):
-    reader = read()
-    reader.page.get_by_role("link", name="Start a class that guesses together").click()
-    reader.page.locator(".class-code").wait_for()
-    assert "lecture" not in reader.page.url, "the projector shows the secret"
 
 
 def test_notes_open_and_lead_to_what_shows_them(read):

@@ -75,22 +75,6 @@ def test_the_row_that_a_step_explains_stays_when_the_pointer_goes_to_the_card(vi
         press(visitor.page, "next")
 
 
-def test_a_link_resumes_the_tour_back_goes_back_and_escape_leaves_it(visit):
-    visitor = visit(MEADOW | {"tour": "2"})
-    page = visitor.page
-    wait_for_step(page, 2)
-    press(page, "back")
-    wait_for_step(page, 1)
-    page.locator('.tour-card [data-go="next"]').focus()
-    page.keyboard.press("PageDown")  # a presenter's clicker
-    wait_for_step(page, 2)
-    page.reload()
-    wait_for_step(page, 2)
-    page.keyboard.press("Escape")
-    page.locator(".tour-card").wait_for(state="detached")
-    page.wait_for_function("() => !location.search.includes('tour')")
-
-
 def test_on_a_phone_the_card_leaves_room_for_what_it_points_at(visit):
     visitor = visit("tour=2", viewport={"width": 390, "height": 844})
     for n in range(2, 5):

@@ -1,13 +1,12 @@
 """The lesson Training: its clock, its picture at every moment, and models that are trained during the test."""
 
-from urllib.parse import urlsplit
-
 import numpy as np
 import pytest
 
 from browser.visitor import Visitor
+from playground.assets import TIMELAPSE
+from playground.lessons.timelapse import read
 from playground.tracing import Trace
-from playground.training import timelapse
 
 FIND_REEL = """
 window.theReel = (root = document) => {
@@ -49,7 +48,7 @@ def watch(arrive, server):
 @pytest.fixture(scope="module")
 def moments():
     """The moments of the time-lapse that ships with the app."""
-    return timelapse.read().moments
+    return read(TIMELAPSE).moments
 
 
 def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
@@ -69,47 +68,3 @@ def test_the_picture_is_the_model_s_row_at_every_moment(watch, moments):
         state = watcher.until(f"r => r.step === {step} && r.patch === '{patch[0]},{patch[1]}'")
         trace = Trace.from_bytes(moments[number].trace)
         np.testing.assert_allclose(state["row"], trace.row(state["layer"], state["head"], patch), atol=1e-5)
-
-
-@pytest.mark.slow
-def test_playing_goes_through_all_moments_and_asks_nobody(watch, moments):
-    last_moment = len(moments) - 1
-    first_moment = last_moment - 3
-    watcher = watch(f"moment={moments[first_moment].step}")
-    watcher.until(f"r => r.now === {first_moment}")
-    watcher.rest()
-    watcher.page.evaluate(
-        """() => {
-          window.positions = [];
-          const look = () => { window.positions.push(theReel().read().now); requestAnimationFrame(look); };
-          look();
-        }"""
-    )
-    watcher.button("Play").click()
-    watcher.page.wait_for_function(f"() => theReel().read().now > {first_moment} + 0.5")
-    watcher.asked.clear()
-    watcher.page.wait_for_function(f"() => theReel().read().now > {last_moment} - 0.5")
-    assert watcher.asked == []
-    watcher.until(f"r => !r.playing && r.step === {moments[-1].step}")
-    positions = watcher.page.evaluate("window.positions")
-    assert positions == sorted(positions)
-    assert {int(position) for position in positions} == set(range(first_moment, last_moment + 1))
-    assert len({round(position, 2) for position in positions}) > 3 * (
-        last_moment - first_moment
-    )  # the drawing also shows values between moments
-
-
-@pytest.mark.slow
-def test_a_link_opens_the_same_moment_layer_head_and_patch(watch):
-    watcher = watch()
-    watcher.until()
-    watcher.part("ticks").get_by_role("button").nth(2).click()
-    watcher.part("layers").get_by_role("button", name="1", exact=True).click()
-    watcher.part("heads").get_by_role("button").nth(2).click()
-    watcher.part("picture").click(position={"x": 4, "y": 4})
-    state = watcher.until("r => r.layer === 1 && r.head === 2 && r.patch === '0,0'")
-    watcher.page.wait_for_url("**patch=0%2C0**")
-    second_state = watch(urlsplit(watcher.page.url).query).until("r => r.layer === 1")
-    assert {key: second_state[key] for key in ("step", "layer", "head", "patch")} == {
-        key: state[key] for key in ("step", "layer", "head", "patch")
-    }

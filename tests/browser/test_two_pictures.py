@@ -37,24 +37,6 @@ def test_a_line_flies_to_the_match_that_python_finds(visit, matches):
     assert abs(line_box["x"] + line_box["width"] - end_x) < 6, (line_box, twin_box)
 
 
-@pytest.mark.slow
-def test_both_pictures_are_cut_into_the_parts_that_python_finds(go):
-    visitor = go(PAIR)
-    # Waits for the second picture, because a click before would cut only the first picture into parts
-    visitor.page.locator(".match-words:not(:has-text('on their way'))").wait_for()
-    visitor.page.locator(".match-words button").click()
-    state = visitor.until("r => r.what === 'parts' && r.map")
-    python_parts, _ = python_trace("twins").parts(other=python_trace("portrait"), layer=state["layer"])
-    browser_parts = state["map"][len(python_trace("twins").prefix) :]
-    differing_count = sum(int(a) != b for a, b in zip(browser_parts, python_parts.flatten().tolist(), strict=True))
-    print(f"{differing_count} of {len(browser_parts)} patches differ, because numbers travel in sixteen bits")
-    assert differing_count <= 0.03 * len(browser_parts)
-    sentence = visitor.page.locator(".see-says").filter(has_text="The part that this patch belongs to covers")
-    assert "of the other" in sentence.inner_text()
-    visitor.page.locator(".match-words button").click()
-    visitor.until("r => r.what === 'weight'")
-
-
 def test_what_is_compared_shares_one_exposure_and_one_scale(go):
     first_trace, second_trace = python_trace("twins"), python_trace("portrait")
     visitor = go(PAIR)

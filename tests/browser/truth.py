@@ -3,9 +3,10 @@
 from functools import cache
 
 import numpy as np
+from PIL import Image
 
 import playground
-from playground.pictures.images import fit
+from playground.pictures.images import displayed, fit
 from playground.samples import named
 from playground.tracing import Trace
 
@@ -45,3 +46,13 @@ def largest_difference(our_numbers, their_numbers) -> float:
 
 def assert_close(our_numbers, their_numbers, tolerance: float = TOLERANCE) -> None:
     assert largest_difference(our_numbers, their_numbers) < tolerance
+
+
+def colour_row(image: Image.Image, patch: int, at: int, temperature: float) -> np.ndarray:
+    """The row of the patch `at`, whose query and key are its mean colour as a vector of length one."""
+    height, width = fit(image.size, patch, (224, 224))
+    pixels = np.asarray(displayed(image, (height, width)), float) / 255
+    cells = pixels.reshape(height // patch, patch, width // patch, patch, 3).mean((1, 3)).reshape(-1, 3) + 1e-6
+    colours = cells / np.linalg.norm(cells, axis=1, keepdims=True)
+    powers = np.exp((colours @ colours[at] - 1) / temperature)
+    return powers / powers.sum()

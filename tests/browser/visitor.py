@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable
 from copy import copy
 from pathlib import Path
 from urllib.parse import unquote, urlencode, urlsplit
@@ -134,8 +133,7 @@ class Visitor:
     def _requested(self, request: Request) -> None:
         self.asked.append(request.url)
         self._add_host(request.url)
-        is_repeated = "x-playground-ticket" in request.headers  # a waiting request is repeated with its ticket
-        if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures") and not is_repeated:
+        if request.method == "POST" and urlsplit(request.url).path.endswith("/api/pictures"):
             self.uploaded.append(unquote(request.headers["x-playground-name"]))
 
     def _add_host(self, url: str) -> None:
@@ -314,6 +312,3 @@ class PatientVisitor(Visitor):
     """A visitor whose check() forgives the console's errors while the server is away."""
 
     forgiven_errors = LOST_SERVER
-
-
-Visit = Callable[..., Visitor]

@@ -5,7 +5,6 @@ import configparser
 import json
 import os
 import re
-import shlex
 import shutil
 import signal
 import subprocess
@@ -20,7 +19,7 @@ from browser.stranger import ask
 from browser.test_proxy import NGINX, start
 from waiting import PATIENCE, until
 
-from playground.serving import hosts, settings
+from playground.serving import settings
 from playground.serving.routes_pictures import LARGEST_FILE
 from playground.ui import run
 
@@ -180,74 +179,7 @@ def children(pid: int) -> list[int]:
     return sorted(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
 
 
-def test_one_command_of_the_readme_renews_the_digest_of_the_base_image(tmp_path):
-    """Runs the README's command with a fake `docker` that always prints the same digest."""
-    (command,) = re.findall(r"^image=python.*$", read("deploy/README.md"), re.MULTILINE)
-    (tmp_path / "docker").write_text('#!/bin/sh\necho "$@" >> asked\nprintf sha256:%064d 7\n')
-    (tmp_path / "docker").chmod(0o755)
-    (base_image,) = arguments_of("FROM")
-    shutil.copy(ROOT / "Dockerfile", tmp_path)
-    env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    for _ in range(2):  # the second run replaces a digest that is there already
-        subprocess.run(["sh", "-ec", command], cwd=tmp_path, env=env, check=True)
-        image_name, _, digest = base_image.partition("@")
-        assert re.fullmatch(r"sha256:[0-9a-f]{64}", digest), "the Dockerfile names its image by a digest"
-        assert (tmp_path / "Dockerfile").read_text() == read("Dockerfile").replace(
-            base_image, f"{image_name}@sha256:{7:064d}"
-        )
-        assert image_name in (tmp_path / "asked").read_text().split()
-
-
-def test_the_image_installs_the_locked_torch_from_the_given_index(tmp_path):
-    """Runs the Dockerfile's own line with a fake `pip` that prints its arguments."""
-    run_line, bill_line = (argument_text for argument_text in arguments_of("RUN") if "pip install" in argument_text)
-    assert "--require-hashes -r requirements-bom.lock" in bill_line
-    torch_command = run_line.partition("&& packages=")[0]
-    assert torch_command != run_line
-    pip = tmp_path / "pip"
-    pip.write_text('#!/bin/sh\necho "$@"\n')
-    pip.chmod(0o755)
-
-    def pip_arguments(index: str) -> list[str]:
-        env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "TORCH_INDEX": index}
-        process = subprocess.run(
-            ["sh", "-ec", torch_command], cwd=ROOT, env=env, capture_output=True, text=True, check=True
-        )
-        return process.stdout.splitlines()
-
-    pinned = " ".join(re.findall(r"^torch\w*==[^ ]+", read("requirements-torch.lock"), re.MULTILINE))
-    assert pinned.startswith("torch==")
-    later_calls = ["install --no-deps --require-hashes -r requirements.lock", "check"]
-    assert pip_arguments("") == ["install --no-deps --require-hashes -r requirements-torch.lock", *later_calls]
-    assert pip_arguments("file:///there") == [f"install --no-deps --index-url file:///there {pinned}", *later_calls]
-    (default_index,) = (
-        argument_text.partition("=")[2]
-        for argument_text in arguments_of("ARG")
-        if argument_text.startswith("TORCH_INDEX=")
-    )
-    assert default_index.endswith("/cpu")
-
-
 # More than one machine ------------------------------------------------------------------------------------------------
-
-
-def test_compose_runs_replicas_behind_a_proxy():
-    services = yaml.safe_load(read("compose.yaml"))["services"]
-    app, proxy = services["app"], services["proxy"]
-    assert "ports" not in app  # a fixed port would allow one replica only
-    assert "container_name" not in app
-    assert app["read_only"]
-    assert app["tmpfs"] == "/tmp:size=200m"
-    (environment_words,) = (shlex.split(argument_text) for argument_text in arguments_of("ENV"))
-    assert f"HF_HOME={app['volumes'][0].partition(':')[2]}" in environment_words
-    assert proxy["depends_on"]["app"]["condition"] == "service_healthy"
-    assert proxy["image"] == app["image"]  # the proxy runs in the app's image
-    assert proxy["command"] == [*json.loads(arguments_of("CMD")[0]), "--replicas", f"app:{PORT}"]
-    assert proxy["ports"] == [f"{PORT}:{PORT}"]
-    assert proxy["read_only"]
-    assert HEALTH_PATH in arguments_of("HEALTHCHECK")[0]  # both services are probed as the image says
-    assert app["environment"]["PLAYGROUND_PROXIES"]  # without it, all visitors would have the proxy's address
-    assert proxy["environment"]["PLAYGROUND_HOSTS"] == app["environment"]["PLAYGROUND_HOSTS"]
 
 
 def test_a_deployment_opens_only_the_learner_s_page_and_listed_models_and_fits_into_its_memory():
@@ -293,16 +225,6 @@ def test_proxies_let_the_largest_upload_through_and_the_ingress_adds_no_other_li
     assert ingress["affinity"] == "cookie"
 
 
-def test_compose_and_kubernetes_can_serve_the_app_under_a_path():
-    """The default is an empty path. tests/browser/test_base_path.py tests the app under a path."""
-    app = yaml.safe_load(read("compose.yaml"))["services"]["app"]
-    variables = {variable["name"]: variable.get("value") for variable in container()["env"]}
-    assert app["environment"][hosts.BASE_PATH_OPTION] == "${BASE_PATH:-}"
-    assert variables[hosts.BASE_PATH_OPTION] == ""
-    assert manifest_of("Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/"
-    assert hosts.base_path("") == ""
-
-
 def test_the_kubernetes_files_fit_the_image():
     pod, app = manifest_of("Deployment")["spec"]["template"], container()
     assert app["ports"] == [{"name": "http", "containerPort": PORT}]
@@ -315,18 +237,6 @@ def test_the_kubernetes_files_fit_the_image():
     assert sorted(kustomization["resources"]) == sorted(
         file.name for file in (DEPLOY / "kubernetes").glob("*.yaml") if file.name != "kustomization.yaml"
     )
-
-
-def test_kubernetes_parts_find_each_other():
-    labels = manifest_of("Deployment")["spec"]["template"]["metadata"]["labels"]
-    service = manifest_of("Service")
-    assert service["spec"]["selector"] == labels
-    assert manifest_of("PodDisruptionBudget")["spec"]["selector"]["matchLabels"] == labels
-    (rule,) = manifest_of("Ingress")["spec"]["rules"]
-    (path,) = rule["http"]["paths"]
-    assert path["backend"]["service"] == {"name": service["metadata"]["name"], "port": {"name": "http"}}
-    autoscaler = manifest_of("HorizontalPodAutoscaler")["spec"]
-    assert autoscaler["scaleTargetRef"]["name"] == manifest_of("Deployment")["metadata"]["name"]
 
 
 def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
@@ -347,30 +257,11 @@ def test_kubernetes_names_one_host_everywhere_and_lets_only_the_ingress_in():
     assert variables["HF_HUB_OFFLINE"] == "1"
 
 
-def test_the_cookie_that_keeps_the_seat_has_one_name_everywhere():
-    names = {
-        *re.findall(r'"(\w+)=\$seat;', read("deploy/nginx.conf")),
-        *re.findall(r"\$cookie_(\w+)", read("deploy/nginx.conf")),
-        manifest_of("Ingress")["metadata"]["annotations"]["nginx.ingress.kubernetes.io/session-cookie-name"],
-        manifest_of("Service")["metadata"]["annotations"]["traefik.ingress.kubernetes.io/service.sticky.cookie.name"],
-    }
-    assert names == {"playground_seat"}
-
-
 def unit_service() -> configparser.SectionProxy:
     unit = configparser.RawConfigParser(strict=False)
     unit.optionxform = str
     unit.read_string(read("deploy/playground@.service"))
     return unit["Service"]
-
-
-def test_the_unit_starts_the_same_command_as_the_image():
-    command = shlex.split(unit_service()["ExecStart"])
-    (image_command,) = map(json.loads, arguments_of("CMD"))
-    assert Path(command[0]).name == image_command[0]
-    assert command[1:] == [*image_command[1:], "--host", "127.0.0.1", "--port", "%i", "$BALANCED"]
-    assert int(unit_service()["TimeoutStopSec"]) == 5
-    assert unit_service()["KillMode"] == "mixed"  # nginx hears of the end from start.py, which lets it finish
 
 
 def test_on_a_machine_of_one_s_own_every_process_has_a_unit_without_root_and_a_port_of_this_machine(tmp_path):
@@ -389,15 +280,6 @@ def test_on_a_machine_of_one_s_own_every_process_has_a_unit_without_root_and_a_p
 
 
 DEPLOY_FILES = [file for file in DEPLOY.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
-
-
-def test_no_deployment_file_contains_a_secret():
-    check_command = ["git", "check-ignore", "-q", "--no-index"]
-    assert subprocess.run([*check_command, ".env"], cwd=ROOT).returncode == 0
-    schema_file = DEPLOY / "validate.py"  # this file holds the digests of the schemas
-    for file in DEPLOY.rglob("*"):
-        if file.is_file() and file != schema_file and "__pycache__" not in file.parts:
-            assert not re.search(r"\b[0-9a-f]{32,}\b", file.read_text(encoding="utf-8"))
 
 
 def test_every_setting_in_the_deployment_files_exists():

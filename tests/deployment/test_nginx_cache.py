@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import streamlit
 from browser.server import ROOT, free_port
-from browser.stranger import answer, ask
+from browser.stranger import answer
 from browser.test_proxy import NGINX, start
 from waiting import PATIENCE, until
 
@@ -92,13 +92,6 @@ def test_streamlit_s_files_come_from_the_disk_and_are_not_cached(edge, folder):
     assert "immutable" in headers["cache-control"]
     assert cache_statuses(folder, path, 1) == [""]
     assert not any("static" in file for file in cached_files(folder))
-
-
-def test_a_browser_that_cannot_unpack_gets_the_same_script(edge):
-    plain, packed = (answer_to_get(edge, our_script(edge), **words) for words in ({}, {"Accept_Encoding": "gzip"}))
-    assert "content-encoding" not in plain[1]
-    assert b"// ---- core/" in plain[2]
-    assert len(packed[2]) < len(plain[2]) / 2
 
 
 def test_made_up_addresses_and_headers_leave_nothing_in_the_cache(edge, folder):
@@ -182,72 +175,6 @@ uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="critical")).run(
     sockets=[run.at_unix_socket(Path(sys.argv[1]))]
 )
 """
-WAITING_APP = """
-import threading
-from starlette.applications import Starlette
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route
-from playground.serving import answering, queue
-
-line = queue.Queue(1)
-queue.passes = lambda: line
-free = threading.Event()
-
-def hold():
-    with line.take():
-        free.wait()
-
-async def ask(request):
-    def work():
-        with queue.turn():
-            return PlainTextResponse(request.path_params["name"], headers={"Cache-Control": "public, max-age=1000"})
-    return await answering.answer(request, work)
-
-async def end_the_wait(request):
-    free.set()
-    return PlainTextResponse("")
-
-threading.Thread(target=hold, daemon=True).start()
-app = Starlette(routes=[
-    Route("/healthz", lambda request: PlainTextResponse("")), Route("/go", end_the_wait),
-    Route("/api/samples/{name}", ask),
-])
-"""
-
-
-def test_a_ticket_taken_at_one_address_and_redeemed_at_another_poisons_neither(behind_nginx, tmp_path):
-    """Once, the other address was answered with the first one's bytes, which every cache kept for a year."""
-    url, key = behind_nginx(WAITING_APP), {"X_Playground_Key": "k" * 32}
-
-    def redeem(path: str, headers: dict[str, str]) -> tuple[dict[str, str], bytes]:
-        status, reply, body = answer_to_get(url, path, **headers)
-        while status == 202:
-            status, reply, body = answer_to_get(url, path, **key, X_Playground_Ticket=reply["x-playground-ticket"])
-        assert status == 200
-        return reply, body
-
-    status, reply, _ = answer_to_get(url, "/api/samples/a", **key)
-    ticket = {"X_Playground_Ticket": reply["x-playground-ticket"]}
-    assert status == 202
-    ask(f"{url}/go")
-    reply, body = redeem("/api/samples/b", key | ticket)
-    assert body == b"b"
-    assert redeem("/api/samples/a", key | ticket)[1] == b"a"
-    for name in (b"a", b"b"):
-        for _ in range(2):
-            assert redeem(f"/api/samples/{name.decode()}", {})[1] == name
-    assert cached_files(tmp_path) == {"/api/samples/a", "/api/samples/b"}
-
-
-def test_a_redeemed_answer_is_not_cached(behind_nginx, tmp_path):
-    url, key = behind_nginx(WAITING_APP), {"X_Playground_Key": "k" * 32}
-    ticket = answer_to_get(url, "/api/samples/a", **key)[1]["x-playground-ticket"]
-    ask(f"{url}/go")
-    _, headers, body = answer_to_get(url, "/api/samples/a", **key, X_Playground_Ticket=ticket)
-    assert (headers["cache-control"], body) == ("no-store", b"a")
-    assert not cached_files(tmp_path)
-
-
 LARGE_APP = """
 async def app(scope, receive, send):
     while (await receive()).get("more_body"):

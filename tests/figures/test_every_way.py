@@ -12,118 +12,106 @@ import pytest
 from test_javascript import node
 
 import playground
-from figures import keeping
 from playground import figures
-from playground.figures import command_line, files
-from playground.figures.drawing import captions, maps, prints, ways
-from playground.figures.drawing.way_words import ENGLISH, WORDS_BY_LANGUAGE
+from playground.analysis.faithfulness import foretold_table
+from playground.figures import Spec, command_line, files
+from playground.figures.drawing import maps, prints
 from playground.figures.drawing.ways import FIRST_WAY, WAYS
+from playground.figures.request import from_files
+from playground.relevance import DEFAULT_METHOD
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
-SHARED_WORDS = ("trust", "blanked")  # words that several ways share
-TEXT_KINDS = ("title", "caption", "tab", "question", "note")  # every way has a text of each of these kinds
+SHARED_FIELDS = {  # Python's name of a field -> the browser's
+    "name": "name", "needs": "needs", "exposed": "exposed", "unit": "unit", "unit_of_label": "unitOfLabel",
+    "asks_a_patch": "asksAPatch", "through_layers": "throughLayers", "explains": "explains",
+    "attributes": "attributes", "resembles": "resembles", "of_heads": "ofHeads", "coloured": "coloured",
+    "spread": "spread", "rows": "rows",
+}  # fmt: skip
+BROWSER_KINDS = ("tab", "question", "note")  # every way has words of each of these kinds
 
 
 @pytest.fixture
-def squared_spec(monkeypatch):
-    """The spec of a figure of a new way, which is added with its record, its words and its function."""
+def squared(monkeypatch):
+    """(the spec of a figure of a new way, its trace, its picture). The way has a record, words and a function."""
     made_up_way.add_way(monkeypatch)
-    return replace(keeping.MEADOW, what="squared")
+    spec = Spec(image="meadow", model="bundled", layer=4, head=0, query=(7, 5), what="squared", width="page", dpi=48)
+    return spec, *from_files(replace(spec, what="weight"))[:2]
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_every_way_says_what_it_is(way):
-    assert WAYS[way.name] is way
     assert way.needs in ("scores", "features", "flows", "network")
     assert way.exposed in ("brightest", "largest", "spread", "colours")
     assert way.explains in ("", "patch", "label", "text")
     assert not (way.of_heads and way.through_layers)
     assert (way.name in maps.NUMBERS) != (way.name in prints.COMPUTED_TOGETHER)
-    for language, table in WORDS_BY_LANGUAGE.items():
-        missing_kinds = [kind for kind in TEXT_KINDS if f"{way.name}.{kind}" not in table]
-        assert not missing_kinds, (language, missing_kinds)
-    if not way.coloured:
-        assert way.words("bar")
-    if way.sentence == "most":
-        assert "{within}" in way.words("sentence")
-    if not way.of_heads:
-        assert way.words("pair")
-        assert way.words("waiting")
+    assert way.title
+    assert way.caption
+    assert bool(way.bar) != way.coloured
 
 
-def test_every_word_is_of_a_way_and_every_language_has_the_same_words():
-    for table in WORDS_BY_LANGUAGE.values():
-        way_names = {key.split(".")[0] for key in table if key.split(".")[1] not in ("sentence", "figure")}
-        assert way_names == {*WAYS, *SHARED_WORDS}
-        assert {f"{way.sentence}.sentence" for way in WAYS.values() if way.sentence != "most"} <= set(table)
-        assert set(table) == set(ENGLISH)
-    placeholders = {
-        name for key, words in ENGLISH.items() for name in re.findall(r"{(\w+)}", words) if ".caption" in key
-    }
-    assert placeholders <= set(captions.PLACEHOLDERS), placeholders
+def correlations_by_model() -> dict[str, dict[str, float]]:
+    """{model: {way to look: its maps' rank correlation with blanking}}, with that of random and of constant maps."""
+    rows = {}
+    for model, scores_by_map in foretold_table().items():
+        ways = [way for way in WAYS.values() if way.attributes]
+        scores = {way.name: scores_by_map[DEFAULT_METHOD if way.methods else way.name] for way in ways}
+        some_score = next(iter(scores.values()))
+        numbers = {name: round(score.correlation, 2) for name, score in scores.items()}
+        rows[model] = numbers | {"random": round(some_score.random, 2), "constant": 0, "pictures": some_score.pictures}
+    return rows
 
 
-def test_every_option_that_some_ways_use_is_one_of_a_figure():
-    assert {option for way in WAYS.values() for option in way.uses} <= set(command_line.FLAGS)
-
-
-def test_the_browser_has_the_table_that_python_writes():
-    assert ways.BROWSER_TABLE.read_text(encoding="utf-8") == ways.text(), "python -m playground.figures.drawing.ways"
+def test_the_browser_has_the_same_ways_with_words_of_its_own():
     program = (
-        f"import {{ FIRST_WAY, WAYS, wayWords }} from {json.dumps((CORE / 'ways.js').as_uri())};\n"
-        'const said = Object.values(WAYS).map((way) => [way.name, wayWords(way, "note", ["column"])]);\n'
-        "console.log(JSON.stringify({ FIRST_WAY, WAYS, said: Object.fromEntries(said) }));"
+        f"import {{ FIRST_WAY, WAYS }} from {json.dumps((CORE / 'ways.js').as_uri())};\n"
+        f"import {{ FORETOLD, WAY_WORDS }} from {json.dumps((CORE / 'waytable.js').as_uri())};\n"
+        "console.log(JSON.stringify({ FIRST_WAY, WAYS, FORETOLD, words: WAY_WORDS.en }));"
     )
     process = subprocess.run(
         [node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False
     )
     assert process.returncode == 0, process.stderr
-    browser_table = json.loads(process.stdout)
-    assert browser_table["FIRST_WAY"] == FIRST_WAY
-    assert list(browser_table["WAYS"]) == list(WAYS)
+    browser = json.loads(process.stdout)
+    assert browser["FIRST_WAY"] == FIRST_WAY
+    assert list(browser["WAYS"]) == list(WAYS)
+    assert browser["FORETOLD"] == correlations_by_model()
     for way in WAYS.values():
-        assert browser_table["WAYS"][way.name] == json.loads(json.dumps(ways.record(way)))
-        assert browser_table["said"][way.name] == way.words("note", "column")
+        record = browser["WAYS"][way.name]
+        differing = {ours for ours, theirs in SHARED_FIELDS.items() if getattr(way, ours) != record[theirs]}
+        assert not differing, (way.name, differing, record)
+        missing = [kind for kind in BROWSER_KINDS if way.name not in browser["words"][kind]]
+        assert not missing, (way.name, missing)
 
 
 # A way invented for the test ------------------------------------------------------------------------------------------
 
 
-def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared_spec):
-    first_arguments, draw_arguments = keeping.draw_arguments_of(squared_spec)
-    seen = first_arguments[0]
-    texts_drawn = [text.get_text() for text in figures.draw(squared_spec, *first_arguments, **draw_arguments).texts]
-    assert "squared attention" in texts_drawn, texts_drawn
-    assert any("weight × weight" in text for text in texts_drawn), texts_drawn
-    caption = files.caption_words(squared_spec, *first_arguments, **draw_arguments)
+def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared, tmp_path):
+    spec, seen, image = squared
+    figure = figures.draw(spec, seen, image)
+    texts = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    assert "squared attention" in texts, texts
+    assert "weight × weight" in texts, texts
+    caption = files.caption_words(spec, seen, image)
     assert "layer 4, head 0: the squares of what patch 7, 5 (row, column, from 0) takes" in caption, caption
-    map_ = maps.map_of(seen, squared_spec, 4, 0, "on")
+    map_ = maps.map_of(seen, spec, 4, 0, "on")
     np.testing.assert_allclose(map_.grid, seen.on_grid(seen.row(4, 0, (7, 5))).numpy() ** 2, rtol=1e-6)
     assert map_.breadth is None  # squares do not sum to 1
-    map_domain = maps.domain(squared_spec, [map_])
+    map_domain = maps.domain(spec, [map_])
     assert (map_domain.low, map_domain.percent, map_domain.signed) == (0, False, False)
-    heads_spec = replace(squared_spec, layout="heads")
-    assert len(files.facts_and_tables(".csv", heads_spec, *first_arguments)[1][0].values) == seen.heads
-    mean_values = maps.map_of(seen, squared_spec, 4, "mean", "on").values
+    mean_values = maps.map_of(seen, spec, 4, "mean", "on").values
     np.testing.assert_allclose(mean_values, (seen.rows(4, (7, 5)).numpy() ** 2).mean(0), rtol=1e-6)
-
-
-def test_a_way_made_up_here_has_its_files_and_its_command(squared_spec, tmp_path):
-    trace = keeping.draw_arguments_of(squared_spec)[0][0]
-    for kind in ("png", "csv"):
-        file = playground.save(trace, tmp_path / f"squared.{kind}", layer=4, query=(7, 5), what="squared")
-        assert file.stat().st_size > 200, file
-    assert "squared" in (tmp_path / "squared.csv").read_text(encoding="utf-8")
-    assert "--what squared" in command_line.command(keeping.figure_of(squared_spec).spec)
-    with pytest.raises(playground.PlaygroundError, match='it belongs to what="text"'):
-        playground.save(trace, tmp_path / "no.png", layer=4, what="squared", text="a cat")
+    file = playground.save(seen, tmp_path / "squared.csv", layer=4, query=(7, 5), what="squared")
+    assert "squared" in file.read_text(encoding="utf-8")
+    assert "--what squared" in command_line.command(figure.spec)
 
 
 # Names of ways outside of the records ---------------------------------------------------------------------------------
 
 MAY_NAME_WAYS = {  # files that may name ways: records, words, and the functions that compute maps
-    "figures/drawing/ways.py", "figures/drawing/way_words.py", "figures/drawing/maps.py", "figures/drawing/prints.py",
+    "figures/drawing/ways.py", "figures/drawing/maps.py", "figures/drawing/prints.py",
     "microscope/core/waytable.js", "microscope/core/ways.js",
 }  # fmt: skip
 WAY_NAMES = "|".join(WAYS)

@@ -240,13 +240,6 @@ def test_a_bare_file_has_no_words_around_the_picture_and_says_its_command_inside
     assert "--bare" in shlex.split(reader.metas["playground:command"])
 
 
-def test_the_option_bare_is_for_interactive_files_alone(picture, tmp_path, capsys):
-    picture.save(tmp_path / "disc.png")
-    arguments = ["--model", "untrained", "--bare", "-o", str(tmp_path / "a.svg")]
-    assert main(["figure", str(tmp_path / "disc.png"), *arguments]) != 0
-    assert "leave it out, or write an .html" in capsys.readouterr().err
-
-
 def test_without_a_picture_the_file_shows_the_traced_one_or_what_the_model_saw(small, small_trace, picture):
     assert Reader(html.page(SPEC, small_trace)).image().size == picture.size == (120, 120)
     assert Reader(html.page(SPEC, tracing.trace(small, picture))).image().size == (64, 64)
@@ -300,16 +293,12 @@ def test_the_page_begins_with_everything_that_was_chosen(small_trace, picture):
         layer=1,
         head=2,
         what="score",
-        smooth=True,
-        kernel=5,
         ceiling=0.05,
-        log=True,
-        draw="light",
-        view="locked=true",
+        view="smooth=true&k=5&log=true&draw=light&locked=true",
     )
     start = json.loads(Reader(html.page(spec, small_trace, picture)).texts["start"])
-    expected_view = {"layer": 1, "head": 2, "what": "score", "smooth": True, "k": 5, "ceiling": 0.05}
-    expected_view |= {"log": True, "draw": "light", "locked": "true"}
+    expected_view = {"layer": 1, "head": 2, "what": "score", "smooth": "true", "k": "5", "ceiling": 0.05}
+    expected_view |= {"log": "true", "draw": "light", "locked": "true"}
     assert (expected_view | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
 
 

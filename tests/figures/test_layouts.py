@@ -1,376 +1,290 @@
-"""What a figure shows: its numbers, its colours, its layouts."""
+"""Every layout, over one table: what is drawn, said and written are the numbers of the trace."""
 
-import io
+import json
+import math
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import SMALL as SMALL_VIT
-from conftest import scramble
+from conftest import SMALL, scramble
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 from PIL import Image
 
 import playground
 from playground import PlaygroundError, figures
-from playground.figures import Spec, layouts
-from playground.figures.drawing import light, prints
-from playground.figures.drawing.maps import Map, domain, map_of, neighbourhood, same_place, shares
-from playground.figures.drawing.one_map import Subject
-from playground.figures.drawing.sheet import SMALLEST_FONT, Pixels, house_style
-from playground.figures.files import pixels
-from playground.numbers import percent
+from playground.figures import Spec, files, layouts
+from playground.figures.compose import subjects
+from playground.figures.drawing import light, maps, prints
+from playground.figures.drawing.maps import Domain
+from playground.figures.drawing.sheet import SMALLEST_FONT
+from playground.figures.drawing.spec import WIDTHS
+from playground.figures.layouts.layout import Charts, Layout, Matrix, Panels
 from playground.vit import VisionTransformer
 
-SPEC = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4), purpose="column", dpi=60)
-
-
-def prints_of(figure, size=(80, 80)):
-    """The pixels of each panel's image at this size, in the order of the panels."""
-    return [np.asarray(a.picture.at(size)) for axes in figure.axes for a in axes.findobj(Pixels) if a.zorder == 2]
-
-
-def texts_and_places(figure):
-    """A list of (extent, text) of all texts on the figure."""
-    with house_style():
-        figure.draw_without_rendering()
-        return [(text.get_window_extent(), text.get_text()) for text in figure.texts if text.get_text()]
-
-
-def test_a_panel_has_the_row_s_own_numbers(small_trace, picture):
-    map_ = map_of(small_trace, SPEC.settled(small_trace), 1, 2, "on")
-    row = small_trace.row(1, 2, (3, 4))
-    np.testing.assert_array_equal(map_.grid.ravel(), row[3:].numpy())
-    assert dict(map_.prefix) == pytest.approx({"cls": float(row[0]), "reg0": float(row[1]), "reg1": float(row[2])})
-    bits = -sum(w * np.log2(w) for w in row.tolist())
-    assert map_.breadth == pytest.approx(2**bits, rel=1e-4)
-
-
-@pytest.mark.parametrize("what", ["weight", "value", "score", "similarity", "rollout"])
-def test_every_way_draws_the_numbers_of_the_trace(small_trace, what):
-    spec = replace(SPEC, what=what)
-    answers = {
-        "weight": lambda: small_trace.row(1, 2, (3, 4), "off"),
-        "value": lambda: small_trace.row(1, 2, (3, 4), "off") * small_trace.value_norms(1)[2],
-        "score": lambda: small_trace.scores(1, 2, (3, 4), "off"),
-        "similarity": lambda: small_trace.similarity((3, 4), 1),
-        "rollout": lambda: small_trace.rollout((3, 4)),
-    }
-    np.testing.assert_allclose(
-        map_of(small_trace, spec, 1, 2, "off").grid.ravel(), answers[what]()[3:].numpy(), rtol=1e-6
-    )
-
-
-@pytest.mark.parametrize("what", ["weight", "score"])
-def test_a_drawn_column_is_the_column_of_the_whole_matrix(small_trace, what):
-    spec = replace(SPEC, what=what, direction="column")
-    scores = np.stack([small_trace.scores(1, 2, token).numpy() for token in range(small_trace.tokens)])
-    matrix = small_trace.matrix(1, 2).numpy() if what == "weight" else scores
-    column = matrix[:, small_trace.token((3, 4))]
-    np.testing.assert_allclose(map_of(small_trace, spec, 1, 2, "on").grid.ravel(), column[3:], rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("change", [{}, {"draw": "light"}, {"smooth": True}, {"log": True}, {"ceiling": 0.07}], ids=str)
-def test_a_figure_has_the_colours_of_the_screen(small_trace, picture, change):
-    """The panel equals light.py's colours at the panel's size; test_light.py compares those with the browser's."""
-    spec = replace(SPEC, **change)
-    drawn_print = prints_of(figures.draw(spec, small_trace, picture))[0]
-    grid = small_trace.on_grid(small_trace.row(1, 2, (3, 4))).numpy()
-    ceiling = change.get("ceiling", light.exposure(grid))
-    photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS))
-    values = np.kron(grid, np.ones((10, 10)))
-    if spec.smooth:
-        values = np.asarray(Image.fromarray(grid).resize((80, 80), Image.Resampling.BILINEAR))
-    share = light.shares(values, ceiling)
-    if spec.log:
-        share = np.clip(np.log(values / ceiling * 1000) / np.log(1000), 0, 1)
-    expected = light.heat(photo, share)
-    if spec.draw == "light":
-        brightness = light.lit(light.shares(grid, ceiling), light.densest(grid)).astype(np.float32)
-        expected = light.light(
-            photo, np.asarray(Image.fromarray(brightness).resize((80, 80), Image.Resampling.BILINEAR))
-        )
-    assert np.abs(drawn_print.astype(int) - expected).max() <= 1
-
-
-def grey_levels(image) -> np.ndarray:
-    return np.asarray(Image.fromarray(np.asarray(image)).convert("L")).astype(float)
-
-
-@pytest.mark.parametrize("draw", ["heat", "light"])
-@pytest.mark.parametrize("log", [False, True])
-def test_printed_in_grey_the_order_of_the_weights_can_still_be_read(small_trace, draw, log):
-    """On a picture of one colour, patches with more weight are lighter, in the figure and in its colour bar."""
-    spec = replace(SPEC, draw=draw, log=log)
-    panel, bar = prints_of(figures.draw(spec, small_trace, Image.new("RGB", (120, 120), (150, 120, 90))))[:2]
-    map_ = map_of(small_trace, spec.settled(small_trace), 1, 2, "on")
-    share = shares(map_.grid, domain(spec, [map_])).ravel()
-    # only the middle of each patch, because `light` fades at the edges
-    lightness = grey_levels(panel).reshape(8, 10, 8, 10)[:, 4:6, :, 4:6].mean((1, 3)).ravel()
-    lit_patches = light.densest(map_.grid).ravel()
-    for group in (
-        (lit_patches, ~lit_patches) if draw == "light" else (lit_patches | ~lit_patches,)
-    ):  # `light` brightens all lit patches, so lit and unlit ones are ordered separately
-        order = np.argsort(share[group])
-        assert (np.diff(lightness[group][order]) >= -2).all(), lightness[group][order]
-        assert np.ptp(lightness[group]) > 2
-    steps = np.diff(grey_levels(prints.bar(spec, domain(spec, [map_])))[0])
-    assert (steps >= -1).all()
-    assert steps.sum() > 30
-    assert bar.any()
-
-
-def test_the_bar_shows_at_each_number_the_colour_that_a_patch_of_that_weight_has(small_trace):
-    for change in ({}, {"log": True}):
-        spec = replace(SPEC, **change)
-        map_domain = domain(spec, [map_of(small_trace, spec, 1, 2, "on")])
-        fractions = np.linspace(0, 1, 256)
-        values = (
-            map_domain.low * (map_domain.high / map_domain.low) ** fractions
-            if spec.log
-            else fractions * map_domain.high
-        )
-        patches = light.heat(np.full((1, 256, 3), 127, np.uint8), shares(values[None], map_domain))
-        assert np.abs(np.asarray(prints.bar(spec, map_domain)).astype(int) - patches).max() <= 2
-
-
-def test_maps_that_are_compared_share_their_exposure_and_each_may_have_its_own(small_trace, picture):
-    head_maps = [map_of(small_trace, SPEC, 1, head, "on") for head in range(4)]
-    all_maps = [map_of(small_trace, SPEC, layer, head, "on") for layer in range(3) for head in range(4)]
-    for layout, compared_maps in (("heads", head_maps), ("wall", all_maps)):
-        spec = replace(SPEC, layout=layout)
-        content = layouts.content(spec, Subject(small_trace, picture, ""), None)
-        shared_exposure = light.exposure(np.concatenate([map_.grid for map_ in compared_maps]))
-        assert content.domain.high == pytest.approx(shared_exposure)
-        fixed_content = layouts.content(replace(spec, ceiling=0.07), Subject(small_trace, picture, ""), None)
-        assert fixed_content.domain.high == 0.07
-    shared_prints, own_prints = (
-        prints_of(figures.draw(replace(SPEC, layout="heads", colours=c), small_trace, picture))
-        for c in ("shared", "own")
-    )
-    photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
-    spec = layouts.of(SPEC).settled(SPEC)
-    for head, map_ in enumerate(head_maps):
-        for drawn_prints, exposed_maps in ((shared_prints, head_maps), (own_prints, [map_])):
-            expected = prints.photo_with_map(photo, map_.grid, spec, domain(SPEC, exposed_maps))
-            np.testing.assert_array_equal(drawn_prints[head], np.asarray(expected))
-
-
-def test_an_even_row_is_called_even_and_looks_even(small_trace, picture):
-    spec = replace(SPEC, scale="0.0001")
-    figure = figures.draw(spec, small_trace, picture)
-    assert "evenly: all 67 tokens alike" in " ".join(t.get_text() for t in figure.texts).replace("\n", " ")
-    even_map = Map(np.full((8, 8), 1 / 67), (), 67.0)
-    drawn_print = prints.photo_with_map(
-        Image.new("RGB", (80, 80), "gray"), even_map.grid, spec, domain(spec, [even_map])
-    )
-    assert np.ptp(np.asarray(drawn_print), axis=(0, 1)).max() == 0
-    heads = figures.draw(replace(spec, layout="heads"), small_trace, picture)
-    assert [t.get_text() for t in heads.texts].count("even") == 4
-
-
-def test_a_kernel_at_a_corner_reads_only_patches_of_the_grid():
-    assert len(neighbourhood(3, 4, (8, 8), 3)) == 9
-    assert neighbourhood(0, 7, (8, 8), 3) == [(0, 6), (0, 7), (1, 6), (1, 7)]
-    assert len(neighbourhood(3, 4, (8, 8), 7)) == 49
-
-
-def test_the_convolution_shows_its_nine_patches_in_full_colour_and_what_a_stack_reaches_faintly(small_trace, picture):
-    photo = np.asarray(picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)).astype(int)
-    faded = light.heat(photo, np.zeros((80, 80))).astype(int)
-    for depth, reach in (("1", 1), ("follow", 2), ("3", 3)):  # "follow" stacks the layers 0 and 1
-        figure = figures.draw(replace(SPEC, layout="convolution", depth=depth), small_trace, picture)
-        kernel_print = prints_of(figure)[1].astype(int)
-        patches = kernel_print.reshape(8, 10, 8, 10, 3), photo.reshape(8, 10, 8, 10, 3), faded.reshape(8, 10, 8, 10, 3)
-        for r in range(8):
-            for c in range(8):
-                shown_column, photo_column, faded_column = (p[r, :, c] for p in patches)
-                distance = max(abs(r - 3), abs(c - 4))
-                share = 1 if distance <= 1 else prints.FIELD_CLARITY if distance <= reach else 0
-                assert np.abs(shown_column - (photo_column * share + faded_column * (1 - share))).max() <= 1, (
-                    depth,
-                    r,
-                    c,
-                )
-
-
-def test_the_same_place_is_found_in_a_finer_grid(small, picture):
-    coarse_trace = playground.trace(small, picture)
-    fine_trace = playground.trace(small, picture, size=(128, 128))
-    assert same_place((3, 4), coarse_trace, fine_trace) == (7, 9)
-    assert same_place("cls", coarse_trace, fine_trace) == "cls"
-
-
-ASPECTS = {"1:1": (64, 64), "3:2": (64, 96), "16:9": (72, 128), "2:3": (96, 64)}
-FILE_NAMES = (
-    "cat.png",
-    "a very long name of a photograph that was taken on a beach 2024-08-13.jpg",
-    "кошка Ünïcödé.jpg",
-    "猫.png",
-)
-SIZE_NAMES = ("slide", "half", "beamer", "column", "page", "nature", "neurips", "narrow")
-FIGURE_OPTIONS = {layout: {"layout": layout} for layout in layouts.LAYOUTS} | {
-    "grid": {"layout": "grid", "rows": "layers:2,4", "columns": "heads:0,1,mean"},
-    "coloured grid": {"layout": "grid", "rows": "layers:1,2,4,5", "what": "components"},
-    "several patches": {"other_queries": "0,0-5,5-cls", "mass": 0.6},
-    "lengths": {"what": "norm"},
-    "by column": {"layout": "convolution", "direction": "column", "what": "value"},
+SPEC = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
+OPTIONS = {  # the figures of this table: a name -> options
+    **{name: {"layout": name} for name in layouts.LAYOUTS},
+    "compare": {"layout": "compare", "other_image": "other.png"},
+    "change": {"layout": "change", "other_image": "other.png"},
+    "grid": {"layout": "grid", "rows": "layers:0,2", "columns": "heads:0,1,mean"},
+    "patches": {"layout": "grid", "rows": "patches:1,2-3,4", "columns": "heads:0-3"},
+    "components": {"what": "components"},
+    "parts": {"what": "parts"},
+    "similarity": {"what": "similarity", "layout": "compare", "other_image": "other.png"},
+    "norm": {"what": "norm"},
+    "column": {"layout": "convolution", "direction": "column", "what": "value"},
+    "label": {"what": "relevance", "label": "3"},
+    "contour": {"over": "contour"},
+    "grey": {"layout": "heads", "colours": "grey"},
 }
-CASES = [  # every layout in every size; aspects and names take turns
-    pytest.param(
-        figure_name,
-        size,
-        list(ASPECTS)[(i + j) % 4],
-        FILE_NAMES[(i + j // 2) % 4],
-        marks=[pytest.mark.slow] * ((i + j) % 3 > 0),
-    )
-    for i, figure_name in enumerate(FIGURE_OPTIONS)
-    for j, size in enumerate(SIZE_NAMES)
-    if figure_name in layouts.LAYOUTS or size in ("half", "beamer", "column")
-]
+ASPECTS = {"slide": (64, 96), "page": (96, 64), 60: (64, 128)}
+NAMES = ("cat.png", "a very long name of a photograph that was taken on a beach 2024-08-13.jpg", "кошка $x$ Ünï.jpg")
 
 
 @pytest.fixture(scope="module")
-def traces_by_aspect():
-    """aspect -> (trace, picture)"""
-    vit = scramble(VisionTransformer(replace(SMALL_VIT, depth=6)))
-    pictures = {aspect: Image.new("RGB", (4 * w, 4 * h), "teal") for aspect, (h, w) in ASPECTS.items()}
-    return {aspect: (playground.trace(vit, image, size=ASPECTS[aspect]), image) for aspect, image in pictures.items()}
+def traces_by_size():
+    """(height, width) -> (trace, picture)"""
+    vit = scramble(VisionTransformer(SMALL))
+    pictures = {size: Image.effect_noise(size[::-1], 80).convert("RGB") for size in set(ASPECTS.values())}
+    return {size: (playground.trace(vit, image, size=size), image) for size, image in pictures.items()}
 
 
-@pytest.mark.parametrize(("figure_name", "size", "aspect", "name"), CASES)
-def test_no_text_overlaps_leaves_the_sheet_or_is_too_small_to_read(traces_by_aspect, figure_name, size, aspect, name):
-    seen, image = traces_by_aspect[aspect]
-    size_options = {"width": 2.4} if size == "narrow" else {"purpose": size}
-    spec = Spec(image=name, model="small", layer=5, head=2, query=(3, 4), footer=True, colours="own", **size_options)
-    spec = replace(spec, letters=True, other_image=name[::-1], **FIGURE_OPTIONS[figure_name])
-    # a change is drawn patch by patch, so both pictures have one shape
-    pairs_by_layout = {
-        "compare": traces_by_aspect["2:3"],
-        "change": (seen, image),
-    }
-    other_pair = pairs_by_layout.get(figure_name, (None, None))
-    figure = figures.draw(spec, seen, image, other=other_pair[0], other_image=other_pair[1])
-    for pixels_ in figure.findobj(Pixels):
-        pixels_.set_visible(False)  # only the words matter here
-    width, height = figure.get_size_inches()
-    assert width == spec.made_for.width
-    assert height == (spec.made_for.height or height) <= 9.5
-    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= SMALLEST_FONT
-    sheet_box, boxes_and_words = figure.bbox.padded(1), texts_and_places(figure)
-    for i, (text_box, words) in enumerate(boxes_and_words):
-        assert sheet_box.x0 <= text_box.x0, words
-        assert text_box.x1 <= sheet_box.x1, words
-        assert sheet_box.y0 <= text_box.y0, words
-        assert text_box.y1 <= sheet_box.y1, words
-        for other_box, other_text in boxes_and_words[:i]:
-            assert not text_box.padded(-1).overlaps(other_box.padded(-1)), (words, other_text)
-    drawn_extent = Bbox.union([box for box, _ in boxes_and_words] + [axes.bbox for axes in figure.axes])
-    filled_shares = [drawn_extent.width / figure.bbox.width, drawn_extent.height / figure.bbox.height]
-    assert max(filled_shares) > 0.8, f"it could be larger: it fills {filled_shares} of the sheet"
+def arguments_of(spec: Spec, seen, picture) -> tuple[tuple, dict]:
+    layout = layouts.of(spec)
+    if not layout.of_pictures:
+        return (), {}
+    return (seen, picture), {"other": seen, "other_image": picture.rotate(90)} if layout.compares else {}
 
 
-def test_two_models_stand_side_by_side_and_share_their_exposure(small_trace, small, picture):
-    fine_trace = playground.trace(small, picture, size=(128, 128))
-    spec = replace(SPEC, layout="compare", other_model="x")
-    maps = [map_of(small_trace, spec, 1, 2, "on"), map_of(fine_trace, replace(spec, query=(7, 9)), 1, 2, "on")]
-    photo = picture.convert("RGB").resize((80, 80), Image.Resampling.LANCZOS)
-    drawn_print = prints_of(figures.draw(spec, small_trace, picture, other=fine_trace))
-    for map_, panel in zip(maps, drawn_print, strict=False):
-        np.testing.assert_array_equal(
-            panel, prints.photo_with_map(photo, map_.grid, layouts.of(spec).settled(spec), domain(spec, maps))
-        )
+def content_of(spec: Spec, seen, picture):
+    first, rest = arguments_of(spec, seen, picture)
+    return layouts.content(*subjects(spec, *first, **rest))
 
 
-def test_the_scale_layout_draws_the_rows_with_and_without_the_scale(small_trace, picture):
-    spec = replace(SPEC, layout="scale", ceiling=0.1)
-    scaled_print, unscaled_print = prints_of(figures.draw(spec, small_trace, picture))[:2]
-    prints_alone = [
-        prints_of(figures.draw(replace(spec, layout="head", scale=s), small_trace, picture))[0] for s in ("on", "off")
-    ]
-    np.testing.assert_array_equal(scaled_print, prints_alone[0])
-    np.testing.assert_array_equal(unscaled_print, prints_alone[1])
-    assert not np.array_equal(scaled_print, unscaled_print)
+def texts_and_places(figure) -> list:
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    texts = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
+    for axes in figure.axes:
+        texts += [*axes.texts, axes.title, axes._left_title]
+        texts += [axes.xaxis.label, axes.yaxis.label, *axes.get_xticklabels(), *axes.get_yticklabels()] * axes.axison
+    return [(text.get_window_extent(renderer), text.get_text(), text) for text in texts if text.get_text().strip()]
 
 
-def test_the_caption_says_what_the_prefix_takes(small_trace, picture):
-    row = small_trace.row(1, 2, (3, 4))
-    text_drawn = " ".join(t.get_text() for t in figures.draw(SPEC, small_trace, picture).texts)
-    share = float(row[1] + row[2])
-    assert f"registers {percent(share)}" in text_drawn
-    text_without_prefix = " ".join(
-        t.get_text() for t in figures.draw(replace(SPEC, prefix=False), small_trace, picture).texts
-    )
-    assert "registers" not in text_without_prefix
+@pytest.mark.parametrize("width", ASPECTS)
+@pytest.mark.parametrize("name", OPTIONS)
+def test_no_words_overlap_leave_the_sheet_or_are_too_small_to_read(name, width, traces_by_size):
+    seen, picture = traces_by_size[ASPECTS[width]]
+    spec = replace(SPEC, width=width, image=NAMES[len(name) % 3], dpi=120, **OPTIONS[name])
+    first, rest = arguments_of(spec, seen, picture)
+    figure = figures.draw(spec, *first, **rest)
+    figure.draw_without_rendering()
+    assert figure.get_figwidth() == spec.paper.width
+    assert figure.get_figheight() == (spec.paper.height or figure.get_figheight()) < 9.5
+    sheet, places = figure.bbox.padded(2), texts_and_places(figure)
+    assert min(text.get_fontsize() for *_, text in places) >= SMALLEST_FONT
+    outside = [words for box, words, _ in places if not (sheet.x0 <= box.x0 and box.x1 <= sheet.x1)]
+    outside += [words for box, words, _ in places if not (sheet.y0 <= box.y0 and box.y1 <= sheet.y1)]
+    assert not outside, f"{outside} outside of {sheet}"
+    numbers = re.compile(r"[+−]?[\d.,]+( %)?")  # those of neighbouring patches may touch
+    words = [(box.padded(-1.5), text) for box, text, _ in places if not numbers.fullmatch(text)]
+    overlaps = [(a, b) for i, (box, a) in enumerate(words) for other, b in words[:i] if box.overlaps(other)]
+    assert not overlaps, overlaps
 
 
-def test_a_class_token_asks_without_a_marker_and_no_convolution_answers_it(small_trace, picture):
-    figure = figures.draw(replace(SPEC, query="cls"), small_trace, picture)
-    assert "the class token" in " ".join(t.get_text() for t in figure.texts)
-    with pytest.raises(PlaygroundError, match="A convolution has no 'cls' token"):
-        figures.draw(replace(SPEC, query="cls", layout="convolution"), small_trace, picture)
+@pytest.mark.parametrize("name", OPTIONS)
+def test_a_figure_has_a_panel_for_each_map_a_caption_of_them_and_their_numbers(name, small_trace, picture, tmp_path):
+    spec = replace(SPEC, **OPTIONS[name])
+    content = content_of(spec, small_trace, picture)
+    body, shown = content.body, content.shown
+    if isinstance(body, Panels):
+        panels = [panel for row in body.rows for panel in row if panel]
+        photos = [panel for panel in panels if panel.heading in ("picture", "query", "key")]
+        kernels = [panel for panel in panels if panel.frames]
+        assert len(panels) == len(shown) + len(photos) + len(kernels)
+    elif isinstance(body, Matrix):
+        assert [len(body.cells), len(body.cells[0])] == [small_trace.layers, small_trace.heads]
+        assert len(shown) == small_trace.layers * small_trace.heads
+    else:
+        assert isinstance(body, Charts)
+    assert content.caption.endswith(".")
+    assert content.caption.count("\n") == 0
+    first, rest = arguments_of(spec, small_trace, picture)
+    tables = json.loads(files.numbers_file(".json", spec, *first, **rest))["tables"]
+    written = [np.array(map_["values"]) for table in tables for map_ in table["maps"]]
+    if shown[0].map.__class__ is maps.Map and shown[0].map.values is not None:
+        assert len(written) == len(shown)
+        for values, panel in zip(written, shown, strict=True):
+            np.testing.assert_allclose(values, panel.map.values, rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(values[len(small_trace.prefix) :], panel.map.grid.ravel(), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_transparent_figure_is_transparent_around_its_panels_alone(small_trace, picture, theme):
-    image = np.asarray(pixels(figures.draw(replace(SPEC, theme=theme, transparent=True), small_trace, picture)))
-    assert image[0, 0, 3] == 0
-    assert image[image.shape[0] // 2, image.shape[1] // 2, 3] == 255
-    solid_pixels = np.asarray(pixels(figures.draw(replace(SPEC, theme=theme), small_trace, picture)))
-    assert tuple(solid_pixels[0, 0]) == ((255, 255, 255, 255) if theme == "light" else (14, 17, 23, 255))
+def test_a_head_s_map_is_its_row_and_a_column_its_column(small_trace, picture):
+    (row,) = content_of(SPEC, small_trace, picture).shown
+    np.testing.assert_allclose(row.map.values, small_trace.row(1, 2, (3, 4)), rtol=1e-6)
+    (column,) = content_of(replace(SPEC, direction="column"), small_trace, picture).shown
+    token = small_trace.token((3, 4))
+    whole = np.stack([small_trace.row(1, 2, index) for index in range(small_trace.tokens)])
+    np.testing.assert_allclose(column.map.values, whole[:, token], rtol=1e-5)
+    trained, unscaled = content_of(replace(SPEC, layout="scale"), small_trace, picture).shown
+    np.testing.assert_allclose(trained.map.values, row.map.values, rtol=1e-6)
+    np.testing.assert_allclose(unscaled.map.values, small_trace.row(1, 2, (3, 4), "off"), rtol=1e-6)
 
 
-def test_a_person_s_own_settings_of_matplotlib_change_nothing(small_trace, picture):
-    import matplotlib
-
-    plain_pixels = pixels(figures.draw(SPEC, small_trace, picture))
-    with matplotlib.rc_context(
-        {"font.size": 30, "figure.facecolor": "red", "savefig.bbox": "tight", "font.family": "serif"}
-    ):
-        assert pixels(figures.draw(SPEC, small_trace, picture)).tobytes() == plain_pixels.tobytes()
-        assert matplotlib.rcParams["font.size"] == 30
+def test_maps_that_are_compared_share_their_exposure(small_trace, picture):
+    content = content_of(replace(SPEC, layout="heads"), small_trace, picture)
+    values = np.concatenate([panel.map.grid.ravel() for panel in content.shown])
+    assert content.bar.domain.high == light.exposure(values)
+    held = content_of(replace(SPEC, layout="heads", ceiling=0.02), small_trace, picture)
+    assert held.bar.domain.high == 0.02
 
 
-def test_a_trace_gives_a_figure_to_go_on_editing(small_trace, picture):
-    figure = playground.figure(
-        small_trace, layer=1, head=2, query=(3, 4), layout="head", purpose="column", theme="dark", image=picture
-    )
-    figure.axes[0].plot([0, 8], [0, 8])
-    assert Image.open(io.BytesIO(figure._repr_png_())).width == 900  # the width for a notebook, not for a slide
-
-
-@pytest.mark.parametrize(
-    ("pass_scale", "given_scale", "drawn_scale", "sentence"),
-    [
-        (None, None, "on", ""),
-        (None, "off", "off", "Without 1/√dₖ in this layer alone."),
-        ("off", None, "off", "Without 1/√dₖ in the whole forward pass."),
-        ("off", "off", "off", "Without 1/√dₖ in the whole forward pass."),
-        ("off", "on", "on", "With 1/√dₖ in this layer alone: the forward pass ran with another scale."),
-        (0.5, None, 0.5, "Scale 0.5 instead of 1/√12 in the whole forward pass."),
-    ],
-)
-def test_no_scale_given_draws_what_the_pass_ran_with_and_the_caption_says_so(
-    small, picture, pass_scale, given_scale, drawn_scale, sentence
-):
-    trace = playground.trace(small, picture, scale=pass_scale)
-    spec = playground.figure(trace, 1, 2, (3, 4), given_scale, purpose="column").spec
-    caption = layouts.content(spec, Subject(trace, picture, ""), None).caption
-    assert caption.endswith(sentence), caption
-    assert ("√" in caption) == bool(sentence), caption
-    map_ = map_of(trace, spec, 1, 2, None if spec.whole else spec.scale)
-    np.testing.assert_allclose(map_.grid.ravel(), trace.row(1, 2, (3, 4), drawn_scale)[3:], rtol=1e-5)
+def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_trace, picture):
+    spec = replace(SPEC, layout="grid", rows="layers:2,0", columns="heads:mean,1")
+    content = content_of(spec, small_trace, picture)
+    assert content.body.beside == ["layer 2", "layer 0"]
+    assert content.body.above == ["query", "mean", "head 1"]
+    for panel, (layer, head) in zip(content.shown, [(2, "mean"), (2, 1), (0, "mean"), (0, 1)], strict=True):
+        rows = small_trace.rows(layer, (3, 4)).numpy()
+        np.testing.assert_allclose(panel.map.values, rows.mean(0) if head == "mean" else rows[head], rtol=1e-5)
+    everything = content_of(replace(spec, rows="heads:all", columns="layers:all"), small_trace, picture)
+    assert len(everything.shown) == small_trace.heads * small_trace.layers
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"layout": "poster"}, "A figure's layout is head, "),
-        ({"dpi": 1}, "dpi= goes from 10"),
-        ({"ceiling": 2.0}, "ceiling= is a share"),
-        ({"what": "rollout", "layout": "wall"}, "Rollout has no heads"),
+        ({"layout": "grid"}, "needs rows and columns"),
+        ({"layout": "grid", "rows": "layers"}, "written as"),
+        ({"layout": "grid", "rows": "layers:0", "columns": "layers:1"}, "both layers"),
+        ({"layout": "grid", "rows": "layers:3-1"}, "go up"),
+        ({"layout": "heads", "what": "norm"}, "has no heads"),
+        ({"layout": "scale", "what": "norm"}, "whole pass"),
+        ({"layout": "compare"}, "another picture or another model"),
+        ({"layout": "convolution", "query": "cls"}, "has no 'cls' token"),
+        ({"layout": "wheel"}, "layout is head"),
+        ({"what": "magic"}, "what is weight"),
+        ({"width": "poster"}, "slide, column, page, or millimetres"),
+        ({"width": 5}, "from 30 to 1000"),
+        ({"colours": "sparkling"}, "no colour map 'sparkling'"),
+        ({"over": "water"}, "over is photo"),
+        ({"ceiling": 2}, "ceiling goes"),
+        ({"dpi": 1}, "dpi goes"),
+        ({"label": "99", "what": "label"}, "no label 99"),
+        ({"view": "layer=3"}, "A view takes"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_in_a_sentence(small_trace, picture, change, sentence):
-    with pytest.raises(PlaygroundError, match=sentence):
+def test_what_can_t_be_drawn_is_refused_in_a_sentence(change, sentence, small_trace, picture):
+    with pytest.raises(PlaygroundError, match=re.escape(sentence)):
         figures.draw(replace(SPEC, **change), small_trace, picture)
+
+
+def test_a_wide_slide_is_filled(traces_by_size):
+    seen, picture = traces_by_size[64, 96]
+    for layout in ("head", "heads", "wall", "scale"):
+        figure = figures.draw(replace(SPEC, layout=layout), seen, picture)
+        figure.draw_without_rendering()
+        images = [axes.get_window_extent() for axes in figure.axes if axes.images and axes.get_ylim()[0] > 1]
+        width = max(box.x1 for box in images) - min(box.x0 for box in images)
+        height = max(box.y1 for box in images) - min(box.y0 for box in images)
+        shares = width / figure.bbox.width, height / figure.bbox.height
+        assert max(shares) > 0.6, f"{layout} fills {shares} of the slide"
+
+
+def test_a_person_s_own_settings_of_matplotlib_change_nothing(small_trace, picture):
+    import matplotlib
+
+    before = files.pixels(figures.draw(replace(SPEC, dpi=40), small_trace, picture))
+    with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red", "image.interpolation": "bilinear"}):
+        after = files.pixels(figures.draw(replace(SPEC, dpi=40), small_trace, picture))
+    assert before.tobytes() == after.tobytes()
+
+
+def test_one_s_own_values_are_drawn_with_their_signs(small_trace):
+    values = np.linspace(-1, 3, 64).reshape(8, 8)
+    figure = playground.figure(small_trace, values=values, dpi=40)
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    assert "values" in texts
+    assert {"−3", "3"} <= set(texts), texts
+    assert figure.facts["shows"] == "values"
+    with pytest.raises(PlaygroundError, match="one number for each of 8 × 8 patches"):
+        playground.figure(small_trace, values=values[1:])
+
+
+# Colours --------------------------------------------------------------------------------------------------------------
+
+
+def grey_of(image: Image.Image) -> np.ndarray:
+    return np.asarray(image.convert("L")).astype(float)
+
+
+@pytest.mark.parametrize("colours", ["heat", "grey", "viridis"])
+def test_lightness_rises_with_the_weight_and_the_bar_has_the_colours_of_the_map(colours):
+    spec = replace(SPEC, colours=colours, over="none")
+    domain, weights = Domain(0, 0.5, ""), np.linspace(0, 0.5, 256)[None]
+    drawn = prints.photo_with_map(Image.new("RGB", (256, 1)), weights, spec, domain)
+    assert (np.diff(grey_of(drawn)[0]) >= -1).all()
+    bar = np.asarray(prints.bar(spec, domain)).astype(int)
+    assert np.abs(bar[0] - np.asarray(drawn).astype(int)[0]).max() <= 2
+
+
+def test_in_grey_the_map_is_beside_the_photograph_and_not_over_it(small_trace, picture):
+    content = content_of(replace(SPEC, colours="grey", width="page"), small_trace, picture)
+    photo, map_ = (np.asarray(panel.picture((64, 64)), int) for panel in content.body.rows[0])
+    assert not np.ptp(photo, axis=-1).any()
+    weights = small_trace.on_grid(small_trace.row(1, 2, (3, 4))).numpy()
+    expected = light.shares(weights, content.bar.domain.high) * 255
+    np.testing.assert_allclose(map_[4::8, 4::8, 0], expected, atol=1.5)
+
+
+def test_a_contour_keeps_the_light_of_the_patches_that_hold_most_weight(small_trace, picture):
+    content = content_of(replace(SPEC, over="contour"), small_trace, picture)
+    panel = content.body.rows[0][1]
+    photo = picture.convert("RGB").resize((64, 64), Image.Resampling.LANCZOS)
+    grid = small_trace.on_grid(small_trace.row(1, 2, (3, 4))).numpy()
+    inside = prints.to_pixels(light.densest(grid), (64, 64))
+    drawn, before = np.asarray(panel.picture((64, 64))), np.asarray(photo)
+    assert (drawn[inside] == before[inside]).all()
+    assert drawn[~inside].mean() < before[~inside].mean()
+    assert len(panel.outline) > 0
+    share = 100 * grid[light.densest(grid)].sum() / grid.sum()
+    said = float(re.search(r"Outlined: the patches that hold (\d+)", content.caption)[1])
+    assert said == pytest.approx(share, abs=1)
+    assert content.bar is None
+
+
+def test_for_and_against_are_equally_light_and_in_grey_what_is_against_is_hatched():
+    photo, domain = Image.new("RGB", (64, 64), (110, 110, 110)), Domain(-1, 1, "", signed=True)
+    grid = np.array([[1.0, -1.0]])
+    drawn = np.asarray(prints.photo_with_map(photo, grid, replace(SPEC, over="photo"), domain), int)
+    assert drawn[:, :32, 0].mean() > drawn[:, :32, 2].mean()
+    assert drawn[:, 32:, 2].mean() > drawn[:, 32:, 0].mean()
+    grey = grey_of(prints.photo_with_map(photo, grid, replace(SPEC, over="none", colours="grey"), domain))
+    assert np.ptp(grey[:, :32]) == 0
+    assert np.ptp(grey[:, 32:]) > 100
+
+
+def test_colours_of_features_are_three_principal_components_of_all_pictures_together(small, small_trace, picture):
+    other = playground.trace(small, picture.rotate(90))
+    features = [prints.unit_features(seen, 1) for seen in (small_trace, other)]
+    (first, second), share = prints.component_colours(features)
+    centred = np.concatenate(features) - np.concatenate(features).mean(0)
+    values = np.linalg.svd(centred, compute_uv=False) ** 2
+    assert share == pytest.approx(values[:3].sum() / values.sum())
+    map_, other_map = prints.colour_maps([(small_trace, 1), (other, 1)])
+    assert (map_.colours.reshape(-1, 3) == first).all()
+    assert (other_map.colours.reshape(-1, 3) == second).all()
+
+
+# A layout by its record alone -----------------------------------------------------------------------------------------
+
+
+def test_a_layout_made_up_here_is_drawn_and_offered_by_its_record_alone(small_trace, picture, tmp_path, monkeypatch):
+    from playground.figures.layouts.heads import head
+
+    made_up = Layout("twice", "one head once more", lambda spec, subject, other: head(spec, subject, other))
+    monkeypatch.setitem(layouts.LAYOUTS, "twice", made_up)
+    file = playground.save(small_trace, tmp_path / "twice.png", layout="twice", dpi=40)
+    assert "layout: twice" in Image.open(file).info["Description"]
+    assert math.isclose(Image.open(file).width, WIDTHS["slide"].width * 40, abs_tol=1)

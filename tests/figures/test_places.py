@@ -46,16 +46,6 @@ def test_python_and_the_browser_tell_the_same(told_rows):
             assert (place["part"] and list(place["part"]["box"])) == (other["part"] and other["part"]["box"])
 
 
-def test_captions_say_the_sentence_of_the_browser(told_rows):
-    unnamed = [(row, mark, places.told(row, mark)) for row, mark, _ in told_rows]
-    given = [(told, row.shape[1], float(row.max()), token) for row, _, told in unnamed for token in ("", "CLS")]
-    body = """return given.map(([told, columns, most, token]) =>
-      says.writeRow("en", { told, most, token, even: false }, columns).replaceAll("\\u00a0", " "));"""
-    from_browser = in_javascript(["says"], body, given)
-    assert [places.told_sentence(*facts) for facts in given] == from_browser
-    assert len({text.split()[0] for text in from_browser}) > 2, from_browser
-
-
 def test_what_is_told_sums_to_what_it_says(told_rows):
     for row, mark, told in told_rows:
         shares = [place["share"] for place in told["places"]]

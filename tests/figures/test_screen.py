@@ -10,7 +10,7 @@ import pytest
 from test_javascript import node
 
 from playground.figures import Spec, layouts
-from playground.figures.drawing import fonts, maps, prints
+from playground.figures.drawing import maps, prints
 from playground.figures.drawing.one_map import Subject
 
 ROOT = Path(__file__).parent.parent.parent
@@ -24,9 +24,7 @@ VIEWS = [  # choices of the microscope's view; the others keep their defaults
     {"direction": "column"},
     {"what": "score"},
     {"what": "score", "scale": "0.1"},
-    {"log": True},
     {"ceiling": 0.03},
-    {"ceiling": 0.2, "log": True},
 ]
 
 
@@ -48,21 +46,20 @@ def screen_exposures(small_trace, tmp_path):
             view.get("what", "weight"),
             view.get("direction", "row"),
             view.get("ceiling", "auto"),
-            view.get("log", False),
         ]
         for view in VIEWS
     ]
     return run_javascript(
         ["core", "answers"],
-        f"""{json.dumps(questions)}.map(([scale, what, direction, ceiling, log]) => {{
+        f"""{json.dumps(questions)}.map(([scale, what, direction, ceiling]) => {{
             const pack = core.unpack(new Uint8Array(readFileSync({json.dumps(str(tmp_path / "pack.bin"))})));
             const made = answers.createAnswers(pack);
             answers.prepareColumns(made, [{LAYER}], {HEAD}, scale, 1e9);
             answers.answerLayer(made, {LAYER}, {small_trace.token(QUERY)}, scale, what, direction);
             const at = {HEAD} * pack.tokens;
             return [
-              answers.pictureDomain(made.values, at, pack, what, ceiling, log),
-              answers.sharedDomain(made, {LAYER}, scale, what, ceiling, log),
+              answers.pictureDomain(made.values, at, pack, what, ceiling, false),
+              answers.sharedDomain(made, {LAYER}, scale, what, ceiling, false),
             ];
         }})""",
     )
@@ -74,15 +71,14 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(small_trace, pictur
         for layout, screen_domain in (("head", own_domain), ("heads", shared_domain)):
             if layout == "heads" and spec.what == "score":
                 continue  # the screen's range of scores holds for all queries, a figure's only for the figure's maps
-            panels = layouts.LAYOUTS[layout].shown(replace(spec, layout=layout), Subject(small_trace, picture, ""))
-            figure_domain = maps.domain(spec, [panel.map for panel in panels])
+            content = layouts.content(replace(spec, layout=layout), Subject(small_trace, picture, ""))
+            figure_domain = content.bar.domain
             # loosely, because the browser has q and k in 16 bits
             assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (
                 view,
                 layout,
             )
             assert figure_domain.high == pytest.approx(screen_domain["high"], rel=0.02), (view, layout)
-            assert figure_domain.log == screen_domain["log"], (view, layout)
 
 
 def test_similarities_and_lengths_of_features_are_the_screen_s(small_trace, picture):
@@ -102,8 +98,8 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(small_trace, pict
         np.testing.assert_allclose(
             maps.map_of(small_trace, spec, LAYER, 0, None).values, screen_values, rtol=1e-4, atol=1e-5
         )
-        map_ = layouts.of(spec).shown(spec, Subject(small_trace, picture, ""))[0].map
-        map_domain, patches = maps.domain(spec, [map_]), screen_values[len(small_trace.prefix) :]
+        content = layouts.content(spec, Subject(small_trace, picture, ""))
+        map_domain, patches = content.bar.domain, screen_values[len(small_trace.prefix) :]
         assert (map_domain.low, map_domain.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 
 
@@ -127,9 +123,3 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
     for screen_pixels, our_colours in zip(pixels, figure_colours, strict=True):
         rgb = np.array(screen_pixels, np.uint32).view(np.uint8).reshape(-1, 4)[:, :3]
         assert np.abs(our_colours.astype(int) - rgb).max() <= 2
-
-
-def test_the_font_is_the_app_s():
-    settings = (ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8")
-    assert "font" not in settings, "Streamlit's own is Source Sans"
-    assert fonts.families(None)[0].startswith("Source Sans")

@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl
 import pytest
 from test_javascript import node
 
-from playground.figures import command_line
 from playground.figures.drawing.spec import CHOICES, Spec
 from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, as_in_address
 from playground.serving import chosen
@@ -75,12 +74,7 @@ def test_neither_the_browser_nor_the_server_takes_another_value(choice):
 def test_a_figure_has_the_same_defaults_and_choices():
     defaults = {field.name: field.default for field in fields(Spec)}
     for choice in FIGURE_CHOICES:
-        if choice.key not in ("pass", "ceiling", "log"):  # figures have these in another form, or lack them
+        if choice.key not in ("pass", "ceiling"):  # figures have these in another form, or lack them
             assert defaults[choice.field] == choice.default
         if choice.options and choice.key != "pass":
             assert CHOICES[choice.field] == choice.options
-
-
-def test_every_choice_of_a_figure_has_the_table_s_flag():
-    assert {choice.field: choice.flag for choice in FIGURE_CHOICES}.items() <= command_line.FLAGS.items()
-    assert all(choice.help == command_line.HELP[choice.field] for choice in FIGURE_CHOICES)

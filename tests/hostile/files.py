@@ -1,4 +1,4 @@
-"""Hostile weights, packs, time-lapses and folders, with impossible claims.
+"""Hostile weights and packs, with impossible claims.
 
 FILES maps a name to a function that writes the file into a folder and returns the function that reads it.
 """
@@ -15,10 +15,8 @@ import torch
 from safetensors.torch import save_file
 
 import playground
-from playground.assets import TIMELAPSE
-from playground.pack import FORMAT, pack, unpack
+from playground.pack import FORMAT, pack
 from playground.tracing import Trace
-from playground.training import datasets, timelapse
 from playground.vit import Config, VisionTransformer
 
 SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
@@ -67,26 +65,6 @@ def large_pack(folder: Path, number: float) -> Reader:
     return partial(Trace.from_bytes, pack(header, arrays | {"value_norms": np.ones(shape[:3], np.float16)}))
 
 
-def lapse_file(folder: Path, size: int, header: bytes = b"") -> Reader:
-    (folder / "lapse.bin").write_bytes(header)
-    return partial(timelapse.read, sparse_file(folder / "lapse.bin", size))
-
-
-def lapse_of_rubbish(folder: Path) -> Reader:
-    """The stored time-lapse with 75 MB of zeros as its first moment."""
-    header, arrays = unpack(TIMELAPSE.read_bytes())
-    (folder / "lapse.bin").write_bytes(pack(header, arrays | {"trace0": np.zeros(75 * 10**6, np.uint8)}))
-    return partial(timelapse.read, folder / "lapse.bin")
-
-
-def cifar_files(folder: Path, pictures: int, names: int = 0) -> Reader:
-    for number in range(3):
-        sparse_file(folder / f"data_batch_{number}.bin", datasets.RECORD_BYTES * pictures // 3)
-    if names:
-        sparse_file(folder / "batches.meta.txt", names)
-    return partial(datasets.read, folder)
-
-
 FILES: dict[str, Callable[[Path], Reader]] = {
     "weights that are a sparse gigabyte": sparse_weights,
     "weights whose header is a gigabyte": partial(sparse_weights, header_length=2**30),
@@ -110,9 +88,4 @@ FILES: dict[str, Callable[[Path], Reader]] = {
     ),
     "a large pack of NaN": partial(large_pack, number=float("nan")),
     "a large pack of infinite numbers": partial(large_pack, number=float("inf")),
-    "a time-lapse of a gigabyte": partial(lapse_file, size=10**9),
-    "a time-lapse of 90 MB of nothing": partial(lapse_file, size=90 * 10**6),
-    "a time-lapse whose moment is 75 MB of nothing": lapse_of_rubbish,
-    "CIFAR's files of three million pictures": partial(cifar_files, pictures=3_000_000),
-    "a gigabyte of CIFAR's names": partial(cifar_files, pictures=30, names=10**9),
 }

@@ -38,11 +38,6 @@ def text_tag(text: str) -> bytes:
     return b"mluc" + bytes(4) + struct.pack(">II2s2sII", 1, 12, b"en", b"US", len(encoded), 28) + encoded
 
 
-def texts(count: int) -> bytes:
-    """A text tag with `count` entries of one letter."""
-    return b"mluc" + bytes(4) + struct.pack(">II", count, 12) + struct.pack(">4sII", b"enUS", 2, 16) * count
-
-
 def xyz(*numbers: float) -> bytes:
     return b"XYZ " + bytes(4) + fixed_point(*numbers)
 
@@ -162,21 +157,10 @@ HARMLESS_PROFILES: dict[str, Callable[[], bytes]] = {
     "curves of 32,767 points": lambda: profile(
         with_standard_tags(A2B0=curves_and_grid(curve(*range(32_767)), 3, 2, bytes(48)))
     ),
-    "curves of 65,535 points": lambda: profile(with_standard_tags(A2B0=table16(3, 3, 2, bytes(48), 65_535))),
     "a grid of 100³ points": lambda: profile(
         with_standard_tags(A2B0=curves_and_grid(curve(), 3, 100, bytes(6 * 100**3)))
     ),
     "a power of 30,000": lambda: matrix_profile(
         rTRC=parametric_curve(3, -30_000, 1, 0, 1, 0), gTRC=parametric_curve(0, 30_000)
     ),
-    "curves that divide by zero": lambda: profile(
-        with_standard_tags(A2B0=curves_and_grid(parametric_curve(4, 1e-4, 0, 0, 0, 0, 0, 0), 3, 2, bytes(48)))
-    ),
-    "a name in 1,000,000 languages": lambda: matrix_profile(desc=texts(1_000_000)),
-    "stages where none belong": lambda: profile(with_standard_tags(A2B0=stages(30_000, matrix_stage()))),
-    "a link of two devices": lambda: profile(
-        with_standard_tags(A2B0=curves_and_grid(curve())), b"RGB ", b"RGB ", b"link"
-    ),
-    "tags beyond its end": lambda: matrix_profile()[:200],
-    "four thousand million tags": lambda: matrix_profile()[:128] + b"\xff" * 80,
 }

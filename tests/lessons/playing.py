@@ -11,7 +11,7 @@ from functools import cache
 from test_javascript import ROOT, node
 
 from playground.lessons.lesson import Lesson
-from playground.lessons.parts import After, Fold, Part, Row, Stays, plain_parts
+from playground.lessons.parts import After, Fold, Part, Row, plain_parts
 from playground.lessons.registry import LESSONS
 from playground.serving.here import Here
 
@@ -35,11 +35,11 @@ def parts_of(name: str, step: str, **state: object) -> list[Part]:
 
 
 def flat_parts(parts: Iterable[Part]) -> list[Part]:
-    """All parts as one list: After, Stays, Row and Fold are replaced by the parts inside of them."""
+    """All parts as one list: After, Row and Fold are replaced by the parts inside of them."""
     return [
         inner_part
         for part in parts
-        for inner_part in (flat_parts(part) if isinstance(part, After | Stays | Row | Fold) else [part])
+        for inner_part in (flat_parts(part) if isinstance(part, After | Row | Fold) else [part])
     ]
 
 

@@ -23,7 +23,6 @@ CONFIGS = {
     "layer scale": Config(**{**SMALL.__dict__, "layer_scale": True, "classes": 0}),
     "rotary, average": Config(**{**SMALL.__dict__, "positions": "rotary", "pool": "avg", "norm_place": "pooled"}),
     "pre-norm, map pool": Config(**{**SMALL.__dict__, "pre_norm": True, "pool": "map", "cls_token": False}),
-    "pre-training head": Config(**{**SMALL.__dict__, "pre_logits": True}),
 }
 ARROWS_SCRIPT = """
 import { decodeHalves, openContainer } from "./playground/microscope/core/core.js";

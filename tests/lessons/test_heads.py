@@ -1,5 +1,6 @@
 """The lesson on heads: the settings in its address, and the numbers in its sentences."""
 
+import numpy as np
 import pytest
 from conftest import SMALL, scramble
 from serving.visits import played, texts_in
@@ -43,8 +44,7 @@ def test_the_strongest_head_is_the_one_that_adds_most():
 def test_the_words_about_near_and_far_name_the_measured_layers(small_trace):
     head_numbers = measure_heads(small_trace)
     layer_means = [head_numbers.distance[layer].mean() for layer in range(small_trace.layers)]
-    words = heads.near_or_far(head_numbers.distance, True).says
-    assert heads.near_or_far(head_numbers.distance, False).text == f"{words} {heads.OF_SAMPLES_TEXT}"
+    words = heads.near_or_far(head_numbers.distance)
     assert f"layer {layer_means.index(min(layer_means))} ({min(layer_means):.1f} patches)" in words
     assert f"layer {layer_means.index(max(layer_means))} ({max(layer_means):.1f})" in words
 
@@ -76,7 +76,7 @@ def test_zeros_and_means_stand_side_by_side_for_the_heads_that_are_off():
     for to, key in (("zero", "means"), ("mean", "averaged")):
         expected = ablation_effect(trace, {(3, 2)}, to=to).change[:, first_patch:].mean(1)
         assert board.data[key] == pytest.approx(expected.tolist(), abs=1e-4), to
-    assert any("overstate" in part.says for part in parts if isinstance(part, Words))
+    assert any("overstate" in part.text for part in parts if isinstance(part, Words))
 
 
 def test_the_question_about_a_sharp_head_is_answered_by_what_moved_without_it():
@@ -143,3 +143,15 @@ def test_measures_that_do_not_apply_are_absent_and_a_sentence_says_why(play_in):
 
 def test_an_address_may_switch_off_heads_that_the_model_does_not_have(play_in):
     assert play_in(CLASS_TOKEN_CONFIG, "off", off="0.1 9.9")
+
+
+@pytest.mark.parametrize(
+    ("by_layer", "words"),
+    [
+        ((1, 2, 3, 4), "near first, far later"),
+        ((4, 3, 2, 1), "far first, near later"),
+        ((1, 3, 3, 1), "no steady trend"),
+    ],
+)
+def test_the_trend_of_distances_over_the_layers_is_named(by_layer, words):
+    assert heads.trend(np.array(by_layer, float)) == words

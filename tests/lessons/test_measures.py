@@ -1,9 +1,10 @@
-"""Each number in a lesson's words equals what its measure computes from the trace, in Python and in JavaScript."""
+"""What the browser computes of a trace equals what Python computes of it."""
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,113 +13,38 @@ from test_javascript import ROOT
 from twins import in_javascript
 
 import playground
-from lessons.playing import flat_parts, meadow, parts_of, stand_in_for_file
-from playground.analysis import heads, scale
-from playground.lessons.lesson import APP_MODELS
-from playground.lessons.measures import MEASURES, Measured, measured, trend
-from playground.lessons.parts import (
-    BLANKS,
-    Ask,
-    Chart,
-    Drawing,
-    Maker,
-    Part,
-    Words,
-    formatted_number,
-    own_of,
-    plain_parts,
-)
+from lessons.playing import meadow, parts_of, stand_in_for_file
+from playground.analysis import heads
+from playground.lessons.parts import plain_parts
 from playground.lessons.registry import LESSONS
 from playground.numbers import percent
-from playground.samples import start_patch
 from playground.serving.here import Here
 from playground.tracing import Trace
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
-FOLLOWING_STEPS = [(name, step) for name, step in STEPS if LESSONS[name].steps[step].own]
-STEPS_WITHOUT_PICTURE = [(name, step) for name, step in STEPS if LESSONS[name].steps[step].own is None]
-SUBJECT_SOURCE = (ROOT / "playground/microscope/lessons/subject.js").read_text(encoding="utf-8")
-HEAD_QUANTITIES = ("layer", "head", "adds", "entropy")
-AGREEING_QUANTITIES = ("layer", "head", "share")
-SPREAD_QUANTITIES = ("first", "last", "least", "most", "layer", "head")
-ARGUMENTS = {  # a measure's name -> its arguments in these tests; measures that are not listed take none
-    "mean_distance": [{"layer": 0}, {"layer": 4}],
-    "layers_needed": [{"kernel": 3}, {"kernel": 7}],
-    "reaches": [{"kernel": 3}, {"kernel": 7}],
-    "layer_by_distance": [
-        {"which": one, "what": what} for one in ("nearest", "farthest") for what in ("layer", "distance")
-    ],
-    "a_head": [{"which": one, "what": what} for one in ("most", "sharpest", "evenest") for what in HEAD_QUANTITIES],
-    "agreeing": [{"which": one, "what": what} for one in ("most", "least") for what in AGREEING_QUANTITIES],
-    "spread_of_scores": [{"what": what} for what in SPREAD_QUANTITIES],
-}
-
-
-@pytest.fixture(autouse=True)
-def looked_at_once(monkeypatch):
-    """Caches `heads.measure_heads` and `scale.sharpness`, because many measures ask for them on one trace."""
-    for module, name in ((heads, "measure_heads"), (scale, "sharpness")):
-        monkeypatch.setattr(module, name, partial(cached_result, getattr(module, name)))
-
-
-RESULTS: dict[tuple, tuple] = {}  # (function, id of a trace, arguments) -> (trace, kept so that its id stays, result)
-
-
-def cached_result(measure, trace, *more):
-    key = (measure.__name__, id(trace), *more)
-    if key not in RESULTS:
-        RESULTS[key] = trace, measure(trace, *more)
-    return RESULTS[key][1]
-
-
-def followed_values_in(part: Part) -> list[object]:
-    """All values and words in a part that are made anew for a user's own photograph."""
-    own_value = getattr(part, "own", None)
-    followed_values = [own_value] if isinstance(own_value, Maker) else [*(own_value or {}).values()]
-    if isinstance(part, Words) and part.values:
-        followed_values.append(part)
-    replacements = [
-        replacement for value in followed_values if isinstance(value, Maker) for replacement in value.given.values()
-    ]
-    return followed_values + [replacement for replacement in replacements if isinstance(replacement, Words)]
-
-
-def measures_of(value: object) -> list[Measured]:
-    if isinstance(value, Words):
-        return [*value.values.values()]
-    return [value] if isinstance(value, Measured) else []
-
-
-@pytest.mark.parametrize(("name", "step"), FOLLOWING_STEPS)
-def test_the_numbers_in_the_words_are_those_of_their_measures(name, step):
-    trace = meadow().trace()
-    spot = start_patch("meadow", trace.grid)
-    values = [thing for part in flat_parts(parts_of(name, step)) for thing in followed_values_in(part)]
-    assert values, "nothing of it follows a photograph"
-    for number in (number for thing in values for number in measures_of(thing)):
-        assert "says" not in number.given, "that is what the sample's value is called in JSON"
-        spot_option = {"spot": spot} if number.name.startswith("far_") else {}
-        assert_same(number.value, MEASURES[number.name](trace, **number.given, **spot_option), number.name, rtol=1e-5)
-    for words in (thing for thing in values if isinstance(thing, Words)):
-        assert {blank[1] for blank in BLANKS.finditer(words.text)} == {*words.values}
-        assert "{" not in words.says
-    for made_value in (thing for thing in values if isinstance(thing, Maker)):
-        assert re.search(rf"^  (async )?{made_value.name}\(", SUBJECT_SOURCE, re.MULTILINE), made_value.name
-
-
-def assert_same(value: object, twin_value: object, name: str, **tolerance: float) -> None:
-    """Asserts that both values are equal words or nearly equal numbers."""
-    if isinstance(twin_value, str):
-        assert value == twin_value, name
-    else:
-        np.testing.assert_allclose(value, twin_value, err_msg=name, **tolerance)
+STEPS_WITHOUT_PICTURE = [(name, step) for name, step in STEPS if not LESSONS[name].steps[step].picture]
+BROWSER_SOURCE = "".join(
+    (ROOT / f"playground/microscope/{file}.js").read_text(encoding="utf-8")
+    for file in ("lessons/subject", "core/measures")
+)
+MEASURE = """
+  const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
+  const report = await measures.measureHeads(pack, given.scale ?? pack.scale, given.query);
+  const grid = [pack.rows, pack.columns];
+  const subject = { query: given.query, grid, report: async () => report, packOf: async () => pack };
+  const found = {};
+  for (const [name, more] of given.asked) {
+    const value = await measures.MEASURES[name](more ?? {}, subject);
+    found[more ? `${name} ${Object.values(more).join(" ")}` : name] = value;
+  }
+  return { found, report };
+"""
 
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory) -> tuple[Trace, str]:
-    """The trace of a picture that is no sample, and the file of its pack. Queries and keys are rounded as in the pack.
-    Values are not, because the browser has its engine compute the lengths of what heads add."""
+    """The trace of a picture that is no sample, and the file of its pack, in which queries and keys are rounded."""
     y, x = np.mgrid[0:240, 0:400]
     pixels = np.stack([127 + 120 * np.sin(x / 23), 127 + 120 * np.cos((x + y) / 31), (x + y) % 256], -1)
     trace = playground.trace(playground.load("bundled", device="cpu"), Image.fromarray(pixels.astype(np.uint8)))
@@ -129,76 +55,135 @@ def own(tmp_path_factory) -> tuple[Trace, str]:
     return replace(rounded, vit=trace.vit, record=record), str(file)
 
 
-def test_each_measure_has_a_twin_that_gives_the_same(own):
-    seen, file = own
-    calls = [(name, given) for name in MEASURES for given in ARGUMENTS.get(name, [{}])]
-    adds = heads.measure_heads(seen).effect.tolist()  # the effects are relative to the layer's mean
+def measured(file: str, *asked: tuple, **given: object) -> dict:
+    return in_javascript(["core", "measures"], MEASURE, {"file": file, "query": 0, "asked": asked} | given)
+
+
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_the_browser_measures_every_head_as_python_does(own, scale):
+    trace, file = own
+    query = (3, 5)
+    found = measured(file, scale=scale, query=3 * trace.grid[1] + 5)["report"]
+    expected = heads.head_report(trace, query, scale)
+    assert (found["tokens"], found["measured"]) == (expected["tokens"], expected["measured"])
+    for name in expected["all"][0]:
+        numbers, python_numbers = ([head[name] for head in report["all"]] for report in (found, expected))
+        np.testing.assert_allclose(numbers, python_numbers, rtol=3e-3, atol=2e-3, err_msg=name)
+
+
+def test_numbers_in_sentences_are_those_that_python_s_users_get(own):
+    trace, file = own
+    habits, first_patch, columns = heads.measure_heads(trace), len(trace.prefix), trace.grid[1]
+    query = 3 * columns + 5
+    share = np.maximum(habits.to_one, habits.to_class + habits.to_registers)
+    layer, head = (int(n) for n in np.unravel_index(share.argmax(), share.shape))
+    mean = trace.matrix(layer, head)[first_patch:].mean(0)
+    is_patch = habits.to_one[layer, head] >= share[layer, head]
+    token = int(mean[first_patch:].argmax()) + first_patch if is_patch else int(mean[:first_patch].argmax())
+    keys, carried = trace.record[layer].k[head].norm(dim=-1), trace.value_norms(layer)[head]
+    far_layer, far_head = head_that_looks_far(trace, query)
+    far_row = trace.on_grid(trace.row(far_layer, far_head, divmod(query, columns))).flatten()
+    brightest = far_row.topk(max(1, len(far_row) // 50)).values
+    disagreement = heads.disagreement(trace)
+    expected = {
+        "differing": pytest.approx(100 * disagreement.overall, abs=0.3),
+        "rows_asked": disagreement.rows,
+        "sampling_note": "",
+        "mean_distance 4": pytest.approx(habits.distance[4].mean(), rel=1e-3),
+        "agreeing most layer": layer,
+        "agreeing most head": head,
+        "agreeing least share": pytest.approx(share.min(), rel=1e-2),
+        "agreeing_percent": pytest.approx(100 * share.max(), rel=1e-3),
+        "locked_heads": int((share > 0.3).sum()),
+        "agreed_place": f"one patch, at {divmod(token - first_patch, columns)}" if is_patch else "cls and reg0",
+        "key_length": pytest.approx(float(keys[token] / keys[first_patch:].median()), rel=2e-3),
+        "carried": pytest.approx(float(carried[token] / carried.median()), rel=2e-3),
+        "even_distance": pytest.approx(heads.even_distance(*trace.grid), rel=1e-5),
+        "layers_needed 7": next(n for n in range(1, 99) if n * 3 >= max(trace.grid) - 1),
+        "far_layer": far_layer,
+        "far_head": far_head,
+        "far_share": pytest.approx(float(brightest.sum() / far_row.sum()), rel=5e-3),
+        "far_peak": pytest.approx(float(far_row.max()), rel=5e-3),
+        "far_peak 2 1": pytest.approx(float(trace.on_grid(trace.row(2, 1, divmod(query, columns))).max()), rel=5e-3),
+    }
+    names = {"mean_distance": ("layer",), "layers_needed": ("kernel",), "agreeing": ("which", "what")}
+    asked = []
+    for name, *values in (key.split() for key in expected):
+        plain_values = [int(value) if value.isdigit() else value for value in values]
+        asked.append((name, dict(zip(names.get(name, ("layer", "head")), plain_values, strict=False)) or None))
+    assert measured(file, *asked, query=query)["found"] == expected
+
+
+def head_that_looks_far(trace: Trace, query: int) -> tuple[int, int]:
+    """A loop over all heads: the largest weights on far patches, less what all patches give to them."""
+    rows, columns = trace.grid
+    y, x = divmod(query, columns)
+    is_far = np.array([max(abs(p // columns - y), abs(p % columns - x)) > 3 for p in range(rows * columns)])
+    sums = {}
+    for layer in range(trace.layers):
+        for head in range(trace.heads):
+            weights = trace.matrix(layer, head)[len(trace.prefix) :, len(trace.prefix) :].numpy()
+            surplus = (weights[query] - weights.mean(0)).clip(0) * is_far
+            sums[layer, head] = np.sort(surplus)[-max(1, rows * columns // 20) :].sum()
+    return max(sums, key=sums.__getitem__)
+
+
+def test_of_a_large_grid_some_rows_are_measured_all_over_the_picture_and_a_note_says_how_many():
+    layers, heads_count, rows, columns = 12, 6, 30, 44
+    shape = {"layers": layers, "heads": heads_count, "dim": 64, "prefix": ["cls"], "rows": rows, "columns": columns}
+    shape["tokens"] = 1 + rows * columns
     script = """
-      const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
-      pack.header.adds = given.adds;
-      const found = given.asked.map(([measure, more]) => measures.measureOf({ measure, ...more }, pack));
-      return { found, names: Object.keys(measures.MEASURES), middle: measures.middleOf(pack) };
+      const pack = { ...given.shape, patches: given.shape.rows * given.shape.columns };
+      const patches = measures.measuredPatches(pack);
+      const report = async () => ({ measured: patches.length });
+      const note = await measures.MEASURES.sampling_note({}, { report, grid: [pack.rows, pack.columns] });
+      return { patches, note };
     """
-    twin_values = in_javascript(["core", "measures"], script, {"file": file, "asked": calls, "adds": adds})
-    assert twin_values["names"] == [*MEASURES]
-    assert divmod(twin_values["middle"], seen.grid[1]) == start_patch("", seen.grid)
-    for (name, given), value in zip(calls, twin_values["found"], strict=True):
-        assert_same(value, measured(seen, name, **given).value, f"{name} {given}", rtol=2e-4, atol=1e-6)
+    found = in_javascript(["measures"], script, {"shape": shape})
+    patches = np.array(found["patches"])
+    assert 20 < len(patches) < rows * columns
+    assert found["note"] == f" Measured on the rows of {len(patches)} of {rows * columns} patches."
+    for places, side in ((patches // columns, rows), (patches % columns, columns)):
+        assert places.min() < side / 4
+        assert places.max() > 3 * side / 4
 
 
-def test_python_and_javascript_write_the_numbers_in_blanks_alike():
+def test_numbers_in_blanks_are_written_as_python_writes_them():
     numbers = [0, 7, 24.1327, 0.3649, 0.9996, 7056, 1234567.3, 0.0061]
-    formats = {blank[2] or "" for words in followed_words() for blank in BLANKS.finditer(words.text)}
-    assert formats >= {"", ",", ".1f", "%"}
-    cases = [
-        (number, number_format)
-        for number_format in sorted(formats)
-        for number in numbers
-        if number_format or isinstance(number, int)
-    ]
-    script = "return given.cases.map(([number, how]) => measures.formatNumber(number, how));"
+    texts = [recipe.get("text", "") for recipe in all_recipes()]
+    styles = {style for text in texts for _, style in re.findall(r"\{(\w+):?([^}]*)\}", text)}
+    assert styles >= {"", ",", ".1f", "%"}
+    cases = [(number, style) for style in sorted(styles) for number in numbers if style or isinstance(number, int)]
+    script = "return given.cases.map(([n, style]) => measures.filledWords({ text: `{n:${style}} {a model}`, n }));"
     assert in_javascript(["measures"], script, {"cases": cases}) == [
-        formatted_number(number, number_format) for number, number_format in cases
+        f"{percent(number) if style == '%' else format(number, style)} {{a model}}" for number, style in cases
     ]
 
 
-def followed_words() -> list[Words]:
-    things = [
-        thing
-        for name, step in FOLLOWING_STEPS
-        for part in flat_parts(parts_of(name, step))
-        for thing in followed_values_in(part)
-    ]
-    return [thing for thing in things if isinstance(thing, Words)]
+@cache
+def all_recipes() -> list[dict]:
+    records = [plain_parts(parts_of(name, step), stand_in_for_file) for name, step in STEPS]
+    return list(recipes_in(records))
 
 
-def test_the_browser_fills_the_same_words_for_the_sample_and_others_for_a_photograph(own):
-    """Braces that enclose no placeholder, such as "{a model}", stay."""
-    seen, file = own
-    words = Words("{share:%} of {side} in {a model}", values={
-        "share": Measured("far_share", 0.25), "side": Measured("longer_side", 14),
-    })  # fmt: skip
-    (record,) = plain_parts([words], stand_in_for_file)
-    assert words.says == "25 % of 14 in {a model}"
-    script = """
-      const pack = core.unpack(new Uint8Array(readFileSync(given.file)));
-      return [measures.wordsOf(given.told), measures.wordsOf(given.told, pack)];
-    """
-    sample, photograph = in_javascript(["core", "measures"], script, {"file": file, "told": record})
-    assert sample == words.says
-    assert photograph == f"{percent(MEASURES['far_share'](seen))} of {max(seen.grid)} in {{a model}}"
+def recipes_in(value: object) -> Iterator[dict]:
+    if isinstance(value, dict):
+        if "made" in value:
+            yield value
+        value = [*value.values()]
+    if isinstance(value, list):
+        for item in value:
+            yield from recipes_in(item)
 
 
-def test_what_a_part_needs_to_follow_a_photograph_is_plain_data():
-    share = Measured("differing", 24.0)
-    assert own_of(Drawing("carried", b"", own=Maker("layer", {"layer": 4}))) == {"own": {"made": "layer", "layer": 4}}
-    assert own_of(Words("")) == {}
-    for name, step in FOLLOWING_STEPS:
-        for part in flat_parts(parts_of(name, step)):
-            if isinstance(part, Ask | Chart) and part.own:
-                names = {"made", *part.own.given} if isinstance(part.own, Maker) else {str(name) for name in part.own}
-                assert json.loads(json.dumps(own_of(part)))["own"].keys() == names
-    assert share.as_plain() == {"measure": "differing"}
+def test_the_browser_has_a_function_for_each_recipe_and_a_number_for_each_blank():
+    recipes = all_recipes()
+    assert len({recipe["made"] for recipe in recipes}) > 20
+    for recipe in recipes:
+        name = recipe["made"]
+        assert re.search(rf"^  (async )?{name}[(:,]", BROWSER_SOURCE, re.MULTILINE), name
+        if name == "words":
+            assert set(re.findall(r"\{(\w+)[:}]", recipe["text"])) == recipe.keys() - {"made", "text"}, recipe
 
 
 @pytest.mark.parametrize(("name", "step"), STEPS_WITHOUT_PICTURE)
@@ -214,24 +199,3 @@ def test_a_step_about_no_picture_is_the_same_for_another_picture(name, step):
 
 def without_context(parts: list[dict]) -> str:
     return re.sub(r'"context": "[^"]*"', "", json.dumps(parts))
-
-
-@pytest.mark.parametrize(("name", "step"), STEPS)
-def test_a_step_says_whether_it_follows_a_photograph(name, step):
-    record = LESSONS[name].steps[step]
-    says_follows = "A photograph of yours is shown here too" in record.beyond
-    assert says_follows == bool(record.own)
-    assert says_follows or "own picture" in record.beyond or record.own is None
-    assert APP_MODELS.startswith("A photograph of yours")
-
-
-@pytest.mark.parametrize(
-    ("by_layer", "words"),
-    [
-        ((1, 2, 3, 4), "near first, far later"),
-        ((4, 3, 2, 1), "far first, near later"),
-        ((1, 3, 3, 1), "no steady trend"),
-    ],
-)
-def test_the_trend_of_distances_over_the_layers_is_named(by_layer, words):
-    assert trend(np.repeat(np.array(by_layer, float)[:, None], 2, axis=1)) == words

@@ -6,9 +6,7 @@ import pytest
 from conftest import SMALL, scramble
 from serving.visits import played, texts_in
 
-from playground.lessons.patches_places import cosine_with_start
 from playground.serving import models
-from playground.training.recipe import waves
 from playground.vit import VisionTransformer
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
@@ -34,11 +32,6 @@ def test_class_token_and_registers_are_counted(monkeypatch):
 )
 def test_the_lesson_says_for_each_model_where_its_positions_come_from(model, says):
     assert says in texts_in(played("patches", "positions", model=model, sample="meadow"))
-
-
-def test_positions_that_have_not_moved_are_like_their_beginning():
-    grid = (4, 6)
-    assert cosine_with_start(3 * waves(*grid, 48), grid) == pytest.approx(1)
 
 
 def test_the_question_is_about_as_many_patches_as_the_control_below_shows():

@@ -5,22 +5,21 @@ import pytest
 import torch
 
 from lessons.playing import exercises_of, meadow, verdicts_of
-from playground.assets import TAUGHT_CURVES
-from playground.errors import PlaygroundError
+from playground.assets import TAUGHT_CURVES, TIMELAPSE
 from playground.lessons import training
-from playground.lessons.training_now import one_layer_pack
+from playground.lessons.timelapse import first_habits, one_layer_pack, read
 from playground.models import zoo
 from playground.numbers import percent
 from playground.pack import unpack
-from playground.scenes import generate
-from playground.scenes.generate import patch_targets
-from playground.training import evaluate, timelapse
-from playground.training.recipe import Recipe
+from workshop import evaluate, timelapse
 from workshop.distil import LOSSES
+from workshop.recipe import Recipe
+from workshop.scenes import generate
+from workshop.scenes.generate import patch_targets
 
 
 def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
-    run = timelapse.read()
+    run = read(TIMELAPSE)
     sharp_moment, bits = training.first_sharp_moment(run), training.sharp_bits(run)
     assert bits == run.moments[0].habits.entropy.min() - training.SHARPER_BITS
     for moment in run.moments:
@@ -36,13 +35,13 @@ def test_heads_are_named_layer_by_layer():
 
 
 def test_every_loss_of_the_run_is_explained():
-    assert timelapse.read().losses == LOSSES
+    assert read(TIMELAPSE).losses == LOSSES
     assert tuple(training.LOSS_TEXTS) == LOSSES
 
 
 def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
     """Once, this head was called "no single habit", although it gives two thirds of its weight to its own object."""
-    run = timelapse.read()
+    run = read(TIMELAPSE)
     last_moment = run.moments[-1]
     layer, head = np.unravel_index(last_moment.mass.argmax(), last_moment.mass.shape)
     assert last_moment.mass[layer, head] > 0.6
@@ -50,18 +49,11 @@ def test_the_head_that_stays_on_its_own_object_most_is_called_after_it():
 
 
 def test_the_folder_has_the_layer_in_which_heads_first_have_a_habit():
-    step, habits = timelapse.first_habits(timelapse.read())
+    step, habits = first_habits(read(TIMELAPSE))
     assert training.FIRST_HABIT_LAYER in {layer for heads in habits.values() for layer, _ in heads}
     exercise = exercises_of("training", "timelapse")["training_first"]
     case = {"exercise": exercise, "settings": {"moment": str(step), "layer": "1", "head": "0"}, "reports": {}}
     assert verdicts_of([case]) == [{"done": True, "why": ""}]
-
-
-def test_without_its_file_the_lesson_says_how_it_is_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "TIMELAPSE", tmp_path / "none.bin")
-    training.timelapse_run.cache_clear()
-    with pytest.raises(PlaygroundError, match=r"python -m playground\.training\.timelapse"):
-        list(training.timelapse(meadow(), training.LESSON.defaults()))
 
 
 def test_the_drawing_gets_one_unchanged_layer_of_each_moment():
@@ -73,7 +65,7 @@ def test_the_drawing_gets_one_unchanged_layer_of_each_moment():
         if hasattr(part, "settings") and hasattr(part, "data")
     )
     header, arrays = unpack(drawing.data)
-    moments = timelapse.read().moments
+    moments = read(TIMELAPSE).moments
     assert header["moments"] == [moment.step for moment in moments]
     layer_header, layer_arrays = unpack(arrays["pack4"].tobytes())
     _, whole_arrays = unpack(moments[4].trace)
@@ -88,14 +80,12 @@ def test_the_drawing_gets_one_unchanged_layer_of_each_moment():
 
 @pytest.fixture(scope="module")
 def runs():
-    return timelapse.read(), timelapse.read(TAUGHT_CURVES)
+    return read(TIMELAPSE), read(TAUGHT_CURVES)
 
 
 @pytest.fixture(scope="module")
 def begins(runs):
-    return tuple(
-        beginning for beginning in timelapse.used_beginnings(Recipe(), runs[1]) if beginning.loss == "gathered"
-    )
+    return tuple(beginning for beginning in runs[1].beginnings if beginning.loss == "gathered")
 
 
 def test_before_the_guess_no_head_stands_out(runs):
@@ -161,10 +151,10 @@ def test_the_dotted_line_is_the_filter_on_the_scenes_of_the_heads():
         filter_masses(generate.FIRST_HELD_OUT),
     )
     assert float(held_out[other_scenes.argmax()]) == pytest.approx(training.FILTER_SHARE, abs=5e-4)
-    for run in (timelapse.read(), timelapse.read(TAUGHT_CURVES)):
+    for run in (read(TIMELAPSE), read(TAUGHT_CURVES)):
         assert any(shape.y0 == 100 * training.FILTER_SHARE for shape in training.mass_figure(run, "", ()).layout.shapes)
 
 
 def test_the_file_of_the_taught_run_has_no_pictures():
-    assert not any(moment.trace for moment in timelapse.read(TAUGHT_CURVES).moments)
+    assert not any(moment.trace for moment in read(TAUGHT_CURVES).moments)
     assert TAUGHT_CURVES.stat().st_size < 200_000

@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 import playground
 from playground import PlaygroundError
-from playground.models import checkpoints, model_file, timm_models, zoo
+from playground.models import architecture, timm_models, weights_file, zoo
 from playground.vit import Config, VisionTransformer
 
 SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
@@ -45,7 +45,7 @@ def test_an_unchanged_file_loads(tmp_path):
 )  # fmt: skip
 def test_an_impossible_description_is_refused_before_a_byte_of_data_is_read(description, tmp_path, monkeypatch):
     path = write_file(tmp_path, **description)
-    monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
+    monkeypatch.setattr(weights_file, "read_weights", lambda path: pytest.fail("the data was read"))
     with pytest.raises(PlaygroundError) as refusal:
         playground.load(path)
     print(refusal.value)
@@ -61,7 +61,7 @@ def test_weights_that_do_not_fit_are_refused_before_a_byte_of_data_is_read(chang
     else:
         state["norm.weight"] = torch.zeros(25)
     path = write_file(tmp_path, state)
-    monkeypatch.setattr(model_file, "read_weights", lambda path: pytest.fail("the data was read"))
+    monkeypatch.setattr(weights_file, "read_weights", lambda path: pytest.fail("the data was read"))
     with pytest.raises(PlaygroundError, match=r"norm\.(weight|more)"):
         playground.load(path)
     with pytest.raises(PlaygroundError, match="doesn't fit this model"):
@@ -98,9 +98,9 @@ def write_header(path, entries: dict, data: bytes = b"", length: int | None = No
 )
 def test_a_header_with_false_claims_is_refused(entries, length, tmp_path):
     path = write_header(tmp_path / "a.safetensors", entries, bytes(8), length)
-    for reader in (checkpoints.outline, checkpoints.read_weights, playground.load):
+    for reader in (weights_file.outline, weights_file.read_weights, playground.load):
         with pytest.raises(PlaygroundError, match=r"not a readable safetensors|does not say what it is"):
-            reader(str(path))
+            reader(path)
 
 
 def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch):
@@ -108,9 +108,9 @@ def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path, monkeypatch
         raise PermissionError(13, "Permission denied")
 
     (tmp_path / "a.safetensors").touch()
-    monkeypatch.setattr(checkpoints, "open", refuse, raising=False)
+    monkeypatch.setattr(weights_file, "open", refuse, raising=False)
     with pytest.raises(PlaygroundError, match=r"a\.safetensors can't be read: Permission denied\.$"):
-        checkpoints.outline(tmp_path / "a.safetensors")
+        weights_file.outline(tmp_path / "a.safetensors")
 
 
 def test_a_sparse_gigabyte_is_refused_before_its_data_are_read(tmp_path):
@@ -132,4 +132,4 @@ def test_every_config_of_ours_is_read_back_from_its_description():
         SMALL,
         *(zoo.paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH"),
     ):
-        assert checkpoints.config(json.loads(json.dumps(dataclasses.asdict(config)))) == config
+        assert architecture.checked(json.loads(json.dumps(dataclasses.asdict(config)))) == config

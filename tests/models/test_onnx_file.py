@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from playground.models.others_files import read_onnx
+from playground.models.onnx_file import read_onnx
 
 
 def field(number: int, value: bytes | int) -> bytes:

@@ -312,8 +312,7 @@ def test_a_model_with_its_own_head_shows_exact_rows_and_no_label(tmp_path, head)
 REFUSED_MODELS = {
     "swin_tiny_patch4_window7_224": ({"depths": (1, 1, 1, 1)}, "within windows"),
     "naflexvit_base_patch16_gap": ({}, "NaFlex"),
-    "vit_relpos_medium_patch16_rpn_224": ({"depth": 1}, "its layers are ResPostRelPosBlock"),
-    "eva02_base_patch16_clip_224": ({"depth": 1}, "normalises what its attention answers"),
+    "eva02_base_patch16_clip_224": ({"depth": 1}, "turns queries and keys in another way"),
 }
 
 
@@ -327,49 +326,66 @@ def test_a_refusal_names_a_model_that_loads_instead(name):
     assert timm_models.loads(str(error.value).rpartition("such as ")[2].rstrip("."))
 
 
-BIASED_MODELS = {  # a name -> what makes the model small
-    "vit_relpos_small_patch16_224": {"depth": 3},
-    "vit_srelpos_small_patch16_224": {"depth": 3},
-    "vit_relpos_base_patch16_clsgap_224": {"depth": 3, "embed_dim": 192, "num_heads": 3},
-    "beit_base_patch16_224": {"depth": 3, "embed_dim": 192, "num_heads": 3},
-    "beitv2_base_patch16_224": {"depth": 3, "embed_dim": 192, "num_heads": 3},
+# Models of timm that run by themselves
+
+
+SHALLOW = {"depth": 3}
+NARROW = {"depth": 3, "embed_dim": 192, "num_heads": 3}
+OWN_PASSES = {  # a name -> what makes the model small
+    "vit_relpos_small_patch16_224": SHALLOW,
+    "vit_srelpos_small_patch16_224": SHALLOW,
+    "vit_relpos_base_patch16_clsgap_224": NARROW,
+    "vit_relpos_medium_patch16_rpn_224": SHALLOW,
+    "beit_base_patch16_224": NARROW,
+    "beitv2_base_patch16_224": NARROW,
+    "eva02_tiny_patch14_224": SHALLOW,
+    "eva02_base_patch14_224": NARROW,
+    "vit_pe_core_tiny_patch16_384": SHALLOW,
+    "vit_pe_spatial_tiny_patch16_512": SHALLOW,
+    "vit_small_patch16_rope_224": SHALLOW,
+    "vit_small_r26_s32_224": SHALLOW,
+    "eva02_base_patch16_clip_224": NARROW,
 }
+WITHOUT_VALUE_NORMS = ("vit_relpos_medium_patch16_rpn_224", "eva02_base_patch16_clip_224")
 
 
-@pytest.mark.parametrize("name", BIASED_MODELS)
-def test_a_model_with_a_bias_on_its_scores_gives_exact_rows_and_logits(name, picture):
-    timm_model = scramble(timm.create_model(name, num_classes=7, **BIASED_MODELS[name]))
+@pytest.mark.parametrize("name", OWN_PASSES)
+def test_a_model_that_runs_by_itself_gives_exact_rows_and_logits(name, picture):
+    timm_model = scramble(timm.create_model(name, num_classes=7, **OWN_PASSES[name]))
     with torch.no_grad():
         for key, p in timm_model.named_parameters():
             if "bias_table" in key:
                 p.copy_(torch.randn(p.shape, generator=torch.Generator().manual_seed(3)))
-    our_vit = playground.load(timm_model, mean=(0.5,) * 3, std=(0.5,) * 3)
-    trace = playground.trace(our_vit, pixel_values=pixels(224, 1))
+    size = timm_model.patch_embed.img_size
+    trace = playground.trace(timm_model, pixel_values=pixels(size[0], 1))
+    assert trace.grid == timm_model.patch_embed.grid_size
     with torch.no_grad():
-        logits, weights = attentions(timm_model, pixels(224, 1))
-        shared_bias = getattr(timm_model, "shared_rel_pos", None) or getattr(timm_model, "rel_pos_bias", None)
-        table = getattr(timm_model.blocks[1].attn, "relative_position_bias_table", None)
-        bias = (
-            timm_model.blocks[1].attn._get_rel_pos_bias() if table is not None
-            else shared_bias.get_bias() if shared_bias is not None
-            else timm_model.blocks[1].attn.rel_pos.get_bias()
-        )  # fmt: skip
-    assert bias.std() > 0.01, "it adds something"
+        logits, weights = attentions(timm_model, pixels(size[0], 1))
     torch.testing.assert_close(trace.logits, logits[0], atol=1e-4, rtol=1e-4)
     for layer in range(3):
         torch.testing.assert_close(trace.weights(layer), weights[layer][0], atol=1e-5, rtol=0)
-    torch.testing.assert_close(trace.row(1, 2, (7, 5)), weights[1][0, 2, trace.token((7, 5))], atol=1e-5, rtol=0)
-    torch.testing.assert_close(trace.column(1, 2, (7, 5)), weights[1][0, 2, :, trace.token((7, 5))], atol=1e-5, rtol=0)
-    torch.testing.assert_close(trace.matrix(1, 2), weights[1][0, 2], atol=1e-5, rtol=0)
-    cut_trace = playground.trace(our_vit, pixel_values=pixels(224, 1), cut="7,5>3,2")
-    assert cut_trace.row(1, 2, (7, 5))[cut_trace.token((3, 2))] == 0
-    assert cut_trace.row(1, 2, (7, 5)).sum().item() == pytest.approx(1, abs=1e-5)
+    expected = weights[1][0, 2]
+    torch.testing.assert_close(trace.row(1, 2, (3, 5)), expected[trace.token((3, 5))], atol=1e-5, rtol=0)
+    torch.testing.assert_close(trace.column(1, 2, (3, 5)), expected[:, trace.token((3, 5))], atol=1e-5, rtol=0)
+    if name in WITHOUT_VALUE_NORMS:
+        with pytest.raises(PlaygroundError, match="does more than W_O"):
+            trace.value_norms(1)
+    else:
+        assert trace.value_norms(1).shape == (trace.heads, trace.tokens)
+
+
+def test_of_a_model_that_runs_by_itself_interventions_are_missing_in_a_sentence(picture):
+    timm_model = scramble(timm.create_model("beit_base_patch16_224", **NARROW)).train()
+    trace = playground.trace(timm_model, picture)
+    assert timm_model.training
+    assert trace.shown.size == (224, 224)
+    playground.figure(trace, 1, 2, (7, 5), dpi=20)
     for call, reason in (
         (lambda: trace.to_bytes(), "which bytes can't say"),
-        (lambda: trace.relevance((7, 5)), "which relevance leaves out"),
-        (lambda: playground.trace(our_vit, picture, size=(112, 112)), "of one grid alone"),
-        (lambda: playground.trace_many([picture], our_vit, "entropy"), "one by one"),
+        (lambda: trace.relevance((7, 5)), "a model's own pass, can't run its network"),
+        (lambda: playground.trace(timm_model, picture, size=(112, 112)), "takes pictures of 224 × 224 alone"),
+        (lambda: playground.trace(timm_model, picture, cut="7,5>3,2"), "runs by itself: leave scale=, cut="),
+        (lambda: playground.load(timm_model), "can't be shown: it is a Beit, not a plain"),
     ):
         with pytest.raises(PlaygroundError, match=reason):
             call()
-    assert playground.trace(our_vit, picture).size == (224, 224)

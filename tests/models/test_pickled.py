@@ -10,7 +10,6 @@ import torch
 
 import playground
 from playground import PlaygroundError
-from playground.models import pickled
 
 NAME = "vit_tiny_patch16_224"
 
@@ -42,16 +41,14 @@ FILES = {
     "noise": (lambda path: path.write_bytes(b"PK" + bytes(500)), "run code|no file that torch can read"),
     "text": (lambda path: path.write_text("weights"), "no file of weights that torch wrote"),
     "more than there is": (lambda path: torch.save({"a": torch.zeros(1).expand(10**12)}, path), "more numbers than"),
-    "a bomb": (bomb, "far more memory|no file that torch can read"),
+    "a bomb": (bomb, "unpacks to far more than its size"),
     "missing": (lambda path: None, "There is no file"),
 }
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_a_hostile_or_damaged_pickle_is_refused_in_a_sentence_and_runs_no_code(kind, tmp_path, monkeypatch, request):
+def test_a_hostile_or_damaged_pickle_is_refused_in_a_sentence_and_runs_no_code(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if kind not in ("runs code", "a bomb"):
-        request.getfixturevalue("in_this_process")
     write, sentence = FILES[kind]
     write(tmp_path / "mine.pth")
     with pytest.raises(PlaygroundError, match=sentence) as refusal:
@@ -76,10 +73,3 @@ def test_a_file_of_another_kind_is_refused_without_a_number_made_of_its_first_by
             load()
         assert not re.search(r"\d{4}", str(refusal.value).replace(str(tmp_path), "")), refusal.value
         assert ("safetensors file" in str(refusal.value)) == name.endswith(".safetensors"), refusal.value
-
-
-def test_a_pickle_that_takes_too_long_is_given_up(tmp_path, monkeypatch):
-    torch.save({"a": torch.zeros(3)}, tmp_path / "mine.pth")
-    monkeypatch.setattr(pickled, "PATIENCE", 0)
-    with pytest.raises(PlaygroundError, match="longer to read than 0 seconds"):
-        playground.load(tmp_path / "mine.pth")

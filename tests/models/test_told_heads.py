@@ -11,10 +11,9 @@ import playground
 from playground.analysis.heads import training_task
 from playground.errors import PlaygroundError
 from playground.models import model_file
-from playground.training.losses import Teachers, guided_heads
-from playground.training.recipe import Recipe
 from playground.vit import VisionTransformer
-from workshop.classifier import Classifier
+from workshop.losses import Teachers, guided_heads
+from workshop.recipe import Recipe
 
 
 def test_the_taught_model_lists_the_heads_that_its_recipe_told():
@@ -50,7 +49,6 @@ def test_a_recipe_without_a_polish_tells_no_head_about_the_class_token():
 
 def test_only_losses_on_attention_weights_have_told_heads():
     assert Teachers(RECIPE).told_heads == guided_heads(RECIPE)
-    assert Classifier(RECIPE).told_heads == ()
 
 
 @pytest.mark.parametrize("text", ["{", "3", "[3]", '[{"layer": 0}]', "[" * 100_000])

@@ -12,8 +12,8 @@ from conftest import SMALL, scramble
 import playground
 from models.parity import assert_equal
 from playground.errors import PlaygroundError
-from playground.models import model_file, timm_models, zoo
-from playground.models.checkpoints import from_eva
+from playground.models import model_file, timm_models
+from playground.models.layouts import our_weights
 from playground.models.source import fill
 from playground.vit import VisionTransformer
 
@@ -43,10 +43,6 @@ FAMILIES = {  # family -> (a name, changes that make the model small)
     "DINOv3 with biases": ("vit_small_patch16_dinov3_qkvb", SHALLOW),
     "DINOv3 plus (SwiGLU)": ("vit_small_plus_patch16_dinov3", SHALLOW),
     "DINOv3 7B": ("vit_7b_patch16_dinov3", NARROW),
-    "EVA-02": ("eva02_tiny_patch14_224", SHALLOW),
-    "EVA-02, large, with a norm in its MLPs": ("eva02_base_patch14_224", NARROW),
-    "Perception Encoder": ("vit_pe_core_tiny_patch16_384", SHALLOW),
-    "Perception Encoder, spatial": ("vit_pe_spatial_tiny_patch16_512", SHALLOW),
     "LingBot": ("vit_small_patch16_lingbot", SHALLOW),
 }
 
@@ -55,7 +51,7 @@ def timm_and_ours(name: str, **changes) -> tuple[torch.nn.Module, VisionTransfor
     """A scrambled timm model on its unfused path, and ours with the same weights."""
     reference = scramble(timm.create_model(name, **changes))
     our_vit = VisionTransformer(timm_models.read_config(reference, name)).eval()
-    fill(our_vit, {key: value.clone() for key, value in reference.state_dict().items()}, name)
+    fill(our_vit, our_weights({key: value.clone() for key, value in reference.state_dict().items()}), name)
     return reference, our_vit
 
 
@@ -77,62 +73,6 @@ def test_at_another_size_positions_are_resampled_as_timm_does(name, size):
     assert_equal(reference, our_vit, size)
 
 
-@pytest.mark.parametrize("size", [(112, 112), (168, 280)])
-def test_rotary_positions_that_count_patches_are_stretched_as_timm_does(size):
-    reference, our_vit = timm_and_ours("eva02_tiny_patch14_224", **SHALLOW, dynamic_img_size=True)
-    assert our_vit.config.rotation == (16, 16, 0, 0)
-    assert_equal(reference, our_vit, size)
-
-
-def test_logits_and_attention_are_hugging_face_s_too():
-    from transformers import ViTConfig, ViTForImageClassification
-
-    width, depth = 96, 4
-    hf_config = ViTConfig(
-        hidden_size=width, num_hidden_layers=depth, num_attention_heads=3, intermediate_size=384, image_size=64,
-        patch_size=16, num_labels=7, layer_norm_eps=1e-6, attn_implementation="eager",
-    )  # fmt: skip
-    reference = scramble(ViTForImageClassification(hf_config))
-    config = zoo.Config(image_size=(64, 64), patch_size=16, depth=depth, width=width, mlp_width=384, heads=3, classes=7)
-    our_vit = VisionTransformer(config).eval()
-    our_vit.load_state_dict(from_hugging_face(reference.state_dict(), depth), strict=True)
-    image = torch.randn(2, 3, 64, 64)
-    with torch.no_grad():
-        expected = reference(image, output_attentions=True)
-        logits, record = our_vit.record(image)
-    torch.testing.assert_close(logits, expected.logits, atol=1e-5, rtol=1e-5)
-    for (q, k, _), weights in zip(record, expected.attentions, strict=True):
-        torch.testing.assert_close((q @ k.mT * config.scale).softmax(-1), weights, atol=1e-5, rtol=0)
-
-
-def from_hugging_face(state: dict[str, torch.Tensor], depth: int) -> dict[str, torch.Tensor]:
-    """Hugging Face's weights under our names, converted by hand."""
-    find = lambda *ends: next(state[key] for key in state if any(key.endswith(end) for end in ends))  # noqa: E731
-    our_state = {
-        "cls_token": find("cls_token"),
-        "pos_embed": find("position_embeddings"),
-        "patch_embed.proj.weight": find("projection.weight"),
-        "patch_embed.proj.bias": find("projection.bias"),
-        "norm.weight": find("vit.layernorm.weight"),
-        "norm.bias": find("vit.layernorm.bias"),
-        "head.weight": find("classifier.weight"),
-        "head.bias": find("classifier.bias"),
-    }
-    for i in range(depth):
-        for kind in ("weight", "bias"):
-            entry = lambda *ends: find(*(f".{i}.{end}.{kind}" for end in ends))  # noqa: B023, E731
-            parts = [entry(f"attention.attention.{n}", f"attention.{n[0]}_proj") for n in ("query", "key", "value")]
-            our_state[f"blocks.{i}.attn.qkv.{kind}"] = torch.cat(parts)
-            our_state[f"blocks.{i}.attn.proj.{kind}"] = entry("attention.output.dense", "attention.o_proj")
-            our_state[f"blocks.{i}.norm1.{kind}"] = entry("layernorm_before")
-            our_state[f"blocks.{i}.norm2.{kind}"] = entry("layernorm_after")
-            our_state[f"blocks.{i}.mlp.fc1.{kind}"] = entry("intermediate.dense", "mlp.fc1")
-            our_state[f"blocks.{i}.mlp.fc2.{kind}"] = entry(
-                f"layer.{i}.output.dense", f"layers.{i}.output.dense", "mlp.fc2"
-            )
-    return our_state
-
-
 @pytest.mark.slow
 def test_most_of_timm_s_names_load():
     names = timm.list_models(["vit_*", "deit*"])
@@ -140,14 +80,14 @@ def test_most_of_timm_s_names_load():
         if timm_models.loads(name):
             with torch.device("meta"):
                 reference, our_vit = timm.create_model(name), VisionTransformer(timm_models.timm_config(name))
-            our_vit.load_state_dict(from_eva(reference.state_dict()), strict=True, assign=True)
+            our_vit.load_state_dict(our_weights(reference.state_dict()), strict=True, assign=True)
     assert sum(map(timm_models.loads, names[::9])) / len(names[::9]) > 0.6
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("vit_relpos_small_patch16_224", "relative-position bias"),
+        ("vit_relpos_small_patch16_224", "it is a VisionTransformerRelPos.*playground.trace"),
         ("vit_base_r50_s16_224", "convolutional network stands before"),
         ("vit_base_patch16_xp_224", "its layers are ParallelScalingBlock"),
         ("vit_small_patch16_rope_224", "in another way than DINOv3"),

@@ -15,7 +15,7 @@ from PIL import Image
 
 from playground.errors import Busy, PlaygroundError
 from playground.pictures import decoder
-from playground.pictures.decoder import Killed, TookTooMuch, Worker
+from playground.pictures.decoder import TookTooMuch, Worker
 from playground.pictures.images import KEPT_PIXELS, open_image
 
 ROOT = Path(__file__).parent.parent.parent
@@ -98,18 +98,6 @@ def test_without_memory_a_sentence_says_what_to_do(kind, monkeypatch):
 # A process that decodes one file after the other
 
 
-def test_a_worker_decodes_as_open_image_does():
-    with Worker() as worker:
-        for number, kind in enumerate(("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")):
-            picture = saved_bytes(format=kind)
-            assert worker.decoded(picture, KEPT_PIXELS) == open_image(picture), kind
-            with pytest.raises(PlaygroundError, match="damaged"):
-                worker.decoded(picture[: len(picture) // 2], KEPT_PIXELS)
-            small = worker.decoded(picture, KEPT_PIXELS, 10 + number)
-            assert max(small.size) == 10 + number
-        assert worker.can_go_on()
-
-
 def test_the_decoder_process_imports_neither_torch_nor_a_server():
     code = "import sys, playground.pictures.decoder_process"
     code += "; assert not {'torch', 'timm', 'streamlit', 'starlette', 'numpy'} & set(sys.modules)"
@@ -182,17 +170,6 @@ def clock(monkeypatch):
     return clock_time
 
 
-def test_the_start_of_a_process_does_not_count_as_a_file_s_time(start_gate, clock):
-    def start_late():
-        if not start_gate.exists():
-            clock[0] += 2 * decoder.PATIENCE * decoder.CORE_SECONDS
-            start_gate.touch()
-
-    with Worker() as worker:
-        assert worker.decoded(saved_bytes(format="JPEG"), KEPT_PIXELS, check_person=start_late).size == (64, 48)
-        assert worker.can_go_on()
-
-
 def test_a_process_that_does_not_start_means_a_busy_machine_and_no_bad_file(start_gate, clock):
     def pass_time():
         clock[0] += decoder.START_SECONDS / 2
@@ -219,11 +196,6 @@ def test_decoding_ends_when_the_person_leaves(endless):
         with pytest.raises(PersonLeft):
             worker.decoded(endless, KEPT_PIXELS, check_person=leave_later)
         assert is_gone(worker.pid)
-
-
-def test_a_process_that_was_killed_from_outside_says_so(endless):
-    with Worker() as worker, pytest.raises(Killed):
-        worker.decoded(endless, KEPT_PIXELS, check_person=lambda: os.kill(worker.pid, 9))
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the environment is read in /proc")

@@ -1,11 +1,9 @@
 """Pictures of all formats open upright and in RGB; those beyond a limit are refused in a sentence that names it."""
 
-import gc
 import io
 import math
 import struct
 import warnings
-import zlib
 
 import hostile
 import numpy as np
@@ -14,7 +12,6 @@ from colourful import GREY_GAMMA_PROFILE
 from hostile.gifs_and_bmps import bmp
 from hostile.jpegs import jpeg_with, segment
 from hostile.making import NOISE
-from hostile.pngs import png
 from hostile.tiffs import long, tiff
 from made_pictures import BLUE, GREEN, RED, WHITE, are_alike, corners, exif, quarters, saved
 from PIL import Image, ImageCms
@@ -39,17 +36,6 @@ def test_a_picture_opens_from_paths_bytes_and_file_objects(tmp_path):
     stream.seek(40)
     for source in (path, str(path), data, bytearray(data), memoryview(data), io.BytesIO(data), stream):
         assert corners(open_image(source)) == [RED, GREEN, BLUE, WHITE]
-
-
-def test_the_callers_file_stays_open_and_paths_are_closed(tmp_path):
-    path = tmp_path / "picture.png"
-    path.write_bytes(saved(quarters(), "PNG"))
-    with path.open("rb") as file, warnings.catch_warnings():
-        warnings.simplefilter("error", ResourceWarning)
-        open_image(file)
-        assert not file.closed
-        open_image(path)
-        gc.collect()
 
 
 def test_a_pipe_that_gives_a_few_bytes_at_a_time_is_read_to_its_end():
@@ -146,14 +132,6 @@ def test_sixteen_bits_keep_their_range():
     assert open_image(saved(dark_grey, "PNG")).getpixel((9, 9)) == (10, 10, 10)
 
 
-def test_big_endian_and_sixteen_bit_rgb_open_too():
-    dark_grey = Image.fromarray(np.full((32, 32), 2570, np.uint16))
-    assert open_image(saved(dark_grey.convert("I").convert("I;16B"), "TIFF")).getpixel((9, 9)) == (10, 10, 10)
-    row = b"\0" + struct.pack(">HHH", 65535, 0, 32768) * 64
-    deep_png = png(bits=16, pixels=zlib.compress(row * 64))
-    assert are_alike(open_image(deep_png).getpixel((9, 9)), (255, 0, 128), 1)
-
-
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
@@ -171,12 +149,6 @@ def test_floats_are_read_from_zero_to_one_or_else_from_least_to_most(values, exp
     strips = np.repeat(np.asarray(values, np.float32), 20)[None].repeat(20, 0)
     picture = open_image(saved(Image.fromarray(strips), "TIFF"))
     assert tuple(picture.getpixel((x, 9))[0] for x in (9, 30, 50)) == expected
-
-
-def test_integers_are_read_by_the_smallest_usual_range_that_holds_them():
-    for largest, white in ((200, 200), (60_000, 233), (10**9, 255)):
-        ramp = np.linspace(0, largest, 64).astype(np.int32)[None].repeat(20, 0)
-        assert open_image(saved(Image.fromarray(ramp), "TIFF")).getpixel((63, 9)) == (white,) * 3
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "TIFF"])
@@ -234,10 +206,6 @@ def test_the_colour_profile_is_applied_before_transparency():
     assert open_image(saved(grey, "PNG", icc_profile=GREY_GAMMA_PROFILE)).getpixel((9, 9)) == opaque_grey
 
 
-def test_a_photograph_of_24_megapixels_opens_whole():
-    assert open_image(saved(quarters(6028, 4019), "JPEG")).size == (6028, 4019)
-
-
 @pytest.mark.parametrize("profile", [b"rubbish", NOISE, swapped_profile()[:200], bytes(200)])
 def test_a_broken_or_unfitting_profile_is_ignored(profile):
     assert corners(open_image(saved(quarters(), "PNG", icc_profile=profile))) == [RED, GREEN, BLUE, WHITE]
@@ -250,13 +218,6 @@ def test_of_an_animation_or_a_stack_the_first_picture_is_shown(kind):
     other_pictures = [Image.new("RGB", (64, 48), colour) for colour in (BLUE, WHITE, RED)]
     data = saved(quarters(), kind, save_all=True, append_images=other_pictures)
     assert are_alike(corners(open_image(data)), [RED, GREEN, BLUE, WHITE], 24)
-
-
-def test_ten_thousand_frames_cost_no_more_than_one():
-    frame = saved(quarters(), "GIF")
-    after_palette = 13 + 3 * 2 ** ((frame[10] & 7) + 1)
-    animation = frame[:-1] + frame[after_palette:-1] * 10_000 + b";"
-    assert corners(open_image(animation)) == [RED, GREEN, BLUE, WHITE]
 
 
 QUIRKS = {
@@ -311,10 +272,6 @@ def test_a_very_large_picture_opens_whole_at_half_size(kind):
     assert are_alike(corners(picture), [RED, GREEN, BLUE, WHITE], 24)
 
 
-def test_sixty_four_megapixels_are_allowed():
-    assert open_image(saved(Image.new("L", (8000, 8000), 99), "JPEG")).getpixel((3999, 3999)) == (99, 99, 99)
-
-
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -336,9 +293,3 @@ def test_a_refusal_says_the_limit_and_what_was_given(kind, words):
     with pytest.raises(PlaygroundError) as refusal:
         open_image(hostile.KINDS[kind]())
     assert all(word in str(refusal.value) for word in words)
-
-
-def test_a_webp_beyond_its_own_format_s_limit_is_too_large_or_damaged():
-    """Pillow before 13 does not read the size of this file."""
-    with pytest.raises(PlaygroundError, match=r"at most 64 megapixels|not what it says it is"):
-        open_image(hostile.KINDS["a WebP of 16,384 × 16,384"]())

@@ -1,11 +1,9 @@
-import gc
 import threading
 
 import pytest
 from waiting import until
 
 from playground.errors import PlaygroundError
-from playground.serving import queue
 from playground.serving.cache import Cache, Caches
 
 
@@ -88,66 +86,3 @@ def test_many_caches_share_one_bound_and_the_longest_unread_one_gives_first():
     assert [cache.bytes for cache in caches] == [40, 0, 20]
     shared_caches.trim(5)
     assert [cache.bytes for cache in caches] == [40, 0, 0]  # the cache that was read last keeps its entries
-
-
-def test_a_cache_that_is_added_during_a_loop_over_all_does_not_disturb_it():
-    caches = Caches()
-    former_caches = [caches.add(Cache(1)) for _ in range(3)]
-    iterator = iter(caches)
-    first_cache = next(iterator)
-    newcomer = caches.add(Cache(1))  # a plain loop over the WeakSet would raise "Set changed size during iteration"
-    assert {first_cache, *iterator} == set(former_caches)
-    assert set(caches) == {*former_caches, newcomer}
-
-
-def test_a_cache_that_nobody_holds_is_forgotten():
-    caches = Caches()
-    used_cache = caches.add(Cache(1))
-    caches.add(Cache(1))
-    gc.collect()
-    assert list(caches) == [used_cache]
-
-
-class Waiting(queue.Nobody):
-    """An asker that notes when its thread waits."""
-
-    def __init__(self):
-        self.has_waited = threading.Event()
-
-    def raise_if_left(self) -> None:
-        self.has_waited.set()
-
-
-def test_after_a_failure_one_who_waited_and_a_newcomer_make_an_entry_once(monkeypatch):
-    monkeypatch.setattr("playground.serving.cache.LOOK_EVERY", 0.01)
-    cache, makings, failing = Cache(100), [], threading.Event()
-    early, late = Waiting(), Waiting()
-
-    def fail() -> bytes:
-        failing.set()
-        until(early.has_waited.is_set, "nobody waits for the entry that fails")
-        raise PlaygroundError("not now")
-
-    def make() -> bytes:
-        makings.append(1)
-        if len(makings) == 1:
-            newcomer.start()
-            until(lambda: late.has_waited.is_set() or len(makings) > 1, "the newcomer neither waits nor makes")
-        return b"thing"
-
-    def get(asker: Waiting) -> None:
-        with queue.working_for(asker):
-            cache.get("key", make)
-
-    def get_what_fails() -> None:
-        with pytest.raises(PlaygroundError):
-            cache.get("key", fail)
-
-    failing_thread = threading.Thread(target=get_what_fails)
-    waiting_thread, newcomer = (threading.Thread(target=get, args=(asker,)) for asker in (early, late))
-    failing_thread.start()
-    failing.wait(60)
-    waiting_thread.start()
-    waiting_thread.join()
-    newcomer.join()
-    assert len(makings) == 1

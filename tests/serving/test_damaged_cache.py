@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from playground.errors import PlaygroundError
 from playground.models import borrowed
-from playground.samples import PHOTOGRAPHS, SAMPLES, samples
+from playground.samples import PHOTOGRAPHS, SAMPLES
 from playground.serving import chosen, models, pictures, prepared, routes, routes_samples, routes_traces, starting
 from serving.visits import played
 
@@ -80,15 +80,6 @@ def test_all_but_the_damaged_file_is_shown(kind, cache, client, monkeypatch):
 def test_a_lesson_is_played_despite_a_damaged_file(kind, name, step, cache):
     damage(cache, kind)
     assert played(name, step)
-
-
-def test_the_log_says_once_that_a_file_is_damaged(cache, caplog):
-    damage(cache, "an empty photograph")
-    for _ in range(3):
-        assert FIRST_PHOTOGRAPH not in samples()
-    (message,) = [record.getMessage() for record in caplog.records if "counts as absent" in record.getMessage()]
-    assert str(cache / "chelsea.png") in message
-    assert "doctor --repair" in message
 
 
 def test_weights_with_nan_are_refused_without_naming_their_folder(cache, caplog):

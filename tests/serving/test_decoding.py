@@ -1,6 +1,5 @@
 """People's pictures are decoded in separate processes; one spare process is always ready."""
 
-import io
 import os
 import signal
 import subprocess
@@ -13,13 +12,13 @@ import pytest
 from hostile import KINDS
 from hostile.profiles import matrix_profile, matrix_stage, stages
 from made_pictures import quarters, saved
-from PIL import Image, ImageFile
+from PIL import ImageFile
 from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import Worker
 from playground.pictures.images import open_image
-from playground.serving import answering, ledger, pictures, queue
+from playground.serving import ledger, pictures, queue
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -32,10 +31,11 @@ def workers(monkeypatch):
         worker.end()
 
 
-class Asker(queue.Nobody):
+class Asker(queue.Asker):
     """An asker that calls `act` whenever the queue asks whether the asker stays."""
 
     def __init__(self, act):
+        super().__init__()
         self.raise_if_left = act
 
 
@@ -46,11 +46,6 @@ def test_no_file_is_decoded_in_the_server_s_own_process(kind, monkeypatch):
     assert pictures.upload(saved(quarters(), kind), "mine").image == expected
 
 
-def test_large_pictures_come_back_as_large_as_they_are_kept():
-    picture = pictures.upload(saved(Image.new("RGB", (9_000, 1_500), "teal"), "JPEG"), "mine")
-    assert picture.image.size == (2048, 341)
-
-
 def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_stays_ready(workers):
     pictures.warm_up()
     first, spare = list(workers)
@@ -59,16 +54,6 @@ def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_stays_read
         with pytest.raises(PlaygroundError, match="damaged"):
             pictures.upload(KINDS["half of a PNG file"](), "mine")
     assert list(workers) == [first, spare]
-
-
-def test_the_spare_process_replaces_one_that_died_while_idle(workers):
-    pictures.warm_up()
-    first, spare = list(workers)
-    os.kill(first.pid, signal.SIGKILL)
-    until(lambda: not first.can_go_on(), "it was not killed")
-    assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
-    assert workers[0] is spare
-    assert len(workers) == 2
 
 
 def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_picture(workers):
@@ -115,9 +100,9 @@ def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, t
         workers.append(Worker())
     worker, outcomes = workers[0], []
     profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
-    left_job, next_job = (answering.Job(ledger.Visitor(person), ("GET", "/", b"")) for person in ("gone", "next"))
+    left_job, next_job = (queue.Asker(ledger.Visitor(person)) for person in ("gone", "next"))
 
-    def bring(job: answering.Job, **options) -> None:
+    def bring(job: queue.Asker, **options) -> None:
         with queue.working_for(job):
             try:
                 outcomes.append(pictures.upload(saved(quarters(), "PNG", **options), "mine").size)
@@ -129,7 +114,7 @@ def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, t
     until(lambda: worker not in workers, "it was given no picture")
     second_thread = threading.Thread(target=bring, args=[next_job])
     second_thread.start()
-    until(lambda: next_job.ahead == 1, "the next one does not wait")
+    until(lambda: single_queue.waiting_count == 1, "the next one does not wait")
     left_job.has_left = True
     first_thread.join()
     second_thread.join()
@@ -163,13 +148,3 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def test_a_machine_that_starts_no_process_says_so(monkeypatch):
-    def refuse(*_, **__):
-        raise OSError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(subprocess, "Popen", refuse)
-    pictures.warm_up()
-    with pytest.raises(PlaygroundError, match="can't be started"):
-        pictures.upload(io.BytesIO(saved(quarters(), "JPEG")).getvalue(), "mine")

@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 from playground.models import borrowed, catalogue
 from playground.models.whole import digest_of
 from playground.pictures import decoder
-from playground.serving import doctor, prepared, settings
+from playground.serving import prepared, settings
 from playground.serving.doctor import FINE, LACKING, WRONG, examine, lies_within, repair
 
 ROOT = Path(__file__).parent.parent.parent
@@ -166,23 +166,6 @@ def test_a_version_lies_within_bounds_or_outside(version, bounds, is_within):
     assert lies_within(version, bounds) == is_within
 
 
-def test_an_untested_release_is_reported_as_wrong(nothing_fetched, monkeypatch):
-    real_version = doctor.metadata.version
-    monkeypatch.setattr(
-        doctor.metadata, "version", lambda name: "1.99.0" if name == "streamlit" else real_version(name)
-    )
-    assert "streamlit 1.99.0 is outside of what was tested: pip install 'streamlit>=1.67,<1.68'" in sentences_of(WRONG)
-
-
-REQUIREMENTS = ["torch<2.16,>=2.12", "tqdm<5,>=4.67; python_version > '3'", "zarr<4,>=3; extra == 'many'"]
-
-
-def test_bounds_of_versions_are_read_without_those_of_extras(monkeypatch, tmp_path):
-    monkeypatch.setattr(doctor, "HOME", tmp_path)
-    monkeypatch.setattr(doctor.metadata, "requires", lambda name: REQUIREMENTS)
-    assert doctor.requirements() == {"torch": "<2.16,>=2.12", "tqdm": "<5,>=4.67"}
-
-
 def test_a_decoder_that_cannot_start_is_reported_as_wrong(nothing_fetched, monkeypatch):
     monkeypatch.setattr(decoder, "MOST_BYTES", "no number")  # an invalid limit: the decoder's process ends at once
     assert "no picture that people bring can be opened" in sentences_of(WRONG)
@@ -209,26 +192,3 @@ def test_no_secret_is_printed(nothing_fetched, tmp_path):
     )
     assert result.returncode == 0, result.stdout
     assert "secret-" not in result.stdout + result.stderr
-
-
-def test_a_checkout_may_lie_in_a_folder_called_app(nothing_fetched, tmp_path, monkeypatch):
-    """In the image, the folder is called app and the package is not installed. Once, the doctor failed there."""
-
-    def raise_not_found(name):
-        raise doctor.metadata.PackageNotFoundError(name)
-
-    for name in ("files", "requires"):
-        monkeypatch.setattr(doctor.metadata, name, raise_not_found)
-    home = tmp_path / "app"
-    home.mkdir()
-    (home / "requirements.txt").write_text("torch>=2.12,<99\n")
-    monkeypatch.setattr(doctor, "HOME", home)
-    assert "the playground's own files" in sentences_of(FINE)
-
-
-def test_the_doctor_says_to_which_host_names_a_server_answers(monkeypatch):
-    names = next(finding.says for finding in doctor._settings() if "answers to" in finding.says)
-    assert "localhost" in names
-    assert "PLAYGROUND_HOSTS or --allow-host" in names
-    monkeypatch.setenv(doctor.STREAMLITS_HOSTS, "hall.example")
-    assert [finding.state for finding in doctor._settings()][-1] == LACKING

@@ -1,7 +1,6 @@
 """A file's header tells how long its decoding will take."""
 
 import io
-import struct
 
 import pytest
 from PIL import Image
@@ -16,27 +15,13 @@ def encode_picture(kind: str, size: tuple[int, int], **options) -> bytes:
     return file.getvalue()
 
 
-def header_of_png(width: int, height: int, bits: int, colours: int) -> bytes:
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sIIBB", 13, b"IHDR", width, height, bits, colours)
-
-
-def test_a_small_png_with_many_pixels_is_known_to_take_seconds():
-    """The PNG has 62 megapixels of 16 bits in four channels. Once, forty of these kept others waiting for a minute."""
-    assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)) > 4 * LONG_SECONDS
-
-
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF"])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 def test_a_photograph_of_four_megapixels_is_small_and_a_larger_one_costs_more(kind):
     small_seconds, large_seconds = (
         seconds_to_decode(encode_picture(kind, size)) for size in ((2000, 2000), (4000, 4000))
     )
     assert 0 < small_seconds < LONG_SECONDS
     assert large_seconds == pytest.approx(4 * small_seconds, rel=0.01)
-
-
-@pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 80}, {"exif": b"Exif\0\0II*\0\x08\0\0\0\0\0"}])
-def test_each_kind_of_webp_is_read(options):
-    assert seconds_to_decode(encode_picture("WEBP", (1000, 500), **options)) == pytest.approx(0.5e6 / 20e6)
 
 
 def test_a_progressive_jpeg_costs_as_much_as_its_number_of_scans():
@@ -46,19 +31,8 @@ def test_a_progressive_jpeg_costs_as_much_as_its_number_of_scans():
     assert seconds_to_decode(progressive_jpeg) == progressive_jpeg.count(b"\xff\xda") * seconds_to_decode(plain_jpeg)
 
 
-@pytest.mark.parametrize("kind", ["AVIF", "HEIF"])
-def test_the_size_of_avif_and_heif_is_found(kind):
-    pytest.importorskip("pillow_heif").register_heif_opener()
-    assert seconds_to_decode(encode_picture(kind, (1000, 1000))) == pytest.approx(1e6 / 20e6, rel=0.2)
-
-
 @pytest.mark.parametrize(
-    "data", [b"", b"BM" + bytes(80), b"II*\0", b"%PDF", b"\x89PNG\r\n", b"GIF89a", b"\xff\xd8\xff"]
+    "data", [b"", b"BM" + bytes(80), b"II*\0", b"%PDF", b"\x89PNG\r\n", b"GIF89a\1\0\1\0", b"\xff\xd8\xff"]
 )
 def test_a_file_that_can_t_be_read_is_taken_for_costly(data):
     assert seconds_to_decode(data) == UNKNOWN_SECONDS > LONG_SECONDS
-
-
-def test_half_a_header_is_taken_for_costly():
-    assert seconds_to_decode(header_of_png(7900, 7900, 16, 6)[:20]) == UNKNOWN_SECONDS
-    assert seconds_to_decode(b"\xff\xd8\xff\xe0\x00\x10JFIF") == UNKNOWN_SECONDS

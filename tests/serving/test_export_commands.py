@@ -78,7 +78,7 @@ def test_the_numbers_of_each_way_in_offered_layouts_equal_the_command_s(
 
 @pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signs, colours, areas
 def test_each_way_is_drawn_as_its_command_draws_it(client, way, tmp_path):
-    words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "purpose": "column"}
+    words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "width": "column"}
     assert_command_writes_the_same(client, words, tmp_path)
 
 

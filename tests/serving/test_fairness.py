@@ -57,13 +57,6 @@ def test_costly_figures_from_forty_networks_keep_nobody_waiting():
     assert attacked_wait <= 3 * calm_wait + 1, (calm_wait, attacked_wait)
 
 
-@pytest.mark.slow
-def test_many_cheap_questions_from_forty_networks_keep_nobody_waiting():
-    networks = [Player(Visitor("", f"10.{n}.0.1"), every=3.0, at_once=4, hostile=True) for n in range(40)]
-    calm_wait, attacked_wait = calm_and_attacked_wait(networks)
-    assert attacked_wait <= 3 * calm_wait + 1, (calm_wait, attacked_wait)
-
-
 def test_a_class_behind_one_address_gets_its_turns_whoever_else_is_behind_it():
     """Eighty students, one who asks for work of seven seconds without a pause, and a flood from the same hall."""
     students = [Player(Visitor(f"student {n}", HALL), every=120.0) for n in range(80)]

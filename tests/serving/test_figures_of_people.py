@@ -53,13 +53,6 @@ def test_a_comparison_with_a_person_s_own_picture_needs_their_key(client, mine_i
     assert worked.shared_results().bytes == 0 < people.find_person(KEY["X-Playground-Key"]).results.bytes
 
 
-def test_a_file_of_ones_own_picture_has_its_name(client, mine_id):
-    data = client.get("/api/exports", params={"mine": mine_id, "model": "bundled", "layer": "3"}, headers=KEY).json()
-    assert data["file"]["name"] == "my cat-convolution.png"
-    assert data["file"]["method"] == data["preview"]["method"] == "POST"
-    assert f"mine={mine_id}" in data["file"]["address"]
-
-
 # In somebody else's page ----------------------------------------------------------------------------------------------
 
 
@@ -96,16 +89,3 @@ def test_a_figure_in_a_page_waits_for_its_turn_and_our_own_script_is_told_to(cli
         assert not answers
     page_thread.join(60)
     assert answers[0].headers["content-type"] == "image/png"
-
-
-def test_another_figure_has_another_tag(client):
-    etag, other_etag = (ask(client, "svg", FLOCK | TINY | {"head": head}).headers["etag"] for head in ("0", "1"))
-    assert etag != other_etag
-
-
-def test_a_figure_that_many_ask_for_is_drawn_once(client, monkeypatch):
-    worked.shared_results.cache_clear()
-    drawings = []
-    monkeypatch.setattr(figure_files, "_picture_file", lambda *arguments: drawings.append(arguments) or b"a picture")
-    assert [ask(client, "png", FLOCK | TINY).content for _ in range(3)] == [b"a picture"] * 3
-    assert len(drawings) == 1

@@ -4,7 +4,7 @@ import asyncio
 import gc
 
 import pytest
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from waiting import PATIENCE
 
 from playground.serving import ledger, routes_pictures
@@ -66,31 +66,6 @@ def test_a_file_arrives():
 def test_an_upload_that_stalls_is_refused(monkeypatch):
     monkeypatch.setattr(routes_pictures, "PIECE_SECONDS", 0.05)
     assert asyncio.run(Upload(0, bytes(MB)).arrives()) == -408
-
-
-def test_an_upload_that_breaks_off_leaves_nothing_behind():
-    class Leaving(Upload):
-        async def receive(self):
-            if not self.pieces:
-                raise ClientDisconnect
-            return await super().receive()
-
-    assert asyncio.run(Leaving(0, bytes(MB)).arrives()) == -400
-
-
-def test_a_person_brings_one_file_after_the_other():
-    async def ends_before_the_first() -> bool:
-        stalled_task = asyncio.create_task(Upload(0, bytes(1000)).arrives())
-        while not bytes_under_way():
-            await asyncio.sleep(0)
-        first_task = asyncio.create_task(upload_of(0).arrives())
-        assert await upload_of(1).arrives() == 100  # an upload of somebody else
-        is_done = first_task.done()
-        stalled_task.cancel()
-        assert await first_task == 100
-        return is_done
-
-    assert asyncio.run(ends_before_the_first()) is False
 
 
 def test_when_the_server_ends_every_upload_is_answered_also_one_that_waits_its_turn(monkeypatch):
@@ -195,40 +170,3 @@ def test_more_uploads_than_there_is_room_for_are_refused_however_few_bytes_have_
         return byte_count
 
     assert asyncio.run(result_of_one_more()) == -503
-
-
-def test_where_there_is_no_place_for_another_file_a_stalled_one_gives_way(monkeypatch):
-    """Otherwise, two networks that send a byte now and then would keep out everybody else's photographs."""
-    monkeypatch.setattr(ledger, "files", Room("files", 3))
-    monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.0)
-    monkeypatch.setattr(routes_pictures, "_looked_at", 0.0)
-
-    async def tries_twice() -> list[int]:
-        stalled_tasks = [asyncio.create_task(Upload(key, b"x").arrives()) for key in (1, 2)]
-        while bytes_under_way() < 2:
-            await asyncio.sleep(0)
-        first_result = await upload_of(3).arrives()
-        await asyncio.wait(stalled_tasks, return_when=asyncio.FIRST_COMPLETED)
-        second_result = await upload_of(3).arrives()
-        for task in stalled_tasks:
-            task.cancel()
-        await asyncio.gather(*stalled_tasks, return_exceptions=True)
-        return [first_result, second_result]
-
-    assert asyncio.run(tries_twice()) == [-503, 100]
-
-
-def test_of_all_uploads_that_wait_for_room_one_looks_for_stalled_ones(monkeypatch):
-    searches = []
-
-    class CountingSet(set):
-        def __iter__(self):
-            searches.append(self)
-            return super().__iter__()
-
-    monkeypatch.setattr(routes_pictures, "deliveries", CountingSet())
-    monkeypatch.setattr(routes_pictures, "_looked_at", 0.0)
-    monkeypatch.setattr(routes_pictures, "LOOK_EVERY", PATIENCE)
-    for _ in range(400):
-        routes_pictures._end_the_slowest(ledger.uploads.holdings)
-    assert len(searches) == 1

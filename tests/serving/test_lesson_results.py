@@ -2,9 +2,7 @@
 again."""
 
 import gc
-import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,11 +10,10 @@ import torch
 from PIL import Image
 
 from playground.serving import worked
-from playground.serving.cache import MB, Cache
+from playground.serving.cache import MB
 from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
-ROOT = Path(__file__).parent.parent.parent
 SETUP = Setup("bundled")
 
 
@@ -66,13 +63,6 @@ def test_the_bytes_of_a_value_include_all_that_is_in_it(value, megabytes):
     assert worked.bytes_of(value) / MB == pytest.approx(megabytes, abs=0.01)
 
 
-def test_a_result_whose_bytes_can_t_be_counted_is_not_kept():
-    session_cache = worked.lesson_cache()
-    with pytest.raises(TypeError, match="Cache"):
-        worked.cached_result(picture(1), SETUP, session_cache, "x", lambda: (Cache(1),))
-    assert session_cache.bytes == 0
-
-
 def test_a_hundred_sessions_stay_below_their_bound_and_the_longest_unread_one_gives_first(monkeypatch):
     monkeypatch.setattr(worked, "ALL_OWN_BYTES", 10 * MB)
     session_caches = [worked.lesson_cache() for _ in range(100)]
@@ -104,13 +94,6 @@ def test_a_result_about_a_sample_is_made_once_for_everybody_and_bounded(monkeypa
     assert first_cache.bytes == second_cache.bytes == 0
 
 
-def test_another_picture_setup_or_name_has_its_own_result():
-    session_cache, made_values = worked.lesson_cache(), []
-    for shade, setup, name in ((1, SETUP, "x"), (2, SETUP, "x"), (1, Setup("bundled", 2), "x"), (1, SETUP, "y")) * 2:
-        worked.cached_result(picture(shade), setup, session_cache, name, lambda: made_values.append(1))
-    assert len(made_values) == 4
-
-
 def test_a_result_about_an_upload_is_its_session_s_and_goes_with_it():
     first_cache, second_cache = worked.lesson_cache(), worked.lesson_cache()
     worked.cached_result(picture(1), SETUP, first_cache, "x", lambda: array_of(1))
@@ -120,8 +103,3 @@ def test_a_result_about_an_upload_is_its_session_s_and_goes_with_it():
     del first_cache
     gc.collect()
     assert bytes_of_sessions() / MB == pytest.approx(2, abs=0.01)
-
-
-def test_the_readme_s_table_of_memory_has_the_bounds_of_results():
-    match = re.search(r"^\| what lessons worked out.* \| (\d+) MB \|", (ROOT / "deploy/README.md").read_text(), re.M)
-    assert int(match[1]) * MB == worked.SHARED_BYTES + worked.ALL_OWN_BYTES

@@ -105,12 +105,6 @@ def test_the_last_few_pictures_of_a_person_are_kept(clock):
     assert [kept_picture.name for kept_picture in person.pictures.values()] == ["3.jpg", "4.jpg", "2.jpg"]
 
 
-def test_requests_about_samples_keep_nothing_of_a_person(http):
-    http.get("/api/trace?sample=flock&model=bundled", headers=ANNA)
-    http.get("/api/models", headers=ANNA)
-    assert people.find_person(ANNA_KEY) is None
-
-
 @pytest.mark.parametrize(
     "key", ["", "x" * 21, "x" * 65, "x" * 21 + "é", "x" * 30 + " ", "../" * 8, "x" * 10**5, "x" * 21 + "\n"]
 )

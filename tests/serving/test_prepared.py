@@ -10,19 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 from waiting import until
 
 import playground
 from playground.assets import OFFERS, PACKS
-from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.pack import unpack
-from playground.pictures.images import fit
-from playground.samples import PHOTOGRAPHS, SAMPLES, named, samples, start_patch
-from playground.serving import chosen, models, pictures, prepared, queue, routes_traces, traces
+from playground.samples import PHOTOGRAPHS, SAMPLES, named, start_patch
+from playground.serving import chosen, models, pictures, prepared, queue, traces
 from playground.serving.prepared import SamplePack, all_packs, fresh_pack, prepare
 from playground.serving.traces import Setup
 from playground.tracing import Trace, trace
@@ -81,11 +76,6 @@ def assert_close(pack: bytes, other_pack: bytes) -> None:
 def test_the_shipped_layer_equals_that_of_a_fresh_trace():
     new_pack = fresh_pack("meadow", models.load("bundled"), 2)
     assert_close((PACKS / "meadow-2.pack").read_bytes(), prepared.some_layers(new_pack, None))
-
-
-def test_only_the_pack_of_the_first_picture_ships():
-    assert [path.name for path in PACKS.iterdir()] == ["meadow-2.pack"]
-    assert len(layers_of("meadow", detail=2)) == (PACKS / "meadow-2.pack").stat().st_size
 
 
 FIRST_PICTURE_CODE = """
@@ -224,11 +214,6 @@ def test_where_nothing_can_be_written_a_drawing_is_traced_once_and_kept_in_memor
     assert len(passes) == 1, passes
 
 
-def test_preparing_into_an_unwritable_cache_fails_with_a_sentence(unwritable):
-    with pytest.raises(PlaygroundError, match="can't be written"):
-        prepare()
-
-
 def test_a_person_who_chooses_a_drawing_comes_before_the_preparation_of_all(cache, monkeypatch):
     passes, made_names, headers = queue.Queue(), [], []
     monkeypatch.setattr(queue, "passes", lambda: passes)
@@ -247,21 +232,6 @@ def test_a_person_who_chooses_a_drawing_comes_before_the_preparation_of_all(cach
     assert [header["held"] for header in headers] == [[1]]
     assert made_names == DRAWINGS
     assert layers_of("portrait", [1]) is not None
-
-
-def test_an_old_pack_that_another_process_deletes_first_does_no_harm(tmp_path, monkeypatch):
-    monkeypatch.setattr(Path, "glob", lambda folder, _: iter([folder / "deleted-since.pack"]))
-    prepared._write(tmp_path / "cat-2.pack", b"new")
-    assert [path.name for path in tmp_path.iterdir()] == ["cat-2.pack"]
-
-
-def test_an_error_while_a_pack_is_computed_is_not_blamed_on_the_folder(cache, monkeypatch):
-    def fail(*_):
-        raise OSError(24, "Too many open files")
-
-    monkeypatch.setattr(prepared, "fresh_pack", fail)
-    with pytest.raises(OSError, match="Too many open files"):
-        prepare()
 
 
 # Photographs ----------------------------------------------------------------------------------------------------------
@@ -285,56 +255,16 @@ def test_a_photograph_is_prepared_once_and_then_read_layer_by_layer_without_torc
         assert (two_layers.row(layer, 2, (5, 5)) - fresh_trace.row(layer, 2, (5, 5))).abs().max() < 5e-3
 
 
-def test_an_eye_of_the_cat_finds_the_other_eye_where_the_photograph_opens(cat_alone):
-    prepare()
-    cat_trace = Trace.from_bytes(layers_of("chelsea", [cat_alone.look.layer]))
-    eye = start_patch("chelsea", cat_trace.grid)
-    for scale, least_share in (("on", 0.6), ("off", 0.95)):
-        weights = cat_trace.on_grid(cat_trace.row(cat_alone.look.layer, cat_alone.look.head, eye, scale))
-        other_eye = weights[6:12, 10:16].sum().item()  # 5 % of the picture's area
-        print(f"1/√d_k {scale}: the other eye takes {other_eye:.0%}, its strongest patch {weights.max().item():.0%}")
-        assert other_eye > least_share
-    assert weights.max() > 0.9  # without 1/√d_k nearly everything comes from one patch
-
-
 def test_a_photograph_is_not_prepared_on_a_server_that_does_not_offer_its_model(cat_alone, monkeypatch):
     assert [sample_pack.name for sample_pack in all_packs()] == ["chelsea"]
     monkeypatch.setattr(models, "has_photographs", lambda: False)
     assert all_packs() == []
 
 
-@pytest.mark.parametrize("sample", PHOTOGRAPHS, ids=lambda sample: sample.name)
-def test_a_photograph_opens_as_finely_as_any_picture_in_its_model(sample):
-    patch, usual_size = models.patch_and_input(sample.look.model)
-    with Image.open(sample.path) as image:
-        assert fit(image.size, patch, usual_size) == tuple(side * patch for side in sample.look.grid)
-
-
-def test_the_first_picture_is_the_cat_in_the_view_of_its_look(cat_alone):
-    client, look = TestClient(Starlette(routes=routes_traces.ROUTES)), named("chelsea").look
-    description = client.get("/api/trace").json()
-    assert (description["picture"]["sample"], description["model"], description["detail"]) == (
-        "chelsea",
-        "dinov2-small",
-        1,
-    )
-    assert description["opens"] == {"layer": look.layer, "head": look.head}
-    assert "van der Walt" in description["picture"]["credit"]
-
-
 def test_each_picture_opens_in_its_model_unless_an_address_names_one(cat_alone):
     assert chosen.read({"sample": "flock"}, None)[1] == Setup("bundled")
     assert chosen.read({"sample": "chelsea"}, None)[1] == Setup("dinov2-small")
     assert chosen.read({"sample": "chelsea", "model": "bundled"}, None)[1] == Setup("bundled")
-
-
-def test_photographs_stand_first_once_they_are_there(cat_alone, monkeypatch):
-    assert [s.name for s in samples()] == ["chelsea", *(s.name for s in SAMPLES)]
-    with pytest.raises(PlaygroundError, match="download photographs"):
-        _ = named("coffee").path
-    monkeypatch.delenv("PLAYGROUND_BORROWED")
-    assert samples() == SAMPLES
-    assert all_packs() == []
 
 
 @pytest.mark.parametrize("sample", [*PHOTOGRAPHS, *SAMPLES], ids=lambda sample: sample.name)

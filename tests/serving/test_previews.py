@@ -53,9 +53,3 @@ def test_no_word_of_an_address_becomes_markup():
     assert "<script" not in html
     assert "<b>" not in html
     assert 'onload="' not in html
-
-
-def test_a_sample_s_hint_describes_only_its_opening_view():
-    hint = preview_properties({"sample": "flock"})["og:description"]
-    assert hint.startswith("Point at one bird")
-    assert preview_properties({"sample": "flock", "layer": "1"})["og:description"] == routes_figures.HINT_OF_ANY_VIEW

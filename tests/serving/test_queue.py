@@ -5,8 +5,9 @@ from waiting import PATIENCE, until
 
 from playground.errors import Busy, PlaygroundError
 from playground.serving import ledger
+from playground.serving import queue as serving_queue
 from playground.serving.ledger import NOBODY, Ledger, Visitor
-from playground.serving.queue import MOST_OF_KEY, SHORT_LINE, Queue, Ticket
+from playground.serving.queue import MOST_OF_KEY, SHORT_LINE, Asker, Left, Queue, Ticket, working_for
 
 
 def test_never_more_at_once_than_allowed_and_all_get_their_turn():
@@ -65,46 +66,13 @@ def known(monkeypatch):
     return note
 
 
-def test_who_waits_is_told_how_many_come_first(busy):
+def test_a_waiter_who_leaves_gives_the_place_back(busy, monkeypatch):
     queue, release = busy
-    counts = []
+    monkeypatch.setattr(serving_queue, "LOOK_EVERY", 0.01)
 
-    def tell(before):
-        counts.append(before)
-        release.set()
-
-    with queue.take(tell):
-        assert counts == [1, 0]
-
-
-def test_a_request_that_may_come_from_the_same_page_is_no_person_who_comes_first():
-    queue = Queue(1)
-    me, keyless, stranger = Visitor("me", "here"), Visitor("", "here"), Visitor("them", "there")
-    # a request without a key may come from the same page
-    for visitor, expected in ((me, 0), (keyless, 0), (stranger, 1)):
-        counts = []
-        first = queue.take(visitor=visitor)
-        first.__enter__()
-
-        def tell(count, told_counts=counts, first=first):
-            told_counts.append(count)
-            if len(told_counts) == 1:
-                first.__exit__(None, None, None)
-
-        with queue.take(tell, visitor=me):
-            assert counts == [expected, 0], (visitor, counts)
-
-
-def test_a_waiter_who_leaves_gives_the_place_back(busy):
-    queue, release = busy
-
-    class Left(Exception):
-        pass
-
-    def tell(_):
-        raise Left
-
-    with pytest.raises(Left), queue.take(tell):
+    asker = Asker()
+    asker.has_left = True
+    with working_for(asker), pytest.raises(Left), queue.take():
         raise AssertionError("it was not the turn")
     assert queue.line == []
     release.set()
@@ -147,23 +115,10 @@ def line(known):
 
 
 def test_a_person_with_ten_questions_keeps_a_stranger_waiting_for_one(line):
-    own_tickets = [join(line, Visitor("me")) for _ in range(10)]
-    stranger = join(line, Visitor("stranger"))
-    assert line.ahead(stranger) == (2, 2)  # the ticket at work, and one of `own_tickets`
-    assert [line.ahead(ticket)[0] for ticket in own_tickets] == [1, *range(3, 12)]
+    for _ in range(10):
+        join(line, Visitor("me"))
+    join(line, Visitor("stranger"))
     assert [visitor.person for visitor in service_order(line)] == ["me", "stranger", *["me"] * 9]
-
-
-def test_people_of_one_network_who_pay_together_count_each_among_those_who_come_first(line):
-    join(line, Visitor("anna", "a school"))
-    assert line.ahead(join(line, Visitor("bert", "a school"))) == (2, 2)
-
-
-def test_a_stranger_s_long_work_does_not_count_among_those_who_come_first(known):
-    queue = Queue(extra_long=1, costs=Ledger(lambda: 0.0))
-    join(queue, Visitor("me"))
-    join(queue, Visitor("stranger"), seconds=5.0)
-    assert queue.ahead(join(queue, Visitor("me"))) == (1, 0)
 
 
 def test_people_take_turns_also_when_one_comes_later(line):
@@ -209,28 +164,6 @@ def ask_in_threads(queue, visitors: list[Visitor], finer: bool = False) -> tuple
     return threads, served_visitors
 
 
-def test_a_stranger_comes_before_a_script_with_many_keys_at_one_address(busy):
-    queue, release = busy
-    script = [Visitor(f"nobody {i}", "10.0.0.1") for i in range(30)]
-    stranger = Visitor("ann", "10.0.0.2")
-    threads, served_visitors = ask_in_threads(queue, [*script, stranger])
-    release.set()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert served_visitors.index(stranger) <= 1
-    assert [visitor for visitor in served_visitors if visitor != stranger] == script
-
-
-def test_two_networks_take_turns(busy):
-    queue, release = busy
-    first_visitors, second_visitors = ([Visitor(f"{i}", address) for i in range(5)] for address in ("a", "b"))
-    threads, served_visitors = ask_in_threads(queue, [*first_visitors, *second_visitors])
-    release.set()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert "".join(visitor.address for visitor in served_visitors) in ("ab" * 5, "ba" * 5)
-
-
 @pytest.mark.parametrize("has_keys", [True, False], ids=["minted keys", "no keys"])
 def test_all_newcomers_of_a_network_count_as_one_person(busy, has_keys, known):
     """Once, 400 questions without a key made another person of the same address wait for half a minute."""
@@ -243,24 +176,6 @@ def test_all_newcomers_of_a_network_count_as_one_person(busy, has_keys, known):
         thread.join(PATIENCE)
     assert [place for place, visitor in enumerate(served_visitors) if visitor == ann] == [1, 3]
     assert [visitor for visitor in served_visitors if visitor != ann] == script
-
-
-def test_a_finer_answer_waits_for_people_without_any_answer(busy):
-    queue, release = busy
-    finer_places, served_visitors = [], []
-
-    def refine():
-        with queue.take(visitor=Visitor("ann", "a"), finer=True):
-            finer_places.append(len(served_visitors))
-
-    thread = threading.Thread(target=refine)
-    thread.start()
-    until(lambda: queue.line, "nobody joined the queue")
-    threads, served_visitors = ask_in_threads(queue, [Visitor(f"{i}", "a") for i in range(3)])
-    release.set()
-    for worker in (thread, *threads):
-        worker.join(PATIENCE)
-    assert finer_places == [3]
 
 
 def test_of_hundreds_who_wait_only_those_wake_whose_turn_it_is(known):

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 
 from playground.analysis import occlusion, patching
-from playground.figures.drawing import captions
 from playground.pack import unpack
-from playground.serving import effort, people, pictures, routes_beyond, traces
+from playground.serving import effort, people, pictures, traces
 from playground.serving.traces import Setup
 from serving.test_routes_traces import describe, get_part
-from serving.visits import ANNA, assert_refused, bring, client
+from serving.visits import ANNA, assert_refused, client
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 FLOCK = {"sample": "flock", "model": "bundled", "detail": "1"}
-MEADOW = {"sample": "meadow", "model": "bundled", "detail": "1"}
 
 
 @pytest.fixture
@@ -31,11 +29,6 @@ def flock_trace():
 def header_and_values(answer) -> tuple[dict, np.ndarray]:
     header, arrays = unpack(answer.content)
     return header, arrays["matrix"][0].astype(np.float32)
-
-
-def test_relevance_of_a_label_is_python_s(http, flock_trace):
-    _, values = header_and_values(get_part(http, FLOCK, "relevance", label="5"))
-    np.testing.assert_allclose(values, flock_trace.relevance(label=5), atol=1e-3)
 
 
 def test_the_labels_come_with_their_numbers_the_likeliest_first(http, flock_trace):
@@ -85,25 +78,6 @@ def test_each_step_of_an_occlusion_continues_the_last_and_says_how_well_relevanc
     )
 
 
-@pytest.mark.slow
-def test_an_occlusion_of_a_label_is_in_logits_and_says_its_blocks_as_a_figure_does(http, flock_trace):
-    """The route and Python blank the same blocks: one constant limits the passes, one rule gives the blocks' sides."""
-    header, values = header_and_values(get_part(http, FLOCK, "occluded", label="11", by="mean", step="3"))
-    *_, last_state = occlusion.occlusion(occlusion.Blanking(flock_trace, occlusion.Target(label=11)))
-    np.testing.assert_allclose(values, last_state.map.flatten(), rtol=2e-3, atol=1e-4)
-    assert (values < 0).any()
-    assert header["passes"] == last_state.passes == occlusion.passes_of(flock_trace.grid)
-    assert header["side"] == occlusion.side_of(flock_trace.grid)
-    assert header["how"].startswith(f"blanked in {captions.sides(last_state.sides)}; in logits (its own"), header
-    assert "unmoved" not in header
-
-
-def test_where_no_block_moves_a_label_the_answer_names_the_least_move(http, monkeypatch):
-    monkeypatch.setitem(occlusion.LEAST_MOVE, "label", 50.0)
-    header, _ = header_and_values(get_part(http, MEADOW, "occluded", label="11", by="noise", step="0"))
-    assert (header["floor"], header["unmoved"]) == (50.0, "50 logits")
-
-
 def test_patching_from_another_picture_equals_python_s(http, flock_trace):
     header, values = header_and_values(
         get_part(http, FLOCK, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"})
@@ -114,14 +88,6 @@ def test_patching_from_another_picture_equals_python_s(http, flock_trace):
     assert [label for label, *_ in header["labels"]] == [
         label for label, *_ in patching.changed_labels(flock_trace.vit, patched_trace)
     ]
-
-
-def test_a_patched_answer_from_one_s_own_picture_is_not_cached(http):
-    picture_id = bring(http, ANNA)["id"]
-    answer = get_part(
-        http, FLOCK, "patched", ANNA, query="4,9", there="1,1", layer="2", **{"with": f"mine:{picture_id}"}
-    )
-    assert answer.headers["Cache-Control"] == "private, no-store"
 
 
 def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, monkeypatch):
@@ -135,12 +101,3 @@ def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, mo
     }.items():  # fmt: skip
         answer = http.get(f"/api/trace/{digest}/{name}", params=FLOCK | words)
         assert "would take about" in assert_refused(answer, 400), name
-
-
-def test_the_passes_of_an_occlusion_follow_the_time_there_is(flock_trace, monkeypatch):
-    monkeypatch.setattr(effort, "seconds", lambda vit, patches: 1.0)
-    assert routes_beyond._most_passes(flock_trace, 180) == 60
-    monkeypatch.setattr(effort, "seconds", lambda vit, patches: 100.0)
-    assert routes_beyond._most_passes(flock_trace, 180) == 24
-    monkeypatch.setattr(effort, "seconds", lambda vit, patches: 0.01)
-    assert routes_beyond._most_passes(flock_trace, 180) == 180

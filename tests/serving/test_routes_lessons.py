@@ -36,14 +36,14 @@ def test_a_lesson_is_about_a_person_s_photograph_only_for_who_has_its_key():
     with client() as http:
         picture_id = bring(http, ANNA)["id"]
         words = {"mine": picture_id, "model": "bundled", "whole": "yes"}
-        own = http.get("/api/lessons/weight/carries", params=words, headers=ANNA)
+        own = http.get("/api/lessons/block/stream", params=words, headers=ANNA)
         assert own.status_code == 200, own.text
         kept = {"If-None-Match": own.headers["ETag"]}
-        again = http.get("/api/lessons/weight/carries", params=words, headers=ANNA | kept)
+        again = http.get("/api/lessons/block/stream", params=words, headers=ANNA | kept)
         assert (again.status_code, again.content) == (304, b""), "what a browser has kept does not come again"
-        assert own.json() != played("weight", "carries", **OF_MEADOW)
+        assert own.json() != played("block", "stream", **OF_MEADOW)
         for stranger in (BERT, {}):
-            answer = http.get("/api/lessons/weight/carries", params=words, headers=stranger | kept)
+            answer = http.get("/api/lessons/block/stream", params=words, headers=stranger | kept)
             assert_refused(answer, 404)
             assert answer.json()["forgotten"] == picture_id
         people.forget(ANNA["X-Playground-Key"])
@@ -56,7 +56,7 @@ def test_a_lesson_or_a_step_that_there_is_not_is_refused_in_a_sentence(path):
 
 
 STEPS_WITH_PICTURES = [
-    (name, step) for name, lesson in LESSONS.items() for step, record in lesson.steps.items() if record.own is not None
+    (name, step) for name, lesson in LESSONS.items() for step, record in lesson.steps.items() if record.picture
 ]
 
 
@@ -82,41 +82,12 @@ def test_a_model_that_is_too_large_is_refused_with_a_sentence():
 
 # What a lesson works out lies in the server's caches
 
-COSTLY_STEPS = [
-    ("by_hand", "colours", {}),
-    ("patches", "cut", {}),
-    ("patches", "filters", {}),
-    ("patches", "positions", {}),
-    ("patches", "shuffle", {}),
-    ("shapes", "walk", {"example": "one-head"}),
-    ("block", "stream", {}),
-    ("block", "mlp", {}),
-    ("block", "answer", {}),
-    ("scale", "model", {}),
-    ("heads", "row", {}),
-    ("heads", "atlas", {}),
-    ("heads", "off", {"off": "3.0"}),
-    ("weight", "carries", {}),
-    ("two_ways", "shift", {}),
-    ("code", "twice", {}),
-]
-
 
 @pytest.fixture
 def nothing_kept():
     worked.shared_results.cache_clear()
     yield
     worked.shared_results.cache_clear()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("nothing_fetched", "nothing_kept")
-@pytest.mark.parametrize(("name", "step", "words"), COSTLY_STEPS, ids=lambda one: str(one))
-def test_a_dropped_result_is_made_again_with_the_same_numbers(name, step, words):
-    parts = played(name, step, sample="flock", **words)
-    assert worked.shared_results().bytes > 0
-    worked.shared_results().drop_where(lambda key: True)
-    assert played(name, step, sample="flock", **words) == parts
 
 
 @pytest.mark.usefixtures("nothing_fetched", "nothing_kept")

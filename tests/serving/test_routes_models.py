@@ -1,19 +1,16 @@
 """The models over HTTP: their cards, small pictures, and downloads for which people wait."""
 
-import io
 import threading
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.serving import models, people, pictures, routes_models, settings
-from playground.serving.routes_models import PREVIEW_WIDTH, ROUTES, preview
+from playground.serving.routes_models import ROUTES
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
 CLIP = "vit_base_patch16_clip_224.openai"
@@ -104,22 +101,6 @@ def test_a_server_with_a_list_of_its_own_is_not_searched(client, server, monkeyp
     assert status_and_sentence(answer) == (403, "This server offers the models of its list and no others.")
 
 
-def test_a_search_of_many_letters_is_refused(client, server):
-    status, sentence = status_and_sentence(client.get("/api/models", params={"search": "x" * 5000}))
-    assert (status, "5,000 letters" in sentence) == (400, True), sentence
-
-
-def test_the_preview_that_the_server_sends_is_the_one_drawn_in_python(client, server):
-    answer = client.get("/api/preview?sample=flock&model=bundled")
-    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "image/jpeg"), answer.text
-    assert "public" in answer.headers["Cache-Control"]
-    shown_pixels = np.asarray(Image.open(io.BytesIO(answer.content)), int)
-    pixels = np.asarray(preview(pictures.sample("flock"), "bundled", None), int)
-    assert shown_pixels.shape == pixels.shape
-    assert shown_pixels.shape[1] == PREVIEW_WIDTH
-    assert np.abs(shown_pixels - pixels).mean() < 6, "more than what JPEG loses"
-
-
 def test_a_preview_of_one_s_own_photograph_is_for_its_owner_alone(client, server):
     photograph = pictures.upload(pictures.sample("flock").jpeg, "mine.jpg")
     people.enter(ANNA["X-Playground-Key"]).take(photograph)
@@ -127,14 +108,6 @@ def test_a_preview_of_one_s_own_photograph_is_for_its_owner_alone(client, server
     answer = client.get(address, headers=ANNA)
     assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-store"), answer.text
     assert [client.get(address, headers=who).status_code for who in (BERT, {})] == [404, 404]
-
-
-def test_nothing_is_fetched_for_a_preview(client, server, monkeypatch):
-    monkeypatch.setattr(models, "is_here", lambda name: name != CLIP)
-    monkeypatch.setattr(models, "load", lambda name: pytest.fail("it was loaded"))
-    status, sentence = status_and_sentence(client.get(f"/api/preview?sample=flock&model={CLIP}"))
-    assert status == 404
-    assert "CLIP B/16" in sentence
 
 
 @pytest.mark.parametrize("words", ["sample=nothing&model=bundled", "sample=flock&model=../../etc/passwd", "mine=0123"])
@@ -185,15 +158,6 @@ def test_another_person_does_not_see_a_download_and_cannot_end_it(client, hub):
     assert client.get(DOWNLOAD, headers=ANNA).json()["over"] is False
 
 
-def test_a_person_has_one_download_at_a_time(client, hub):
-    client.post(DOWNLOAD, headers=ANNA)
-    other_model = "/api/fetching?model=vit_base_patch16_224.mae"
-    assert client.post(other_model, headers=ANNA).status_code == 200
-    assert client.get(DOWNLOAD, headers=ANNA).status_code == 404
-    assert client.get(other_model, headers=ANNA).status_code == 200
-    until(lambda: list(routes_models._downloads) == [("vit_base_patch16_224.mae",)], "the first goes on")
-
-
 def test_one_house_of_many_networks_leaves_a_download_for_others(hub, monkeypatch):
     for number in range(3):
         routes_models.wait_for(f"key {number}", f"model {number}", f"2001:db8:1:2{number:02x}::/64")
@@ -216,12 +180,6 @@ def test_another_site_begins_and_ends_no_download(client, hub):
         403, 403,
     )  # fmt: skip
     assert client.get(DOWNLOAD, headers=ANNA).json()["over"] is False
-
-
-def test_a_model_that_is_here_needs_no_download(client, server):
-    reply = client.post("/api/fetching?model=bundled", headers=ANNA).json()
-    assert (reply["over"], reply["arrived"], reply["trouble"]) == (True, True, None)
-    assert not routes_models._downloads
 
 
 def test_a_server_that_fetches_nothing_says_so(client, hub, server):

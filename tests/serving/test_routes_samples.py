@@ -59,23 +59,3 @@ def test_an_old_or_unknown_address_is_refused(http, path, status):
     assert answer.status_code == status, answer.text
     if "application/json" in answer.headers["Content-Type"]:
         assert_refused(answer, status)
-
-
-def test_the_list_has_another_address_when_something_else_is_here(monkeypatch):
-    drawings, former_address = tuple(SAMPLES), routes_samples.address()
-    assert routes_samples.edition(drawings, False) == former_address.rpartition("/")[2]
-    assert (
-        len({former_address, routes_samples.edition(drawings[1:], False), routes_samples.edition(drawings, True)}) == 3
-    )
-    routes_samples.edition.cache_clear()
-    monkeypatch.setattr(routes_samples, "sample_digest", lambda name: f"another {name}")
-    assert routes_samples.address() != former_address
-    routes_samples.edition.cache_clear()
-
-
-def test_for_the_list_nothing_is_computed(http, monkeypatch):
-    from playground.serving import traces
-
-    routes_samples.sample_list_json.cache_clear()
-    monkeypatch.setattr(traces, "_run", lambda *_: pytest.fail("a pass was made"))
-    assert http.get(f"/{routes_samples.address()}").status_code == 200

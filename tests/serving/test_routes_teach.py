@@ -8,7 +8,7 @@ import pytest
 from playground.figures import teaching as printed
 from playground.lessons import teaching
 from playground.lessons.registry import LESSONS
-from playground.serving import ledger, people, queue, slides
+from playground.serving import people, slides
 from playground.serving.here import Here
 from serving.visits import ANNA, BERT, assert_refused, bring, client
 
@@ -36,16 +36,6 @@ def test_the_material_names_every_plan_scene_note_question_and_sheet():
     assert (again.status_code, again.content) == (304, b""), "what a browser has kept does not come again"
 
 
-def test_the_page_hears_how_many_are_there_and_how_many_wait(monkeypatch):
-    monkeypatch.setattr(ledger, "present", ledger.Present(ledger.costs))
-    for key in ("one", "two", "two"):
-        ledger.present.note(ledger.Visitor(key, "203.0.113.7"))
-    with client() as http:
-        answer = http.get("/api/teach/people")
-    assert answer.json() == {"people": 2, "waiting": queue.passes().waiting_count}
-    assert answer.headers["Cache-Control"] == "no-store"
-
-
 @pytest.mark.parametrize("paper", printed.PAPERS)
 @pytest.mark.parametrize("name", printed.SHEETS)
 def test_every_sheet_is_there_on_both_papers(name, paper):
@@ -53,12 +43,6 @@ def test_every_sheet_is_there_on_both_papers(name, paper):
         answer = http.get(f"/api/teach/{name}-{paper}.pdf")
     assert answer.headers["Content-Type"] == "application/pdf"
     assert answer.content.startswith(b"%PDF")
-
-
-@pytest.mark.parametrize("file", ["nothing-A4", "handout-A5", "quiz-key-a4"])
-def test_a_sheet_or_a_paper_that_there_is_not_is_refused_in_a_sentence(file):
-    with client() as http:
-        assert "there are handout" in assert_refused(http.get(f"/api/teach/{file}.pdf"), 404)
 
 
 @pytest.mark.parametrize("scenes", ["", "nothing", "<b>", "1,2", "9" * 5000])

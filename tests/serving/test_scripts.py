@@ -4,7 +4,7 @@ import pytest
 
 from playground.serving import lesson_scripts, scripts
 from playground.ui.site import page
-from serving.visits import assert_refused, client
+from serving.visits import client
 
 SCRIPT, STYLES = "shell/shared.js", page.SHARED_PAGE_FILES[1:]
 
@@ -37,15 +37,6 @@ def test_every_script_that_a_page_mounts_comes_from_its_own_address(http):
             assert answer.text.count("export default") == answer.text.count(f"export default {script.mounts};") == 1
         text_at[address] = answer.text
     assert len(set(text_at.values())) == len(text_at)
-
-
-def test_an_old_address_is_gone_and_the_page_is_asked_to_reload(http):
-    assert "reload" in assert_refused(http.get(f"/api/app/{'0' * 16}/{SCRIPT}"), 410)
-
-
-def test_a_mix_of_script_and_styles_that_no_page_needs_is_gone(http):
-    assert_refused(http.get(f"/{scripts.address(SCRIPT, 'shell/toolbar.css')}"), 410)
-    assert_refused(http.get(f"/{scripts.address('core/core.js')}"), 404)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,6 @@ from playground.serving import settings
 from playground.serving.settings import Settings
 
 
-def test_without_any_variable_everything_has_its_default():
-    assert settings.read({}) == Settings()
-
-
 def test_every_variable_is_read():
     environment = {
         "PLAYGROUND_MODELS": "vit_a  vit_b", "PLAYGROUND_MODELS_DIR": "/models", "PLAYGROUND_OPEN": "no",

@@ -1,11 +1,6 @@
 """What a server does once, when it starts: it checks its settings, and warms up until it is ready."""
 
-import os
-import re
-import subprocess
-import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +8,6 @@ from playground.errors import PlaygroundError
 from playground.serving import cache, models, prepared, settings, starting
 from playground.serving.settings import Settings
 from serving.visits import client
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -38,13 +31,6 @@ def test_a_folder_without_a_labelled_data_set_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_CIFAR", str(tmp_path))
     with pytest.raises(PlaygroundError, match=r"PLAYGROUND_CIFAR: .*data_batch_1\.bin"):
         starting.check_settings()
-
-
-def test_every_kind_of_model_may_be_offered(tmp_path, monkeypatch):
-    names = ("untrained", "dinov2-small", "ViT-S/16", "vit_tiny_patch16_224.augreg_in21k")
-    wanted = Settings(models=names, models_dir=str(tmp_path), device="cpu", open=False)
-    monkeypatch.setattr(settings, "now", lambda: wanted)
-    starting.check_settings()
 
 
 @pytest.fixture
@@ -82,15 +68,3 @@ def test_a_model_that_cannot_be_loaded_keeps_no_server_from_being_ready(is_ready
     starting.warm_up()
     assert is_ready()
     assert "bundled is damaged" in caplog.text
-
-
-def test_torch_s_threads_sleep_while_they_wait_for_each_other():
-    """Their library reads the wish once, when torch is imported, so the app has to make it earlier."""
-    code = "import sys, playground.ui.server; assert 'torch' not in sys.modules; import torch"
-    environment = {name: word for name, word in os.environ.items() if name not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
-    ran = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=environment | {"OMP_DISPLAY_ENV": "verbose"},
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    spins = re.findall(r"(?:GOMP_SPINCOUNT|KMP_BLOCKTIME) ?= ?'(\d+)", ran.stderr)
-    assert spins == ["0"] or "OMP_WAIT_POLICY" not in ran.stderr, ran.stderr

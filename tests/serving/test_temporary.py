@@ -1,6 +1,5 @@
 """The app runs without a writable disk, and for a user without an entry in the list of users."""
 
-import os
 import pwd
 import tempfile
 from pathlib import Path
@@ -53,15 +52,3 @@ def test_a_user_without_a_home_gets_one_that_nobody_could_fill_before(nobody, mo
     assert home.parent == tmp_path
     assert not any(home.iterdir())
     assert home.stat().st_mode & 0o077 == 0
-
-
-def test_a_user_without_a_home_and_without_a_folder_lives_at_the_root(nobody, nothing_can_be_written, monkeypatch):
-    monkeypatch.setattr(settings, "MEMORY_FOLDER", "/none")
-    settings.find_a_home()
-    assert os.environ["HOME"] == "/"
-
-
-def test_a_user_with_a_home_keeps_it(monkeypatch, tmp_path):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    settings.find_a_home()
-    assert Path.home() == tmp_path

@@ -8,11 +8,10 @@ from waiting import PATIENCE, until
 
 from playground.analysis import block
 from playground.analysis.ablation import ablation_effect, additivity, passes_of_additivity
-from playground.analysis.heads import disagreement
-from playground.analysis.scale import sharpness
+from playground.analysis.heads import disagreement, head_report
 from playground.errors import PlaygroundError
 from playground.lessons import experiments
-from playground.serving import effort, ledger, models, queue, traces
+from playground.serving import effort, ledger, models, queue
 from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
 from serving.visits import played, texts_in
@@ -22,7 +21,7 @@ WORK_OF_MANY_PASSES = {
     "without": lambda seen, give_way: ablation_effect(seen, {(0, 0)}, give_way),
     "stream": block.stream,
     "differing": disagreement,
-    "sharpness": lambda seen, give_way: sharpness(seen, 1.0, give_way),
+    "report": lambda seen, give_way: head_report(seen, (0, 0), None, give_way),
     "rollout": lambda seen, give_way: seen.rollout(None, give_way),
     "the fused kernel": lambda seen, give_way: experiments.measure(8, give_way=give_way),
 }
@@ -69,14 +68,6 @@ def test_somebody_else_is_served_between_two_passes(one_queue, small_trace):
     assert one_queue.line == []
 
 
-def test_short_work_does_not_give_way(one_queue, small_trace, monkeypatch):
-    monkeypatch.setattr(queue, "SLICE_SECONDS", float("inf"))
-    stranger = Stranger(one_queue, small_trace.vit)
-    with queue.turns() as give_way:
-        additivity(small_trace, small_trace.layers - 1, give_way)
-    assert stranger.leave() == [*["a pass"] * (small_trace.heads + 2), "the stranger"]
-
-
 def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_queue, monkeypatch):
     """Once, all of 300 askers had begun, each with its partial result in memory, and none was finished."""
     monkeypatch.setattr(queue, "_long_queue", cache(lambda: Queue(queue.MOST_LONG)))
@@ -113,7 +104,7 @@ def test_only_a_few_have_begun_long_work_and_short_work_comes_in_between(one_que
     assert finished_counts[0] < 8
 
 
-class Leaving(queue.Nobody):
+class Leaving(queue.Asker):
     """A person who has left when the queue asks for the third time."""
 
     times_asked = 0
@@ -131,14 +122,6 @@ def test_work_of_many_passes_ends_when_its_asker_has_left(one_queue, small_trace
         work(small_trace, give_way)
     assert person.times_asked == 3
     assert one_queue.line == []
-
-
-def test_the_sum_of_heads_is_measured_in_pieces(one_queue):
-    """The lesson lets the stranger go first between two passes."""
-    traces.sample_traces.cache_clear()  # a cached trace may belong to another model object, without the hook
-    stranger = Stranger(one_queue, models.load("untrained"))
-    played("heads", "sum", model="untrained", sample="flock")
-    assert stranger.leave()[:3] == ["a pass", "the stranger", "a pass"]
 
 
 def test_work_of_too_many_passes_is_refused_with_a_size_that_would_do(monkeypatch):

@@ -73,13 +73,6 @@ def test_a_person_who_asks_for_another_model_has_left_the_first(clock):
     assert not second_download.over
 
 
-def test_a_person_who_asks_twice_waits_once(clock):
-    download = routes_models.wait_for(ANNA, "model")
-    assert routes_models.wait_for(ANNA, "model") is download
-    routes_models.stop_waiting(ANNA, "model")
-    until(lambda: download.over, "it goes on, though nobody waits")
-
-
 def test_the_number_of_simultaneous_downloads_is_bounded(clock):
     for number in range(MOST_DOWNLOADS):
         routes_models.wait_for(f"{number}" * 22, f"model {number}")
@@ -88,14 +81,6 @@ def test_the_number_of_simultaneous_downloads_is_bounded(clock):
     routes_models.wait_for(ANNA, "model 0")  # more people may wait for a model that is on its way
     routes_models.stop_waiting("1" * 22, "model 1")
     routes_models.wait_for(BERT, "one more")
-
-
-def test_one_network_leaves_a_model_s_place_to_others(clock):
-    for number in range(MOST_DOWNLOADS - 1):
-        routes_models.wait_for(f"{number}" * 22, f"model {number}", "greedy")
-    with pytest.raises(PlaygroundError, match="on their way to this server already"):
-        routes_models.wait_for(ANNA, "one more", "greedy")
-    routes_models.wait_for(BERT, "one more", "elsewhere")
 
 
 # Downloads: one per model for everybody, stopped when nobody waits, refused at once without the hub
@@ -180,10 +165,3 @@ def test_models_on_this_machine_come_first_and_have_plain_names(monkeypatch):
     assert {card.name for card in cards[: len(present_names)]} == present_names
     assert not any(card.here for card in cards[len(present_names) :])
     assert not [card.title for card in cards if "_" in card.title]
-
-
-def test_a_search_finds_any_plain_vit_by_its_plain_name_too():
-    cards = models.search("clip large 14")
-    assert cards
-    assert all("CLIP L/14" in card.title or "clip" in card.name for card in cards)
-    assert models.search("resnet50") == []

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from playground.figures.drawing import light
-from playground.serving import models, pictures, traces, wall
+from playground.serving import pictures, traces, wall
 from serving.visits import client
 
 
@@ -15,11 +15,6 @@ from serving.visits import client
 def _(request):
     request.getfixturevalue("really_here")("photographs")
     request.getfixturevalue("really_here")("dinov2-small")
-
-
-def test_there_are_24_different_moments_of_photographs_and_drawings():
-    assert len(wall.on_this_machine()) == len(set(wall.MOMENTS)) == 24
-    assert {moment.shown_sample.kind for moment in wall.MOMENTS} == {"photograph", "drawing"}
 
 
 @pytest.mark.parametrize("number", [0, 1, 9])
@@ -70,8 +65,3 @@ def test_the_list_leads_to_the_pictures_and_an_old_address_is_refused():
         assert http.get("/api/moments/0123456789abcdef/0.jpg").status_code == 410
         edition = entries[0]["picture"].split("/")[2]
         assert http.get(f"/api/moments/{edition}/24.jpg").status_code == 400
-
-
-def test_without_dinov2_the_wall_shows_drawings_only(monkeypatch):
-    monkeypatch.setattr(models, "has_photographs", lambda: False)
-    assert {moment.shown_sample.kind for moment in wall.on_this_machine()} == {"drawing"}

@@ -1,8 +1,5 @@
 """`Here`: the picture and the settings of a person on a page that the server draws."""
 
-import gc
-import weakref
-
 import pytest
 from serving.visits import photograph
 
@@ -53,30 +50,6 @@ def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_pers
     assert (worked.shared_results().bytes, traces.sample_traces().bytes) == former_bytes
     assert person.drop(mine_id)
     assert (person.traces.bytes, person.results.bytes) == (0, 0)
-
-
-def test_what_a_lesson_works_out_about_a_sample_is_everybody_s():
-    made_values = []
-    for key in (KEY, OTHER_KEY, None):
-        here = Here({"sample": "flock", "model": "untrained"}, {}, key)
-        here.cached(("once", "for all"), lambda: made_values.append(1) or "found")
-    assert made_values == [1]
-
-
-def test_a_page_that_is_left_open_does_not_keep_a_picture_that_is_forgotten(mine_id):
-    here = Here({"mine": mine_id}, {}, KEY)
-    picture_ref = weakref.ref(here.picture)
-    people.forget(KEY)
-    gc.collect()
-    assert picture_ref() is None
-    with pytest.raises(PlaygroundError, match="sent again"):
-        _ = here.picture
-    assert here.words()["mine"] == mine_id, "which the address goes on saying, so that it can be brought again"
-
-
-def test_the_address_keeps_the_grid_and_the_comparison():
-    words = {"sample": "flock", "model": "bundled", "detail": "2", "with": "sample:meadow"}
-    assert Here(words).words() == words
 
 
 @pytest.mark.parametrize(

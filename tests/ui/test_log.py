@@ -3,8 +3,6 @@
 import json
 import logging
 
-import pytest
-
 from playground.ui.log import JsonFormatter
 
 
@@ -30,9 +28,3 @@ def test_each_event_is_one_line_with_fields():
 
 def test_an_error_s_trace_stands_in_a_field():
     assert "ValueError: no memory" in logged_event(ValueError("no memory"))["trace"]
-
-
-@pytest.mark.parametrize("words", ["ünïcode", '"quoted"'])
-def test_words_stand_in_the_log_as_they_are(words):
-    record = logging.LogRecord("playground", logging.INFO, "here.py", 1, words, (), None)
-    assert json.loads(JsonFormatter().format(record))["message"] == words

@@ -10,17 +10,19 @@ import sys
 from pathlib import Path
 
 import pytest
-from starlette.testclient import TestClient
+from starlette.testclient import TestClient, WebSocketDenialResponse
 from waiting import PATIENCE
 
 from playground.serving import ledger
 from playground.serving.hosts import is_foreign
+from playground.ui.headers import POLICY, WORKBENCH_POLICY
 from playground.ui.pages import LESSONS
 from playground.ui.server import app
 from playground.ui.site import page
 from playground.ui.workbench import FOREIGN_CODE, OwnPages
 
 ROOT = Path(__file__).parent.parent.parent
+SOCKET = "/workbench/_stcore/stream"
 ADDRESSES = ["/", "/microscope", "/moments", "/story", *(f"/{lesson.name}" for lesson in LESSONS)]
 
 
@@ -105,6 +107,17 @@ def test_below_a_base_path_the_page_its_api_and_the_workbench_are_found():
     paths = ("/tools/a/", "/tools/a/scale", "/tools/a/healthz", "/healthz", "/tools/a/workbench")
     found = try_addresses(*paths, STREAMLIT_SERVER_BASE_URL_PATH="tools/a")
     assert found == [*["200 False"] * 4, "200 True", "True"]
+
+
+def test_the_whole_server_refuses_foreign_names_and_foreign_pages(http):
+    for path in ("/", "/api/models", "/healthz", "/workbench/"):
+        answer = http.get(path, headers={"Host": "evil.example", "X-Forwarded-Host": "localhost"})
+        assert (answer.status_code, "PLAYGROUND_HOSTS" in answer.text) == (403, True), path
+    for headers in ({"Origin": "https://other.example"}, {"Host": "evil.example", "Origin": "http://evil.example"}):
+        with pytest.raises(WebSocketDenialResponse), http.websocket_connect(SOCKET, headers=headers):
+            pass
+    for path, policy in (("/", POLICY), ("/nothing.js", POLICY), ("/workbench/", WORKBENCH_POLICY)):
+        assert http.get(path).headers["Content-Security-Policy"] == policy, path
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The workbench: its pages run, and say what the model says."""
 
 import re
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import playground
+from playground import training
 from playground.assets import BUNDLED_MODEL, SAMPLES
-from playground.training import quick
 
 APP = Path(__file__).parent.parent.parent / "app.py"
 PATIENCE = 300  # seconds: a busy machine
@@ -99,9 +99,7 @@ def test_many_images_are_measured(workbench, page):
 
 
 def test_two_models_are_trained(workbench, monkeypatch):
-    recipes = quick.recipes
-    short = {name: replace(recipe, steps=20) for name, recipe in recipes().items()}
-    monkeypatch.setattr(quick, "recipes", lambda seed: short)
+    monkeypatch.setattr(training, "train", partial(training.train, steps=20))
     app = workbench.switch_page("pages/train.py").run()
     app.button[0].click().run()
     assert not app.exception, app.exception

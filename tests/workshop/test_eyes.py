@@ -47,9 +47,3 @@ def test_the_share_leaves_out_the_query_and_its_neighbours(eyes):
     weights[0, 0], weights[0, 1], weights[0, 24], weights[0, 12] = 0.5, 0.3, 0.1, 0.1
     assert eyes.partner_share_and_finds(weights, query_mask, partner_mask)[0].tolist() == pytest.approx([0.5])
     assert eyes.partner_share_and_finds(torch.eye(25), query_mask, partner_mask)[0].tolist() == [0.0]
-
-
-def test_a_sharper_row_is_the_row_at_a_larger_scale(eyes):
-    scores = torch.randn(4, 9, generator=torch.Generator().manual_seed(0))
-    weights = eyes.sharper(scores.softmax(-1), 3)
-    assert torch.allclose(weights / weights.sum(-1, keepdim=True), (3 * scores).softmax(-1), atol=1e-6)

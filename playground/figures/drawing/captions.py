@@ -1,17 +1,16 @@
-"""The words of a figure: headings, captions, and facts that the picture can't show."""
+"""The words of a figure: headings, the caption, and facts that the picture can't show."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from string import Formatter
 from typing import TYPE_CHECKING
 
-from playground.figures.drawing import naming
+from playground.figures.drawing import naming, places
 from playground.figures.drawing.light import share_within
 from playground.figures.drawing.maps import (
+    POOLED,
     Domain,
     Map,
     clipped_patches,
@@ -21,88 +20,70 @@ from playground.figures.drawing.maps import (
     patch_of,
 )
 from playground.figures.drawing.one_map import ShownMap
-from playground.figures.drawing.places import told, told_sentence
-from playground.figures.drawing.prints import PART_COLOURS, has_outline, outline
-from playground.figures.drawing.spec import METHODS, Spec
-from playground.figures.drawing.way_words import words
+from playground.figures.drawing.prints import has_outline, outline
+from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
 from playground.models.names import plain_name
 from playground.numbers import percent
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-
-def say(key: str, *cases: str, **filled: object) -> str:
-    """The words for `key` in way_words.py, in the first of `cases` that has words, with curly brackets filled in."""
-    return words(key, "figure", *filter(None, cases)).format(**filled)
+PREFIX_NAMES = {"cls": "the class token", "dist": "the distillation token"}
 
 
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def joined(phrases: Iterable[str]) -> str:
+    *first_phrases, last_phrase = phrases
+    return " and ".join(filter(None, [", ".join(first_phrases), last_phrase]))
+
+
+# Names of single things -----------------------------------------------------------------------------------------------
+
+
 def query_phrase(query) -> str:
     """The query, in words."""
     if isinstance(query, tuple | list):
-        return say("patch", row=query[0], column=query[1])
-    return _token(query) if isinstance(query, str) else say("token", number=query)
-
-
-def _token(name: str) -> str:
-    if name.startswith("reg") and name[3:].isdecimal():
-        return say("register", number=name[3:])
-    return say(name) or name
+        return f"patch {query[0]}, {query[1]}"
+    if isinstance(query, str) and query.startswith("reg") and query[3:].isdecimal():
+        return f"register {query[3:]}"
+    return PREFIX_NAMES.get(query, query) if isinstance(query, str) else f"token {query}"
 
 
 def picture(name: str) -> str:
-    return Path(name).name or say("picture")
+    """The name as it is drawn, without letters that no font can have."""
+    drawable = name.encode("utf-8", "replace").decode()
+    return Path(drawable).name or "the picture"
+
+
+def head(spec: Spec) -> str:
+    return POOLED[spec.head] if spec.head in POOLINGS else f"head {spec.head}"
 
 
 def place(spec: Spec) -> str:
     """ "layer 4, head 0", or "after layer 4" for a way to look that has no heads."""
     if spec.way.through_layers:
-        return say("through_layers")
-    if not spec.way.of_heads:
-        return say("layer", "after", layer=spec.layer)
-    return f"{say('layer', layer=spec.layer)}, {head(spec)}"
-
-
-def head(spec: Spec) -> str:
-    return say("head", str(spec.head), head=spec.head)
-
-
-def places(panels: list[ShownMap]) -> str:
-    """The places of all panels, in words: "layer 4: head 0, head 3 and the mean of all heads"."""
-    all_places = list(dict.fromkeys(place(panel.spec) for panel in panels))
-    if len(all_places) == 1:
-        return all_places[0]
-    layers = {panel.spec.layer for panel in panels}
-    if len(layers) == 1 and all(panel.spec.way.of_heads for panel in panels):
-        return f"{say('layer', layer=layers.pop())}: {_joined([head(panel.spec) for panel in panels])}"
-    return _joined(all_places)
-
-
-def _joined(phrases: list[str]) -> str:
-    return say("and").join(filter(None, [", ".join(phrases[:-1]), phrases[-1]]))
-
-
-def headings(panels: list[ShownMap]) -> list[tuple[str, str]]:
-    """(heading, no line beneath it) for each panel. A heading names what differs between panels, such as the layer."""
-    specs = [panel.spec for panel in panels]
-    candidates = {
-        "layer": [say("layer", layer=spec.layer) for spec in specs],
-        "head": [head(spec) for spec in specs],
-        "query": [query_phrase(spec.query) for spec in specs],
-        "what": [method(spec) for spec in specs],
-    }
-    changing_names = [names for names in candidates.values() if len(set(names)) > 1] or [candidates["what"]]
-    return [(", ".join(names), "") for names in zip(*changing_names, strict=True)]
+        return "through all layers"
+    return f"layer {spec.layer}, {head(spec)}" if spec.way.of_heads else f"after layer {spec.layer}"
 
 
 def method(spec: Spec) -> str:
     """The name of the way to look, as a map's heading."""
-    name = spec.way.words("title")
-    return say("column", name=name) if spec.way.of_heads and spec.direction == "column" else name
+    return f"{spec.way.title}, by column" if spec.way.of_heads and spec.direction == "column" else spec.way.title
+
+
+def headings(panels: list[ShownMap]) -> list[str]:
+    """What differs between the panels, such as the layer."""
+    specs = [panel.spec for panel in panels]
+    candidates = [
+        [f"layer {spec.layer}" for spec in specs],
+        [head(spec) for spec in specs],
+        [query_phrase(spec.query) for spec in specs],
+    ]
+    changing_names = [names for names in candidates if len(set(names)) > 1]
+    return [", ".join(names) for names in zip(*changing_names, strict=True)] or [method(spec) for spec in specs]
 
 
 def scale(trace: Trace, scale_words: str | None) -> str:
@@ -110,19 +91,20 @@ def scale(trace: Trace, scale_words: str | None) -> str:
     number = trace.scale_number(scale_words)
     if abs(number - trace.native_scale) < 1e-9:
         return f"1/√{trace.head_dim}"
-    return say("no_scale") if number == 1 else f"{number:.3g}"
+    return "no scale" if number == 1 else f"{number:.3g}"
 
 
 def scale_heading(trace: Trace, scale_words: str | None) -> str:
     """ "scale 1/√32" or "no scale", over a map."""
     name = scale(trace, scale_words)
-    return name if name == say("no_scale") else say("scale", scale=name)
+    return name if name == "no scale" else f"scale {name}"
 
 
 def breadth(map_: Map, all_tokens: int) -> str:
     """How many tokens a row listens to, by its entropy, in words."""
-    even_case = "even" if is_even(map_, all_tokens) else ""
-    return "" if map_.breadth is None else say("breadth", even_case, count=_count(map_.breadth))
+    if map_.breadth is None:
+        return ""
+    return "even" if is_even(map_, all_tokens) else f"about {_count(map_.breadth)} tokens"
 
 
 def _count(tokens: float) -> str:
@@ -142,126 +124,157 @@ def signed(value: float, is_share: bool) -> str:
 def range_words(low: float, high: float) -> str:
     """ "0.34 to 1.9 %", or one number where both are written the same."""
     low_words, high_words = percent(low), percent(high)
-    return high_words if low_words == high_words else say("to").join((low_words.removesuffix(" %"), high_words))
+    return high_words if low_words == high_words else f"{low_words.removesuffix(' %')} to {high_words}"
+
+
+def sides(block_sides: Sequence[int]) -> str:
+    """The sides of blanked blocks: "blocks of 4 × 4 and 2 × 2, the smaller where more moved"."""
+    sizes = joined(f"{side} × {side}" for side in block_sides)
+    return f"blocks of {sizes}{', the smaller where more moved' if len(block_sides) > 1 else ''}"
+
+
+# What the prefix tokens take ------------------------------------------------------------------------------------------
 
 
 def prefix_shares(map_: Map, spec: Spec) -> str:
     """The shares of the prefix tokens in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
-    if spec.head == "max" and spec.way.rows:
+    if not (map_.prefix and spec.way.whole and spec.direction == "row") or (spec.head == "max" and spec.way.rows):
         return ""
-    if not (map_.prefix and spec.prefix and spec.way.whole and spec.direction == "row"):
-        return ""
-    shares = {"CLS": 0.0, "DIST": 0.0, "registers": 0.0}
+    shares: dict[str, float] = {}
     for name, share in map_.prefix:
-        shares["registers" if name.startswith("reg") else name.upper()] += share
+        kind = "registers" if name.startswith("reg") else name.upper()
+        shares[kind] = shares.get(kind, 0.0) + share
     write_share = partial(signed, is_share=True) if spec.for_and_against else percent
-    present = {"registers" if name.startswith("reg") else name.upper() for name, _ in map_.prefix}
-    return ", ".join(f"{_registers(name)} {write_share(share)}" for name, share in shares.items() if name in present)
-
-
-def _registers(name: str) -> str:
-    return say("registers") if name == "registers" else name
+    return ", ".join(f"{name} {write_share(share)}" for name, share in shares.items())
 
 
 def prefix_total(map_: Map) -> float:
     return sum(abs(share) for _, share in map_.prefix)
 
 
-def caption(spec: Spec, panels: list[ShownMap], domain: Domain, where: str) -> str:
-    """A caption of a few sentences: what is shown, in which model, and `where` in the model."""
-    return sentences(spec, panels, domain, model_and_place(panels[0].seen, spec, where))
+def prefix_note(panels: list[ShownMap]) -> str:
+    """What maps don't show: the prefix tokens' shares; of many maps the range."""
+    shares = [(panel, words) for panel in panels if (words := prefix_shares(panel.map, panel.spec))]
+    if not shares:
+        return ""
+    if len(shares) == 1:
+        return f"; not in the picture: {shares[0][1]}"
+    if len(shares) == 2:
+        return f"; not in the pictures: {' and '.join(dict.fromkeys(words for _, words in shares))}"
+    totals = [prefix_total(panel.map) for panel, _ in shares]
+    return f"; the prefix tokens, which are not in the pictures, take {range_words(min(totals), max(totals))}"
 
 
-def sentences(spec: Spec, panels: list[ShownMap], domain: Domain, model_and_place_words: str) -> str:
+# The caption ----------------------------------------------------------------------------------------------------------
+
+
+def sentence(spec: Spec, panels: list[ShownMap], domain: Domain, where: str, more: str = "") -> str:
+    """The caption of maps: one sentence on what they show, in which model, `where` in it, from which weight on they are
+    brightest, and what the prefix tokens take; then a sentence on each thing that is not as trained."""
     trace, maps = panels[0].seen, [panel.map for panel in panels]
-    text = f"{model_and_place_words}: {_statement(spec, _query_in_words(spec.query), panels)}"
-    other_queries = [panel.spec.query for panel in panels if panel.seen is not trace and panel.spec.query != spec.query]
-    if other_queries:
-        text += say("same_place", who=query_phrase(other_queries[0]))
+    models = dict.fromkeys(naming.model(panel.seen) for panel in panels)
+    context = ", ".join(filter(None, [joined(models), "" if where in spec.way.caption else where]))
+    text = f"{capital(context)}: {statement(spec, panels)}{more}"
     if len(maps) == 1 and maps[0].breadth is not None:
-        even_case = "even" if is_even(maps[0], trace.tokens) else ""
-        text += say("listened", even_case, count=_count(maps[0].breadth), tokens=trace.tokens)
-    text += variance_note(maps)
-    text += peak_note(maps, domain) + blocks_note(maps) + both_sides_note(spec, maps) + unmoved_note(spec, maps)
-    notes = [
-        *told_notes(panels),
-        *_brightness_notes(spec, domain),
-        *taught_notes(panels),
-        *alteration_notes(spec, panels),
-    ]
-    return " ".join([f"{capital(text)}.", *notes, *outline_notes(spec, maps)])
+        even = is_even(maps[0], trace.tokens)
+        text += ", evenly" if even else f", about {_count(maps[0].breadth)} of {trace.tokens} tokens (2^entropy)"
+        text += "" if even else told_note(panels[0])
+    if maps[0].colours is not None:
+        held = [map_.variance_share for map_ in maps]
+        text += f", which hold {range_words(min(held), max(held))} of what differs between patches"
+    text += (
+        exposure_note(maps, None if has_outline(spec) else domain)
+        + _sides_note(spec, maps)
+        + _blanking_note(spec, maps)
+        + prefix_note(panels)
+    )
+    return " ".join([f"{text}.", *outline_notes(spec, maps), *notes(spec, panels)])
 
 
-def told_notes(panels: list[ShownMap]) -> list[str]:
-    """The sentence about a single row of weights. An even row has no places."""
-    panel, map_ = panels[0], panels[0].map
-    if len(panels) > 1 or map_.breadth is None or is_even(map_, panel.seen.tokens):
-        return []
-    row, column = patch_of(panel.seen, panel.spec.query) or (0, -1)
-    name, largest = max([("", float(map_.grid.max())), *map_.prefix], key=lambda token: token[1])
-    columns = panel.seen.grid[1]
-    return [told_sentence(told(map_.grid, row * columns + column), columns, largest, name and _token(name))]
+def told_note(panel: ShownMap) -> str:
+    """Where a single row of weights goes, place by place, as sayRow in microscope/core/says.js tells it."""
+    (row, column), grid = patch_of(panel.seen, panel.spec.query) or (0, -1), panel.map.grid
+    told = places.told(grid, row * panel.seen.grid[1] + column)
+    first, phrases = told["places"][0], [_whither(place, grid.shape[1]) for place in told["places"]]
+    name, largest = max([("", float(grid.max())), *panel.map.prefix], key=lambda token: token[1])
+    if name and largest > first["share"]:
+        token = PREFIX_NAMES.get(name, name)
+        return f"; the largest share goes to {token}, which has no place; in the picture {phrases[0]}"
+    if told["kind"] != "spread":
+        return f"; {joined(phrases)}"
+    lit = f"; spread over {told['lit']} patches"
+    return lit if first["share"] >= places.MOSTLY else f"{lit}, no place gets more than {percent(first['share'])}"
 
 
-def _brightness_notes(spec: Spec, domain: Domain) -> list[str]:
-    """Notes on a logarithmic brightness, or on separate exposures."""
-    if domain.log:
-        return [say("logarithmic", "own" if domain.own else "")]
-    return [say("exposed_alone")] if domain.own and not spec.mask else []
+def _whither(place: dict, columns: int) -> str:
+    share, (row, column) = percent(place["share"]), divmod(place["brightest"], columns)
+    if place["near"]:
+        return f"{share} to its own surroundings"
+    if place["own"]:
+        return f"{share} to the area it lies in, {percent(place['area'])} of the picture"
+    return f"{share} to the place around row {row}, column {column}"
 
 
-def peak_note(maps: list[Map], domain: Domain | None) -> str:
-    """A phrase on how many patches are brighter than the colour scale's top, and on the largest value."""
-    count = sum(len(clipped_patches(map_, domain)) for map_ in maps) if domain else 0
-    return clipped_note(domain, count, max(float(map_.grid.max()) for map_ in maps), "patches") if domain else ""
+def statement(spec: Spec, panels: list[ShownMap]) -> str:
+    """What the maps show, without the model: "what patch 7, 5 (row, column, from 0) attends to"."""
+    queries = {panel.spec.query for panel in panels if panel.subject is panels[0].subject}
+    query = next(iter(queries)) if len(queries) == 1 else None
+    who = "the outlined patch" if query is None else query_phrase(query)
+    if isinstance(query, tuple | list):
+        who += " (row, column, from 0)"
+    column = spec.way.column[1] if spec.direction == "column" else ""
+    label = spec.way.of_label[1] if spec.explains_label else ""
+    has_several = len({id(panel.subject) for panel in panels}) > 1
+    return (label or column or spec.way.caption).format(**_filling(spec, panels[0].seen, who, has_several))
 
 
-def blocks_note(maps: list[Map]) -> str:
-    """A sentence on the sizes of the blocks that were blanked, over all maps; "" if none were."""
-    block_sides = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
-    return say("blanked", blocks=sides(block_sides)) if block_sides else ""
+def _filling(spec: Spec, trace: Trace, who: str, has_several: bool = False) -> dict[str, str]:
+    """What stands in place of the curly brackets of ways.py."""
+    explained = ""
+    if spec.way.explains in ("label", "patch"):
+        needs_label = spec.way.explains == "label" or spec.label
+        explained = _label(spec, trace, has_several) if needs_label else f"the feature of {who}"
+    return {
+        "who": who,
+        "text": spec.text,
+        "explained": explained,
+        "blank": naming.BLANKS[spec.blank],
+        "method": METHODS[spec.method].replace("adds to it", "speaks for it" if spec.explains_label else "adds to it"),
+        "margin": margin(trace),
+    }
 
 
-def sides(block_sides: Sequence[int]) -> str:
-    """The sides of blocks in words: "blocks of 4 × 4 and 2 × 2, the smaller where more moved"."""
-    *larger_blocks, smallest_block = (f"{side} × {side}" for side in block_sides)
-    return say("blocks", "" if larger_blocks else "one", others=", ".join(larger_blocks), last=smallest_block)
+def _label(spec: Spec, trace: Trace, has_several: bool) -> str:
+    """The label in words, with its name if it has one. The likeliest label of several pictures has none: each may
+    have another."""
+    kind = "label" if spec.label else "the likeliest label"
+    if (has_several and not spec.label) or trace.vit is None or trace.logits is None:
+        return f"{kind} {spec.label}".rstrip()
+    names, label_number = trace.vit.config.labels, int(spec.label or trace.logits.argmax())
+    return f"{kind} {f'“{names[label_number]}”' if names else label_number}"
 
 
-def both_sides_note(spec: Spec, maps: list[Map]) -> str:
-    """Both sides' shares and largest patches: "; 48 % for it, most patch 3, 4 (+3.2 %); 52 % against it, …"."""
-    if not spec.for_and_against or moved_by_nothing(maps):
+def margin(trace: Trace) -> str:
+    is_multi_label = trace.vit is not None and trace.vit.config.multi_label
+    return (
+        "its own: this model says yes or no to each label"
+        if is_multi_label
+        else "how far it is above the largest other"
+    )
+
+
+def exposure_note(maps: list[Map], domain: Domain | None, noun: str = "patch") -> str:
+    """From which value on patches are brightest, how many exceed it, up to which value."""
+    if domain is None:
         return ""
-    sides_in_words = []
-    for side, sign in (("for", 1), ("against", -1)):
-        largest = max(float((sign * map_.grid).max()) for map_ in maps)
-        if largest <= 0:
-            sides_in_words.append(say("side", f"{side}.none"))
-            continue
-        largest_words = signed(sign * largest, spec.in_percent)
-        if len(maps) > 1:
-            sides_in_words.append(say("side", f"{side}.several", most=largest_words))
-            continue
-        share = float(maps[0].grid[sign * maps[0].grid > 0].sum()) if spec.in_percent else 0.0
-        patch = "{}, {}".format(*divmod(int((sign * maps[0].grid).argmax()), maps[0].grid.shape[1]))
-        share_words = f"{percent(abs(share))} " if share else ""
-        sides_in_words.append(say("side", side, share=share_words, patch=patch, most=largest_words))
-    return f"; {'; '.join(sides_in_words)}"
-
-
-def unmoved_note(spec: Spec, maps: list[Map]) -> str:
-    """A sentence if no blanked part of the picture moves what is explained by much, else "": the map means nothing."""
-    if not moved_by_nothing(maps):
-        return ""
-    least = least_move(spec)
-    return say("unmoved", least=say("logits", size=f"{least:g}") if spec.explains_label else percent(least))
-
-
-def clipped_note(domain: Domain, count: int, largest: float, noun: str) -> str:
+    note = "; brightness is logarithmic, down to a thousandth of the brightest" if domain.log else ""
+    count = sum(len(clipped_patches(map_, domain)) for map_ in maps)
     if not count:
-        return ""
+        return note
+    largest = max(float(map_.grid.max()) for map_ in maps)
     least_words, largest_words = distinct_numbers(domain.high, largest, percent if domain.percent else number)
-    return say("brighter", f"{noun}.one" if count == 1 else noun, least=least_words, count=count, most=largest_words)
+    nouns = noun if count == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{note}; brightest from {least_words}, {count} {nouns} above it, up to {largest_words}"
 
 
 def distinct_numbers(smaller: float, larger: float, write_number: Callable[[float], str]) -> tuple[str, str]:
@@ -274,7 +287,50 @@ def distinct_numbers(smaller: float, larger: float, write_number: Callable[[floa
     return texts
 
 
-def taught_notes(panels: list[ShownMap]) -> list[str]:
+def _sides_note(spec: Spec, maps: list[Map]) -> str:
+    """The largest value for a label and the largest against it: "; for it up to +3.2 %, against it up to −1.1 %"."""
+    if not spec.for_and_against or moved_by_nothing(maps):
+        return ""
+    largest, smallest = max(float(map_.grid.max()) for map_ in maps), min(float(map_.grid.min()) for map_ in maps)
+    speaks = f"for it up to {signed(largest, spec.in_percent)}" if largest > 0 else "nothing speaks for it"
+    opposes = f"against it up to {signed(smallest, spec.in_percent)}" if smallest < 0 else "nothing against it"
+    return f"; {speaks}, {opposes}"
+
+
+def _blanking_note(spec: Spec, maps: list[Map]) -> str:
+    """The sizes of the blocks that were blanked, and whether none of them moves what is explained by much."""
+    block_sides = sorted({side for map_ in maps if map_.blanked for side in map_.blanked.sides}, reverse=True)
+    note = f"; blanked in {sides(block_sides)}, each patch with its part of its block" if block_sides else ""
+    if moved_by_nothing(maps):
+        least = f"{least_move(spec):g} logits" if spec.explains_label else percent(least_move(spec))
+        note += f"; nothing here moves it: no block by {least}"
+    return note
+
+
+def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
+    """Says which share of the patches' weight lies inside the outline as it is drawn."""
+    if not has_outline(spec):
+        return []
+    shares = [share_within(outline(map_.grid), map_.grid) for map_ in maps]
+    return [f"Outlined: the patches that hold {range_words(min(shares), max(shares))} of what all patches get."]
+
+
+def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
+    """Sentences on what is not as trained (cut edges, ablated heads, another scale), what was taught and assumed, and
+    on how far the map can be trusted."""
+    trace = panels[0].seen
+    subjects = {id(panel.subject): panel.seen for panel in panels}.values()
+    assumed = {naming.model(seen): seen.assumed for seen in subjects if seen.assumed}
+    return [
+        *_taught_notes(panels),
+        *_cut_notes(trace),
+        *_scale_notes(spec, panels),
+        *naming.trust_sentences((panel.spec, panel.seen) for panel in panels),
+        *(f"Assumed of {name}: {assumption}." for name, assumption in assumed.items()),
+    ]
+
+
+def _taught_notes(panels: list[ShownMap]) -> list[str]:
     """A note if a training loss told the head where to look: then the map is no evidence of what attention learns by
     itself."""
     from playground.analysis.heads import training_task
@@ -284,192 +340,58 @@ def taught_notes(panels: list[ShownMap]) -> list[str]:
     if trace.vit is None or not is_one_head:
         return []
     task = training_task(trace.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
-    return [say("told", what=task)] if task else []
-
-
-def variance_note(maps: list[Map]) -> str:
-    """Says how much of the features' variance the colours show."""
-    if maps[0].colours is None:
-        return ""
-    shares = [map_.variance_share for map_ in maps]
-    alike_case = "alike" if len({*shares}) < len(shares) else ""
-    return say("held", alike_case, share=range_words(min(shares), max(shares)))
-
-
-def grid_caption(spec: Spec, panels: list[ShownMap], domain: Domain, axis_by_side: dict[str, str]) -> str:
-    """The caption of a grid: what all panels share, then what changes along rows and columns (`axis_by_side`)."""
-    first_panel, maps = panels[0], [panel.map for panel in panels]
-    parts = [] if "models" in axis_by_side.values() else [naming.model(first_panel.seen)]
-    layers = {panel.spec.layer for panel in panels}
-    parts += [say("layer", layer=first_panel.spec.layer)] if len(layers) == 1 and not spec.way.through_layers else []
-    if "heads" not in axis_by_side.values() and spec.way.of_heads:
-        parts.append(head(first_panel.spec))
-    queries = {panel.spec.query for panel in panels}
-    query = _query_in_words(first_panel.spec.query) if len(queries) == 1 else say("outlined_patch")
-    context, statement = ", ".join(parts), _statement(spec, query, panels)
-    sentence = f"{context}: {statement}" if context else statement
-    changes = [f"{say(side)}: {say(axis)}" for side, axis in axis_by_side.items()]
-    remarks = f"{peak_note(maps, domain)}{blocks_note(maps)}{both_sides_note(spec, maps)}{unmoved_note(spec, maps)}"
-    sentence = f"{capital(sentence)}{variance_note(maps)}; {', '.join(changes)}{remarks}."
-    scale_notes = [] if "scales" in axis_by_side.values() else alteration_notes(first_panel.spec, panels)
-    return " ".join([sentence, *_brightness_notes(spec, domain), *scale_notes, *outline_notes(spec, maps)])
-
-
-def _query_in_words(query) -> str:
-    """The query in words; a patch with the note that its numbers are row and column."""
-    return say("counted", who=query_phrase(query)) if isinstance(query, tuple | list) else query_phrase(query)
-
-
-@dataclass(frozen=True)
-class StatementContext:
-    """What PLACEHOLDERS computes its values from."""
-
-    spec: Spec
-    seen: Trace
-    who: str = ""  # the query, in words
-    several: bool = False  # whether there are several pictures or passes, each with its own likeliest label
-
-
-PLACEHOLDERS: dict[str, Callable[[StatementContext], str]] = {  # a name in curly brackets in way_words.py -> its value
-    "who": lambda a: a.who,
-    "text": lambda a: a.spec.text,
-    "parts": lambda a: str(len(PART_COLOURS)),
-    "blank": lambda a: say("blank", a.spec.blank),
-    "blanked": lambda a: a.spec.blank,
-    "method": lambda a: METHODS[a.spec.method].replace(
-        "speaks for it", "speaks for it" if a.spec.explains_label else "adds to it"
-    ),
-    "bare_method": lambda a: METHODS[a.spec.method].partition(",")[0],
-    "label": lambda a: _label(a),
-    "explained": lambda a: _label(a) if a.spec.label else say("feature", who=a.who),
-    "margin": lambda a: margin(a.seen),
-}
-
-
-def _filled_in(template: str, about: StatementContext) -> str:
-    names = {name for _, name, _, _ in Formatter().parse(template) if name}
-    return template.format(**{name: PLACEHOLDERS[name](about) for name in names})
-
-
-def _statement(spec: Spec, query: str, panels: list[ShownMap], is_many: bool = False) -> str:
-    cases = ["signed"] * spec.for_and_against + ["label"] * spec.explains_label
-    if spec.way.of_heads and spec.direction == "column":
-        cases += [f"column.{spec.words}", "column"]
-    elif is_many:
-        cases += [f"many.{spec.words}", "many"]
-    has_several = len({id(panel.subject) for panel in panels}) > 1
-    about = StatementContext(spec, panels[0].seen, query, has_several)
-    return _filled_in(spec.way.words("caption", *cases, spec.words), about)
-
-
-def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
-    """Facts about a file's numbers: the label explained, the way to compute them, the meaning of a sign, the unit."""
-    about, cases = StatementContext(spec, trace), ["label"] * spec.explains_label
-    names = trace.vit.config.labels if trace.vit and spec.explains_label else ()
-    facts = {
-        "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
-        "made": _filled_in(spec.way.words("made", *cases), about),
-        "sign": say("sign") if spec.for_and_against else "",
-        "unit": _filled_in(spec.way.words("unit", *cases), about),
-    }
-    return {key: words for key, words in facts.items() if words}
-
-
-def margin(trace: Trace) -> str:
-    is_multi_label = trace.vit is not None and trace.vit.config.multi_label
-    return say("margin", "own" if is_multi_label else "")
-
-
-def _label(about: StatementContext) -> str:
-    """The label in words, with its name if it has one. The name of the likeliest label is left out if there are several
-    pictures or passes, because each may have another one."""
-    label, trace = about.spec.label, about.seen
-    if (about.several and not label) or trace.vit is None or trace.logits is None:
-        return say("label", called=label) if label else say("likeliest")
-    names, number = trace.vit.config.labels, int(label or trace.logits.argmax())
-    name = f"“{names[number]}”" if names else str(number)
-    return say("label", called=name) if label else say("likeliest", "called", called=name)
-
-
-def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
-    """Says which share of the patches' weight lies inside the outline as it is drawn."""
-    if not has_outline(spec):
-        return []
-    shares = [share_within(outline(map_.grid, spec), map_.grid) for map_ in maps]
-    return [say("outlined", "mask" if spec.mask else "", share=range_words(min(shares), max(shares)))]
-
-
-def queries_caption(spec: Spec, panels: list[ShownMap], domain: Domain) -> str:
-    brightest = f"{number(100 * domain.high)} %" if domain.percent else number(domain.high)
-    maps = [panel.map for panel in panels]
-    statement = _statement(spec, say("patches", "many", count=len(panels)), panels, is_many=True)
-    sentence = capital(f"{model_and_place(panels[0].seen, spec, place(spec))}: {statement}.")
-    notes = [*outline_notes(spec, maps), *alteration_notes(spec, panels)]
-    return " ".join([sentence, say("strongest", size=brightest), *notes])
-
-
-def model_and_place(trace: Trace, spec: Spec, where: str) -> str:
-    """The model and the place in it, without the place if the caption says it already."""
-    is_stated = where in spec.way.words("caption")
-    return ", ".join(filter(None, [naming.model(trace), "" if is_stated else where]))
-
-
-def alteration_notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
-    """Notes on counterfactuals (cut edges, ablated heads, an untrained scale), and how far the map can be trusted."""
-    trust = naming.trust_sentences((panel.spec, panel.seen) for panel in panels)
-    return _cut_notes(panels[0].seen) + _scale_notes(spec, panels) + trust
-
-
-def assumption_notes(traces: Iterable[Trace]) -> list[str]:
-    """Says what was assumed about these models because nothing states it."""
-    assumptions = {naming.model(trace): trace.assumed for trace in traces if trace.assumed}
-    return [say("assumed", model=name, what=assumption) for name, assumption in assumptions.items()]
+    return [f"In training this head was told to {task}."] if task else []
 
 
 def _cut_notes(trace: Trace) -> list[str]:
     edges = ", ".join(
-        cut.text.replace(">", " > ").replace("@", say("in")) for cut in trace.cuts.all if not cut.replacement
+        cut.text.replace(">", " > ").replace("@", " in ") for cut in trace.cuts.all if not cut.replacement
     )
-    heads = [say("ablated", cut.replacement, heads=cut.named_heads) for cut in trace.cuts.all if cut.replacement]
-    return [say("cut", edges=edges)] * bool(edges) + heads + [say("put", words=words) for words in trace.interventions]
+    said = {"zero": "Off", "mean": "At their mean over the tokens,"}
+    heads = [
+        f"{said[cut.replacement]} in the whole forward pass: heads {cut.named_heads}."
+        for cut in trace.cuts.all
+        if cut.replacement
+    ]
+    cut_words = [f"Cut in the whole forward pass: {edges}."] if edges else []
+    return cut_words + heads + [f"Put into the forward pass: {words}." for words in trace.interventions]
 
 
 def _scale_notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
     trace = panels[0].seen
-    number = trace.scale_number(spec.scale)
-    if number == trace.native_scale == trace.scale:
+    scale_number = trace.scale_number(spec.scale)
+    if scale_number == trace.native_scale == trace.scale:
         return []
     if not spec.way.of_heads and not spec.whole:  # numbers without heads come from the trained pass
         return []
     has_layers = len({panel.spec.layer for panel in panels}) > 1
-    place_words = say("scaled_in", "pass" if spec.whole else "each" if has_layers else "")
-    if number == trace.native_scale:
-        return [say("scaled", "native", where=place_words)]
-    off_case = "off" if number == 1 else ""
-    return [say("scaled", off_case, where=place_words, scale=f"{number:.3g}", native=scale(trace, "on"))]
+    where = "in the whole forward pass" if spec.whole else f"in {'each' if has_layers else 'this'} layer alone"
+    if scale_number == trace.native_scale:
+        return [f"With 1/√dₖ {where}: the forward pass ran with another scale."]
+    if scale_number == 1:
+        return [f"Without 1/√dₖ {where}."]
+    return [f"Scale {scale_number:.3g} instead of {scale(trace, 'on')} {where}."]
 
 
-def prefix_line(spec: Spec, maps: list[Map]) -> str:
-    """The shares of the prefix tokens, which maps don't show; for several maps, the range of each."""
-    if not maps or not prefix_shares(maps[0], spec):
-        return ""
-    if len(maps) == 1:
-        return say("outside", "one", tokens=prefix_shares(maps[0], spec))
-    names = {"registers" if name.startswith("reg") else name.upper() for name, _ in maps[0].prefix}
-    token_names = say("and").join(map(_registers, sorted(names, key=str.isupper, reverse=True)))
-    low, high = min(map(prefix_total, maps)), max(map(prefix_total, maps))
-    has_several = len(names) > 1 or "registers" in names
-    return say("outside", "several" if has_several else "", names=token_names, share=range_words(low, high))
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
+    """Facts about a file's numbers: the label explained, the way to compute them, the meaning of a sign, the unit."""
+    names = trace.vit.config.labels if trace.vit and spec.explains_label else ()
+    facts = {
+        "label": (names[int(spec.label)] if names else spec.label) if spec.explains_label else "",
+        "made": spec.way.made.format(method=METHODS[spec.method].partition(",")[0], blank=spec.blank),
+        "sign": "+ speaks for it, - against it" if spec.for_and_against else "",
+    }
+    if spec.way.unit_of_label:
+        facts["unit"] = f"logits, {margin(trace)}" if spec.explains_label else "parts of the feature's length"
+    return {key: words for key, words in facts.items() if words}
 
 
 def title(spec: Spec, where: str = "") -> str:
     """The title in a file's metadata."""
     model = plain_name(spec.model)
-    subject_name = (
-        say("label", "of", called=spec.label, model=model)
-        if spec.explains_label
-        else query_phrase(spec.query)
-        if spec.asks
-        else model
-    )
-    return say("title", what=capital(method(spec)), whose=subject_name, where=where or place(spec))
+    explained = f"label {spec.label} of {model}"
+    subject_name = explained if spec.explains_label else query_phrase(spec.query) if spec.asks else model
+    return f"{capital(method(spec))} of {subject_name}, {where or place(spec)}"

@@ -1,12 +1,11 @@
-"""How weights are drawn over a photograph, as heat or as light, on the screen, in figures and in interactive files.
+"""How weights are drawn over a photograph, on the screen, in figures and in interactive files.
 
 microscope/core/light.js has the same arithmetic; tests/figures/test_light.py compares the two.
 
 Heat: warm colours over the photograph, which is darker. A larger weight is more opaque, and its
 colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
 photograph's light and dark: so lightness rises with the weight everywhere, and objects stay recognisable.
-Light: the photograph in full colour where it is attended to, dim and grey elsewhere. Smooth lines enclose the fewest
-patches that hold at least 60 % of the weight of all patches.
+The outline: smooth lines around the fewest patches that hold at least 60 % of the weight of all patches.
 """
 
 from __future__ import annotations
@@ -36,8 +35,6 @@ PEAK_FACTOR = 0.2  # the exposure is at least this × the largest value, so that
 MEAN_FACTOR = 2  # the exposure is at least this × the mean, so that an even row shows no pattern
 EVEN_SHARE = 0.95  # a row whose 2^entropy is at least this share of all tokens is called even
 MASS = 0.6  # share of the weight of all patches that lies inside the outline, at least
-DIM_TONES, DIM_COLOUR_KEPT = (0.0, 0.56), 0.35  # light, where no weight is: darkest and brightest tone; share of colour
-LEAST_LIT_SHARE = 0.8  # light: patches inside the outline show at least this share of the photograph
 EASING = 0.5  # how far the outline's corners move towards the mean of their neighbours: 0 … 1
 LUMA_WEIGHTS = np.array([0.299, 0.587, 0.114])
 
@@ -172,20 +169,7 @@ def _srgb(x: np.ndarray) -> np.ndarray:
     return np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055)
 
 
-# Light ----------------------------------------------------------------------------------------------------------------
-
-
-def light(photo: np.ndarray, lit: np.ndarray) -> np.ndarray:
-    """The photograph under light. photo: (height, width, 3), 0 … 255; lit: (height, width), 0 (dim) … 1 (unchanged)"""
-    lit = lit[..., None]
-    return (
-        faded_photo(photo, DIM_TONES, DIM_COLOUR_KEPT) * (1 - lit) + np.asarray(photo, np.float64) * lit + 0.5
-    ).astype(np.uint8)
-
-
-def lit(share: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """How much of the photograph each patch shows, 0 … 1. share: brightness; chosen: whether inside the outline"""
-    return np.maximum(np.sqrt(share), LEAST_LIT_SHARE * chosen)
+# The outline ---------------------------------------------------------------------------------------------------------
 
 
 def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From a trace to what a panel shows: numbers on the patch grid, the range of their colours, and the words for them."""
+"""From a trace to what a panel shows: numbers on the patch grid, and the range of their colours."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
-from playground.figures.drawing.spec import POOLINGS, Spec
-from playground.figures.drawing.way_words import words
+from playground.figures.drawing.spec import POOLINGS, VALUES, Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -130,6 +129,7 @@ def pooled_answer(requests: list[Request], pooling: str) -> Answer:
     return Answer(head_numbers.mean(0) if pooling == "mean" else head_numbers.amax(0))
 
 
+POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}
 LOG_RANGE = 1000  # a logarithmic scale begins at 1/LOG_RANGE of its end
 
 
@@ -155,7 +155,6 @@ class Domain:
     percent: bool = False
     open_end: bool = False  # whether larger numbers may occur, drawn in the last colour
     log: bool = False
-    own: bool = False  # each map has a domain of its own, and the bar stands for all of them
     bare: bool = False  # whether no photograph lies beneath and brightness is proportional to the numbers
     signed: bool = False  # whether there are two colours around zero
 
@@ -182,33 +181,37 @@ def map_of(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | N
     )
 
 
-def domain(spec: Spec, maps: list[Map]) -> Domain:
+def domain(spec: Spec, maps: list[Map], log: bool = False) -> Domain:
     """The range of brightness that these maps share: set by their brightest patches, like a photograph's exposure,
-    unless `spec.ceiling` sets it. The screen has the same rules (microscope/core/answers.js)."""
+    unless `spec.ceiling` sets it. The screen has the same rules (microscope/core/answers.js). `log`: brightness by the
+    logarithm, where the numbers are parts of a whole."""
     way = spec.way
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
-    bar_words = way.words("bar", "signed" if spec.for_and_against else spec.direction)
+    column = way.column[0] if spec.direction == "column" else ""
+    words = (way.of_label[0] if spec.for_and_against else column) or way.bar
     if spec.head in POOLINGS and way.of_heads:
-        bar_words = f"{bar_words}, {words('head', 'figure', spec.head)}"
+        words = f"{words}, {POOLED[spec.head]}"
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
-    if spec.for_and_against:
+    if spec.for_and_against or (way is VALUES and values.min() < 0):
         high = max(float(np.abs(values).max()), least_exposure(spec, maps)) or 1.0
-        return Domain(-high, high, bar_words, percent=spec.in_percent, signed=True)
+        return Domain(-high, high, words, percent=spec.in_percent, signed=True)
     if way.spread:
-        from playground.analysis import token_norms  # imported late, because the server starts without torch
-
-        typical_values = (
-            values[values <= token_norms.outlier_bound(values)] if "typical" in way.uses and spec.typical else values
-        )
-        low, high = float(typical_values.min()), float(typical_values.max())
-        return Domain(low, high if high > low else low + 1, bar_words)
+        low, high = float(values.min()), float(values.max())
+        return Domain(low, high if high > low else low + 1, words)
     if way.exposed == "largest":
-        return _domain_from_zero(
-            spec, max(float(values.max()), least_exposure(spec, maps)) or 1.0, bar_words, percent=spec.in_percent
-        )
-    high = spec.ceiling or light.exposure(values)
-    return _domain_from_zero(spec, high, bar_words, percent=spec.in_percent, open_end=high < 1)
+        high = max(float(values.max()), least_exposure(spec, maps)) or 1.0
+    else:
+        high = spec.ceiling or light.exposure(values)
+    is_log = log and spec.shares_a_whole
+    return Domain(
+        high / LOG_RANGE if is_log else 0.0,
+        high,
+        words,
+        percent=spec.in_percent,
+        open_end=way.exposed == "brightest" and high < float(values.max()),
+        log=is_log,
+    )
 
 
 def least_exposure(spec: Spec, maps: list[Map]) -> float:
@@ -227,10 +230,6 @@ def least_move(spec: Spec) -> float:
     return LEAST_MOVE["label" if spec.explains_label else "feature"]
 
 
-def _domain_from_zero(spec: Spec, high: float, words: str, **options) -> Domain:
-    return Domain(high / LOG_RANGE if spec.log else 0.0, high, words, log=bool(spec.log), **options)
-
-
 def shares(values: np.ndarray, domain: Domain) -> np.ndarray:
     """The brightness of each cell: 0 … 1, or −1 … 1 in a signed domain."""
     if domain.signed:
@@ -246,7 +245,7 @@ def is_even(map_: Map, tokens: int) -> bool:
 
 def clipped_patches(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """Patches (row, column) brighter than the colour scale's top, as on the screen."""
-    if not domain.open_end or domain.own:
+    if not domain.open_end:
         return []
     return [tuple(int(index) for index in place) for place in np.argwhere(map_.grid > domain.high)]
 

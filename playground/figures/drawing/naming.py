@@ -12,8 +12,7 @@ import numpy as np
 from PIL import Image
 
 from playground.figures.drawing.spec import Spec
-from playground.figures.drawing.way_words import words
-from playground.models.names import OWN_PREFIX, plain_name
+from playground.models.names import plain_name
 from playground.samples import named
 
 if TYPE_CHECKING:
@@ -63,63 +62,38 @@ def weights(trace: Trace) -> str:
 
 
 def published_spec(spec: Spec) -> Spec:
-    """The spec with names of files instead of paths, since folders on somebody's disk can name a person. In an
-    anonymous figure, general words replace these names too."""
+    """The spec with names of files instead of paths, since folders on somebody's disk can name a person."""
     names = {
-        "image": _file(spec.image, "picture", spec.anonymous),
-        "other_image": _file(spec.other_image, "other picture", spec.anonymous),
-        "weights": _file(spec.weights, "weights", spec.anonymous),
-        "model": _model_file(spec.model, "model", spec.anonymous),
-        "other_model": _model_file(spec.other_model, "other model", spec.anonymous),
+        "image": published_name(spec.image),
+        "other_image": spec.other_image and published_name(spec.other_image),
+        "weights": spec.weights and published_name(spec.weights),
+        "model": _model_file(spec.model),
+        "other_model": spec.other_model and _model_file(spec.other_model),
     }
     for axis in ("rows", "columns"):
         kind, _, values = (getattr(spec, axis) or "").partition(":")
         if kind in ("pictures", "models"):
-            shorten = _file if kind == "pictures" else _model_file
-            short_names = ",".join(shorten(value, kind[:-1], spec.anonymous) for value in values.split(","))
-            names[axis] = f"{kind}:{short_names}"
+            shorten = published_name if kind == "pictures" else _model_file
+            names[axis] = f"{kind}:{','.join(map(shorten, values.split(',')))}"
     return replace(spec, **names)
 
 
-def published_name(spec: Spec, image: str) -> str:
-    """The public name of a picture in a grid."""
-    return _file(image, "picture", spec.anonymous) or ""
+def published_name(name: str) -> str:
+    return name if named(name) else PurePath(name).name
 
 
-def published_trace(spec: Spec, trace: Trace, other: bool = False) -> Trace:
+def published_trace(trace: Trace) -> Trace:
     """The trace, with the public name of its model."""
-    model_name = (spec.other_model if other else None) or spec.model
-    if spec.anonymous and _is_own(model_name):
-        return replace(trace, model="the other model" if other else "the model")
     if not trace.model.endswith(".safetensors"):
         return trace
     part_count = 2 if PurePath(trace.model).name == "model.safetensors" else 1  # the folder names the model
     return replace(trace, model="/".join(PurePath(trace.model).parts[-part_count:]))
 
 
-def _file(name: str | None, general_word: str, anonymous: bool) -> str | None:
-    if not name or named(name):
-        return name
-    path = PurePath(name)
-    return f"{general_word}{path.suffix}" if anonymous else path.name
-
-
-def _model_file(name: str | None, general_word: str, anonymous: bool) -> str | None:
-    if not name or not _is_own(name):
-        return name
-    if anonymous:
-        return general_word
+def _model_file(name: str) -> str:
+    """The name of a repository on the hub stays "account/name"."""
     name = name.removeprefix("local-dir:")
-    return (
-        PurePath(name).name if name.endswith(MODEL_SUFFIXES) or Path(name).exists() else name
-    )  # the name of a repository on the hub stays "account/name"
-
-
-def _is_own(name: str) -> bool:
-    """Whether a model is in a file or a folder, belongs to the server's owner, or is in a repository on the hub."""
-    if name.startswith("ViT-"):
-        return False
-    return name.endswith(MODEL_SUFFIXES) or "/" in name or name.startswith(OWN_PREFIX) or Path(name).exists()
+    return PurePath(name).name if name.endswith(MODEL_SUFFIXES) or (name and Path(name).exists()) else name
 
 
 # Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.
@@ -150,7 +124,7 @@ def hash_of_image(image: Image.Image) -> str:
 # constant map.
 
 TRUST_KEY = "rank correlation with blanking"
-TRUST_NUMBERS = ("correlation", "random", "constant")
+BLANKS = {"mean": "the mean colour", "noise": "noise", "neighbours": "what is around"}
 
 
 def trust_sentences(panels: Iterable[tuple[Spec, Trace]]) -> list[str]:
@@ -160,10 +134,7 @@ def trust_sentences(panels: Iterable[tuple[Spec, Trace]]) -> list[str]:
 
 def trust_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     """How well the map agrees with blanking, for the metadata of a file."""
-    if not spec.way.attributes:
-        return {}
-    foretold = _foretold(spec, trace)
-    return {TRUST_KEY: words("trust", "made", _foretold_case(foretold)).format(**_trust_fields(model(trace), foretold))}
+    return {TRUST_KEY: _trust_words(_foretold(spec, trace))} if spec.way.attributes else {}
 
 
 def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
@@ -171,15 +142,31 @@ def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
     this model, because none of the pictures was blanked."""
     from playground.analysis.faithfulness import foretold_of_model
 
-    foretold = foretold_of_model(vit.name, vit, vit.weight_versions(), method)
-    return {TRUST_KEY: words("trust", "made", _foretold_case(foretold)).format(**_trust_fields(vit.name, foretold))}
+    return {TRUST_KEY: _trust_words(foretold_of_model(vit.name, vit, vit.weight_versions(), method))}
+
+
+def _trust_words(foretold: Foretold | None) -> str:
+    if foretold is None:
+        return "not measured in this model"
+    of = f"mean of {foretold.pictures} drawn scenes" if foretold.pictures else f"on this picture, {_blocks(foretold)}"
+    return f"{foretold.correlation:.2f}, {of}; random map {foretold.random:.2f}, constant map {foretold.constant:.2f}"
+
+
+def _blocks(foretold: Foretold) -> str:
+    return f"{foretold.blocks} blocks, by {BLANKS[foretold.by]}"
 
 
 def _sentence(spec: Spec, trace: Trace) -> str:
-    foretold = _foretold(spec, trace)
-    fields = _trust_fields(model(trace), foretold)
-    minus_signs = {name: fields[name].replace("-", "−") for name in TRUST_NUMBERS if name in fields}
-    return words("trust", "figure", _foretold_case(foretold)).format(**fields | minus_signs)
+    foretold, name = _foretold(spec, trace), model(trace)
+    if foretold is None:
+        return f"How well it foretells what blanking moves was not measured in {name}."
+    of = f", mean of {foretold.pictures} drawn scenes in {name}" if foretold.pictures else " on this picture"
+    blocks = "" if foretold.pictures else f"{_blocks(foretold)}; "
+    numbers = (f"{x:.2f}".replace("-", "−") for x in (foretold.correlation, foretold.random, foretold.constant))
+    correlation, random, constant = numbers
+    return (
+        f"Rank correlation with blanking{of}: {correlation} ({blocks}a random map {random}, a constant one {constant})."
+    )
 
 
 def _foretold(spec: Spec, trace: Trace) -> Foretold | None:
@@ -189,16 +176,4 @@ def _foretold(spec: Spec, trace: Trace) -> Foretold | None:
     if spec.query is None and not spec.explains_label:  # the panels of a grid have no common query
         return None
     answer = Target(label=int(spec.label)) if spec.explains_label else Target(query=spec.query)
-    return foretold_for(trace, answer, spec.method if "method" in spec.way.uses else spec.what)
-
-
-def _foretold_case(foretold: Foretold | None) -> str:
-    return "none" if foretold is None else "" if foretold.pictures else "here"
-
-
-def _trust_fields(name: str, foretold: Foretold | None) -> dict[str, str]:
-    if foretold is None:
-        return {"model": name}
-    numbers = {key: f"{getattr(foretold, key):.2f}" for key in TRUST_NUMBERS}
-    blank = words("blank", "figure", foretold.by)
-    return numbers | {"blocks": str(foretold.blocks), "blank": blank, "pictures": str(foretold.pictures), "model": name}
+    return foretold_for(trace, answer, spec.method if spec.way.methods else spec.what)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PIL import Image
 
 from playground.figures.drawing import maps, prints
@@ -34,8 +35,11 @@ class OneMap:
     spec: Spec  # with this map's layer, head and query
     scale: str | None  # the scale in this layer; None: the scale of the pass
     asker: Trace | None = None  # for similarity between two pictures: the trace whose patch is the query
+    given: np.ndarray | None = None  # values of one's own, (rows, columns), drawn instead of the trace's
 
     def map(self) -> Map:
+        if self.given is not None:
+            return Map(self.given, (), None)
         return maps.map_of(self.subject.seen, self.spec, self.spec.layer, self.spec.head, self.scale, self.asker)
 
 

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from playground.figures.drawing.light import exposure
-from playground.figures.drawing.way_words import words
-from playground.numbers import percent
 from playground.samples import Part
 
 LIT_SHARE = 0.2  # a patch is lit from this share of the exposure on, so that a place is what is seen
@@ -78,24 +76,3 @@ def near_patches(mark: int, shape: tuple[int, ...]) -> set[int]:
     top, left = max(0, row - radius), max(0, column - radius)
     numbers = np.arange(shape[0] * shape[1]).reshape(shape)
     return set(numbers[top : row + radius + 1, left : column + radius + 1].flat)
-
-
-def told_sentence(told: dict, columns: int, largest: float, token: str = "") -> str:
-    """The sentence about a row, as sayRow in core/says.js, with places by row and column. largest: the largest share of
-    all tokens; token: the name of the special token that has it, or ""."""
-    shown = next((place for place in told["places"] if not place["own"]), told["places"][0])
-    kind = "placeless" if token and largest > told["places"][0]["share"] else told["kind"]
-    if kind == "spread" and shown["share"] >= MOSTLY:  # its place is too large to be one
-        kind = "wide"
-    shares = [f"{_whither(place, columns)} ({percent(place['share'])})" for place in told["places"]]
-    return words("told", "figure", f"{kind}.near" if shown["near"] else kind, kind).format(
-        here=_whither(shown, columns), share=percent(shown["share"]), area=percent(shown["area"]),
-        most=percent(largest), token=token,
-        list=words("and", "figure").join(filter(None, [", ".join(shares[:-1]), shares[-1]])), lit=told.get("lit"),
-    )  # fmt: skip
-
-
-def _whither(place: dict, columns: int) -> str:
-    row, column = divmod(place["brightest"], columns)
-    case = "near" if place["near"] else "area" if place["own"] else ""
-    return words("place", "figure", case).format(row=row, column=column)

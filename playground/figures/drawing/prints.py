@@ -1,23 +1,22 @@
-"""Draws the values of a map over a photograph, as heat or as light (see light.py), in the pixels of the drawn
-photograph. Also holds the colours of paper and ink. matplotlib is not needed here."""
+"""Draws the values of a map over a photograph (see light.py), in the pixels of the drawn photograph. Also holds the
+colours of paper and ink."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
 
+from playground.errors import PlaygroundError
 from playground.figures.drawing import light, naming
 from playground.figures.drawing.maps import Domain, Map, neighbourhood, shares
-from playground.figures.drawing.spec import Spec
+from playground.figures.drawing.spec import HEAT, Spec
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
-
-
-# The colours of paper and ink.
 
 
 @dataclass(frozen=True)
@@ -34,66 +33,69 @@ THEMES = {
     "dark": Theme("#0e1117", "#fafafa", "#a9adb8", "#3a3d47"),
 }
 
-PALE_TONES = (48, 0.4)  # the photograph beneath small maps: its darkest tone, the share of its contrast that is left
+KERNEL = 3  # side of the convolution that the layout "convolution" draws, in patches
 FIELD_CLARITY = 0.55  # share of the photograph that shows where a stack of convolutions reaches
 PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in microscope/core
 PART_TINT = 0.5  # opacity of PART_COLOURS over the photograph
 BAR_CELL = 48  # pixels: the bar is hatched like a patch of this height
 BAR_GREY = 127  # a middle grey, ground of the heat's colour bar
-LIT_GOLD = (236, 190, 96)  # ground of the light's colour bar: bright and colourful, so that fading shows
 
 
-def is_lit(spec: Spec) -> bool:
-    """Whether the map is drawn as light. Values that are no shares of a whole are always drawn as heat."""
-    return spec.draw == "light" and spec.shares_a_whole
+@cache
+def colour_table(name: str) -> np.ndarray:
+    """The colours of one of matplotlib's colour maps: (steps, 3) bytes."""
+    import matplotlib
+
+    if name not in matplotlib.colormaps:
+        raise PlaygroundError(
+            f"There is no colour map {name!r}: take {HEAT}, grey, viridis or another of matplotlib's."
+        )
+    colour_map = matplotlib.colormaps[name]
+    return (colour_map(np.linspace(0, 1, light.STEP_COUNT))[:, :3] * 255 + 0.5).astype(np.uint8)
+
+
+def is_grey(spec: Spec) -> bool:
+    """Whether the figure is in grey: then the photograph is, too, and nothing is drawn over it."""
+    return spec.colours != HEAT and not np.ptp(colour_table(spec.colours), axis=1).any()
+
+
+def photo_of(spec: Spec, image: Image.Image) -> Image.Image:
+    """The picture, in grey in a figure in grey."""
+    return image.convert("L").convert("RGB") if is_grey(spec) else image.convert("RGB")
 
 
 def photo_with_map(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) -> Image.Image:
-    """The photograph with its patches' numbers as heat or light."""
+    """The photograph with its patches' numbers. With `over` "contour" the patches that hold most weight keep their
+    light; the outline around them is drawn as lines."""
     pixels = np.asarray(photo)
-    if spec.mask:
-        is_inside = to_pixels(densest(grid, spec), photo.size)
-        return Image.fromarray(np.where(is_inside[..., None], pixels, paper_colour(spec)))
-    if is_lit(spec):
-        drawn_pixels = light.light(
-            pixels, to_smooth_pixels(light.lit(shares(grid, domain), densest(grid, spec)), photo.size)
-        )
-    else:
-        values = to_smooth_pixels(grid, photo.size) if spec.smooth else to_pixels(grid, photo.size)
-        share = shares(values, domain)
-        if domain.signed:
-            share = light.hatched_share(share, photo.height / grid.shape[0])
-            drawn_pixels = light.heat(
-                {"photo": pixels, "grey": grey(pixels)}.get(spec.over, np.full_like(pixels, BAR_GREY)), share
-            )
-        else:
-            drawn_pixels = photo_with_heat(pixels, share, spec.over)
-    return Image.fromarray(drawn_pixels)
+    if spec.over == "contour":
+        is_inside = to_pixels(light.densest(grid), photo.size)[..., None]
+        return Image.fromarray(np.where(is_inside, pixels, light.heat(pixels, np.zeros(pixels.shape[:2]))))
+    share = shares(to_pixels(grid, photo.size), domain)
+    if domain.signed:
+        share = light.hatched_share(share, photo.height / grid.shape[0])
+    return Image.fromarray(_with_heat(pixels, share, spec, domain))
 
 
-def densest(grid: np.ndarray, spec: Spec) -> np.ndarray:
-    """The patches inside the outline, a mask: (rows, columns)."""
-    return light.densest(grid, spec.mass or light.MASS)
+def _with_heat(photo: np.ndarray, share: np.ndarray, spec: Spec, domain: Domain) -> np.ndarray:
+    is_bare = spec.over == "none"
+    if spec.colours != HEAT:
+        steps = (np.abs(share) * (light.STEP_COUNT - 1) + 0.5).astype(int)
+        opacity = 1.0 if is_bare else light.opacities()[steps][..., None]
+        faded_photo = light.faded_photo(photo, light.TONES_BENEATH, light.COLOUR_KEPT)
+        return (faded_photo * (1 - opacity) + colour_table(spec.colours)[steps] * opacity + 0.5).astype(np.uint8)
+    if is_bare and not domain.signed:
+        return bare_heat(share)
+    return light.heat(np.full_like(photo, BAR_GREY) if is_bare else photo, share)
 
 
-def outline(grid: np.ndarray, spec: Spec) -> list[np.ndarray]:
-    """The outline of the patches that `densest` returns."""
-    return light.contours(densest(grid, spec))
+def outline(grid: np.ndarray) -> list[np.ndarray]:
+    """Lines around the fewest patches that hold 60 % of the weight."""
+    return light.contours(light.densest(grid))
 
 
 def has_outline(spec: Spec) -> bool:
-    return is_lit(spec) or spec.mass is not None
-
-
-def paper_colour(spec: Spec) -> np.ndarray:
-    return np.array([int(THEMES[spec.theme].paper[i : i + 2], 16) for i in (1, 3, 5)], np.uint8)
-
-
-def photo_with_heat(photo: np.ndarray, share: np.ndarray, over: str) -> np.ndarray:
-    """The heat over the photograph in its colours, over the photograph in grey, or over nothing."""
-    if over == "none":
-        return bare_heat(share)
-    return light.heat(photo if over == "photo" else grey(photo), share)
+    return spec.over == "contour"
 
 
 def photo_with_parts(photo: Image.Image, parts: np.ndarray) -> Image.Image:
@@ -110,44 +112,8 @@ def photo_with_parts(photo: Image.Image, parts: np.ndarray) -> Image.Image:
     return Image.fromarray(np.where(is_edge[..., None], 245, tinted_pixels + 0.5).astype(np.uint8))
 
 
-def grey(photo: np.ndarray) -> np.ndarray:
-    return np.repeat((photo @ light.LUMA_WEIGHTS + 0.5).astype(np.uint8)[..., None], 3, axis=-1)
-
-
 def bare_heat(share: np.ndarray) -> np.ndarray:
     return light.bare_heat()[(share * (light.STEP_COUNT - 1) + 0.5).astype(int)]
-
-
-# Several patches in one picture ---------------------------------------------------------------------------------------
-
-# A colour, a symbol and a dash pattern for each query in turn; symbols and dashes tell queries apart in grey prints
-INKS = ("#F0E442", "#5BD1D7", "#FF8A80", "#B39DFF", "#8FE388", "#FFFFFF")
-SYMBOLS = ("circle", "square", "triangle-left", "diamond", "star", "hexagon")
-DASHES = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (2, 1)), (0, (8, 2)))
-
-
-def photo_with_queries(photo: Image.Image, grids: list[np.ndarray], domain: Domain) -> Image.Image:
-    """The maps of several queries in one picture: each patch has the mixed colours of the queries that attend to it, as
-    strong as the largest of their shares."""
-    pixels = np.asarray(photo)
-    query_shares = np.stack([to_pixels(shares(grid, domain), photo.size) for grid in grids])  # (queries, height, width)
-    inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in INKS[: len(grids)]], float)
-    mixed_colours = np.tensordot(query_shares, inks, (0, 0)) / np.maximum(query_shares.sum(0), 1e-9)[..., None]
-    strength = 0.85 * query_shares.max(0)[..., None]
-    ground = light.heat(pixels, np.zeros(pixels.shape[:2]))
-    return Image.fromarray((ground * (1 - strength) + mixed_colours * strength + 0.5).astype(np.uint8))
-
-
-def thumbnail(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) -> Image.Image:
-    """Like `photo_with_map`, on a pale photograph with one pixel for each patch."""
-    rows, columns = grid.shape
-    return photo_with_map(pale(photo.resize((columns, rows), Image.Resampling.BOX)), grid, spec, domain)
-
-
-def pale(photo: Image.Image) -> Image.Image:
-    """The photograph with little contrast: even in grey, bright weights are lighter than all patches that are not
-    attended to."""
-    return photo.convert("RGB").point(lambda tone: PALE_TONES[0] + PALE_TONES[1] * tone)
 
 
 def to_pixels(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
@@ -158,50 +124,29 @@ def to_pixels(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     return grid[np.ix_(down, across)]
 
 
-def to_smooth_pixels(grid: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """Like `to_pixels`, but interpolated between the centres of patches."""
-    return np.asarray(Image.fromarray(grid.astype(np.float32)).resize(size, Image.Resampling.BILINEAR))
-
-
-def read_by_convolution(
-    photo: Image.Image, grid: tuple[int, int], patch: tuple[int, int], kernel: int, depth: int
-) -> Image.Image:
+def read_by_convolution(photo: Image.Image, grid: tuple[int, int], patch: tuple[int, int], depth: int) -> Image.Image:
     """The photograph: in full colour where one convolution reads, dimmed where a stack of `depth` convolutions reaches,
     paler elsewhere."""
     pixels = np.asarray(photo)
     clarity = np.zeros(grid)
-    for row, column in neighbourhood(*patch, grid, depth * (kernel - 1) + 1):
+    for row, column in neighbourhood(*patch, grid, depth * (KERNEL - 1) + 1):
         clarity[row, column] = FIELD_CLARITY
-    for row, column in neighbourhood(*patch, grid, kernel):
+    for row, column in neighbourhood(*patch, grid, KERNEL):
         clarity[row, column] = 1
     clarity = to_pixels(clarity, photo.size)[..., None]
     ground = light.heat(pixels, np.zeros(pixels.shape[:2]))
     return Image.fromarray((ground * (1 - clarity) + pixels * clarity + 0.5).astype(np.uint8))
 
 
-# Without a photograph -------------------------------------------------------------------------------------------------
-
-
-def bare_map(grid: np.ndarray, domain: Domain) -> Image.Image:
-    """The map in the heat's colours over black, like the head atlas on the screen."""
-    return Image.fromarray(bare_heat(light.shares(grid, domain.high)))
-
-
 def bar(spec: Spec, domain: Domain) -> Image.Image:
-    """The colour bar, from the smallest to the largest value: heat over a middle grey, light on a bright colour."""
+    """The colour bar, from the smallest to the largest value, over a middle grey."""
     if domain.signed:
         share = np.tile(shares(np.linspace(-domain.high, domain.high, 512), domain), (24, 1))
-        return Image.fromarray(
-            light.heat(np.full((24, 512, 3), BAR_GREY, np.uint8), light.hatched_share(share, BAR_CELL))
-        )
-    positions = np.linspace(0, 1, 256)[None]
-    if domain.bare:
-        return bare_map(positions, Domain(0, 1, ""))
-    share = positions if domain.log else light.shares(positions, 1)
-    if is_lit(spec):
-        gold = np.full((1, 256, 3), LIT_GOLD, np.uint8)
-        return Image.fromarray(light.light(gold, light.lit(share, np.zeros((1, 256), bool))))
-    return Image.fromarray(photo_with_heat(np.full((1, 256, 3), BAR_GREY, np.uint8), share, spec.over))
+        share = light.hatched_share(share, BAR_CELL)
+    else:
+        positions = np.linspace(0, 1, 256)[None]
+        share = positions if domain.log else light.shares(positions, 1)
+    return Image.fromarray(_with_heat(np.full((*share.shape, 3), BAR_GREY, np.uint8), share, spec, domain))
 
 
 # Features as colours: either their first three principal components are red, green and blue, or each part, a cluster

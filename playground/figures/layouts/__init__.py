@@ -11,17 +11,15 @@ from playground.figures.layouts.atlas import ATLAS
 from playground.figures.layouts.compare import CHANGE, COMPARE, SCALE
 from playground.figures.layouts.curves import CURVES
 from playground.figures.layouts.grid import GRID
-from playground.figures.layouts.heads import COMPONENTS, CONVOLUTION, HEAD, HEADS, WALL
+from playground.figures.layouts.heads import CONVOLUTION, HEAD, HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
+from playground.figures.layouts.layout import settled as with_ground
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-__all__ = ["LAYOUTS", "Content", "Layout", "content", "marks", "of", "settled"]
-
 LAYOUTS = {
-    layout.name: layout
-    for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, CHANGE, GRID, COMPONENTS, ATLAS, CURVES)
+    layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, CHANGE, GRID, ATLAS, CURVES)
 }
 
 
@@ -34,7 +32,7 @@ def of(spec: Spec) -> Layout:
 def marks_query(spec: Spec) -> bool:
     """Whether the query's patch is marked on the figure."""
     layout = of(spec)
-    return layout.asks or ("query" not in layout.unused and layout.prepared(spec).asks)
+    return layout.asks or ("query" not in layout.fixed and spec.asks)
 
 
 def settled(spec: Spec, trace: Trace | None) -> Spec:
@@ -43,5 +41,7 @@ def settled(spec: Spec, trace: Trace | None) -> Spec:
 
 
 def content(spec: Spec, subject: Subject | None, other: Other = None) -> Content:
-    """Pictures, titles and caption of the figure, before they are laid out on a sheet."""
-    return of(spec).content(spec, subject, other)
+    """Panels, caption and numbers of the figure, before they are laid out on a sheet."""
+    layout = of(spec)
+    layout.check(spec)
+    return layout.content(with_ground(layout.prepared(spec)), subject, other)

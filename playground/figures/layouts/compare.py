@@ -11,151 +11,109 @@ import numpy as np
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming, tables
 from playground.figures.drawing.maps import Domain, Map
-from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject, maps_of
-from playground.figures.drawing.option_words import OptionError
-from playground.figures.drawing.spec import NOTHING_TO_COMPARE, POOLINGS, Spec
+from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject
+from playground.figures.drawing.spec import POOLINGS, Spec
 from playground.figures.layouts.layout import (
-    DrawnPanels,
+    Content,
     Layout,
-    default_domains,
+    Panels,
+    bar_of,
     layer_scale,
-    prefix_words_of_each,
+    shared_domain,
+    shown_maps,
     with_headings,
 )
 
+NOTHING_TO_COMPARE = "What is it to be compared with? Name another picture or another model."
 
-def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    if other is None:
-        raise OptionError(NOTHING_TO_COMPARE)
+
+def requests(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
+    if not isinstance(other, Subject):
+        raise PlaygroundError(NOTHING_TO_COMPARE)
     scale = layer_scale(spec)
     if spec.way.resembles and subject.seen.model == other.seen.model:  # similarity to one patch, in both pictures
         return [OneMap(subject, spec, scale), OneMap(other, spec, scale, asker=subject.seen)]
-    query = maps.same_place(spec.query, subject.seen, other.seen)
-    layer = maps.same_layer(spec.layer, subject.seen, other.seen)
     head = spec.head if spec.head in POOLINGS else min(spec.head, other.seen.heads - 1)
-    label = maps.same_label(spec.label, subject.seen, other.seen)
-    other_spec = replace(spec, query=query, layer=layer, head=head, label=label)
+    other_spec = replace(
+        spec,
+        head=head,
+        layer=maps.same_layer(spec.layer, subject.seen, other.seen),
+        query=maps.same_place(spec.query, subject.seen, other.seen),
+        label=maps.same_label(spec.label, subject.seen, other.seen),
+    )
     return [OneMap(subject, spec, scale), OneMap(other, other_spec, scale)]
 
 
-def panel_headings(drawn_maps: list[ShownMap]) -> list[tuple[str, str]]:
-    """(heading, the line beneath it) of each panel"""
-    models = [naming.model(panel.seen) for panel in drawn_maps]
-    pictures = [PurePath(panel.subject.name).stem for panel in drawn_maps]
-    headings = models if models[0] != models[1] else pictures
-    places = [captions.place(panel.spec) for panel in drawn_maps]
-    if drawn_maps[0].spec.query != drawn_maps[1].spec.query:
+def _names(shown: list[ShownMap]) -> list[tuple[str, str]]:
+    """(heading, the line below it) of each panel: the models if they differ, else the pictures."""
+    models = [naming.model(panel.seen) for panel in shown]
+    pictures = [PurePath(panel.subject.name).stem for panel in shown]
+    places = [captions.place(panel.spec) for panel in shown]
+    if shown[0].spec.query != shown[1].spec.query:
         places = [
-            f"{captions.query_phrase(panel.spec.query)}, {place}"
-            for place, panel in zip(places, drawn_maps, strict=True)
+            f"{captions.query_phrase(panel.spec.query)}, {place}" for place, panel in zip(places, shown, strict=True)
         ]
-    return list(zip(headings, places, strict=True))
+    return list(zip(models if models[0] != models[1] else pictures, places, strict=True))
 
 
-def match(drawn_maps: list[ShownMap]) -> tuple[int, int] | None:
+def _compared(spec: Spec, shown: list[ShownMap], domain: Domain, more: str = "") -> str:
+    places = captions.joined(dict.fromkeys(captions.place(panel.spec) for panel in shown))
+    first, second = (panel.spec.query for panel in shown[:2])
+    same_place = f"; the same place in the other grid is {captions.query_phrase(second)}" if first != second else ""
+    return captions.sentence(spec, shown, domain, places, same_place + more)
+
+
+def compare(spec: Spec, subject: Subject, other: Other) -> Content:
+    shown = shown_maps(requests(spec, subject, other))
+    domain = shared_domain(spec, shown)
+    panels = with_headings(shown, [domain] * 2, _names(shown))
+    query, more = maps.patch_of(subject.seen, spec.query), ""
+    if shown[1].one.asker is not None and query is not None:
+        layer, match = subject.seen.upper_layer, _match(shown)
+        more = f"; by the features after layer {layer}, no patch of the other picture matches it"
+        if match is not None:
+            more = f"; the line joins two patches that match: after layer {layer} each resembles the other most"
+            panels[1] = replace(panels[1], marks=((match, "black"),), links=((query, match),))
+    return Content(Panels([panels]), _compared(spec, shown, domain, more), shown, bar_of(spec, domain))
+
+
+def _match(shown: list[ShownMap]) -> tuple[int, int] | None:
     """The second picture's patch that matches the query's: each resembles the other most. None if no patch does."""
-    first, second = drawn_maps
-    query_patch = maps.patch_of(first.seen, first.spec.query)
-    row, column = first.seen.match(second.seen)[query_patch].tolist()
+    first, second = shown
+    row, column = first.seen.match(second.seen)[maps.patch_of(first.seen, first.spec.query)].tolist()
     return None if row < 0 else (row, column)
 
 
-def _is_matched(drawn_maps: list[ShownMap]) -> bool:
-    first, second = drawn_maps
-    return second.one.asker is not None and maps.patch_of(first.seen, first.spec.query) is not None
-
-
-def draw(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
-    drawing = with_headings(drawn_maps, domains, panel_headings(drawn_maps))
-    matching_patch = match(drawn_maps) if _is_matched(drawn_maps) else None
-    return drawing if matching_patch is None else _with_line(spec, drawn_maps, drawing, matching_patch)
-
-
-def _with_line(
-    spec: Spec, drawn_maps: list[ShownMap], drawing: DrawnPanels, matching_patch: tuple[int, int]
-) -> DrawnPanels:
-    """Adds a line from the query's patch to its match in the other picture, as on the screen."""
-    first, second = drawing.body.panels
-    query_patch = maps.patch_of(drawn_maps[0].seen, spec.query)
-    first_axes: list = []
-
-    def draw_first(sheet, axes, box) -> None:
-        first.draw(sheet, axes, box)
-        first_axes.append(axes)
-
-    def draw_second(sheet, axes, box) -> None:
-        second.draw(sheet, axes, box)
-        sheet.mark(axes, matching_patch, box, colour="black")
-        if spec.marker:
-            sheet.line(first_axes[0], query_patch, axes, matching_patch)
-
-    return replace(
-        drawing, body=type(drawing.body)([replace(first, draw=draw_first), replace(second, draw=draw_second)])
-    )
-
-
-def caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
-    models_and_places = dict.fromkeys(
-        captions.model_and_place(panel.seen, spec, captions.place(panel.spec)) for panel in drawn_maps
-    )
-    sentences = captions.sentences(spec, drawn_maps, domain, captions.say("and", "models").join(models_and_places))
-    if not _is_matched(drawn_maps):
-        return sentences
-    layer = drawn_maps[0].seen.upper_layer
-    if match(drawn_maps) is None:
-        return f"{sentences} {captions.say('match', 'none', layer=layer)}"
-    return f"{sentences} {captions.say('match', layer=layer)}"
-
-
-COMPARE = Layout(
-    "compare",
-    "two pictures or two models",
-    panels,
-    draw,
-    caption,
-    outside=lambda spec, shown: prefix_words_of_each(spec, shown, panel_headings(shown)),
-    uses=("other_image", "other_model", "colours"),
-    beside=lambda spec: "other",
-)
+COMPARE = Layout("compare", "two pictures or two models", compare, beside=lambda spec: "other", compares=True)
 
 
 # Two maps, with 1/√dₖ and without it: in one layer, or from two whole passes.
 
 
-def scale_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    trained_panel = OneMap(subject, replace(spec, scale="on"), "on")
-    if not spec.whole:
-        return [trained_panel, OneMap(subject, spec, spec.scale)]
-    if other is None:
+def scale(spec: Spec, subject: Subject, other: Other) -> Content:
+    trained = OneMap(subject, replace(spec, scale="on"), "on")
+    if spec.whole and not isinstance(other, Subject):
         raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
-    return [trained_panel, OneMap(other, spec, None)]
-
-
-def scale_headings(spec: Spec, drawn_maps: list[ShownMap]) -> list[tuple[str, str]]:
-    """(heading, the line beneath it) of each panel"""
-    trace = drawn_maps[0].seen
-    trained_words = captions.say("scaled_in", "trained" if trace.scale == trace.native_scale else "")
-    place = captions.say("scaled_in", "pass" if spec.whole else "")
-    return [(captions.scale_heading(trace, "on"), trained_words), (captions.scale_heading(trace, spec.scale), place)]
-
-
-def draw_scale(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
-    return with_headings(drawn_maps, domains, scale_headings(spec, drawn_maps))
-
-
-def scale_caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
-    return captions.caption(replace(spec, scale="on"), drawn_maps, domain, captions.place(spec))
+    altered = OneMap(other, spec, None) if spec.whole else OneMap(subject, spec, spec.scale)
+    shown, trace = shown_maps([trained, altered]), subject.seen
+    domain = shared_domain(spec, shown)
+    names = [
+        (
+            captions.scale_heading(trace, "on"),
+            "as trained" if trace.scale == trace.native_scale else "this layer alone",
+        ),
+        (captions.scale_heading(trace, spec.scale), "the whole forward pass" if spec.whole else "in this layer alone"),
+    ]
+    panels = with_headings(shown, [domain] * 2, names)
+    caption = captions.sentence(replace(spec, scale="on"), shown, domain, captions.place(spec))
+    return Content(Panels([panels]), caption, shown, bar_of(spec, domain))
 
 
 SCALE = Layout(
     "scale",
     "with 1/√dₖ and without",
-    scale_panels,
-    draw_scale,
-    scale_caption,
-    outside=lambda spec, shown: prefix_words_of_each(spec, shown, scale_headings(spec, shown)),
+    scale,
     prepared=lambda spec: replace(spec, scale="off" if spec.scale == "on" else spec.scale),
-    uses=("colours",),
     beside=lambda spec: "pass" if spec.whole else "",
 )
 
@@ -164,76 +122,48 @@ SCALE = Layout(
 # training, or of two models.
 
 
-def change_panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    """Requests for the maps before and after, and a third for their difference: see `both_and_change`."""
+def change(spec: Spec, subject: Subject, other: Other) -> Content:
     if spec.way.coloured:
         raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
-    panel_before, panel_after = panels(spec, subject, other)
-    grids = [panel.subject.seen.grid for panel in (panel_before, panel_after)]
+    pair = requests(spec, subject, other)
+    grids = [request.subject.seen.grid for request in pair]
     if grids[0] != grids[1]:
         sizes = " and ".join(f"{rows} × {columns}" for rows, columns in grids)
         raise PlaygroundError(
             f"A change is drawn patch by patch, and these passes have {sizes} patches: trace both with one size."
         )
-    return [panel_before, panel_after, panel_after]
+    shown = shown_maps(pair)
+    difference = ShownMap(shown[1].one, _difference(*(panel.map for panel in shown)))
+    domain = shared_domain(spec, shown)
+    high = float(np.abs(difference.map.grid).max()) or 1.0
+    around_zero = Domain(-high, high, "", percent=spec.in_percent, signed=True)
+    names = [*_names(shown), ("after less before", "hatched: less than before")]
+    panels = with_headings([*shown, difference], [domain, domain, around_zero], names)
+    size = (captions.percent if spec.in_percent else captions.number)(high)
+    more = f"; beside them what has changed, after less before, strongest at {size}, hatched where it is less"
+    caption = _compared(spec, shown, domain, more)
+    return Content(Panels([panels]), caption, [*shown, difference], bar_of(spec, domain))
 
 
-def both_and_change(requests: list[OneMap]) -> list[Map]:
-    map_before, map_after = maps_of(requests[:2])
-    shares_before = dict(map_before.prefix)
-    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in map_after.prefix)
-    values = None
-    if (
-        map_before.values is not None
-        and map_after.values is not None
-        and len(map_before.values) == len(map_after.values)
-    ):
-        values = map_after.values - map_before.values
-    return [map_before, map_after, Map(map_after.grid - map_before.grid, prefix, None, values=values)]
+def _difference(before: Map, after: Map) -> Map:
+    shares_before = dict(before.prefix)
+    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in after.prefix)
+    has_values = before.values is not None and after.values is not None and len(before.values) == len(after.values)
+    return Map(after.grid - before.grid, prefix, None, values=after.values - before.values if has_values else None)
 
 
-def expose_change(spec: Spec, drawn_maps: list[ShownMap]) -> tuple[Domain, list[Domain]]:
-    """The domains that `default_domains` gives, and for the change a signed domain of its own around zero."""
-    bar_domain, map_domains = default_domains(spec, drawn_maps[:2])
-    return bar_domain, [*map_domains, _around_zero(spec, drawn_maps[2].map)]
-
-
-def _around_zero(spec: Spec, map_: Map) -> Domain:
-    high = float(np.abs(map_.grid).max()) or 1.0
-    return Domain(-high, high, captions.say("change"), percent=spec.in_percent, signed=True)
-
-
-def change_headings(drawn_maps: list[ShownMap]) -> list[tuple[str, str]]:
-    return [*panel_headings(drawn_maps[:2]), (captions.say("change"), captions.say("change", "signs"))]
-
-
-def draw_change(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
-    return with_headings(drawn_maps, domains, change_headings(drawn_maps))
-
-
-def change_caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
-    change = _around_zero(spec, drawn_maps[2].map)
-    size = (captions.percent if change.percent else captions.number)(change.high)
-    return f"{caption(spec, drawn_maps[:2], domain)} {captions.say('change', 'size', size=size)}"
-
-
-def change_numbers(spec: Spec, drawn_maps: list[ShownMap]) -> list[tables.Table]:
-    (change,) = tables.of_maps(spec, drawn_maps[2:])
+def change_numbers(spec: Spec, shown: list[ShownMap]) -> list[tables.Table]:
+    (change,) = tables.of_maps(spec, shown[2:])
     table = replace(change, maps=[map_keys | {"change": "after less before"} for map_keys in change.maps])
-    return [*tables.of_maps(spec, drawn_maps[:2]), table]
+    return [*tables.of_maps(spec, shown[:2]), table]
 
 
 CHANGE = Layout(
     "change",
     "before, after, and what has changed: of one picture in two models, or of a file that watch wrote",
-    change_panels,
-    draw_change,
-    change_caption,
+    change,
     change_numbers,
-    outside=lambda spec, shown: prefix_words_of_each(spec, shown[:2], panel_headings(shown[:2])),
-    maps=both_and_change,
-    expose=expose_change,
-    uses=("other_image", "other_model", "colours"),
     beside=lambda spec: "other",
+    compares=True,
     patch_by_patch=True,
 )

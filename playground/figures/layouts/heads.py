@@ -1,196 +1,160 @@
-"""The layouts of one head, of several queries, of colours of features, of a head beside a convolution, and of all heads
-as small maps (“wall”)."""
+"""The layouts of one head, of a head beside a convolution, of all heads of a layer, and of all heads of all layers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+from PIL import Image
+
 from playground.errors import PlaygroundError
-from playground.figures.drawing import captions, maps
-from playground.figures.drawing.maps import Domain
+from playground.figures.drawing import captions, maps, prints
 from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject
-from playground.figures.drawing.option_words import read_query
-from playground.figures.drawing.spec import Spec
-from playground.figures.layouts.layout import DrawnPanels, Layout, default_caption, layer_scale, one_head, small_maps
-from playground.models.names import plain_name
+from playground.figures.drawing.prints import KERNEL, QUERY
+from playground.figures.drawing.spec import VALUES, Spec
+from playground.figures.layouts.layout import (
+    Content,
+    Layout,
+    Matrix,
+    Panel,
+    Panels,
+    bar_of,
+    bare,
+    layer_scale,
+    map_panel,
+    photo_panel,
+    settled,
+    shared_domain,
+    shown_maps,
+    with_headings,
+)
 
 # One head: the picture and the map. A narrow figure is the map alone.
 
-MOST_QUERIES = 6  # the most queries in one picture
+
+def head(spec: Spec, subject: Subject, other: Other) -> Content:
+    return _one_map(spec, shown_maps([OneMap(subject, spec, layer_scale(spec))]))
 
 
-def panels(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    queries = [spec.query]
-    if spec.other_queries:
-        queries += [read_query(place) for place in spec.other_queries.split("-")]
-    if len(queries) > MOST_QUERIES:
-        raise PlaygroundError(f"At most {MOST_QUERIES} patches have colours of their own; given were {len(queries)}.")
-    return [OneMap(subject, replace(spec, query=query), layer_scale(spec)) for query in queries]
+def of_values(spec: Spec, subject: Subject, values: np.ndarray) -> Content:
+    """The figure of somebody's own values on the grid of a trace."""
+    spec = settled(spec)
+    return _one_map(spec, shown_maps([OneMap(subject, spec, None, given=values)]), captions.picture(subject.name))
 
 
-def draw(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
-    from playground.figures.drawing.panels import Panels, has_room, map_panel, photo_panel
-
-    if spec.other_queries:
-        return _queries_together(spec, drawn_maps, domains[0])
-    (panel,), (domain,) = drawn_maps, domains
-    panel_list = [map_panel(panel, domain, captions.method(spec), captions.place(spec))]
-    if has_room(spec, len(panel_list), panel_list[0].aspect):
-        panel_list = [photo_panel(spec, panel.subject), *panel_list]
-    return DrawnPanels(Panels(panel_list))
-
-
-def _queries_together(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> DrawnPanels:
-    """Several queries in one picture, each with its own colour and outline."""
-    from playground.figures.drawing import prints
-    from playground.figures.drawing.panels import Panel, Panels
-
-    subject, grids = drawn_maps[0].subject, [panel.map.grid for panel in drawn_maps]
-    patches = [maps.patch_of(subject.seen, panel.spec.query) for panel in drawn_maps]
-
-    def mark(sheet, axes, box) -> None:
-        """Marks each query with its own colour, and with its own shape for prints in grey."""
-        for patch, ink, symbol in zip(patches, prints.INKS, prints.SYMBOLS, strict=False):
-            sheet.mark(axes, patch, box, colour=ink, halo="black")
-            sheet.sign(axes, patch, box, symbol)
-
-    def draw(sheet, axes, box) -> None:
-        sheet.print(axes, subject.image, box, partial(prints.photo_with_queries, grids=grids, domain=domain))
-        for grid, ink, dashes in zip(grids, prints.INKS, prints.DASHES, strict=False) if spec.mass else ():
-            sheet.outline(axes, prints.outline(grid, spec), box, ink, dashes)
-        mark(sheet, axes, box)
-
-    def photo(sheet, axes, box) -> None:
-        sheet.photo(axes, subject.image, box)
-        mark(sheet, axes, box)
-
-    panel_list = [Panel(captions.method(spec), captions.place(spec), subject.seen.grid, draw)]
-    if spec.made_for.roomy:
-        panel_list = [Panel("queries", f"{len(drawn_maps)} patches", subject.seen.grid, photo), *panel_list]
-    words = [captions.query_phrase(panel.spec.query) for panel in drawn_maps]
-    return DrawnPanels(Panels(panel_list), tuple(zip(prints.INKS, words, prints.SYMBOLS, strict=False)), bar=False)
+def _one_map(spec: Spec, shown: list[ShownMap], place: str = "") -> Content:
+    (panel,), domain = shown, shared_domain(spec, shown)
+    place = place or captions.place(spec)
+    panels = [photo_panel(spec, panel.subject)] if spec.paper.roomy else []
+    panels.append(map_panel(panel, domain, captions.method(spec), place))
+    if spec.way is VALUES:
+        caption = f"{captions.capital(place)}: values given{captions.exposure_note([panel.map], domain)}."
+    else:
+        caption = captions.sentence(spec, shown, domain, place)
+    return Content(Panels([[*panels]]), caption, shown, bar_of(spec, domain))
 
 
-def caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
-    if spec.other_queries:
-        return captions.queries_caption(spec, drawn_maps, domain)
-    return default_caption(spec, drawn_maps, domain)
-
-
-HEAD = Layout("head", "one head", panels, draw, caption, uses=("other_queries",), alive=True)
-
-
-# The colours of features after a layer: the same as --what components.
-
-
-ALIKE_REASON = "the layout components shows all patches alike"
-COLOURS_REASON = "the colours of features are no numbers on a scale"
-
-COMPONENTS = Layout(
-    "components",
-    "the colours of the features after a layer: their first three principal components",
-    one_head,
-    HEAD.draw,
-    titled=lambda spec: captions.say("components", "title", model=plain_name(spec.model), layer=spec.layer),
-    prepared=lambda spec: replace(spec, what="components"),
-    unused={
-        **dict.fromkeys(("query", "head", "direction", "what", "marker"), ALIKE_REASON),
-        **dict.fromkeys(("over", "mass", "mask"), COLOURS_REASON),
-    },
-)
+HEAD = Layout("head", "one head", head, alive=True)
 
 
 # Attention beside what a convolution reads, in the order of the screen.
 
 
-def draw_beside_convolution(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
-    from playground.figures.drawing.panels import Panels, has_room, kernel_panel, map_panel, photo_panel
-
-    (panel,), (domain,) = drawn_maps, domains
-    sub = captions.place(spec)
-    if spec.direction == "row" and spec.way.of_heads:
-        sub = f"reads all {panel.map.grid.size}, {sub}"
-    panel_list = [map_panel(panel, domain, captions.method(spec), sub), kernel_panel(spec, panel.subject)]
-    if has_room(spec, len(panel_list), panel_list[0].aspect):
-        panel_list = [photo_panel(spec, panel.subject), *panel_list]
-    return DrawnPanels(Panels(panel_list))
+def convolution(spec: Spec, subject: Subject, other: Other) -> Content:
+    shown = shown_maps([OneMap(subject, spec, layer_scale(spec))])
+    domain, place = shared_domain(spec, shown), captions.place(spec)
+    reads_all = spec.direction == "row" and spec.way.of_heads
+    sub = f"reads all {shown[0].map.grid.size}, {place}" if reads_all else place
+    panels = [map_panel(shown[0], domain, captions.method(spec), sub), kernel_panel(spec, subject)]
+    if spec.paper.roomy and (spec.paper.height is None or panels[0].aspect < 1.25):
+        panels = [photo_panel(spec, subject), *panels]
+    return Content(Panels([[*panels]]), captions.sentence(spec, shown, domain, place), shown, bar_of(spec, domain))
 
 
-CONVOLUTION = Layout(
-    "convolution",
-    "attention, and what a 3×3 convolution reads, side by side",
-    one_head,
-    draw_beside_convolution,
-    uses=("kernel", "depth"),
-    asks=True,
-)
+def kernel_panel(spec: Spec, subject: Subject) -> Panel:
+    """What one convolution reads, and what as many as the transformer's layers so far reach."""
+    patch, grid = maps.patch_of(subject.seen, spec.query), subject.seen.grid
+    if patch is None:
+        raise PlaygroundError(f"A convolution has no {spec.query!r} token: choose a patch, such as 7,5.")
+    depth = (subject.seen.layers - 1 if spec.layer is None else spec.layer) + 1
+    cells = maps.neighbourhood(*patch, grid, KERNEL)
+    reach = maps.neighbourhood(*patch, grid, depth * (KERNEL - 1) + 1)
+    photo = prints.photo_of(spec, subject.image)
+
+    def picture(size: tuple[int, int]) -> Image.Image:
+        return prints.read_by_convolution(photo.resize(size, Image.Resampling.LANCZOS), grid, patch, depth)
+
+    reach_words = "" if depth == 1 else f" ({depth} layers: {len(reach)})"
+    sub = f"reads {len(cells)} of {grid[0] * grid[1]} patches{reach_words}"
+    frames = ((reach[0], reach[-1], 0.5), (cells[0], cells[-1], 1.0))
+    heading = f"{KERNEL}×{KERNEL} convolution"
+    return Panel(grid, picture, heading, sub, ((patch, QUERY),), frames=frames[depth == 1 :])
 
 
-def panels_of_layer(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    heads = range(subject.seen.heads)
-    return [OneMap(subject, replace(spec, head=head), layer_scale(spec)) for head in heads]
+CONVOLUTION = Layout("convolution", "attention, and what a 3×3 convolution reads, side by side", convolution, asks=True)
+
+
+def heads(spec: Spec, subject: Subject, other: Other) -> Content:
+    requests = [OneMap(subject, replace(spec, head=n), layer_scale(spec)) for n in range(subject.seen.heads)]
+    shown = shown_maps(requests)
+    domain = shared_domain(spec, shown)
+    names = [(heading, "") for heading in captions.headings(shown)]
+    panels = with_headings(shown, [domain] * len(shown), names)
+    caption = captions.sentence(spec, shown, domain, f"all heads of layer {spec.layer}")
+    return Content(Panels([[*panels]]), caption, shown, bar_of(spec, domain))
 
 
 HEADS = Layout(
     "heads",
     "all heads of a layer",
-    panels_of_layer,
-    caption=lambda spec, shown, domain: captions.caption(spec, shown, domain, captions.say("layer", layer=spec.layer)),
-    titled=lambda spec: captions.title(spec, captions.say("every_head", "of_layer", layer=spec.layer)),
-    uses=("colours",),
-    unused={"head": "the layout shows all heads"},
+    heads,
+    title=lambda spec: captions.title(spec, f"all heads of layer {spec.layer}"),
+    fixed=("head",),
     of_heads=True,
 )
 
 
 # The wall: every head of every layer as a small map.
 
-
-def panels_of_all_layers(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
-    trace, scale = subject.seen, layer_scale(spec)
-    places = [(layer, head) for layer in range(trace.layers) for head in range(trace.heads)]
-    return [OneMap(subject, replace(spec, layer=layer, head=head), scale) for layer, head in places]
+EVERY_HEAD = "all heads of all layers"
+CELL_PIXELS = 6  # pixels of a patch in a small map
 
 
-def draw_matrix(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
-    from matplotlib.patches import Rectangle
-
-    from playground.figures.drawing import prints
-    from playground.figures.drawing.panels import Matrix, photo_panel
-
-    subject, trace = drawn_maps[0].subject, drawn_maps[0].seen
-    query_patch, (rows, columns) = maps.patch_of(trace, spec.query), trace.grid
-
-    def cell(sheet, axes, layer, head, box) -> None:
-        extent = (box.x, box.y, box.x + box.width, box.y + box.height)
-        index = layer * trace.heads + head
-        sheet.layer(axes, prints.thumbnail(subject.image, drawn_maps[index].map.grid, spec, domains[index]), extent)
-        if query_patch is not None and spec.marker and box.width > 0.22:
-            x, y = box.x + query_patch[1] * box.width / columns, box.y + query_patch[0] * box.height / rows
-            frame = Rectangle((x, y), box.width / columns, box.height / rows, fill=False, zorder=3)
-            frame.set(edgecolor="white", linewidth=min(1.0, 0.9 * box.width))
-            axes.add_patch(frame)
-
-    picture = photo_panel(spec, subject) if spec.made_for.roomy else None
-    return DrawnPanels(Matrix(trace.layers, trace.heads, columns / rows, cell, picture))
+def wall(spec: Spec, subject: Subject, other: Other) -> Content:
+    trace = subject.seen
+    requests = [
+        OneMap(subject, replace(spec, layer=layer, head=n), layer_scale(spec))
+        for layer in range(trace.layers)
+        for n in range(trace.heads)
+    ]
+    shown = shown_maps(requests)
+    domain = shared_domain(spec, shown, log=True)
+    rows, columns = trace.grid
+    size = columns * CELL_PIXELS, rows * CELL_PIXELS
+    photo = prints.photo_of(spec, subject.image).resize(size, Image.Resampling.LANCZOS)
+    pictures = [np.array(prints.photo_with_map(photo, panel.map.grid, spec, domain)) for panel in shown]
+    if patch := maps.patch_of(trace, spec.query) if spec.asks else None:
+        for picture in pictures:
+            _frame(picture, patch)
+    cells = [pictures[i : i + trace.heads] for i in range(0, len(pictures), trace.heads)]
+    body = Matrix(cells, photo_panel(spec, subject) if spec.paper.roomy else None)
+    return Content(body, captions.sentence(spec, shown, domain, EVERY_HEAD), shown, bar_of(spec, domain))
 
 
-SMALL_REASON = "its maps are too small for it"
+def _frame(picture: np.ndarray, patch: tuple[int, int]) -> None:
+    """Draws a white frame around a patch."""
+    top, left = (number * CELL_PIXELS for number in patch)
+    square = picture[top : top + CELL_PIXELS, left : left + CELL_PIXELS]
+    square[[0, -1]] = square[:, [0, -1]] = 255
+
+
 WALL = Layout(
     "wall",
-    "all heads of all layers",
-    panels_of_all_layers,
-    draw_matrix,
-    caption=lambda spec, shown, domain: captions.caption(spec, shown, domain, ""),
-    titled=lambda spec: captions.title(spec, captions.say("every_head")),
-    prepared=lambda spec: small_maps(replace(spec, draw="heat")),
-    uses=("colours",),
-    unused={
-        "layer": "the layout shows all layers",
-        "head": "the layout shows all heads",
-        "letters": "the layout has no panels of its own",
-        **dict.fromkeys(("mass", "mask", "draw", "smooth"), SMALL_REASON),
-    },
+    EVERY_HEAD,
+    wall,
+    title=partial(captions.title, where=EVERY_HEAD),
+    prepared=lambda spec: bare(replace(spec, over=None if spec.over == "contour" else spec.over)),
+    fixed=("layer", "head"),
     of_heads=True,
 )

@@ -1,75 +1,97 @@
-"""The record of a layout of figures: its panels, how they are drawn, and its words and numbers.
+"""The record of a layout of figures: a function from traces to panels, with the words and numbers of these panels.
 
-Drawing, caption, numbers and title are made from the same panels and so cannot disagree. By default a layout's maps are
-drawn side by side, each under a heading that says how it differs from the others."""
+Nothing here draws: compose.py draws panels with matplotlib."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+from PIL import Image
+
 from playground.errors import PlaygroundError
-from playground.figures.drawing import captions, maps, tables
-from playground.figures.drawing.maps import Domain, Map
+from playground.figures.drawing import captions, maps, prints, tables
+from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject, maps_of
-from playground.figures.drawing.option_words import OptionError
+from playground.figures.drawing.prints import KEY, QUERY
 from playground.figures.drawing.spec import Spec
+from playground.numbers import bare_share
 
 if TYPE_CHECKING:
-    from playground.figures.drawing.panels import Body
+    from playground.analysis.scale import Curve
 
-Legend = tuple[tuple[str, str, str], ...]  # (colour, words, a shape or "")
+Patch = tuple[int, int]
+Number = tuple[Patch, str, bool]  # a patch, its number, whether the number must be readable: then beside a small patch
 
 
 @dataclass(frozen=True)
-class DrawnPanels:
-    """The panels on the sheet, and the legend of their colours."""
+class Panel:
+    """A picture with its marks."""
 
-    body: Body
-    legend: Legend = ()
-    bar: bool = True  # whether the colours stand for numbers on one scale
+    grid: tuple[int, int]
+    picture: Callable[[tuple[int, int]], Image.Image]  # (width, height) in pixels -> the picture
+    heading: str = ""
+    sub: str = ""
+    marks: tuple[tuple[Patch, str], ...] = ()  # (patch, colour of its frame)
+    numbers: tuple[Number, ...] = ()
+    outline: Sequence[np.ndarray] = ()
+    frames: tuple[tuple[Patch, Patch, float], ...] = ()  # (first patch, last patch, relative line width)
+    links: tuple[tuple[Patch, Patch], ...] = ()  # lines from a patch of the panel before it to one of this panel
+
+    @property
+    def aspect(self) -> float:
+        return self.grid[1] / self.grid[0]
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Panels in rows and columns. With `beside` or `above` they are a table; else they flow into as many rows as make
+    them largest."""
+
+    rows: list[list[Panel | None]]
+    beside: list[str] = field(default_factory=list)
+    above: list[str] = field(default_factory=list)
+
+    @property
+    def is_table(self) -> bool:
+        return bool(self.beside or self.above)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """One small picture for each head of each layer: layers downwards, heads to the right."""
+
+    cells: list[list[np.ndarray]]  # (height, width, 3) bytes, all of one size
+    photo: Panel | None = None
+    signs: dict[Patch, str] = field(default_factory=dict)  # (layer, head) -> a sign of compose.py
+    legend: list[tuple[str, str, str]] = field(default_factory=list)  # (colour, sign, words)
+
+
+@dataclass(frozen=True)
+class Charts:
+    charts: list[tuple[str, str, dict[str, Curve]]]  # (quantity, heading, {colour: curve})
+    legend: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The colour bar."""
+
+    picture: Image.Image
+    domain: Domain
 
 
 @dataclass(frozen=True)
 class Content:
     """Everything that stands on the sheet."""
 
-    body: Body
-    domain: Domain | None = None  # the range of the colour bar; None: no bar
-    caption: str = ""
-    prefix: str = ""  # the shares of prefix tokens, in words
-    legend: Legend = ()
-
-
-def default_domains(spec: Spec, drawn_maps: list[ShownMap]) -> tuple[Domain, list[Domain]]:
-    """(the colour bar's domain, the domain of each map): one for all maps, so that they can be compared, unless
-    `spec.colours` is "own"."""
-    if spec.colours == "shared":
-        domain = maps.domain(spec, [panel.map for panel in drawn_maps])
-        return domain, [domain] * len(drawn_maps)
-    domains = [maps.domain(spec, [panel.map]) for panel in drawn_maps]
-    return replace(domains[0], words=f"{domains[0].words}; each map exposed by its own", own=True), domains
-
-
-def side_by_side(spec: Spec, drawn_maps: list[ShownMap], domains: list[Domain]) -> DrawnPanels:
-    """A panel for each map, in as many rows as make them largest."""
-    return with_headings(drawn_maps, domains, captions.headings(drawn_maps))
-
-
-def with_headings(drawn_maps: list[ShownMap], domains: list[Domain], names: list[tuple[str, str]]) -> DrawnPanels:
-    """Panels side by side. `names`: (heading, line beneath) of each panel; the row's breadth is added to the line."""
-    from playground.figures.drawing.panels import Panels, map_panel
-
-    panel_list = []
-    for panel, domain, (heading, sub) in zip(drawn_maps, domains, names, strict=True):
-        line = ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
-        panel_list.append(map_panel(panel, domain, heading, line))
-    return DrawnPanels(Panels(panel_list))
-
-
-def default_caption(spec: Spec, drawn_maps: list[ShownMap], domain: Domain) -> str:
-    return captions.caption(spec, drawn_maps, domain, captions.places(drawn_maps))
+    body: Panels | Matrix | Charts
+    caption: str
+    shown: list[ShownMap]
+    bar: Bar | None = None
 
 
 SWEPT_OPTIONS = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
@@ -79,20 +101,13 @@ SWEPT_OPTIONS = {"layers": "layer", "scale": "scale", "patches": "query"}  # a s
 class Layout:
     name: str
     words: str  # a description for the help of --layout and for Export
-    panels: Callable[[Spec, Subject, Other], list[OneMap]]  # the maps to draw, in reading order
-    draw: Callable[[Spec, list[ShownMap], list[Domain]], DrawnPanels] = side_by_side
-    caption: Callable[[Spec, list[ShownMap], Domain], str] = default_caption
+    content: Callable[[Spec, Subject, Other], Content]
     numbers: Callable[[Spec, list[ShownMap]], list[tables.Table]] = tables.of_maps
-    outside: Callable[[Spec, list[ShownMap]], str] = lambda spec, shown: captions.prefix_line(
-        spec, [s.map for s in shown]
-    )
-    titled: Callable[[Spec], str] = captions.title  # the title in the file's metadata
-    maps: Callable[[list[OneMap]], list[Map]] = maps_of
-    expose: Callable[[Spec, list[ShownMap]], tuple[Domain, list[Domain]]] = default_domains
+    title: Callable[[Spec], str] = captions.title  # the title in the file's metadata
     prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
-    uses: tuple[str, ...] = ()  # options that only some layouts use: see LAYOUT_OPTIONS in command_line.py
-    unused: Mapping[str, str] = field(default_factory=dict)  # an option that other layouts use -> why this one does not
+    fixed: tuple[str, ...] = ()  # options that the layout does not have
     beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
+    compares: bool = False  # whether there is always a second picture or model
     patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
     of_heads: bool = False  # whether the layout shows only ways to look that have heads
     asks: bool = False  # whether the layout marks a query in every case
@@ -108,88 +123,97 @@ class Layout:
         """Whether the layout itself changes the scale."""
         return self.prepared(Spec(scale="on")).scale != "on"
 
-    @property
-    def one_pass(self) -> bool:
-        """Whether the layout shows facts of the whole pass, without a query: another scale in one layer then has no
-        effect."""
-        return self.of_pictures and "query" in self.unused
-
-    @property
-    def still(self) -> set[str]:
-        """The sweeps along which nothing would change."""
-        fixed_sweeps = {sweep for sweep, option in SWEPT_OPTIONS.items() if option in self.unused}
-        return fixed_sweeps | {"scale"} if self.alters_scale or self.one_pass else fixed_sweeps
-
-    @property
-    def offered(self) -> bool:
-        """Whether Export offers the layout: not one with rows and columns, for which it has no controls."""
-        return "rows" not in self.uses
-
-    def settled(self, spec: Spec) -> Spec:
-        """Fills in the options that the layout decides, then defaults for `over` and `log`."""
-        spec = self.prepared(spec)
-        return replace(spec, over=spec.over or "photo", log=bool(spec.log))
-
-    def shown(self, spec: Spec, subject: Subject, other: Other = None) -> list[ShownMap]:
-        requests = self.panels(self.settled(spec), subject, other)
-        return [ShownMap(request, map_) for request, map_ in zip(requests, self.maps(requests), strict=True)]
-
-    def content(self, spec: Spec, subject: Subject, other: Other = None) -> Content:
-        self.check(spec)
-        drawn_maps, spec = self.shown(spec, subject, other), self.settled(spec)
-        domain, domains = self.expose(spec, drawn_maps)
-        drawing = self.draw(spec, drawn_maps, domains)
-        # neither the photograph itself nor colours of three numbers have a bar
-        has_bar = drawing.bar and not spec.mask and not spec.way.coloured
-        subjects = {id(panel.subject): panel.subject for panel in drawn_maps if panel.subject}
-        assumptions = captions.assumption_notes(panel.seen for panel in subjects.values())
-        return Content(
-            drawing.body,
-            domain if has_bar else None,
-            " ".join([self.caption(spec, drawn_maps, domain), *assumptions]),
-            self.outside(spec, drawn_maps),
-            drawing.legend,
-        )
-
-    def title(self, spec: Spec) -> str:
-        return self.titled(self.prepared(spec))
-
     def check(self, spec: Spec) -> None:
         """Raises if the layout can't show this spec, with the reason."""
         if self.of_heads and not spec.way.of_heads:
-            verb = "have" if spec.way.coloured else "has"
-            raise PlaygroundError(
-                f"{spec.what.capitalize()} {verb} no heads: take the layout head, grid or convolution for it."
-            )
+            raise PlaygroundError(f"The way {spec.what!r} has no heads: take the layout head, grid or convolution.")
         if self.alters_scale and not spec.way.of_heads and not spec.whole:
-            raise OptionError("The scale of one layer changes nothing in {}: add {whole:True}.", spec.what)
+            raise PlaygroundError(
+                f"The scale of one layer changes nothing in {spec.what}: change it in the whole pass."
+            )
 
 
-def prefix_words_of_each(spec: Spec, drawn_maps: list[ShownMap], names: list[tuple[str, str]]) -> str:
-    """The shares of prefix tokens in each map, with the map's heading."""
-    shares = [
-        (heading, captions.prefix_shares(panel.map, spec))
-        for (heading, _), panel in zip(names, drawn_maps, strict=True)
-    ]
-    phrases = [f"{heading}: {share_words}" for heading, share_words in shares if share_words]
-    return captions.say("outside", "each", parts="; ".join(phrases)) if phrases else ""
+def settled(spec: Spec) -> Spec:
+    """Fills in what a map is drawn over: the photograph; nothing with another colour map, whose colours the photograph
+    would change; no outline where numbers are no shares of a whole."""
+    over = spec.over or ("photo" if spec.colours == prints.HEAT else "none")
+    return replace(spec, over="none" if over == "contour" and not spec.shares_a_whole else over)
 
 
-MOST_LARGE_MAPS = 24  # with more maps than these on one sheet, each is small
-
-
-def small_maps(spec: Spec) -> Spec:
-    """Defaults for small maps: no photograph beneath, because it would hide dim maps, and a logarithmic scale if they
-    share one exposure."""
-    suits_log_scale = spec.colours == "shared" and spec.shares_a_whole and not spec.way.coloured
-    is_logarithmic = suits_log_scale if spec.log is None else spec.log
-    return replace(spec, over=spec.over or ("none" if spec.draw == "heat" else "photo"), log=is_logarithmic)
-
-
-def one_head(spec: Spec, subject: Subject, other: Other = None) -> list[OneMap]:
-    return [OneMap(subject, spec, layer_scale(spec))]
+def bare(spec: Spec) -> Spec:
+    """Small maps have no photograph below, which would hide dim ones."""
+    return replace(spec, over=spec.over or "none")
 
 
 def layer_scale(spec: Spec) -> str | None:
     """The scale of the spec's layer; None, for the scale of the pass, if the whole pass ran with the spec's scale."""
     return None if spec.whole else spec.scale
+
+
+def shown_maps(requests: list[OneMap]) -> list[ShownMap]:
+    return [ShownMap(request, map_) for request, map_ in zip(requests, maps_of(requests), strict=True)]
+
+
+def shared_domain(spec: Spec, shown: list[ShownMap], log: bool = False) -> Domain:
+    """One range for all maps, so that they can be compared."""
+    return maps.domain(spec, [panel.map for panel in shown], log)
+
+
+def bar_of(spec: Spec, domain: Domain) -> Bar | None:
+    """The colour bar of a map, if it has one: neither colours of features nor an outline have one."""
+    has_none = spec.way.coloured or prints.has_outline(spec)
+    return None if has_none else Bar(prints.bar(spec, domain), domain)
+
+
+def map_panel(panel: ShownMap, domain: Domain, heading: str = "", sub: str = "") -> Panel:
+    spec, subject, map_ = panel.spec, panel.subject, panel.map
+    is_asking_here = panel.one.asker is None and spec.asks  # the query is a patch of this picture
+    patch = maps.patch_of(subject.seen, spec.query) if is_asking_here else None
+    ink = KEY if spec.direction == "column" else QUERY
+    base = Panel(subject.seen.grid, partial(_picture, panel, domain), heading, sub, ((patch, ink),) if patch else ())
+    if map_.parts is not None or map_.colours is not None:
+        return base
+    if prints.has_outline(spec):
+        return replace(base, outline=prints.outline(map_.grid))
+    clipped = sorted(maps.clipped_patches(map_, domain), key=lambda place: -map_.grid[place])
+    write_value = bare_share if domain.percent else captions.number
+    numbers: list[Number] = [
+        (place, write_value(float(map_.grid[place])), index == 0)
+        for index, place in enumerate(clipped)
+        if place != patch
+    ]
+    numbers += [
+        (place, captions.signed(float(map_.grid[place]), domain.percent), True) for place in maps.peaks(map_, domain)
+    ]
+    return replace(base, numbers=tuple(numbers))
+
+
+def _picture(panel: ShownMap, domain: Domain, size: tuple[int, int]) -> Image.Image:
+    spec, map_ = panel.spec, panel.map
+    photo = prints.photo_of(spec, panel.subject.image).resize(size, Image.Resampling.LANCZOS)
+    if map_.parts is not None:
+        return prints.photo_with_parts(photo, map_.parts)
+    if map_.colours is not None:
+        return Image.fromarray(map_.colours).resize(size, Image.Resampling.NEAREST)
+    return prints.photo_with_map(photo, map_.grid, spec, domain)
+
+
+def photo_panel(spec: Spec, subject: Subject) -> Panel:
+    """The picture; if the figure has a query, the query's patch is outlined."""
+    grid, photo = subject.seen.grid, prints.photo_of(spec, subject.image)
+    picture = partial(photo.resize, resample=Image.Resampling.LANCZOS)
+    if spec.query is None or not spec.asks:
+        return Panel(grid, picture, "picture", subject.name if spec.image else "")
+    patch = maps.patch_of(subject.seen, spec.query)
+    heading, ink = ("query", QUERY) if spec.direction == "row" else ("key", KEY)
+    return Panel(grid, picture, heading, captions.query_phrase(spec.query), ((patch, ink),) if patch else ())
+
+
+def with_headings(shown: list[ShownMap], domains: list[Domain], names: list[tuple[str, str]]) -> list[Panel]:
+    """A panel for each map. `names`: its heading, and the line below it, to which the row's breadth is added."""
+    return [
+        map_panel(
+            panel, domain, heading, ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
+        )
+        for panel, domain, (heading, sub) in zip(shown, domains, names, strict=True)
+    ]

@@ -48,6 +48,12 @@ export function gradeOf({ ranks, shares }, patch, columns, language) {
   return { right: rank === LARGEST, words: filledIn(language, GRADE_WORDS[language][key], values) };
 }
 
+// The weights of the patches as hexadecimal digits, 15 for the largest.
+export function heatDigits(weights) {
+  const largest = Math.max(...weights);
+  return Array.from(weights, (weight) => Math.round((15 * weight) / largest).toString(16)).join("");
+}
+
 function rankOfGuess(ranks, patch, columns) {
   if (ranks[patch] !== ".") return Number.parseInt(ranks[patch], 36);
   const near = [-1, 0, 1].flatMap((down) =>

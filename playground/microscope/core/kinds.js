@@ -1,5 +1,5 @@
 // Names the kind of a row by a rule: one word for what a patch attends to. Below: a filter by colour and nearness that
-// needs no network. tests/row_kinds.py has the same rule; tests/analysis/test_row_kinds.py compares the two. No DOM.
+// needs no network. tests/analysis/test_row_kinds.py compares the rule with rows labelled by eye. No DOM.
 
 import { entropyBits, layerOf, rowInto } from "./core.js";
 import { dotOfVectors, makeFeatures } from "./features.js";
@@ -106,8 +106,7 @@ const firstOffsetIndex = (patch, rows, columns) =>
 
 // -------------------------------------------------------------------------------------------------- facts of a row
 
-// The facts that decide a row's kind, see Facts in row_kinds.py. row: (tokens,); meanRow: from meanRowOf;
-// likeness: (patches,).
+// The facts that decide a row's kind. row: (tokens,); meanRow: from meanRowOf; likeness: (patches,).
 export function rowFacts(row, pack, patch, meanRow, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
   let patchTotal = 0;

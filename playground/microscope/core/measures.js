@@ -1,242 +1,199 @@
-// The numbers that lessons state about a trace, computed for a visitor's photograph without Python. Each function has a
-// counterpart of the same name in playground/lessons/measures.py with the same arguments, except that it takes a pack
-// with all layers. No DOM.
+// The numbers that lessons state about a trace. Each function takes a recipe's arguments (playground/lessons/made.py)
+// and the subject (lessons/subject.js). No DOM.
 
-import { decodeHalves, entropyBits, layerOf, rowInto, rowsInto, scoresInto, softmaxInPlace } from "./core.js";
-import { patchFrom } from "./grid.js";
-import { carriedBy } from "./kinds.js";
+import { largestIndex, layerOf, rowInto, scoresInto, softmaxInPlace, sumOf } from "./core.js";
+import { carriedBy, spreadPatches } from "./kinds.js";
 import { percent } from "./numbers.js";
 
-const MOST_NEAR_DISTANCE = 3; // patches: largest distance that counts as near, like REACH in analysis/heads.py
-const LOCKED_SHARE = 0.3; // a head with a larger mean share on one place is locked, as in lessons/measures.py
-const MEASURED_PATCHES = 24; // patches, evenly spread, whose mean row stands for all rows
-
-// The first query in a visitor's photograph: the middle patch.
-export const middleOf = ({ rows, columns }) => patchFrom("", rows, columns);
+const MOST_NEAR_DISTANCE = 3; // patches: largest distance that counts as near
+const LOCKED_SHARE = 0.3; // a head with a larger mean share on one place is locked, as in lessons/weight_locked.py
+const MOST_PRODUCTS = 8e8; // multiplications to which the scores of all heads are limited: a second of a laptop
+const FEWEST_ROWS = 64;
+const MOST_ROWS_OF_A_HEAD = 1024;
 
 export const MEASURES = {
-  differing: (pack) => 100 * cached(pack, "differing", shareDiffering),
-  rows_asked: ({ patches, layers, heads }) => patches * layers * heads,
-  distances: (pack) => cached(pack, "distances", distances),
-  mean_distance: (pack, { layer }) =>
-    meanOf(MEASURES.distances(pack).slice(layer * pack.heads, (layer + 1) * pack.heads)),
-  layer_by_distance: (pack, { which, what: quantity }) => {
-    const means = layerDistances(pack); // mean distance of each layer's heads
-    const layer = means.indexOf(which === "nearest" ? Math.min(...means) : Math.max(...means));
-    return quantity === "layer" ? layer : means[layer];
+  rows_asked: async (_, { report }) => {
+    const { all, measured } = await report();
+    return all.length * measured;
   },
-  by_depth: (pack) => {
-    const slope = correlationWithPlace(layerDistances(pack));
-    return slope > 0.5 ? "near first, far later" : slope < -0.5 ? "far first, near later" : "no steady trend";
+  async sampling_note(_, { report, grid }) {
+    const [{ measured }, patches] = [await report(), grid[0] * grid[1]];
+    return measured < patches ? ` Measured on the rows of ${measured} of ${patches} patches.` : "";
   },
-  a_head: (pack, words) => extremeHead(pack, words),
-  agreeing: (pack, words) => agreeingHead(pack, words.which)[words.what],
-  agreeing_percent: (pack) => 100 * agreeingHead(pack, "most").share,
-  all_heads: ({ layers, heads }) => layers * heads,
-  locked_heads: (pack) => placeShares(pack).filter(({ share }) => share > LOCKED_SHARE).length,
-  agreed_place: (pack) => {
-    const { prefix, prefixCount, columns } = pack;
-    const token = agreedToken(pack);
-    if (token < prefixCount) return prefix.join(" and ");
-    return `one patch, at (${Math.floor((token - prefixCount) / columns)}, ${(token - prefixCount) % columns})`;
+  differing: async (_, { report }) => 100 * meanOf((await report()).all.map(({ differing }) => differing)),
+  mean_distance: async ({ layer }, { report }) => {
+    const headsOfLayer = (await report()).all.filter((head) => head.layer === layer);
+    return meanOf(headsOfLayer.map(({ distance }) => distance));
   },
-  key_length: (pack) => agreedKeyLength(pack),
-  carried: (pack) => {
-    const { layer, head } = agreeingHead(pack, "most");
-    const { norms } = layerOf(pack, layer);
-    return carriedBy(norms.subarray(head * pack.tokens, (head + 1) * pack.tokens), agreedToken(pack));
+  agreeing: async ({ which, what: quantity }, { report }) => agreeingHead(await report(), which)[quantity],
+  agreeing_percent: async (_, { report }) => 100 * agreeingHead(await report(), "most").share,
+  all_heads: async (_, { report }) => (await report()).all.length,
+  locked_heads: async (_, { report }) => (await report()).all.filter((head) => shareOf(head) > LOCKED_SHARE).length,
+  async agreed_place(_, subject) {
+    const { pack, token } = await agreedToken(subject);
+    if (token < pack.prefixCount) return pack.prefix.join(" and ");
+    const patch = token - pack.prefixCount;
+    return `one patch, at (${Math.floor(patch / pack.columns)}, ${patch % pack.columns})`;
   },
-  even_share: ({ tokens }) => 1 / tokens,
-  spread_of_scores: (pack, { what: quantity }) => spreadOf(pack, quantity),
-  even_distance: ({ rows, columns }) => evenDistance(rows, columns),
-  patches: ({ patches }) => patches,
-  longer_side: ({ rows, columns }) => Math.max(rows, columns),
-  layers_needed: ({ rows, columns }, { kernel }) => Math.ceil((Math.max(rows, columns) - 1) / Math.floor(kernel / 2)),
-  reaches: ({ rows, columns, layers }, { kernel }) =>
-    Array.from({ length: layers }, (_, layer) =>
-      Math.min(Math.max(rows, columns), Math.floor((1 + (layer + 1) * (kernel - 1)) / 2)),
-    ),
-  far_layer: (pack) => farHead(pack)[0],
-  far_head: (pack) => farHead(pack)[1],
-  far_share: (pack) => brightestShare(farRow(pack)),
-  far_peak: (pack) => Math.max(...farRow(pack)),
+  // The length of the key of the place of the head that agrees most, divided by the median length of the patches' keys.
+  async key_length(_, subject) {
+    const { pack, layer, head, token } = await agreedToken(subject);
+    const { tokens, dim, prefixCount, patches } = pack;
+    const { k } = layerOf(pack, layer);
+    const lengthOf = (key) => Math.hypot(...k.subarray((head * tokens + key) * dim, (head * tokens + key + 1) * dim));
+    const lengths = Float64Array.from({ length: patches }, (_, patch) => lengthOf(prefixCount + patch)).sort();
+    return lengthOf(token) / lengths[Math.floor((patches - 1) / 2)]; // of two middle values the lower, as in torch
+  },
+  // The length of what that place carries, divided by the median of all tokens. Less than 1: the head rests where
+  // little is handed over. More: it sends one vector to everybody.
+  async carried(_, subject) {
+    const { pack, layer, head, token } = await agreedToken(subject);
+    return carriedBy(layerOf(pack, layer).norms.subarray(head * pack.tokens, (head + 1) * pack.tokens), token);
+  },
+  even_share: async (_, { report }) => 1 / (await report()).tokens,
+  even_end: async (_, { report }) => 100 / (await report()).tokens + 1, // per cent: a guess up to it is an even row's
+  // About the standard deviation of a row's scaled scores. "first" or "last": the largest of the heads in that layer;
+  // "least" or "most": the smallest or largest of all heads; "layer" or "head": of the head with the largest.
+  async spread_of_scores({ what: quantity }, subject) {
+    const { all } = await subject.report();
+    const spreads = all.map(({ deviation }) => deviation);
+    const [least, most, widest] = [Math.min(...spreads), Math.max(...spreads), await widestOf(subject)];
+    const { layer, head } = all[spreads.indexOf(most)];
+    return { layer, head, least, most, first: widest[0], last: widest.at(-1) }[quantity];
+  },
+  even_distance: (_, { grid }) => evenDistance(...grid),
+  longer_side: (_, { grid }) => Math.max(...grid),
+  layers_needed: ({ kernel }, { grid }) => Math.ceil((Math.max(...grid) - 1) / Math.floor(kernel / 2)),
+  // Of the row to guess: in the head that is asked for, or else in the head that gives most to far patches.
+  far_layer: async (given, subject) => (await farHead(given, subject)).layer,
+  far_head: async (given, subject) => (await farHead(given, subject)).head,
+  far_share: async (given, subject) => brightestShare(await farRow(given, subject)),
+  far_peak: async (given, subject) => Math.max(...(await farRow(given, subject))),
 };
-
-// Measures each pack once, because several sentences state the same number.
-const resultsByPack = new WeakMap();
-function cached(pack, name, measure) {
-  if (!resultsByPack.has(pack)) resultsByPack.set(pack, {});
-  const results = resultsByPack.get(pack);
-  results[name] ??= measure(pack);
-  return results[name];
-}
 
 const meanOf = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
 
 // ------------------------------------------------------------------------------------------------ rows of all heads
 
-// Calls visit(layer, head, rows) with the rows of all patches, (patches × tokens).
-function eachHead(pack, visit) {
-  const { layers, heads, patches, prefixCount, tokens } = pack;
-  const queries = Array.from({ length: patches }, (_, patch) => prefixCount + patch);
-  const rows = new Float32Array(patches * tokens);
-  for (let layer = 0; layer < layers; layer++)
-    for (let head = 0; head < heads; head++) visit(layer, head, rowsInto(rows, pack, layer, head, queries, pack.scale));
+// The patches whose rows are measured: all, or in a large grid some on a lattice.
+export function measuredPatches({ layers, heads, tokens, dim, rows, columns, patches }) {
+  const affordable = Math.max(FEWEST_ROWS, MOST_PRODUCTS / (layers * heads * tokens * dim));
+  return spreadPatches(rows, columns, patches / Math.ceil(Math.sqrt(patches / affordable)) ** 2);
 }
 
-// The share of rows in which the patch with the largest weight is not the patch that adds the longest vector.
-function shareDiffering(pack) {
-  const { layers, heads, patches, prefixCount, tokens } = pack;
-  let count = 0;
-  eachHead(pack, (layer, head, rows) => {
-    const norms = layerOf(pack, layer).norms.subarray(head * tokens, (head + 1) * tokens);
-    for (let offset = 0; offset < rows.length; offset += tokens) {
-      let [largestWeightToken, longestVectorToken] = [prefixCount, prefixCount];
-      for (let j = prefixCount + 1; j < tokens; j++) {
-        if (rows[offset + j] > rows[offset + largestWeightToken]) largestWeightToken = j;
-        if (rows[offset + j] * norms[j] > rows[offset + longestVectorToken] * norms[longestVectorToken])
-          longestVectorToken = j;
-      }
-      if (largestWeightToken !== longestVectorToken) count++;
-    }
-  });
-  return count / (layers * heads * patches);
-}
-
-function distances(pack) {
-  const { patches, columns, prefixCount, tokens } = pack;
-  const headDistances = [];
-  eachHead(pack, (_layer, _head, rows) => {
-    let sum = 0;
-    for (let i = 0; i < patches; i++) {
-      const [y, x, offset] = [Math.floor(i / columns), i % columns, i * tokens + prefixCount];
-      let [weightedDistance, total] = [0, 0];
-      for (let j = 0; j < patches; j++) {
-        weightedDistance += rows[offset + j] * Math.hypot(Math.floor(j / columns) - y, (j % columns) - x);
-        total += rows[offset + j];
-      }
-      sum += weightedDistance / Math.max(total, 1e-9);
-    }
-    headDistances.push(sum / patches);
-  });
-  return headDistances;
-}
-
-const layerDistances = (pack) =>
-  Array.from({ length: pack.layers }, (_, layer) => MEASURES.mean_distance(pack, { layer }));
-
-// Pearson's correlation of the numbers with 0, 1, 2, …; 0 if there are fewer than three numbers.
-function correlationWithPlace(numbers) {
-  if (numbers.length < 3) return 0;
-  const [centre, mean] = [(numbers.length - 1) / 2, meanOf(numbers)];
-  let [covariance, placeSquares, valueSquares] = [0, 0, 0];
-  for (const [n, number] of numbers.entries()) {
-    covariance += (n - centre) * (number - mean);
-    placeSquares += (n - centre) ** 2;
-    valueSquares += (number - mean) ** 2;
+// A promise of {tokens, measured: the number of rows of a head that are measured, all: the numbers of all heads of
+// layer 0, then of layer 1, …, means over these rows}, as head_report in playground/analysis/heads.py gives them. Each
+// head: {layer, head, entropy, peak: the largest weight, deviation: of the scaled scores, distance: how many patches
+// away the attended patches lie, differing: the share of rows in which the patch with the largest weight is not the
+// patch that adds the longest vector, to_one: the largest share of one patch in the mean row, to_class, to_registers,
+// far: what `query` gives to a few far patches beyond what all patches give them}.
+export async function measureHeads(pack, scale, query) {
+  const { layers, heads, rows, columns } = pack;
+  const queries = measuredPatches(pack);
+  const distances = Float32Array.from({ length: rows * columns }, (_, n) =>
+    Math.hypot(Math.floor(n / columns), n % columns),
+  );
+  const all = [];
+  for (let layer = 0; layer < layers; layer++) {
+    await new Promise((resolve) => setTimeout(resolve)); // the page answers meanwhile
+    for (let head = 0; head < heads; head++)
+      all.push({ layer, head, ...measureHead(pack, scale, layer, head, { queries, distances, query }) });
   }
-  return covariance / Math.sqrt(placeSquares * valueSquares);
+  return { tokens: pack.tokens, measured: queries.length, all };
 }
 
-// The mean entropy of each head's rows: all heads of layer 0, then all of layer 1, …
-const entropies = (pack) =>
-  cached(pack, "entropies", () => {
-    const entropyList = [];
-    eachHead(pack, (_layer, _head, rows) => {
-      let bits = 0;
-      for (let offset = 0; offset < rows.length; offset += pack.tokens) bits += entropyBits(rows, offset, pack.tokens);
-      entropyList.push(bits / pack.patches);
-    });
-    return entropyList;
-  });
-
-// A number about a head. which: the head that adds "most", or has the "sharpest" or the "evenest" rows. what: the
-// head's layer, the head's number, the length that the head adds relative to the layer's mean, or the entropy of the
-// head's rows.
-export function extremeHead(pack, { which, what: quantity }) {
-  const relativeLengths = pack.header.adds.flatMap((layer) => layer.map((length) => length / meanOf(layer)));
-  const rankedValues = {
-    most: relativeLengths.map((length) => -length),
-    sharpest: entropies(pack),
-    evenest: entropies(pack).map((bits) => -bits),
-  }[which];
-  const index = rankedValues.indexOf(Math.min(...rankedValues));
-  const [layer, head] = [Math.floor(index / pack.heads), index % pack.heads];
-  return { layer, head, adds: relativeLengths[index], entropy: entropies(pack)[index] }[quantity];
-}
-
-// For each head {layer, head, mean: its mean row, (tokens,), toOne: the largest share of one patch in that row, share:
-// the larger of toOne and the row's sum on prefix tokens}.
-export const placeShares = (pack) =>
-  cached(pack, "places", () => {
-    const headShares = [];
-    const { prefixCount, patches, tokens } = pack;
-    eachHead(pack, (layer, head, rows) => {
-      const mean = new Float64Array(tokens);
-      for (let index = 0; index < rows.length; index++) mean[index % tokens] += rows[index] / patches;
-      const toOne = Math.max(...mean.subarray(prefixCount));
-      const toPrefix = mean.subarray(0, prefixCount).reduce((sum, weight) => sum + weight, 0);
-      headShares.push({ layer, head, mean, toOne, share: Math.max(toOne, toPrefix) });
-    });
-    return headShares;
-  });
-
-// The head of placeShares with the largest share; if `which` is not "most", with the smallest.
-export function agreeingHead(pack, which) {
-  const isBetter = (head, best) => (which === "most" ? head.share > best.share : head.share < best.share);
-  return placeShares(pack).reduce((best, head) => (isBetter(head, best) ? head : best));
-}
-
-// In the head whose rows agree most, the patch with the largest weight, or the prefix token if the prefix gets more.
-function agreedToken(pack) {
-  const { mean, toOne, share } = agreeingHead(pack, "most");
-  if (toOne >= share) return mean.indexOf(toOne, pack.prefixCount);
-  return mean.indexOf(Math.max(...mean.subarray(0, pack.prefixCount)));
-}
-
-// The length of the key of agreedToken, divided by the median length of the patches' keys in the same head.
-function agreedKeyLength(pack) {
-  const { layer, head } = agreeingHead(pack, "most");
-  const { tokens, dim, prefixCount, patches } = pack;
-  const { k } = layerOf(pack, layer);
-  const lengthOf = (token) =>
-    Math.hypot(...k.subarray((head * tokens + token) * dim, (head * tokens + token + 1) * dim));
-  const lengths = Float64Array.from({ length: patches }, (_, patch) => lengthOf(prefixCount + patch)).sort();
-  const median = lengths[Math.floor((patches - 1) / 2)]; // of two middle values the lower, as in torch.median
-  return lengthOf(agreedToken(pack)) / median;
-}
-
-// For each head {layer, head, entropy, peak: the largest weight, deviation: the standard deviation of the scaled
-// scores}, all as means over the rows of patches, as `sharpness` in playground/analysis/scale.py.
-export const sharpnessOf = (pack, scale) => cached(pack, `sharpness ${scale}`, () => measureSharpness(pack, scale));
-
-function measureSharpness(pack, scale) {
-  const { layers, heads, patches, prefixCount, tokens } = pack;
-  const row = new Float32Array(tokens);
-  return Array.from({ length: layers * heads }, (_, index) => {
-    const [layer, head] = [Math.floor(index / heads), index % heads];
-    let [entropy, peak, deviation] = [0, 0, 0];
-    for (let patch = 0; patch < patches; patch++) {
-      const largest = scoresInto(row, 0, pack, layer, head, prefixCount + patch, scale);
-      const mean = row.reduce((sum, score) => sum + score, 0) / tokens;
-      deviation += Math.sqrt(row.reduce((sum, score) => sum + (score - mean) ** 2, 0) / tokens) / patches;
-      entropy += softmaxInPlace(row, 0, tokens, largest) / patches;
-      peak += Math.max(...row) / patches;
+function measureHead(pack, scale, layer, head, { queries, distances, query: firstQuery }) {
+  const { columns, prefixCount, tokens, prefix } = pack;
+  const { norms } = layerOf(pack, layer);
+  const [row, mean] = [new Float32Array(tokens), new Float64Array(tokens)];
+  const sums = { entropy: 0, peak: 0, deviation: 0, distance: 0, differing: 0 };
+  for (const query of queries) {
+    const largest = scoresInto(row, 0, pack, layer, head, prefixCount + query, scale);
+    sums.deviation += deviationOf(row);
+    sums.entropy += softmaxInPlace(row, 0, tokens, largest);
+    const [y, x] = [Math.floor(query / columns), query % columns];
+    let [heaviest, longest, weighted, total, peak] = [prefixCount, prefixCount, 0, 0, 0];
+    for (let j = 0; j < tokens; j++) {
+      const weight = row[j];
+      mean[j] += weight / queries.length;
+      if (weight > peak) peak = weight;
+      if (j < prefixCount) continue;
+      if (weight > row[heaviest]) heaviest = j;
+      if (norms && weight * norms[head * tokens + j] > row[longest] * norms[head * tokens + longest]) longest = j;
+      const place = j - prefixCount;
+      const [down, right] = [Math.abs(Math.floor(place / columns) - y), Math.abs((place % columns) - x)];
+      weighted += weight * distances[down * columns + right];
+      total += weight;
     }
-    return { layer, head, entropy, peak, deviation };
-  });
+    sums.peak += peak;
+    sums.distance += weighted / Math.max(total, 1e-9);
+    if (heaviest !== longest) sums.differing += 1;
+  }
+  const registers = prefix.filter((name) => name.startsWith("reg")).length;
+  const share = (from, to) => sumOf(mean, from, to);
+  rowInto(row, 0, pack, layer, head, prefixCount + firstQuery, scale);
+  return {
+    ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, sum / queries.length])),
+    to_one: Math.max(...mean.subarray(prefixCount)),
+    to_class: share(0, prefixCount - registers),
+    to_registers: share(prefixCount - registers, prefixCount),
+    far: farSurplus(pack, row, mean, firstQuery),
+  };
 }
 
-// A number about the standard deviation of a row's scaled scores. quantity: "first" or "last": the largest of the heads
-// in that layer; "least" or "most": the smallest or largest of all heads; "layer" or "head": the number of the layer
-// or head with the largest of all.
-function spreadOf(pack, quantity) {
-  const sharpness = sharpnessOf(pack, pack.scale);
-  const spreads = sharpness.map(({ deviation }) => deviation);
-  const largestSpread = (layer) => Math.max(...spreads.slice(layer * pack.heads, (layer + 1) * pack.heads));
-  const [least, most] = [Math.min(...spreads), Math.max(...spreads)];
-  const { layer, head } = sharpness[spreads.indexOf(most)];
-  return { layer, head, least, most, first: largestSpread(0), last: largestSpread(pack.layers - 1) }[quantity];
+// The sum of a row's weights on a few far patches, after the mean row of all patches is subtracted. The subtraction
+// excludes heads whose rows are all alike.
+function farSurplus({ rows, columns, patches, prefixCount }, row, mean, query) {
+  const [y, x] = [Math.floor(query / columns), query % columns];
+  const isFar = (patch) =>
+    Math.max(Math.abs(Math.floor(patch / columns) - y), Math.abs((patch % columns) - x)) > MOST_NEAR_DISTANCE;
+  const surplus = Float32Array.from({ length: patches }, (_, patch) =>
+    isFar(patch) ? Math.max(0, row[prefixCount + patch] - mean[prefixCount + patch]) : 0,
+  );
+  return sumOf(surplus.sort(), patches - Math.max(1, Math.floor((rows * columns) / 20)), patches);
+}
+
+function deviationOf(row) {
+  let [sum, squares] = [0, 0];
+  for (const score of row) sum += score;
+  for (const score of row) squares += (score - sum / row.length) ** 2;
+  return Math.sqrt(squares / row.length);
+}
+
+const shareOf = ({ to_one: toOne, to_class: toClass, to_registers: toRegisters }) =>
+  Math.max(toOne, toClass + toRegisters);
+
+// All heads with `share`, that of one place, the largest first.
+export const byShare = ({ all }) =>
+  all.map((head) => ({ ...head, share: shareOf(head) })).sort((a, b) => b.share - a.share);
+
+export const agreeingHead = (report, which) => byShare(report).at(which === "most" ? 0 : -1);
+
+// In the head that agrees most, the patch with the largest weight, or the prefix token if the prefix gets more.
+async function agreedToken({ report, packOf }) {
+  const { layer, head, to_one: toOne, share } = agreeingHead(await report(), "most");
+  const pack = await packOf(layer);
+  const mean = meanRow(pack, layer, head);
+  const [from, to] = toOne >= share ? [pack.prefixCount, pack.tokens] : [0, pack.prefixCount];
+  return { pack, layer, head, token: largestIndex(mean, from, to) };
+}
+
+// The mean of a head's rows: (tokens,)
+export function meanRow(pack, layer, head) {
+  const queries = spreadPatches(pack.rows, pack.columns, Math.min(pack.patches, MOST_ROWS_OF_A_HEAD));
+  const [row, mean] = [new Float32Array(pack.tokens), new Float32Array(pack.tokens)];
+  for (const query of queries) {
+    rowInto(row, 0, pack, layer, head, pack.prefixCount + query, pack.scale);
+    for (let j = 0; j < row.length; j++) mean[j] += row[j] / queries.length;
+  }
+  return mean;
+}
+
+// The largest deviation of each layer's heads.
+export async function widestOf({ report }) {
+  const widest = [];
+  for (const { layer, deviation } of (await report()).all) widest[layer] = Math.max(widest[layer] ?? 0, deviation);
+  return widest;
 }
 
 // The mean distance if all weights are equal: each offset is weighted by the number of pairs of patches that have it.
@@ -250,79 +207,24 @@ function evenDistance(rows, columns) {
 
 // ----------------------------------------------------------------------------------------- a head that looks far
 
-// The [layer, head] that looks far, see far_looking in playground/analysis/heads.py.
-const farHead = (pack) => cached(pack, "far", searchFar);
-
-function searchFar(pack) {
-  const { layers, heads, rows, columns, patches, prefixCount, tokens } = pack;
-  const query = middleOf(pack);
-  const [y, x] = [Math.floor(query / columns), query % columns];
-  const isFar = (patch) =>
-    Math.max(Math.abs(Math.floor(patch / columns) - y), Math.abs((patch % columns) - x)) > MOST_NEAR_DISTANCE;
-  const topCount = Math.max(1, Math.floor((rows * columns) / 20));
-  const step = Math.ceil(patches / MEASURED_PATCHES);
-  const queries = Array.from({ length: Math.ceil(patches / step) }, (_, i) => prefixCount + i * step);
-  const spreadRows = new Float32Array(queries.length * tokens);
-  const row = new Float32Array(tokens);
-  let bestHead = { share: -1, at: [0, 0] };
-  for (let layer = 0; layer < layers; layer++)
-    for (let head = 0; head < heads; head++) {
-      rowsInto(spreadRows, pack, layer, head, queries, pack.scale);
-      rowInto(row, 0, pack, layer, head, prefixCount + query, pack.scale);
-      const surplus = new Float32Array(patches); // the weight minus the mean of other patches' weights
-      for (let patch = 0; patch < patches; patch++) {
-        if (!isFar(patch)) continue;
-        let otherTotal = 0;
-        for (let i = 0; i < queries.length; i++) otherTotal += spreadRows[i * tokens + prefixCount + patch];
-        surplus[patch] = Math.max(0, row[prefixCount + patch] - otherTotal / queries.length);
-      }
-      const share = surplus
-        .sort()
-        .subarray(patches - topCount)
-        .reduce((sum, weight) => sum + weight, 0);
-      if (share > bestHead.share) bestHead = { share, at: [layer, head] };
-    }
-  return bestHead.at;
+async function farHead({ layer, head }, { report }) {
+  if (layer !== undefined) return { layer, head };
+  return (await report()).all.reduce((best, other) => (other.far > best.far ? other : best));
 }
 
-// The middle patch's row in the head of farHead, without prefix tokens: (patches,)
-export const farRow = (pack) =>
-  cached(pack, "far row", () => {
-    const row = new Float32Array(pack.tokens);
-    rowInto(row, 0, pack, ...farHead(pack), pack.prefixCount + middleOf(pack), pack.scale);
-    return row.subarray(pack.prefixCount);
-  });
+// The query's row in that head, without prefix tokens: (patches,)
+export async function farRow(given, subject) {
+  const { layer, head } = await farHead(given, subject);
+  const pack = await subject.packOf(layer);
+  const row = new Float32Array(pack.tokens);
+  rowInto(row, 0, pack, layer, head, pack.prefixCount + subject.query, pack.scale);
+  return row.subarray(pack.prefixCount);
+}
 
 // The share of the brightest 2 % of patches in the row's weight on all patches.
 function brightestShare(row) {
   const sorted = Float32Array.from(row).sort().reverse();
-  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-  return sum(sorted.subarray(0, Math.max(1, Math.floor(row.length / 50)))) / sum(sorted);
-}
-
-// ----------------------------------------------------------------------------------------------------- two passes
-
-const LEAST_SQUARE = 1e-24; // least squared length of a token, against division by 0
-
-// How far each token moved between two passes, relative to its length before: (tokens,). Tokens are float16 bits.
-export function movedTokens(uncutHalves, cutHalves, { tokens }) {
-  const [uncutFeatures, cutFeatures] = [uncutHalves, cutHalves].map(decodeHalves);
-  const width = uncutFeatures.length / tokens;
-  return Array.from({ length: tokens }, (_, token) => {
-    let [changeSquares, lengthSquares] = [0, 0];
-    for (let index = token * width, x = 0; x < width; x++, index++) {
-      changeSquares += (cutFeatures[index] - uncutFeatures[index]) ** 2;
-      lengthSquares += uncutFeatures[index] ** 2;
-    }
-    return Math.sqrt(changeSquares / Math.max(lengthSquares, LEAST_SQUARE));
-  });
-}
-
-// A quantile of ascending numbers, interpolated between two of them.
-export function quantile(sorted, share) {
-  const position = share * (sorted.length - 1);
-  const [lowerIndex, fraction] = [Math.floor(position), position - Math.floor(position)];
-  return sorted[lowerIndex] + fraction * ((sorted[lowerIndex + 1] ?? sorted[lowerIndex]) - sorted[lowerIndex]);
+  return sumOf(sorted, 0, Math.max(1, Math.floor(row.length / 50))) / sumOf(sorted, 0, row.length);
 }
 
 // ------------------------------------------------------------------------------------------------------------- words
@@ -330,22 +232,16 @@ export function quantile(sorted, share) {
 const BLANK = /\{(\w+)(?::([^}]*))?\}/g; // such as {share:%}
 
 // Writes a number as Python does in the formats "", "," and ".2f"; "%" stands for `percent`, our rule for shares.
-export function formatNumber(number, style) {
+function formatNumber(number, style) {
+  if (typeof number === "string") return number;
   if (style === "%") return percent(number);
   const [, digits] = /^,?(?:\.(\d)f)?$/.exec(style);
-  const commas = style.startsWith(",");
   const text = digits === undefined ? String(number) : number.toFixed(Number(digits));
   const [integerPart, fraction] = text.split(".");
-  const groupedDigits = commas ? integerPart.replace(/\B(?=(\d{3})+$)/g, ",") : integerPart;
+  const groupedDigits = style.startsWith(",") ? integerPart.replace(/\B(?=(\d{3})+$)/g, ",") : integerPart;
   return groupedDigits + (fraction === undefined ? "" : `.${fraction}`);
 }
 
-// Fills a text's blanks with values measured on `pack`, or, without a pack, with the sample's values. values: {name:
-// {measure, …, says: the sample's value}}
-export function wordsOf({ text, values }, pack = null) {
-  if (!values) return text;
-  const textOf = (value, style) => (pack ? formatNumber(measureOf(value, pack), style) : value.says);
-  return text.replace(BLANK, (match, name, style = "") => (name in values ? textOf(values[name], style) : match));
-}
-
-export const measureOf = ({ measure, ...options }, pack) => MEASURES[measure](pack, options);
+// Fills a text's blanks. Braces without a value stay: a model's name may have some.
+export const filledWords = ({ text, ...values }) =>
+  text.replace(BLANK, (match, name, style = "") => (name in values ? formatNumber(values[name], style) : match));

@@ -1,5 +1,9 @@
 // Finds a picture's best moments: for each head the three patches with the most telling rows, and things that keep to
-// themselves (things.js). tests/best_moments.py defines "telling" and has the same arithmetic. No DOM.
+// themselves (things.js). No DOM.
+//
+// A row is telling if its brightest patches lie together, far from the query, and resemble the query without being in
+// one region with it; if the query lies in a small region, such as an eye or a wheel; if other patches don't look at
+// the same place; and if both places belong to the picture's subject.
 
 import { rowInto, rowsInto, wholeLayers } from "./core.js";
 import {

@@ -1,7 +1,7 @@
 // The sentence above the pictures says in plain words what the row shows. It has five parts, because the share is
 // printed bold and the place in the colour of the key:
 // before [share] between [place] after
-// Its words come from the table in playground/figures/drawing/way_words.py. No DOM in here.
+// Its words come from waytable.js. No DOM in here.
 
 import { neighbourhood } from "./core.js";
 import { percent } from "./numbers.js";
@@ -202,7 +202,7 @@ function aboutTheMost({ fillings, way, summary, place }) {
   return inParts(words(way.name, { ...fillings, value, within: placeWords }), "", place);
 }
 
-// The function for each form of sentence. The field `sentence` in playground/figures/drawing/ways.py names a form.
+// The function for each form of sentence. The field `sentence` of a way in waytable.js names a form.
 const FORMS = {
   looks: aboutAttention,
   arrives: aboutShares("arrives"),

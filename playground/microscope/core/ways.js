@@ -1,5 +1,5 @@
 // A way to look is one record: the source of its numbers, their colours, their unit, and the words about them. The
-// records are written in Python (playground/figures/drawing/ways.py). No DOM in here.
+// records stand in waytable.js. No DOM in here.
 import { percent, shortNumber } from "./numbers.js";
 import { FORETOLD, WAY_RECORDS, WAY_USUAL, WAY_WORDS } from "./waytable.js";
 
@@ -59,7 +59,7 @@ export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].exp
 // token depends on this.
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
-// Whether a map can be drawn as light, which needs shares of a whole, as in figures/drawing/prints.py. Values of any
+// Whether a map can be drawn as light, which needs shares of a whole. Values of any
 // range, values for and against a label, and colours of features are no shares.
 export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
 

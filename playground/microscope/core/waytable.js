@@ -1,4 +1,5 @@
-// Written by `python -m playground.figures.drawing.ways`: change playground/figures/drawing/ways.py.
+// The ways to look, as in playground/figures/drawing/ways.py, and the words of each on the page. FORETOLD has the means
+// of the table of analysis/faithfulness.py; tests/figures/test_every_way.py compares both.
 
 export const WAY_USUAL =
 {"needs":"features","exposed":"spread","unit":"share","unitOfLabel":"","asksAPatch":true,"throughLayers":false,

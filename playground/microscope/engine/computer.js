@@ -4,7 +4,7 @@
 //   {what: "kernels", compiled, shared}          a WebAssembly.Module of kernels.c, and whether threads share it
 //   {what: "network", model, weights}            weights: bytes that models/engine_file.py wrote
 //   {what: "pass", id, model, picture: {id, bitmap}, grid, scale: null | number, cuts: texts}
-//     → {id, layer, q, k, features: float16 bits, norms, adds, engine}, one after the other, then {id, done: {logits,
+//     → {id, layer, q, k, features: float16 bits, norms, engine}, one after the other, then {id, done: {logits,
 //       ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
@@ -97,10 +97,10 @@ export function createComputer(send, decode = resizedPicture) {
         if (!(await mayContinue(id))) return send({ id, stopped: true });
         const { value, done } = layers.next();
         if (done) return send({ id, done: { logits: value, ms: performance.now() - startTime } });
-        const { layer, norms, adds } = value;
+        const { layer, norms } = value;
         const [q, k, features] = [value.q, value.k, value.features].map(vit.t.toHalves);
         const { engine } = vit.t; // changes when the threads have started
-        send({ id, layer, q, k, norms, adds, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
+        send({ id, layer, q, k, norms, features, engine }, [q.buffer, k.buffer, norms.buffer, features.buffer]);
       }
     },
     async rollout({ id, model, layers, grid, scale, cuts, query }) {

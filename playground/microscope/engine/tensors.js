@@ -114,8 +114,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     softmax: (x) => kernels.softmax(x.at, x.rows, x.columns),
     activate(x, name) {
       const count = x.rows * x.columns;
-      if (name === "tanh") numbers(x).set(numbers(x).map(Math.tanh));
-      else if (name in GATES) kernels.gate(x.at, ...GATES[name], count);
+      if (name in GATES) kernels.gate(x.at, ...GATES[name], count);
       else kernels[name](x.at, count);
       return x;
     },

@@ -88,7 +88,7 @@ export class VisionTransformer {
     const N = x.rows;
     const mixtures = t.matrix(N, D); // the heads' outputs, side by side
     const matrixOf = (columns) => t.matrix(heads * N, columns);
-    const outputs = { q: matrixOf(d), k: matrixOf(d), norms: matrixOf(1), adds: matrixOf(1) }; // (h, N, d), (h, N)
+    const outputs = { q: matrixOf(d), k: matrixOf(d), norms: matrixOf(1) }; // (h, N, d), (h, N)
     for (let head = 0; head < heads; head++) {
       const mark = t.mark();
       const [q, k, v] = qkvParts.map((matrix) => someColumns(matrix, head * d, d)); // (N, d) each
@@ -99,7 +99,6 @@ export class VisionTransformer {
       t.take(q, 1, headRows(outputs.q));
       t.take(k, 1, headRows(outputs.k));
       this.valueNorms(v, layer, head, headRows(outputs.norms));
-      this.valueNorms(mixture, layer, head, headRows(outputs.adds));
       t.backTo(mark);
     }
     return [this.linear(at("attention.heads", mixtures), `${name}.proj`), outputs];
@@ -134,8 +133,8 @@ export class VisionTransformer {
     return Object.fromEntries(parts);
   }
 
-  // Yields each layer: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, adds: (h, N) lengths of
-  // the vector that a head adds to a token, features: (N, D), the tokens after the layer}. Returns the logits.
+  // Yields each layer: {layer, q, k: (h, N, d), norms: (h, N) lengths ‖W_O v‖, features: (N, D), the
+  // tokens after the layer}. Returns the logits.
   *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
     const x = this.embed(image, grid, at);
     const rotation = this.rotation(grid);
@@ -220,7 +219,7 @@ export class VisionTransformer {
     poolNames.forEach((poolName, i) =>
       t.take(pooled[poolName](), 1, someColumns(pooledRow, i * config.width, config.width)),
     );
-    return t.read(this.linear(this.preLogits(normed("fc_norm", pooledRow)), "head")); // (classes,)
+    return t.read(this.linear(normed("fc_norm", pooledRow), "head")); // (classes,)
   }
 
   mean(x) {
@@ -242,12 +241,6 @@ export class VisionTransformer {
     const answer = this.linear(mixture, "attn_pool.proj");
     t.add(answer, this.mlp(this.norm(answer, "attn_pool.norm"), "attn_pool.mlp"));
     return answer; // (1, D)
-  }
-
-  // The ViT paper's extra layer before the classifier, for pre-training.
-  preLogits(pooledRow) {
-    if (!this.w["pre_logits.fc.weight"]) return pooledRow;
-    return this.t.activate(this.linear(pooledRow, "pre_logits.fc"), "tanh");
   }
 
   linear(x, name, out) {

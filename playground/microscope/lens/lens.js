@@ -50,30 +50,6 @@
 // The lens's state is three objects (state.js): `choice`, the person's choices; `data`, the received data; `frame`, the
 // content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`
 // contains all four; a function takes those that it needs, in this order.
-//
-// What each file writes; tests/js/lens/writes.test.mjs compares this table with the sources:
-//
-//   arithmetic.js choice: aim dimension hover
-//   asking.js     data: fetchController overlay packs pictures requests whole
-//   beside.js     frame: kernelKey nearness otherBox otherPrint otherSheet twin wallCells wallHeat
-//   controls.js   choice: aim everHovered hover hoverOther pointer view
-//   explained.js  data: correlations labels overlay
-//   features.js   data: features flows; frame: live
-//   film.js       choice: heads; frame: behind collapse patchPhoto strip
-//   headline.js   frame: betterHead kinds
-//   layout.js     frame: barKey colours kernelKey otherPhoto otherPrint patchPhoto photo pictureHeight pictureWidth
-//                 print ratio tag thumbPhoto unit
-//   lens.js       choice: aim hover place pointer scene view viewToCome; data: host main other overlay whole; frame:
-//                 dirty otherPhoto painted patchPhoto photo pointed requested sampled samples thumbPhoto wallHeat
-//   matches.js    choice: patchWanted; data: patched; frame: match
-//   moment.js     choice: everHovered filmWanted hover opening pointer view; data: search
-//   paint.js      frame: bar barKey columnsDone kernel kernelSorted picture print shown sorted tag
-//   rows.js       choice: filmLooked
-//   saving.js     choice: presenting
-//   scenes.js     choice: scene; data: scenes
-//   scissors.js   choice: painting; data: moved
-//   state.js      data: habits; frame: shown
-//   wall.js       choice: hover
 
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { openingOf } from "../core/moments.js";

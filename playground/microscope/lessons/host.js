@@ -3,18 +3,16 @@
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, box, look, mount: the script if it is loaded already, then with styles: their file}}, read(file) and
 // fileAt(file), link(page, words): a page's address, workbench(page): the address of a page of the workbench or null,
-// plotly() → a promise, set(changes), viewId(): changes when the settings are set from outside, subject: the visitor's
-// own photograph for this step (see subject.js), or null, stays: a sentence which says that a part keeps the sample's
-// numbers}.
+// plotly() → a promise, set(changes), viewId(): changes when the settings are set from outside, source: as the lens's,
+// picture: the words of an address for the picture and the model of which the browser computes numbers (subject.js)}.
 // PLAYERS has a function for each kind of part. The function's arguments are the part's element, `currentPart()`, which
 // returns the part for the present settings, the lesson, and a signal that is aborted when the reader leaves the step.
 // The function returns {draw(), end()}. A part that has not changed is the same object, and is not drawn again.
 
 import { withHeader } from "../core/container.js";
-import { wordsOf } from "../core/measures.js";
 import { softmaxRow } from "../core/nine.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { chartOf, dataOf, partOf, pictureOf, questionOf } from "./subject.js";
+import { filled, hasRecipe, makeSubject } from "./subject.js";
 
 const MOST_HIDDEN_MS = 1500; // how long a part that is still being drawn hides those below it
 const CHART_MARGIN = "800px"; // a chart that is so near to the window is drawn
@@ -27,8 +25,7 @@ export function playParts(box, parts, lesson, signal) {
     const place = document.createElement("div");
     if (part.after) place.dataset.after = part.after;
     const entry = { place, part, isStill: false };
-    const ownPlace = part.stays && lesson.subject ? belowLine(place, lesson.stays) : place;
-    entry.played = playPart(ownPlace, () => entry.part, lesson, signal);
+    entry.played = playPart(place, () => entry.part, lesson, signal);
     return entry;
   };
   let entries = parts.map(entryOf);
@@ -125,15 +122,6 @@ function playPart(place, partNow, lesson, signal) {
   return PLAYERS[kind](place, currentPart, lesson, signal);
 }
 
-// Adds a line to `place` that says to which picture the numbers belong. Returns a new element below the line.
-function belowLine(place, markup) {
-  const [line, box] = ["p", "div"].map((tag) => document.createElement(tag));
-  line.className = "lesson-whose";
-  line.innerHTML = markedWords(markup);
-  place.append(line, box);
-  return box;
-}
-
 // The part for the present settings. If these were not computed ahead, the nearest computed settings replace them.
 // `played` tells drawings which settings were computed.
 const madeVariants = new WeakMap();
@@ -177,9 +165,21 @@ const withPageLinks = (html, link) =>
     return `<a href="${address.replaceAll("&", "&amp;")}">${text}</a>`;
   });
 
-// The part about the sample or, if the visitor has a photograph, a promise of the part about the photograph.
-const partForSubject = (part, { subject }) =>
-  !part.own || !subject ? part : part.kind === "picture" ? pictureOf(part, subject) : partOf(part, subject);
+// The subject of the last parts with recipes: the next step's is the same if its picture is.
+const last = { words: "", subject: null };
+
+function subjectOf({ source, picture }) {
+  const words = JSON.stringify(picture);
+  if (last.words !== words || !last.subject) {
+    Object.assign(last, { words, subject: makeSubject(source, picture) });
+    last.subject.catch(() => Object.assign(last, { subject: null })); // the next part tries again
+  }
+  return last.subject;
+}
+
+// A part with its recipes, or a promise of it, filled by what is computed of the picture on view.
+const filledPart = (part, lesson) =>
+  hasRecipe(part) ? subjectOf(lesson).then((subject) => filled(part, subject)) : part;
 
 // Shows a part once its promise has resolved, unless it is shown already or a newer one was shown meanwhile.
 function showLatest(currentPart, lesson, signal, display) {
@@ -188,8 +188,7 @@ function showLatest(currentPart, lesson, signal, display) {
     async draw() {
       const [part, callNumber] = [currentPart(), ++callCount];
       if (part === shownPart) return;
-      const ownOrSample = partForSubject(part, lesson);
-      const latestPart = ownOrSample === part ? part : await ownOrSample;
+      const latestPart = hasRecipe(part) ? await filledPart(part, lesson) : part;
       if (callNumber !== callCount || signal.aborted) return;
       display(latestPart);
       shownPart = part;
@@ -207,12 +206,11 @@ const PLAYERS = {
   words: (place, currentPart, lesson, signal) =>
     showLatest(currentPart, lesson, signal, (words) => {
       place.classList.toggle("small", Boolean(words.small));
-      place.innerHTML = withPageLinks(markedBlocks(wordsOf(words, lesson.subject?.pack)), lesson.link);
+      place.innerHTML = withPageLinks(markedBlocks(words.text), lesson.link);
     }),
 
   wait: oneSentence, // what the server is about to compute
   whose: oneSentence, // whose numbers the step shows
-  beyond: oneSentence, // what else the app shows
 
   // A way into the workbench; where there is none, the sentence about that.
   workbench: (place, currentPart, lesson) => ({
@@ -246,9 +244,10 @@ const PLAYERS = {
     ),
 
   ask: (place, currentPart, lesson, signal) => {
-    const question = () => {
-      const part = currentPart();
-      return part.own && lesson.subject ? questionOf(part, lesson.subject) : { ...part, ...part.question };
+    const question = async () => {
+      const { question, ...part } = await filledPart(currentPart(), lesson);
+      const context = hasRecipe(currentPart()) ? `${(await subjectOf(lesson)).id} ${part.context}` : part.context;
+      return { ...part, ...question, context };
     };
     // The question may have been guessed on an earlier visit, hence `reveal` after mounting.
     const after = () => lesson.reveal();
@@ -315,9 +314,9 @@ const PLAYERS = {
   },
 
   picture: (place, currentPart, lesson, signal) =>
-    showLatest(currentPart, lesson, signal, ({ data, caption, width, words, size }) => {
+    showLatest(currentPart, lesson, signal, ({ data: { url, size }, caption, width, words }) => {
       const [figure, captionElement] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
-      const image = Object.assign(new Image(), { src: data, alt: words });
+      const image = Object.assign(new Image(), { src: url, alt: words });
       const shownWidth = width ?? size?.[0];
       if (shownWidth) image.width = shownWidth;
       if (size) image.height = Math.round((shownWidth * size[1]) / size[0]); // keeps its height until it is here
@@ -331,13 +330,13 @@ const PLAYERS = {
     const { name } = currentPart();
     const valuesOf = ({ settings }) => settings.map((setting) => settingValues(lesson)[setting]);
     const drawingData = async () => {
-      const { data, file, settings, played, own: ownMeasures } = currentPart();
+      const { data, file, settings, played } = currentPart();
       const values = valuesOf(currentPart());
       const hostData = {
         ...Object.fromEntries(settings.map((setting, n) => [setting, values[n]])),
         ...{ view_id: lesson.viewId?.(), microscope: lesson.link("microscope", {}), played },
       };
-      if (ownMeasures && lesson.subject) return withHostData(await dataOf(ownMeasures, lesson.subject, data), hostData);
+      if (hasRecipe(data)) return withHostData(await filledPart(data, lesson), hostData);
       if (file && file !== lastFile) {
         lastBytes = await lesson.read(file);
         lastFile = file;
@@ -351,10 +350,7 @@ const PLAYERS = {
   },
 
   exercise(place, currentPart, lesson, signal) {
-    const exerciseData = async () => ({
-      ...(await partForSubject(currentPart(), lesson)),
-      settings: { ...lesson.settings },
-    });
+    const exerciseData = () => ({ ...currentPart(), settings: { ...lesson.settings } });
     const stateNow = () => [currentPart(), ...Object.values(lesson.settings)];
     return mountedScript(place, "exercise", lesson, signal, exerciseData, stateNow);
   },
@@ -376,12 +372,11 @@ const PLAYERS = {
     const part = {
       async draw() {
         const [newPart, callNumber] = [currentPart(), ++callCount];
-        const { figure, height, name, moves, own: ownMeasures } = newPart;
+        const { height, name, moves } = newPart;
         if (!isNear || (newPart === shownPart && !moves)) return;
         Plotly = await lesson.plotly();
-        const sampleFigure = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
-        const { data, layout } =
-          ownMeasures && lesson.subject ? await chartOf(sampleFigure, ownMeasures, lesson.subject) : sampleFigure;
+        const figure = await filledPart(newPart.figure, lesson);
+        const { data, layout } = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
         if (signal.aborted || callNumber !== callCount || !place.clientWidth) return; // a hidden chart has no width
         if (moves) {
           const numbers = { ...moves.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };

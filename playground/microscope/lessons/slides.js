@@ -34,14 +34,21 @@ function playLesson(box, { settings, parts }, { files, scripts }) {
   const partsBox = document.createElement("div");
   box.append(partsBox);
   const entries = Object.entries(settings);
+  const read = async (file) => Uint8Array.from(atob(files[file]), (letter) => letter.charCodeAt(0));
   const lesson = {
+    read,
+    picture: {},
+    source: {
+      open: async () => JSON.parse(new TextDecoder().decode(await read("trace"))),
+      layers: (_, [layer]) => read(`layer ${layer}`),
+      picture: async () => createImageBitmap(new Blob([await read("picture")])),
+    },
     settings: Object.fromEntries(entries.map(([name, { now }]) => [name, now])),
     defaults: Object.fromEntries(entries.map(([name, setting]) => [name, setting.default])),
     options: Object.fromEntries(entries.map(([name, { options }]) => [name, options])),
     scripts: Object.fromEntries(
       Object.entries(scripts).map(([name, script]) => [name, { ...script, mount: globalThis.mounts[name] }]),
     ),
-    read: async (file) => Uint8Array.from(atob(files[file]), (letter) => letter.charCodeAt(0)),
     link: () => "#",
     set(changes) {
       Object.assign(lesson.settings, changes);

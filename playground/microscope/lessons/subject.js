@@ -1,175 +1,108 @@
-// Computes the parts of a lesson about a visitor's photograph, without Python. The field `own` of a part
-// (playground/lessons/parts.py) says which of the sample's words, numbers, data and pictures are replaced.
-// The photograph is {id, words: of its address, pack: its trace with all layers, bytes: the pack as bytes, bitmap: its
-// pixels, at most 1024 to a side, gridFor([rows, columns] for a square picture): the photograph's grid, plain: the
-// unchanged pass, runPass({scale, cut}): a promise of a changed pass}. A pass is {pack, features(): a promise of the
-// tokens after each layer, as float16 bits, answer(): a promise of [label, probability] of all labels}.
+// What the browser computes of the picture and model on view. In each place of a lesson's part whose value depends on a
+// trace stands a recipe (playground/lessons/made.py): {made: the name of a function, and its arguments}.
+// A subject is {id, bitmap: the picture, grid: [rows, columns], query: the patch that asks at first, gridFor([rows,
+// columns] for a square picture): the picture's grid, bytesOf(layer), packOf(layer): promises of a layer,
+// other(sample): a promise of the subject for a sample in the same model, report(scale, isWholePass): a promise of all
+// heads' numbers, see measureHeads}.
 
 import { toContainer } from "../core/container.js";
-import { FORMAT, rowInto } from "../core/core.js";
-import { colourDistancesOf, habitOf, habitWords, headMeasures } from "../core/habits.js";
+import { FORMAT, mergePack, rowInto, unpack } from "../core/core.js";
+import { gridFor, patchAt } from "../core/grid.js";
 import { meanColours } from "../core/kinds.js";
 import { BENEATH_SATURATION, BENEATH_TONES, fadedPixels, toneOf } from "../core/light.js";
 import {
   agreeingHead,
-  extremeHead,
+  byShare,
   farRow,
+  filledWords,
   MEASURES,
-  measureOf,
-  middleOf,
-  movedTokens,
-  placeShares,
-  quantile,
-  sharpnessOf,
-  wordsOf,
+  meanRow,
+  measureHeads,
+  widestOf,
 } from "../core/measures.js";
 import { percent } from "../core/numbers.js";
 import { heatInto } from "../drawing/light.js";
 
 const DRAWN_SIDE = 640; // pixels of a picture in a drawing
-const THUMB_SIDE = 200; // pixels of the picture on the board of switches
 const PATCHES_AROUND = 2; // patches on each side of the query
 const ENLARGED_SIDE = 480; // pixels
 const COLOURS_SIDE = 224; // pixels of a square picture whose patches have mean colours
-const COLOURS_SCALE = 20; //    1/temperature: as in playground/analysis/by_hand.py
+const COLOURS_SCALE = 20; // 1/temperature
 const BLACK_PART = 1e-6; // added to red, green and blue, because black has no direction
+const HEADROOM = 1.25; // the end of the axis, as a multiple of the widest head's spread
 
-// The question about the photograph: the sample's fields that `own` names are replaced.
-export async function questionOf({ question, own: ownMeasures, ...fields }, subject) {
-  return { ...question, ...(await fieldsFor(ownMeasures, question, subject)), ...fields, context: subject.id };
-}
-
-// The picture part and its caption, made from the photograph.
-export const pictureOf = async ({ own: ownMeasures, ...picture }, subject) => {
-  const { caption = picture.caption, data } = await fieldsFor(ownMeasures, picture, subject);
-  return { ...picture, data, caption, words: caption };
-};
-
-// A part of words, a table or an exercise: the sample's fields that `own` names are replaced.
-export async function partOf({ own: ownMeasures, ...part }, subject) {
-  return { ...part, ...(await fieldsFor(ownMeasures, part, subject)) };
-}
-
-// Returns {field: value}: the photograph's values for the fields in `ownMeasures`.
-async function fieldsFor(ownMeasures, sampleFields, subject) {
-  const fields = {};
-  for (const [fieldName, recipe] of Object.entries(ownMeasures)) {
-    if ("text" in recipe) fields[fieldName] = wordsOf(recipe, subject.pack);
-    else if ("measure" in recipe) fields[fieldName] = measureOf(recipe, subject.pack);
-    else fields[fieldName] = await FIELDS[recipe.made](recipe, subject, sampleFields[fieldName]);
+// A promise of the subject for a picture in a model. source: as the lens's; words: of an address with the two.
+export async function makeSubject(source, words) {
+  const trace = await source.open(words);
+  const bitmap = await source.picture(trace);
+  const [y, x] = trace.picture.start ?? [0.5, 0.5];
+  const results = new Map();
+  const once = (key, compute) => {
+    if (!results.has(key)) {
+      results.set(key, compute());
+      results.get(key).catch(() => results.delete(key)); // the next part tries again
+    }
+    return results.get(key);
+  };
+  const query = patchAt(x, y, ...trace.grid);
+  const bytesOf = (layer) => once(`bytes ${layer}`, () => source.layers(trace, [layer]));
+  const packOf = (layer) => once(`pack ${layer}`, async () => unpack(await bytesOf(layer)));
+  async function measure(scale, isWholePass) {
+    const measured = isWholePass ? await source.open({ ...words, scale: String(scale) }) : trace;
+    if ((trace.offers ?? source.offers)?.includes("heads")) return source.heads(measured, scale);
+    const pack = isWholePass ? unpack(await source.layers(measured, [0])) : await packOf(0);
+    const others = Array.from({ length: pack.layers - 1 }, (_, n) => source.layers(measured, [n + 1]));
+    for (const bytes of await Promise.all(others)) mergePack(pack, unpack(bytes));
+    return measureHeads(pack, scale ?? pack.scale, query);
   }
-  return fields;
+  return {
+    ...{ id: trace.id, bitmap, bytesOf, packOf, query, grid: trace.grid },
+    gridFor: (square) => gridFor([bitmap.width, bitmap.height], square),
+    other: (sample) => once(`sample ${sample}`, () => makeSubject(source, { model: trace.model, sample })),
+    report: (scale, isWholePass = false) => once(`${scale} ${isWholePass}`, () => measure(scale, isWholePass)),
+  };
 }
 
-// A promise of {data, layout}: computed by CHARTS[recipe.made], or else the sample's chart with y measured on the
-// photograph.
-export async function chartOf({ data, layout }, recipe, subject) {
-  if (recipe.made) return CHARTS[recipe.made](recipe, subject, { data, layout });
-  const valuesOf = (trace, measure) => (measure ? { ...trace, y: measureOf(measure, subject.pack) } : trace);
-  return { data: data.map((trace, n) => valuesOf(trace, recipe[n])), layout };
+export const hasRecipe = (value) =>
+  typeof value === "object" && value !== null && ("made" in value || Object.values(value).some(hasRecipe));
+
+// A promise of the value with all recipes in it replaced, those among a recipe's arguments first.
+export async function filled(value, subject) {
+  if (!hasRecipe(value)) return value;
+  if (Array.isArray(value)) return Promise.all(value.map((item) => filled(item, subject)));
+  const entries = Object.entries(value).map(async ([name, item]) => [name, await filled(item, subject)]);
+  const { made: name, ...given } = Object.fromEntries(await Promise.all(entries));
+  return name ? (MAKERS[name] ?? MEASURES[name])(given, subject) : given;
 }
 
-// A promise of a drawing's data, as bytes or an object. `data` is the sample's. Equal recipes share one promise.
-export function dataOf(recipe, subject, data) {
-  return onceFor(subject, JSON.stringify(recipe), () => DRAWINGS[recipe.made](recipe, subject, data));
-}
+const MAKERS = {
+  words: filledWords,
 
-function onceFor(subject, key, compute) {
-  subject.made ??= new Map();
-  if (!subject.made.has(key)) {
-    const value = compute();
-    subject.made.set(key, value);
-    value.catch?.(() => subject.made.delete(key)); // the next request tries again
-  }
-  return subject.made.get(key);
-}
-
-const passAtScale = (subject, scale) =>
-  onceFor(subject, `scale ${scale}`, () => subject.runPass({ scale: String(scale) }));
-
-// The numbers of each head on the photograph, [layer][head], as core/habits.js measures them.
-const headsOf = (subject) =>
-  onceFor(subject, "heads", () => {
-    const { pack, bitmap } = subject;
-    const [height, width] = pack.header.size;
-    const { data } = contextWith(bitmap, width, height).getImageData(0, 0, width, height);
-    const colourDistances = colourDistancesOf(meanColours(data, width, height, pack.rows, pack.columns));
-    return mapHeads(pack, (layer, head) => headMeasures(pack, colourDistances, layer, head));
-  });
-
-const mapHeads = ({ layers, heads }, value) =>
-  Array.from({ length: layers }, (_, layer) => Array.from({ length: heads }, (_, head) => value(layer, head)));
-
-// The effect of switching off heads, such as "3.0 4.2", by zeros or by their means (`to`): {change: of the tokens in
-// each layer, see movedTokens, rows: [[label, before, after]] of the likeliest labels}.
-async function effectOfCut(subject, spotsOff, to = "zero") {
-  const { plain, pack } = subject;
-  const cut = spotsOff
-    .split(" ")
-    .map((spot) => `${to}@${spot}`)
-    .join(";");
-  const cutPass = spotsOff ? await subject.runPass({ cut }) : plain;
-  const [fullFeatures, cutFeatures] = await Promise.all([plain.features(), cutPass.features()]);
-  const changes = fullFeatures.map((halves, layer) => movedTokens(halves, cutFeatures[layer], pack));
-  const [fullAnswer, cutAnswer] = await Promise.all([plain.answer(), cutPass.answer()]);
-  const likeliest = (answer, count) => [...answer.keys()].sort((a, b) => answer[b][1] - answer[a][1]).slice(0, count);
-  const indices = [...new Set([...likeliest(fullAnswer, LABELS_BEFORE_CUT), ...likeliest(cutAnswer, 2)])].sort(
-    (a, b) => fullAnswer[b][1] - fullAnswer[a][1],
-  );
-  return { change: changes, rows: indices.map((i) => [...fullAnswer[i], cutAnswer[i][1]]) };
-}
-
-const meanOfPatches = (changes, { prefixCount, patches }) =>
-  changes.slice(prefixCount).reduce((sum, share) => sum + share, 0) / patches;
-
-const DRAWINGS = {
-  async atlas({ habits }, subject, data) {
-    const heads = headsOf(subject);
-    const { pack, words } = subject;
-    const high = { entropy: Math.log2(pack.tokens), distance: MEASURES.even_distance(pack) };
-    const valuesOf = (key, factor) =>
-      heads.map((layer) => layer.map((head) => factor * head[NUMBER_NAMES[key] ?? key]));
-    const measures = data.measures.map((measure) => {
-      const values = valuesOf(measure.key, measure.unit === "%" ? 100 : 1);
-      return { ...measure, values, spread: null, high: high[measure.key] ?? measure.high };
-    });
-    const namedHabit = (head, { told: cue }) => ({ ...habitWords(head, habits), told: cue });
-    return {
-      ...{ ...data, words, measures, offsets: heads.map((layer) => layer.map(({ offsets }) => offsets)) },
-      habits: heads.map((layer, l) => layer.map((head, h) => namedHabit(head, data.habits[l][h]))),
-    };
+  // The picture under the heat of a row of the middle patch, that patch outlined: {url, size}. row: "kernel", a 3 × 3
+  // kernel's; "even"; or "head", of a head. sample: instead of the picture on view.
+  async lit({ row, sample, layer, head }, subject) {
+    const { bitmap, packOf, grid } = sample ? await subject.other(sample) : subject;
+    const [rows, columns] = grid;
+    const [y, x] = [rows >> 1, columns >> 1];
+    const isNear = (patch) => Math.abs(Math.floor(patch / columns) - y) < 2 && Math.abs((patch % columns) - x) < 2;
+    const isLit = (patch) => Number(row === "even" || isNear(patch));
+    const values = Float32Array.from({ length: rows * columns }, (_, patch) => isLit(patch));
+    if (row === "head") {
+      const pack = await packOf(layer);
+      const weights = new Float32Array(pack.tokens);
+      rowInto(weights, 0, pack, layer, head, pack.prefixCount + y * columns + x, pack.scale);
+      values.set(weights.subarray(pack.prefixCount));
+    }
+    const canvas = litPicture(bitmap, grid, values, Math.max(...values));
+    const [width, height] = [canvas.width / columns, canvas.height / rows];
+    outline(canvas.getContext("2d"), x * width, y * height, width, height);
+    return { url: urlOf(await bytesOfCanvas(canvas)), size: [canvas.width, canvas.height] };
   },
 
-  async board({ off: spotsOff }, subject, data) {
-    const { change, rows } = await effectOfCut(subject, spotsOff);
-    const averaged = await effectOfCut(subject, spotsOff, "mean");
-    const patches = change.map((changes) => changes.slice(subject.pack.prefixCount));
-    const sorted = Float64Array.from(patches.flat()).sort();
-    const ceiling = spotsOff ? roundShare(quantile(sorted, 0.98)) : 1;
-    const bytes = Uint8Array.from(patches.flat(), (share) => Math.min(255, Math.floor((255 * share) / ceiling)));
-    const { pack, bitmap } = subject;
-    const [layer, head] = ["layer", "head"].map((axis) => extremeHead(pack, { which: "most", what: axis }));
-    return {
-      ...{
-        ...data,
-        rows: rows.length ? rows : null,
-        ceiling,
-        maps: base64Of(bytes),
-        grid: [pack.rows, pack.columns],
-        strongest: [layer, head],
-      },
-      ...{ effect: headsOf(subject).map((layerHeads) => layerHeads.map(({ effect }) => effect)) },
-      summary: pack.prefix[0] === "cls" ? { name: "CLS", values: change.map(([cls]) => cls) } : null,
-      means: change.map((changes) => meanOfPatches(changes, pack)),
-      averaged: averaged.change.map((changes) => meanOfPatches(changes, pack)),
-      picture: urlOf(await jpegOf(bitmap, THUMB_SIDE)),
-    };
-  },
-
-  async layer({ layer, desk }, { id, pack, bytes, bitmap }) {
-    const image = await jpegOf(bitmap, DRAWN_SIDE);
-    const header = { id: `${id} ${layer}`, layer, patch: middleOf(pack), desk };
-    return toContainer(header, { pack: [bytes, [bytes.length]], image: [image, [image.length]] });
+  async layer({ layer, desk }, { id, bytesOf, bitmap, query }) {
+    const [pack, image] = await Promise.all([bytesOf(layer), jpegOf(bitmap, DRAWN_SIDE)]);
+    const header = { id: `${id} ${layer}`, layer, patch: query, desk };
+    return toContainer(header, { pack: [pack, [pack.length]], image: [image, [image.length]] });
   },
 
   // A trace with one layer and one head: each patch's query and key is its mean colour, as a vector of length one.
@@ -198,7 +131,93 @@ const DRAWINGS = {
     const shape = [1, 1, tokens, 3];
     return toContainer(header, { q: [unitVectors, shape], k: [unitVectors, shape], image: [image, [image.length]] });
   },
+  async distances_chart({ figure, kernel }, { grid, report }) {
+    const { all } = await report();
+    const farthest = Array.from({ length: all.at(-1).layer + 1 }, (_, layer) => ((layer + 1) * (kernel - 1) + 1) >> 1);
+    const y = [all.map(({ distance }) => distance), farthest.map((radius) => Math.min(Math.max(...grid), radius))];
+    return { ...figure, data: figure.data.map((trace, n) => ({ ...trace, y: y[n] })) };
+  },
+
+  // Entropy, largest weight or spread of scores of each head, with the model's scale and with the chosen one.
+  async sharpness({ figure, quantity, scale, whole: isWholePass, hover, digits }, { report }) {
+    const [{ all: modelHeads, tokens }, { all: chosenHeads }] = await Promise.all([
+      report(),
+      report(scale, isWholePass),
+    ]);
+    const values = [modelHeads, chosenHeads].map((numbers) => numbers.map((head) => head[quantity]));
+    const text = modelHeads.map(({ layer, head }, n) => {
+      const [on, off] = values.map((ofHeads) => ofHeads[n].toFixed(digits));
+      return filledWords({ text: hover, layer, head, on, off });
+    });
+    const [ties, model, chosen] = figure.data;
+    const { title } = figure.layout;
+    const titleText = filledWords({ text: title.text, most: Math.log2(tokens).toFixed(1) });
+    return {
+      data: [
+        { ...ties, y: values[0].flatMap((value, n) => [value, values[1][n], null]) },
+        { ...model, y: values[0], text },
+        { ...chosen, y: values[1], text },
+      ],
+      layout: { ...figure.layout, title: { ...title, text: titleText } },
+    };
+  },
+
+  // The picture with the row to guess; beside it, enlarged, the query's patch and the patches around it.
+  async far_row({ caption, ...given }, subject) {
+    const { grid, bitmap, query } = subject;
+    const beside = { words: caption, ...(await enlargedPatch(bitmap, grid, query)) };
+    const heat = roundedHeat(await farRow(given, subject));
+    return { ...(await photoOf(subject)), mark: query, heat, paints: true, height: 400, beside };
+  },
+
+  // Two pictures: the mean rows of the head whose rows agree most and of the head whose rows agree least.
+  async agreed_rows({ words, least: leastWords, brightest: floor }, subject) {
+    const { grid, bitmap, report, packOf } = subject;
+    const [mostRow, leastRow] = await Promise.all(
+      ["most", "least"].map(async (which) => {
+        const { layer, head } = agreeingHead(await report(), which);
+        const pack = await packOf(layer);
+        return meanRow(pack, layer, head).subarray(pack.prefixCount);
+      }),
+    );
+    const image = urlOf(await bytesOfCanvas(litPicture(bitmap, grid, leastRow, Math.max(floor, ...leastRow))));
+    const beside = { image, words: leastWords, aspect: grid[1] / grid[0] };
+    return { ...(await photoOf(subject)), heat: roundedHeat(mostRow), lines: true, words, beside };
+  },
+
+  // For the question about the widest heads: the lines, the axis, and a tempting guess that this picture contradicts.
+  async widest({ lines }, subject) {
+    const y = await widestOf(subject);
+    const [dashed, series] = lines.series;
+    return { ...lines, series: [dashed, { ...series, y }], high: HEADROOM * Math.max(...y) };
+  },
+  async widest_end({ times = 1 }, subject) {
+    return Number((times * HEADROOM * Math.max(...(await widestOf(subject)))).toFixed(1));
+  },
+
+  // The sentences for the number of heads with a locked row and, if there is one, for what its place carries.
+  async by_count({ none, one, several, little, same }, subject) {
+    const count = await MEASURES.locked_heads({}, subject);
+    if (!count) return none;
+    return `${count > 1 ? several : one} ${(await MEASURES.carried({}, subject)) < 1 ? little : same}`;
+  },
+  megaphone: async ({ loud, has, none }, subject) => ((await MEASURES.key_length({}, subject)) > loud ? has : none),
+  async agreeing_heads(_, { report }) {
+    return byShare(await report())
+      .slice(0, 5)
+      .map(({ layer, head, entropy, ...shares }) => [
+        ...[`layer ${layer}, head ${head}`, percent(shares.to_one), percent(shares.to_class)],
+        ...[percent(shares.to_registers), `${entropy.toFixed(1)} bits`],
+      ]);
+  },
 };
+
+const roundedHeat = (row) => Array.from(row, (weight) => Number(weight.toFixed(6)));
+
+async function photoOf({ bitmap, grid }) {
+  const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
+  return { kind: "Photo", image, grid, aspect: grid[1] / grid[0], height: 380 };
+}
 
 // Scales each patch's colour (patches × 3) to length one.
 export function unitColours(colours) {
@@ -210,165 +229,8 @@ export function unitColours(colours) {
   return unitVectors;
 }
 
-const NUMBER_NAMES = { self: "to_self", class: "to_class", registers: "to_registers" };
-const LABELS_BEFORE_CUT = 5; // how many of the likeliest labels before the cut are listed
-
-// The end of a colour scale, a round number: 5, 10, 20, 50, 100 … per cent.
-const roundShare = (share) => [0.05, 0.1, 0.2, 0.5, 1].find((round) => share <= 1.2 * round) ?? 2;
-
-const CHARTS = {
-  // Each head's mean distance over its layer, a trace for each habit. `scatter` of lessons/heads.py draws the same.
-  async by_depth({ habits, hover, patch }, subject, { data, layout }) {
-    const { pack } = subject;
-    const heads = headsOf(subject);
-    const evenDistance = MEASURES.even_distance(pack);
-    const xOf = (layer, head) => layer + ((head - (pack.heads - 1) / 2) * 0.5) / pack.heads;
-    const entries = heads.flatMap((row, layer) =>
-      row.map((numbers, head) => ({ layer, head, x: xOf(layer, head), y: numbers.distance, numbers })),
-    );
-    const hoverText = ({ layer, head, y, numbers }) =>
-      fillBlanks(hover, {
-        ...{ layer, head, habit: habitWords(numbers, habits).long },
-        ...{ away: y.toFixed(1), pixels: (y * patch).toFixed(0) },
-      });
-    const traces = habits.map(({ label, colour, symbol }, n) => {
-      const points = entries.filter(({ numbers }) => habitOf(numbers) === n);
-      const [x, y] = [points.map((point) => point.x), points.map((point) => point.y)];
-      const marker = { size: 11, symbol, color: colour, line: { width: 1.5 } };
-      const text = points.map(hoverText);
-      return { type: "scatter", mode: "markers", name: label, text, hoverinfo: "text", x, y, marker };
-    });
-    const [evenTrace, kernelTrace] = data.slice(-2);
-    const lines = [{ ...evenTrace, y: [evenDistance, evenDistance] }, kernelTrace];
-    const yaxis = { ...layout.yaxis, range: [0, 1.1 * Math.max(evenDistance, ...entries.map(({ y }) => y))] };
-    return { data: [...traces.filter(({ x }) => x.length), ...lines], layout: { ...layout, yaxis } };
-  },
-
-  // Entropy, largest weight or spread of scores of each head, with the model's scale and with the chosen one.
-  async sharpness({ quantity, scale, whole: isWholePass, hover, digits, title }, subject, { data, layout }) {
-    const [tieTrace, modelTrace, chosenTrace] = data;
-    const { pack } = subject;
-    const changedPack = isWholePass ? (await passAtScale(subject, scale)).pack : pack;
-    const [modelHeads, chosenHeads] = [sharpnessOf(pack, pack.scale), sharpnessOf(changedPack, scale)];
-    const values = [modelHeads, chosenHeads].map((heads) => heads.map((numbers) => numbers[quantity]));
-    const text = modelHeads.map(({ layer, head }, n) =>
-      fillBlanks(hover, { layer, head, on: values[0][n].toFixed(digits), off: values[1][n].toFixed(digits) }),
-    );
-    const traces = [
-      { ...tieTrace, y: values[0].flatMap((value, n) => [value, values[1][n], null]) },
-      { ...modelTrace, y: values[0], text },
-      { ...chosenTrace, y: values[1], text },
-    ];
-    const titleText = fillBlanks(title, { most: Math.log2(pack.tokens).toFixed(1) });
-    return { data: traces, layout: { ...layout, title: { ...layout.title, text: titleText } } };
-  },
-};
-
-const fillBlanks = (text, values) => text.replace(/\{(\w+)\}/g, (match, name) => values[name] ?? match);
-
-const FIELDS = {
-  // The photograph with the row to guess; beside it, enlarged, the query's patch and the patches around it.
-  async far_row({ words }, { pack, bitmap }, photo) {
-    const { rows, columns } = pack;
-    const mark = middleOf(pack);
-    const heat = Array.from(farRow(pack), (weight) => Number(weight.toFixed(6)));
-    const secondPicture = { words, ...(await enlargedPatch(bitmap, pack, mark)) };
-    const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
-    return { ...photo, image, grid: [rows, columns], aspect: columns / rows, mark, heat, beside: secondPicture };
-  },
-
-  // The sentences for the number of heads with a locked row and, if there is one, for what its place carries.
-  async by_count(
-    { none: noneWords, one: oneWords, several: severalWords, little: littleWords, same: sameWords },
-    { pack },
-  ) {
-    const count = MEASURES.locked_heads(pack);
-    if (!count) return wordsOf(noneWords, pack);
-    const sinkWords = MEASURES.carried(pack) < 1 ? littleWords : sameWords;
-    return `${wordsOf(count > 1 ? severalWords : oneWords, pack)} ${wordsOf(sinkWords, pack)}`;
-  },
-  // What moves without the head with the sharpest or the evenest rows, by zeros and by its mean.
-  async without_heads({ words }, subject) {
-    const { pack } = subject;
-    const values = {};
-    for (const which of ["sharpest", "evenest"]) {
-      const [layer, head, entropy] = ["layer", "head", "entropy"].map((what) => extremeHead(pack, { which, what }));
-      Object.assign(values, { [`${which}_layer`]: layer, [`${which}_head`]: head });
-      values[`${which}_entropy`] = entropy.toFixed(1);
-      for (const to of ["zero", "mean"]) {
-        const { change } = await effectOfCut(subject, `${layer}.${head}`, to);
-        values[`${which}_${to}`] = percent(meanOfPatches(change.at(-1), pack));
-      }
-    }
-    return fillBlanks(words, values);
-  },
-  async megaphone({ loud: threshold, has: loudWords, none: quietWords }, { pack }) {
-    return wordsOf(MEASURES.key_length(pack) > threshold ? loudWords : quietWords, pack);
-  },
-  // The reasons against tempting guesses. An even row's weight here replaces that of the sample, the text `even`.
-  async even_tempting({ even: sampleShare }, { pack }, tempting) {
-    const share = MEASURES.even_share(pack);
-    const withShare = ([range, words]) => [range, words.replace(sampleShare, percent(share))];
-    const [lowest, [, words], highest] = tempting.map(withShare);
-    return [lowest, [[0, 100 * share + 1], words], highest];
-  },
-  async agreeing_heads(_, subject) {
-    const heads = headsOf(subject);
-    const { prefixCount, prefix } = subject.pack;
-    const registers = prefix.filter((name) => name.startsWith("reg")).length;
-    const topHeads = [...placeShares(subject.pack)].sort((a, b) => b.share - a.share).slice(0, 5);
-    return topHeads.map(({ layer, head, mean, toOne }) => {
-      const share = (from, to) => mean.subarray(from, to).reduce((sum, weight) => sum + weight, 0);
-      const shares = [toOne, share(0, prefixCount - registers), share(prefixCount - registers, prefixCount)];
-      const { entropy, effect } = heads[layer][head];
-      return [`layer ${layer}, head ${head}`, ...shares.map(percent), `${entropy.toFixed(1)} bits`, effect.toFixed(2)];
-    });
-  },
-  // Two pictures: the mean rows of the head whose rows agree most and of the head whose rows agree least.
-  async agreed_rows({ words, least: leastWords, brightest: floor }, { pack, bitmap }, photo) {
-    const { rows, columns, prefixCount } = pack;
-    const [mostRow, leastRow] = ["most", "least"].map((which) => agreeingHead(pack, which).mean.slice(prefixCount));
-    const lowerPicture = litPicture(bitmap, pack, leastRow, { most: Math.max(floor, ...leastRow) });
-    const lowerImage = urlOf(await bytesOfCanvas(lowerPicture));
-    const secondPicture = { image: lowerImage, words: wordsOf(leastWords, pack), aspect: columns / rows };
-    const image = urlOf(await jpegOf(bitmap, DRAWN_SIDE));
-    const heat = Array.from(mostRow, (share) => Number(share.toFixed(6)));
-    return {
-      ...photo,
-      image,
-      grid: [rows, columns],
-      aspect: columns / rows,
-      heat,
-      words: wordsOf(words, pack),
-      beside: secondPicture,
-    };
-  },
-
-  // For the question about the widest heads: the lines, the axis, and a tempting guess that this picture contradicts.
-  async widest(_, { pack }, lines) {
-    const y = widestOf(pack);
-    const [dashed, series] = lines.series;
-    return { ...lines, series: [dashed, { ...series, y }], high: HEADROOM * Math.max(...y) };
-  },
-  async widest_guess(_, { pack }, guess) {
-    return { ...guess, high: Number((HEADROOM * Math.max(...widestOf(pack))).toFixed(1)) };
-  },
-  async widest_tempting(_, { pack }, options) {
-    const maximum = HEADROOM * Math.max(...widestOf(pack));
-    const [, words] = options.at(-1);
-    return [...options.slice(0, -1), [[maximum / 1.1, Number(maximum.toFixed(1))], words]];
-  },
-
-  // The photograph under the heat of its middle patch's row, that patch outlined. `lit` in
-  // playground/lessons/pictures.py draws the same.
-  async lit({ row, ...options }, { pack, bitmap }) {
-    const values = ROWS[row](pack, options);
-    return urlOf(await bytesOfCanvas(litPicture(bitmap, pack, values, { mark: middleOf(pack) })));
-  },
-};
-
-// A canvas: each patch of the photograph under the heat of its value. most: the brightest value; mark: a patch.
-function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.max(...values), mark = null }) {
+// A canvas: each patch of the photograph under the heat of its value. largest: the brightest value.
+function litPicture(bitmap, [rows, columns], values, largest) {
   const scale = Math.min(1, DRAWN_SIDE / Math.max(bitmap.width, bitmap.height));
   const [width, height] = [bitmap.width, bitmap.height].map((pixels) => Math.max(1, Math.round(scale * pixels)));
   const context = contextWith(bitmap, width, height);
@@ -384,39 +246,21 @@ function litPicture(bitmap, { rows, columns }, values, { most: largest = Math.ma
   const domain = { low: 0, high: largest, log: false };
   heatInto(new Uint32Array(data.buffer), 0, width, lit, 0, height, width, ground, domain);
   context.putImageData(image, 0, 0);
-  if (mark !== null) {
-    const [left, top] = [(mark % columns) * (width / columns), Math.floor(mark / columns) * (height / rows)];
-    context.strokeStyle = "white";
-    context.lineWidth = 3;
-    context.strokeRect(left, top, width / columns, height / rows);
-  }
   return context.canvas;
 }
 
-const HEADROOM = 1.25; // the end of the axis, as a multiple of the widest head's spread
-function widestOf(pack) {
-  const { layers, heads } = pack;
-  const spreads = sharpnessOf(pack, pack.scale).map(({ deviation }) => deviation);
-  return Array.from({ length: layers }, (_, n) => Math.max(...spreads.slice(n * heads, (n + 1) * heads)));
+function outline(context, ...box) {
+  for (const [colour, lineWidth] of [
+    ["black", 6],
+    ["white", 2],
+  ]) {
+    Object.assign(context, { strokeStyle: colour, lineWidth });
+    context.strokeRect(...box);
+  }
 }
 
-// Functions that return a row of weights, (patches,), for the middle patch, by the names that lessons use.
-export const ROWS = {
-  kernel: ({ rows, columns }) => {
-    const [y, x] = [Math.floor(rows / 2), Math.floor(columns / 2)];
-    const isNear = (patch) => Math.max(Math.abs(Math.floor(patch / columns) - y), Math.abs((patch % columns) - x)) < 2;
-    return Float32Array.from({ length: rows * columns }, (_, patch) => Number(isNear(patch)));
-  },
-  even: ({ patches }) => new Float32Array(patches).fill(1),
-  head: (pack, { layer, head }) => {
-    const row = new Float32Array(pack.tokens);
-    rowInto(row, 0, pack, layer, head, pack.prefixCount + middleOf(pack), pack.scale);
-    return row.subarray(pack.prefixCount);
-  },
-};
-
 // A patch, outlined, and the patches around it, enlarged: {image, aspect}.
-async function enlargedPatch(bitmap, { rows, columns }, patch) {
+async function enlargedPatch(bitmap, [rows, columns], patch) {
   const cells = 2 * PATCHES_AROUND + 1;
   const [h, w] = [bitmap.height / rows, bitmap.width / columns];
   const windowStart = (cell, count) =>
@@ -428,14 +272,7 @@ async function enlargedPatch(bitmap, { rows, columns }, patch) {
   const context = canvas.getContext("2d");
   context.drawImage(bitmap, left * w, top * h, cells * w, cells * h, 0, 0, ENLARGED_SIDE, height);
   const [y, x] = [((row - top) * height) / cells, ((column - left) * ENLARGED_SIDE) / cells];
-  for (const [colour, lineWidth] of [
-    ["black", 6],
-    ["white", 2],
-  ]) {
-    context.strokeStyle = colour;
-    context.lineWidth = lineWidth;
-    context.strokeRect(x, y, ENLARGED_SIDE / cells, height / cells);
-  }
+  outline(context, x, y, ENLARGED_SIDE / cells, height / cells);
   return { image: urlOf(await bytesOfCanvas(canvas)), aspect: ENLARGED_SIDE / height };
 }
 

@@ -15,15 +15,15 @@ const EXPORT_HEADINGS = {
   held: "Holding",
   pack: "Numbers",
   layout: "Showing",
-  purpose: "For",
+  width: "For",
   background: "Background",
+  map: "Colours",
   caption: "caption",
-  footer: "where it comes from",
   sweep: "Moving",
 };
-const EXPORT_LISTS = ["layout", "purpose"]; // drawn as a select, for they have many options
-const EXPORT_SWITCHES = ["caption", "footer"];
-const LOOK_OPTIONS = ["layout", "purpose", "background", "caption", "footer"];
+const EXPORT_LISTS = ["layout", "width"]; // drawn as a select, for they have many options
+const EXPORT_SWITCHES = ["caption"];
+const LOOK_OPTIONS = ["layout", "width", "background", "map", "caption"];
 const CHOICES_OF_KIND = {
   html: ["kind", "held", "pack"],
   numbers: ["kind", "table", "layout"],
@@ -60,9 +60,6 @@ export function linkOfExport(page, words) {
 }
 
 const LINK_HEADING = "The link to this view";
-
-export const wordsOfExportWait = (peopleAhead) =>
-  peopleAhead ? `Waiting: ${peopleAhead} ${peopleAhead === 1 ? "person" : "people"} before you` : "";
 
 // ---- the sheet
 
@@ -112,10 +109,7 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
 
   // Sends a request. If the server has forgotten the picture, sends the picture and then the request again, once.
   async function sendWhileOpen(path, { method, signal: abortSignal }) {
-    const options = {
-      signal: abortSignal,
-      onWait: (peopleAhead) => setText(status, wordsOfExportWait(peopleAhead) || "Drawing …"),
-    };
+    const options = { signal: abortSignal };
     const askedAt = performance.now();
     try {
       return await sendRequest(path, { method, ...options });

@@ -1,6 +1,5 @@
-// Sends requests to the server. People who have to wait see the number of people before them; a refused request throws
-// an error with a sentence for people. If the browser itself can answer, nothing is sent.
-import { notify } from "./notice.js";
+// Sends requests to the server. A refused request throws an error with a sentence for people. If the browser itself can
+// answer, nothing is sent.
 
 // The secret by which the server recognises this browser's own pictures. It is sent in a header, never in an address.
 // A page opened by a class link keeps the secret only as long as the tab is open.
@@ -68,32 +67,22 @@ export class Refusal extends Error {
 // Whether the same request may succeed a little later.
 export const mayPass = ({ status }) => PASSING_STATUSES.includes(status);
 
-// onWait(ahead) is called with the number of requests before this one, and with 0 when the wait is over.
-export async function ask(path, { method = "GET", body, headers = {}, signal, onWait, travels: goesToServer } = {}) {
-  let ticket = null;
+// The server holds a request until its turn. A proxy ends a long wait with 504; the next one loses nothing by that.
+const PROXY_TIMEOUT = 504;
+const LONG_MS = 10_000; // an earlier 504 has another reason
+
+export async function ask(path, { method = "GET", body, headers = {}, signal, travels } = {}) {
   for (;;) {
-    const request = { method, body: ticket ? undefined : body, headers, signal };
-    const localResponse = localAnswer?.(path, { ...request, travels: goesToServer });
-    const response = await (localResponse ?? askServer(path, request, ticket));
-    if (response.status !== 202) {
-      if (ticket) onWait?.(0);
-      if (response.ok) return response;
-      throw await refusalOf(response);
-    }
-    const { before, again: delay } = await response.json();
-    ticket = response.headers.get("X-Playground-Ticket");
-    onWait?.(before);
-    await pause(delay, signal);
+    const request = { method, body, headers, signal };
+    const askedAt = performance.now();
+    const response = await (localAnswer?.(path, { ...request, travels }) ?? askServer(path, request));
+    if (response.ok) return response;
+    if (response.status !== PROXY_TIMEOUT || performance.now() - askedAt < LONG_MS) throw await refusalOf(response);
   }
 }
 
-function askServer(path, { headers, ...options }, ticket) {
-  const ticketHeader = ticket ? { "X-Playground-Ticket": ticket } : {};
-  const sentHeaders = {
-    "X-Playground-Key": ownKey(),
-    ...headers,
-    ...ticketHeader,
-  };
+function askServer(path, { headers, ...options }) {
+  const sentHeaders = { "X-Playground-Key": ownKey(), ...headers };
   return fetch(addressOf(path), { ...options, headers: sentHeaders }).catch((error) => {
     throw options.signal?.aborted ? error : new Refusal(0, "The server does not answer; the page tries again.");
   });
@@ -118,24 +107,4 @@ export const wordsOfTrouble = ({ says }) => says ?? WENT_WRONG;
 async function refusalOf(response) {
   const body = await response.json().catch(() => ({}));
   return new Refusal(response.status, body.says ?? `The server answers with ${response.status}.`, body);
-}
-
-function pause(ms, signal) {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
-}
-
-// Shows a waiting person the number of people before them.
-
-let hasWaited = false;
-
-export function sayWaiting(peopleAhead) {
-  if (peopleAhead) notify(`Waiting: ${peopleAhead} ${peopleAhead === 1 ? "person" : "people"} before you`);
-  else if (hasWaited) notify("");
-  hasWaited = peopleAhead > 0;
 }

@@ -3,24 +3,23 @@
 
 import { openContainer } from "../core/core.js";
 import { WAYS } from "../core/ways.js";
-import { addressOf, ask, Refusal, sayWaiting } from "./http.js";
+import { addressOf, ask, Refusal } from "./http.js";
 import { ownPictures } from "./own.js";
 
 const MOST_TRACES = 60; // number of trace descriptions
 
-// bringAgain(id): sends an own picture again if the server has forgotten it; onWait: see http.js.
-export function createHttpSource({ bringAgain, onWait }) {
+// bringAgain(id): sends an own picture again if the server has forgotten it.
+export function createHttpSource({ bringAgain }) {
   const knownTraces = new Map(); // address parameters → trace, for samples
 
   // If the server has forgotten a person's picture, sends it again, once.
   async function request(path, { signal } = {}) {
     const askedAt = performance.now();
     try {
-      return await ask(path, { signal, onWait });
+      return await ask(path, { signal });
     } catch (error) {
-      if (!error.body?.forgotten || !(await bringAgain(error.body.forgotten, { signal, onWait, asked: askedAt })))
-        throw error;
-      return ask(path, { signal, onWait });
+      if (!error.body?.forgotten || !(await bringAgain(error.body.forgotten, { signal, asked: askedAt }))) throw error;
+      return ask(path, { signal });
     }
   }
   // Requests that are sent before the lens needs their answers; the first caller gets the answer.
@@ -58,7 +57,7 @@ export function createHttpSource({ bringAgain, onWait }) {
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
-      ...["layers", "labels", "patched", "whole", "cuts", "names", "ran"],
+      ...["layers", "labels", "patched", "whole", "cuts", "names", "heads", "ran"],
     ],
 
     // words: address parameters of the picture, the model, the grid and the scale of the pass.
@@ -105,6 +104,9 @@ export function createHttpSource({ bringAgain, onWait }) {
     async names(trace, layer, options) {
       return (await (await request(partAddress(trace, "names", { layer }), options)).json()).heads;
     },
+    // The numbers of all heads, see core/measures.js. scale: of their rows, if it is not the trained one.
+    heads: async (trace, scale, options) =>
+      (await request(partAddress(trace, "heads", scale === undefined ? {} : { at: String(scale) }), options)).json(),
     // scale: null for the trained scale; cut: "" for none; from: the sample whose pass gives the values for the cut.
     async whole(trace, { scale, cut, from: otherTrace }, options) {
       const changedWords = {
@@ -142,7 +144,6 @@ export const source = createHttpSource({
     if (await ownPictures.bringAgain(id, options)) return true;
     throw new Refusal(404, NOT_HERE);
   },
-  onWait: sayWaiting,
 });
 
 // Makes `nearSource` answer, instead of the server, for each picture, model or trace that `nearSource` has.

@@ -2,8 +2,11 @@
 // the question.
 
 import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar.js";
+import { gradesOf, heatDigits } from "../core/grades.js";
 import { nearestGuess } from "../core/guesses.js";
+import { namedPlaces } from "../core/places.js";
 import { openFace } from "./address.js";
+import { choice, sampleNamed } from "./choice.js";
 import { lecturersClass } from "./storyway.js";
 
 const LINK = /\[([^\]]+)\]\([^)]*\)/g; // phones open no page of the app
@@ -18,7 +21,15 @@ export function bringLessonToClass(room, { title }) {
   );
   box.append(head, board);
   const bar = createClassBar(head, klass);
-  const shown = { record: null, reveal: null, cover: null, isCovered: false, drawnKey: "" };
+  const shown = {
+    record: null,
+    image: "",
+    reveal: null,
+    cover: null,
+    isCovered: false,
+    wantsPicture: false,
+    drawnKey: "",
+  };
 
   function draw() {
     const now = klass.now();
@@ -32,11 +43,24 @@ export function bringLessonToClass(room, { title }) {
     if (!shown.isCovered && !isTold) shown.cover(); // the lecturer may have guessed it before
     shown.isCovered = true;
     const state = { language: language(), now, of: isAsked ? now.question : null };
-    const key = JSON.stringify([shown.record, state.language, state.of, now.phones]);
+    const { wantsPicture } = shown;
+    const key = JSON.stringify([shown.record, state.language, state.of, now.phones, wantsPicture]);
     if (shown.drawnKey === key || keepClassBoard(board, state)) return;
     shown.drawnKey = key;
-    drawClassBoard(board, { ...state, asked: shown.record, act, ask: () => klass.ask(shown.record, "") });
+    drawClassBoard(board, { ...state, asked: shown.record, act, ask, wantsPicture, picture });
   }
+
+  // Phones get the lecturer's own photograph only with consent.
+  function ask(mayTravel) {
+    const { mine, sample } = choice.now;
+    const asksForPlace = shown.record.question.guess.kind === "Place";
+    shown.wantsPicture = asksForPlace && Boolean(mine) && mayTravel === undefined;
+    const address = mine ? `api/pictures/${mine}.jpg` : sampleNamed(sample).picture;
+    if (!asksForPlace || !mine || mayTravel) klass.ask(shown.record, asksForPlace ? address : "", mayTravel);
+    draw();
+  }
+
+  const picture = () => Object.assign(document.createElement("img"), { src: shown.image, alt: "" });
 
   function act(action, fields) {
     if (action === "truth") shown.reveal();
@@ -44,10 +68,10 @@ export function bringLessonToClass(room, { title }) {
   }
 
   const onQuestion = ({ target, detail: { question, reveal, cover } }) => {
-    if (question.guess.kind === "Painting") return; // a phone has no brush
     const record = lessonForClass(question, title);
     const isSame = JSON.stringify(shown.record) === JSON.stringify(record);
-    Object.assign(shown, { record, reveal, cover, isCovered: isSame && shown.isCovered });
+    const { image = "" } = question.picture ?? {};
+    Object.assign(shown, { record, image, reveal, cover, isCovered: isSame && shown.isCovered });
     if (target.nextElementSibling !== box) target.after(box);
     draw();
   };
@@ -61,10 +85,28 @@ export function bringLessonToClass(room, { title }) {
 }
 
 // A lesson's question in the form of recordForClass in story/scenes.js.
-export function lessonForClass({ id, asks, guess, truth, says, context }, title) {
+export function lessonForClass({ id, asks, guess, truth, says, context, picture }, title) {
+  const [scene, after] = [{ name: id, title }, says.replace(LINK, "$1")];
+  if (guess.kind === "Painting") return { scene, ...placeQuestion({ asks, context, picture }, after) };
   return {
-    scene: { name: id, title },
+    scene,
     question: { of: context, asks: asks.replace("▢", "___"), guess },
-    told: { truth: guess.kind === "Number" ? nearestGuess(truth, guess) : truth, after: says.replace(LINK, "$1") },
+    told: { truth: guess.kind === "Number" ? nearestGuess(truth, guess) : truth, after },
+  };
+}
+
+// A phone has no brush: where a lesson asks to paint a row, a phone presses its largest place.
+function placeQuestion({ asks, context, picture: { grid, mark, heat, aspect } }, after) {
+  const [rows, columns] = grid;
+  const places = namedPlaces(heat, 0, { rows, columns }, mark);
+  const largest = places.find(({ own }) => !own) ?? places[0];
+  const grades = gradesOf(places, rows * columns, ({ patches }, patch) => patches.includes(patch));
+  return {
+    question: {
+      of: context,
+      asks: asks.replace("Paint", "Press"),
+      guess: { kind: "Place", rows, columns, mark, aspect },
+    },
+    told: { truth: largest.brightest, after, grades, heat: heatDigits(heat) },
   };
 }

@@ -1,9 +1,7 @@
 // A lesson's page: its steps, one at a time. A lesson's record, as playground/serving/site_files.py makes it:
-// {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, beyond, own,
-// settings: their names, file: where the step's parts are, asks: names of the settings after which the parts are asked
-// for again}]}. lessons/lesson.py explains `beyond` and `own`.
-import { unpack } from "../core/core.js";
-import { gridFor } from "../core/grid.js";
+// {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, picture:
+// whether it is about the picture on view, settings: their names, file: where the step's parts are, asks: names of the
+// settings after which the parts are asked for again}]}.
 import { setMath } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { isOwn } from "./choice.js";
@@ -14,8 +12,8 @@ import { readPageData } from "./pagedata.js";
 
 // page: {name, title, about}; lesson: {record: where the lesson's record is, parts(step, more): where a step's parts
 // are for the picture on view, read(name, {signal}): a promise of the bytes at such a place, fileAt(name): its address,
-// kit: where that is what all lessons share (playground/serving/lesson_scripts.py), with `model`, the model in which
-// this page computes a person's own photograph, if it does}; words: the address's parameters; tell(settings, what):
+// kit: where that is what all lessons share (playground/serving/lesson_scripts.py), with `picture`, the sample and the
+// model of all lessons in a folder without a server}; words: the address's parameters; tell(settings, what):
 // called when the reader has changed `what`; link(page, words): as in page.js. Returns {follow(words): shows what
 // another address says, end()}.
 export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
@@ -90,34 +88,6 @@ function showOverview(place, playParts, name, { kit, read, fileAt }, { link, sig
   playParts(place, [{ kind: "overview", data }], { ...kit, settings: {}, read, fileAt }, signal).draw();
 }
 
-// A person's own photograph as a subject for lessons/subject.js.
-async function photographOf(id, model, signal) {
-  const options = { signal };
-  // A pass through the lesson's model: plain, or with `cuts`, its scale and cuts.
-  async function runPass(cuts = {}) {
-    const trace = await source.open({ mine: id, model, ...cuts }, options);
-    const layers = Array.from({ length: trace.layers }, (_, layer) => layer);
-    const bytes = await source.layers(trace, layers, options);
-    const features = () => Promise.all(layers.map((layer) => source.features(trace, layer, options)));
-    return { trace, bytes, pack: unpack(bytes), features, answer: () => source.answer(trace, options) };
-  }
-  const basePass = await runPass();
-  const { trace, pack, bytes } = basePass;
-  const bitmap = await source.picture(trace);
-  const { width, height } = trace.private_picture;
-  const gridOf = (nativeGrid) => gridFor([width, height], nativeGrid);
-  return {
-    id: trace.id,
-    words: `mine=${id}&model=${model}`,
-    pack,
-    bytes,
-    bitmap,
-    gridFor: gridOf,
-    plain: basePass,
-    runPass,
-  };
-}
-
 const OWN_NUMBERS = "This is your photograph: its numbers are computed in this browser.";
 const SAMPLE_NUMBERS = "These numbers are of a sample, not of your photograph.";
 
@@ -131,7 +101,6 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   const { settings, defaults, options } = settingsOf(record.settings, {});
   let viewCount = 0; // how often the settings were set from outside
   let shown = null; // the shown step: {step, list: its parts, asked: how often they were asked for, end()}
-  const own = { id: null, photograph: null }; // the person's own photograph, and a promise of its numbers
 
   const lesson = {
     ...{ ...kit, settings, defaults, options, read, fileAt, link, viewId: () => viewCount },
@@ -148,19 +117,20 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   };
   const tellStep = (what) => tell({ step: shown.step.name, ...changedSettings(record.settings, settings) }, what);
 
-  // {subject: the person's own photograph if this page computes its numbers, else null, line: says whose numbers the
-  // step shows}
-  async function subjectFor(step, { mine }) {
-    if (step.own === null || !kit.model || !isOwn(mine)) return { subject: null, line: "" };
-    if (!step.own) return { subject: null, line: SAMPLE_NUMBERS };
-    if (own.id !== mine) Object.assign(own, { id: mine, photograph: null });
-    own.photograph ??= photographOf(mine, kit.model, signal);
-    try {
-      return { subject: await own.photograph, line: OWN_NUMBERS };
-    } catch (error) {
-      own.photograph = null; // a later step tries again
-      return { subject: null, line: `${SAMPLE_NUMBERS} ${error.says ?? ""}`.trim() };
-    }
+  // The words of the picture and the model whose numbers the browser computes. The folder without a server has one
+  // model, and one sample beside a person's own photographs.
+  function pictureNow() {
+    const { mine } = wordsNow;
+    if (kit.picture) return isOwn(mine) ? { mine, model: kit.picture.model } : kit.picture;
+    const named = ["sample", "mine", "model", "detail"].filter((name) => wordsNow[name]);
+    return Object.fromEntries(named.map((name) => [name, wordsNow[name]]));
+  }
+
+  // Says whose numbers a step shows, where Python does not compute for a person's own photograph.
+  function whoseLine(step, parts) {
+    if (!step.picture || !kit.picture || !isOwn(wordsNow.mine)) return [];
+    const isComputed = JSON.stringify(parts).includes('"made":');
+    return [{ kind: "whose", text: isComputed ? OWN_NUMBERS : SAMPLE_NUMBERS }];
   }
 
   // Asks for a step's parts with the present settings, one question at a time, and shows them.
@@ -187,43 +157,41 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   // What takes the server long comes in several answers, of which all but the last end with a `wait`.
   async function showParts(player, asked) {
     const { step } = player;
-    const whose = subjectFor(step, wordsNow);
     for (const whole of player.list ? ["yes"] : [null, "no", "yes"]) {
-      const [parts, { subject, line }] = await Promise.all([readJson(placeOf(step, whole ? { whole } : {})), whose]);
+      const parts = await readJson(placeOf(step, whole ? { whole } : {}));
       if (shown !== player || player.asked !== asked || signal.aborted) return;
       const isWhole = parts.at(-1)?.kind !== "wait";
-      const lines = [...(line ? [{ kind: "whose", text: line }] : []), ...parts];
+      const lines = [...whoseLine(step, parts), ...parts];
       if (isWhole) lines.push(...afterParts(step));
-      if (player.list && player.subject === subject) player.list.renew(lines);
-      else showList(player, lines, subject);
+      const picture = pictureNow();
+      if (player.list && textOf(player.picture) === textOf(picture)) player.list.renew(lines);
+      else showList(player, lines, picture);
       if (isWhole) return;
     }
   }
 
-  function showList(player, lines, subject) {
+  function showList(player, lines, picture) {
     const list = document.createElement("div");
     player.list?.end();
-    player.subject = subject;
-    const context = { ...lesson, subject, stays: SAMPLE_NUMBERS };
-    player.list = playParts(list, lines, context, player.signal);
+    player.picture = picture;
+    player.list = playParts(list, lines, { ...lesson, source, picture }, player.signal);
     body.replaceChildren(list);
     player.list.draw();
     player.onShown?.();
   }
 
   function afterParts(step) {
-    const beyond = step.beyond && kit.model ? [{ kind: "beyond", text: step.beyond }] : [];
-    if (isClass) return beyond;
+    if (isClass) return [];
     const nextStep = steps[steps.indexOf(step) + 1];
-    if (!nextStep) return [...beyond, { kind: "next", ...nextPage(name, link) }];
+    if (!nextStep) return [{ kind: "next", ...nextPage(name, link) }];
     const act = () => goTo(nextStep, () => [scrollTo(0, 0), tabs.querySelector("[aria-current=step]").focus()]);
-    return [...beyond, { kind: "next", title: nextStep.title.replace(/^.* · /, ""), act }];
+    return [{ kind: "next", title: nextStep.title.replace(/^.* · /, ""), act }];
   }
 
   function showStep(step, onShown) {
     const former = shown;
     const controller = new AbortController();
-    const player = { step, list: null, subject: null, asked: 0, isAsking: false, signal: controller.signal };
+    const player = { step, list: null, picture: null, asked: 0, isAsking: false, signal: controller.signal };
     player.onShown = onShown;
     player.end = () => [player.list?.end(), controller.abort()];
     former?.end();

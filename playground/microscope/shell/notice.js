@@ -1,5 +1,5 @@
-// A short notice at the top of the page: an error, or the place in the queue. A new notice replaces the former. A
-// notice disappears by itself, unless it has an action's button or is held until somebody closes it.
+// A short notice at the top of the page, such as an error. A new notice replaces the former. It disappears by itself,
+// unless it has an action's button or is held until somebody closes it.
 
 const NOTICE_DURATION = 8000; // ms
 const NOTICE_STYLE = `

@@ -3,7 +3,7 @@
 
 import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
-import { ask, onlyThisTab, Refusal, sayWaiting } from "./http.js";
+import { ask, onlyThisTab, Refusal } from "./http.js";
 
 const STAYED_HERE = "Your photograph stayed in this browser.";
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
@@ -33,13 +33,13 @@ export const ownPictures = {
   // A promise of whether a picture that is only in this browser may be sent to the server.
   mayTravel: async () => true,
   read: () => (albumPromise ??= readOnce()),
-  // Sends a file to the server and shows the picture. options: {onWait, signal}, see http.js. If the server refuses,
+  // Sends a file to the server and shows the picture. options: {signal}, see http.js. If the server refuses,
   // the error is a Refusal with the reason.
   async open(file, options = {}) {
     ownPictures.lastFile = file;
     changeSendingCount(1);
     try {
-      const picture = await sendPicture(file, file.name || "pasted picture", { onWait: sayWaiting, ...options });
+      const picture = await sendPicture(file, file.name || "pasted picture", options);
       keepInAlbum({ ...picture, src: picture.thumb, blob: file, when: Date.now() });
       if (ownPictures.lastFile === file) choice.set({ mine: picture.id }); // else a newer one has been opened
     } finally {
@@ -54,12 +54,12 @@ export const ownPictures = {
   },
   // Sends a picture that the server has forgotten, once for all callers. False if this browser has not stored it.
   // `askedAt`: when the failed request was sent; if the picture was sent again since then, nothing is sent.
-  bringAgain(id, { onWait, asked: askedAt = Number.POSITIVE_INFINITY } = {}) {
+  bringAgain(id, { asked: askedAt = Number.POSITIVE_INFINITY } = {}) {
     if (sentAgainAt.get(id) > askedAt) return Promise.resolve(true);
     if (!resentPictures.has(id))
       resentPictures.set(
         id,
-        bringOnce(id, onWait).finally(() => resentPictures.delete(id)),
+        bringOnce(id).finally(() => resentPictures.delete(id)),
       );
     return resentPictures.get(id);
   },
@@ -75,12 +75,12 @@ export const ownPictures = {
   },
 };
 
-async function bringOnce(id, onWait) {
+async function bringOnce(id) {
   await ownPictures.read();
   const picture = album.find((entry) => entry.id === id);
   if (!picture) return false;
   if (!(await ownPictures.mayTravel(id))) throw new Refusal(404, STAYED_HERE);
-  if (picture.blob) await sendPicture(picture.blob, picture.title, { onWait, travels: true });
+  if (picture.blob) await sendPicture(picture.blob, picture.title, { travels: true });
   else await ask(`api/labelled?number=${picture.number}`, { method: "POST" });
   sentAgainAt.set(id, performance.now());
   return true;

@@ -261,7 +261,7 @@ function slidesOffer(keys, minutes, signal) {
     status.textContent = "Playing the scenes of the plan on your picture …";
     offer.replaceChildren(button, teachPart("progress", { ariaLabel: "Slides are made" }), status);
     try {
-      const blob = await (await askForSlides(keys, status, signal)).blob();
+      const blob = await (await askForSlides(keys, signal)).blob();
       const href = URL.createObjectURL(blob);
       signal.addEventListener("abort", () => URL.revokeObjectURL(href));
       const words = `One file, ${(blob.size / 2 ** 20).toFixed(1)} MB`;
@@ -282,15 +282,11 @@ function slidesOffer(keys, minutes, signal) {
 }
 
 // If the server has forgotten the person's picture, sends the picture and asks again, once.
-async function askForSlides(keys, status, signal) {
+async function askForSlides(keys, signal) {
   const words = new URLSearchParams({ ...choice.words(), ...viewWords(), scenes: keys.join("-") });
-  const onWait = (ahead) => {
-    status.textContent = ahead ? `Waiting: ${counted(ahead)} before you` : "Playing the scenes …";
-  };
-  const send = () => ask(`api/teach/slides.html?${words}`, { method: "POST", signal, onWait });
+  const send = () => ask(`api/teach/slides.html?${words}`, { method: "POST", signal });
   return send().catch(async (error) => {
-    if (!error.body?.forgotten || !(await ownPictures.bringAgain(error.body.forgotten, { signal, onWait })))
-      throw error;
+    if (!error.body?.forgotten || !(await ownPictures.bringAgain(error.body.forgotten, { signal }))) throw error;
     return send();
   });
 }

@@ -144,9 +144,9 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       pass.ms = message.done.ms;
       settleQuestions(pass, "done", "resolve", pass);
     } else {
-      const { layer, q, k, norms, adds, features, engine } = message;
+      const { layer, q, k, norms, features, engine } = message;
       pass.engine = engine;
-      pass.layers[layer] = { q, k, norms, adds, features };
+      pass.layers[layer] = { q, k, norms, features };
       settleQuestions(pass, layer, "resolve", pass.layers[layer]);
     }
   }
@@ -194,7 +194,6 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       },
       ...(trace.cut.length && { cuts: trace.cut }),
       ...{ predictions: null, engine: passes.get(trace.id)?.engine },
-      adds: parts.map(({ adds }) => meansOf(adds, heads, prefix.length)), // mean length of what a head adds
     };
     const shape = [heldLayers.length, heads, tokens, dim];
     return toContainer(header, {
@@ -281,13 +280,6 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       return toBitmap(await file(), resize);
     },
     features: async (trace, layer, { signal } = {}) => (await requestPart(trace, layer, signal)).features,
-    // [label, probability] for each label
-    async answer(trace, { signal } = {}) {
-      const { labels, multi_label: isMultiLabel } = models[trace.model];
-      const { logits } = await requestPart(trace, "done", signal);
-      const probabilities = (isMultiLabel ? logistic : softmaxOf)(logits);
-      return labels.map((label, i) => [label, probabilities[i]]);
-    },
     flows: (trace, { signal } = {}) => requestRollout(trace, null, signal),
     rollout(trace, query, { signal } = {}) {
       const { prefix } = models[trace.model];
@@ -412,15 +404,6 @@ export function changedLabels(formerLogits, newLogits, { labels, multi_label: is
   const changedIndices = order.filter((i) => change(i) >= LEAST_CHANGE);
   const largestLabel = before.indexOf(Math.max(...before));
   return (changedIndices.length ? changedIndices : [largestLabel]).map((i) => [labels[i], before[i], after[i]]);
-}
-
-// Returns each head's mean over the patches. numbers: (heads × tokens); start: the number of prefix tokens.
-function meansOf(numbers, heads, start) {
-  const tokens = numbers.length / heads;
-  return Array.from({ length: heads }, (_, head) => {
-    const values = numbers.subarray(head * tokens + start, (head + 1) * tokens);
-    return values.reduce((sum, value) => sum + value, 0) / values.length;
-  });
 }
 
 const logistic = (logits) => Array.from(logits, (x) => 1 / (1 + Math.exp(-x)));

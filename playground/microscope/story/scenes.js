@@ -2,7 +2,7 @@
 
 import { pairOf, scoreOf } from "../core/answers.js";
 import { holdsAll, layerOf, rowInto } from "../core/core.js";
-import { gradeOf, gradesOf } from "../core/grades.js";
+import { gradeOf, gradesOf, heatDigits } from "../core/grades.js";
 import { patchText } from "../core/grid.js";
 import { isRight, numberWords } from "../core/guesses.js";
 import { isInPart, namedPlaces, partAt, placesOf, shareOfPart } from "../core/places.js";
@@ -280,13 +280,6 @@ scores = k @ q[i] / len(q[i]) ** 0.5
 row = scores.softmax(0)`;
 }
 
-// The head's weight on each patch as a hexadecimal digit, 15 for the largest weight.
-export function heatOfRow({ pack, row, best }) {
-  const largest = row[pack.prefixCount + best];
-  const digits = [...row.slice(pack.prefixCount)].map((share) => Math.round((15 * share) / largest).toString(16));
-  return digits.join("");
-}
-
 // A scene's question for a class, in all languages. The right answer is a separate record: phones receive it only when
 // it is shown.
 
@@ -309,7 +302,7 @@ export function recordForClass(n, count, facts, parts, picture) {
   return {
     scene,
     question: { of: picture, asks, guess: { ...guess, ...(options && { options }) } },
-    told: { ...told, ...(isPlace && { heat: heatOfRow(facts) }) },
+    told: { ...told, ...(isPlace && { heat: heatDigits(facts.row.subarray(facts.pack.prefixCount)) }) },
   };
 }
 

@@ -1,6 +1,6 @@
 // Finds the architecture of a ViT from its weights' names and shapes (already renamed, see layouts.js), and from the
 // config.json and preprocessor_config.json beside them. The rules and errors are those of hugging_face.py,
-// checkpoints.py and others_files.py in playground/models. A config has the fields of the one in playground/vit.py.
+// playground/models/architecture.py. A config has the fields of the one in playground/vit.py.
 
 import { isMeta, isTorchvision } from "./layouts.js";
 import { shortened, times, WrongFile, zeros } from "./safetensors.js";
@@ -36,7 +36,6 @@ function factsFromWeights(state) {
     qkv_bias: state.has("blocks.0.attn.qkv.bias"),
     layer_scale: state.has("blocks.0.ls1.gamma"),
     gated_mlp: rowsOf(state, "blocks.0.mlp.fc1.weight") === 2 * mlp,
-    pre_logits: state.has("pre_logits.fc.weight"),
   };
 }
 
@@ -93,7 +92,6 @@ export function huggingFaceConfig(names, renamedState, configFile, pixels) {
       ...{
         ...stateConfig,
         qk_norm: false,
-        pre_logits: false,
         pool: "token",
         norm_place: "tokens",
         ...readoutConfig,
@@ -333,7 +331,6 @@ export function shapesOf(config) {
     mlp("attn_pool.mlp");
   }
   if (config.norm_place === "pooled") norm("fc_norm");
-  if (config.pre_logits) linear("pre_logits.fc", D, D);
   if (config.classes) linear("head", config.pool === "token+avg" ? 2 * D : D, config.classes);
   if (config.classes && config.dist_token) linear("head_dist", D, config.classes);
   return shapes;
@@ -362,7 +359,7 @@ export function checkFit(state, config, file) {
   }
 }
 
-// The allowed values of an architecture's description, as in CHOICES of models/checkpoints.py; a file may come from
+// The allowed values of an architecture's description, as in CHOICES of models/architecture.py; a file may come from
 // anybody.
 
 const RANGES = {
@@ -377,7 +374,7 @@ const CHOICES = {
   activation: ["relu", "gelu", "gelu_tanh", "quick_gelu", "silu"],
   interpolation: ["bicubic", "bilinear", "nearest", "lanczos"],
 };
-const FLAGS = "cls_token dist_token pre_norm qk_norm qkv_bias layer_scale gated_mlp pre_logits multi_label".split(" ");
+const FLAGS = "cls_token dist_token pre_norm qk_norm qkv_bias layer_scale gated_mlp multi_label".split(" ");
 const MOST_SIDE = 4096;
 const LONGEST_LABEL = 200;
 const PAPER_DEFAULTS = {
@@ -388,25 +385,17 @@ const PAPER_DEFAULTS = {
   qk_norm: false,
   qkv_bias: true,
 };
-const DEFAULTS = { ...TIMM_DEFAULTS, ...PAPER_DEFAULTS, layer_scale: false, gated_mlp: false, pre_logits: false };
-// Fields that only the app supports. A model for the browser has these values.
-const APP_ONLY_DEFAULTS = { rotation: [], pool_heads: 0, biased: false, mlp_norm: false };
+const DEFAULTS = { ...TIMM_DEFAULTS, ...PAPER_DEFAULTS, layer_scale: false, gated_mlp: false };
+const isOff = (value) => !value || (Array.isArray(value) && !value.length); // a field of an older version
 
 // Returns the config, or throws an Error that says what is impossible.
 export function checkedConfig(candidate) {
   if (candidate === null || typeof candidate !== "object") throw new Error("it is no list of names and values");
-  const unknownName = Object.keys(candidate).find(
-    (name) => !(name in RANGES || name in DEFAULTS || name in APP_ONLY_DEFAULTS),
-  );
+  const known = (name) => name in RANGES || name in DEFAULTS;
+  const unknownName = Object.keys(candidate).find((name) => !known(name) && !isOff(candidate[name]));
   if (unknownName) throw new Error(`there is no '${unknownName.slice(0, 60)}'`);
   const { head: _head, ...config } = { ...DEFAULTS, ...candidate };
-  for (const [name, onlyValue] of Object.entries(APP_ONLY_DEFAULTS)) {
-    if (name in config && shortened(config[name]) !== shortened(onlyValue))
-      throw new WrongFile(
-        `it has ${name}: ${shortened(config[name])}, and nothing computes that in a browser; the app does`,
-      );
-    delete config[name];
-  }
+  for (const name of Object.keys(config)) if (!known(name)) delete config[name];
   for (const [name, [minimum, maximum]] of Object.entries(RANGES)) {
     const value = config[name];
     if (!Number.isInteger(value) || value < minimum || value > maximum)

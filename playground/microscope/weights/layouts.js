@@ -1,5 +1,5 @@
 // Renames weights of timm, `transformers`, Meta and torchvision to our names, which are timm's, by the rules of
-// checkpoints.py, hugging_face.py and others_files.py in playground/models. Functions take a Map from name to tensor
+// playground/models/layouts.py. Functions take a Map from name to tensor
 // and return a new Map, without reading numbers. Weights that a pass does not use are left out.
 
 import { added, joined, reshaped, somePositions, thirdsOf, WrongFile, zeros } from "./safetensors.js";

@@ -1,5 +1,5 @@
 // Reads a file of weights in the format safetensors. The header is checked before any data is read, as in
-// playground/models/checkpoints.py, because a file may come from anybody and be false. Tensors are read one by one, so
+// playground/models/weights_file.py, because a file may come from anybody and be false. Tensors are read one by one, so
 // that a file is never in memory as a whole.
 // A tensor that is not read yet is {shape, read: returns a promise of its numbers, a Float32Array}; the functions at
 // the end transform such tensors.

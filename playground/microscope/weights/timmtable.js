@@ -1,5 +1,5 @@
 // Facts about timm's plain ViTs that no weight shows and that differ from the defaults in architecture.js.
-// `head`: the width of a head. Written by python -m workshop.timm_table.
+// `head`: numbers of a head. Written by python -m workshop.timm_table.
 
 export const TIMM = [
   { is: {"eps": 1e-05, "activation": "quick_gelu", "mean": [0.48145466, 0.4578275, 0.40821073], "std": [0.26862954,
@@ -25,14 +25,14 @@ export const TIMM = [
     `vit_so400m_patch16_siglip_gap_256` },
   { is: {"head": 72, "image_size": [256, 256], "activation": "gelu_tanh", "pool": "map"}, names:
     `vit_so400m_patch16_siglip_256` },
-  { is: {"head": 72, "image_size": [378, 378], "pool": "avg"}, names: `vit_so400m_patch14_siglip_gap_378` },
-  { is: {"head": 72, "image_size": [378, 378], "pool": "map"}, names: `vit_so400m_patch14_siglip_378` },
+  { is: {"head": 72, "image_size": [378, 378], "pool": "avg"}, names: `vit_so400m_patch14_siglip_gap_378
+    vit_so400m_patch14_siglip_gap_384` },
+  { is: {"head": 72, "image_size": [378, 378], "pool": "map"}, names: `vit_so400m_patch14_siglip_378
+    vit_so400m_patch14_siglip_384` },
   { is: {"head": 72, "image_size": [384, 384], "activation": "gelu_tanh", "pool": "avg"}, names:
     `vit_so400m_patch16_siglip_gap_384` },
   { is: {"head": 72, "image_size": [384, 384], "activation": "gelu_tanh", "pool": "map"}, names:
     `vit_so400m_patch16_siglip_384` },
-  { is: {"head": 72, "image_size": [384, 384], "pool": "avg"}, names: `vit_so400m_patch14_siglip_gap_384` },
-  { is: {"head": 72, "image_size": [384, 384], "pool": "map"}, names: `vit_so400m_patch14_siglip_384` },
   { is: {"head": 72, "image_size": [448, 448], "pool": "avg"}, names: `vit_so400m_patch14_siglip_gap_448` },
   { is: {"head": 72, "image_size": [448, 448], "positions": "patches", "mean": [0.0, 0.0, 0.0], "std": [1.0, 1.0,
     1.0]}, names: `vit_so400m_patch14_reg1_tipsv2` },

@@ -9,13 +9,8 @@ import {
   refusedWords,
 } from "../../../playground/microscope/classroom/words.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
-import {
-  factsOfStory,
-  heatOfRow,
-  recordForClass,
-  SCENE_COUNT,
-  sceneAt,
-} from "../../../playground/microscope/story/scenes.js";
+import { heatDigits } from "../../../playground/microscope/core/grades.js";
+import { factsOfStory, recordForClass, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
@@ -95,7 +90,7 @@ test("a class is asked the scene's question in all languages, and the question n
 });
 
 test("the heat has a digit for each patch, and its brightest is the patch that gets most", () => {
-  const digits = [...heatOfRow(facts)].map((digit) => Number.parseInt(digit, 16));
+  const digits = [...heatDigits(facts.row.subarray(1))].map((digit) => Number.parseInt(digit, 16));
   assert.equal(digits[facts.best], 15);
   for (const [patch, digit] of digits.entries())
     assert.equal(digit, Math.round((15 * facts.row[1 + patch]) / facts.row[1 + facts.best]));

@@ -15,11 +15,6 @@ test("what is written is what is read, each array at a multiple of 16 bytes", ()
   assert.equal((bytes.length - header.sections.bits.offset - 16) % 16, 0);
 });
 
-test("every float16 number is its own nearest one", () => {
-  const bits = Uint16Array.from({ length: 65536 }, (_, i) => i).filter((i) => (i & 0x7fff) < 0x7c00);
-  assert.deepEqual(toHalves(decodeHalves(bits)), bits);
-});
-
 test("numbers in between go to the nearer one, to the even one of two, and no further than the largest", () => {
   const table = decodeHalves(Uint16Array.from({ length: 0x7c00 }, (_, i) => i));
   for (const code of [0, 1, 5, 0x3ff, 0x400, 0x401, 0x3c00, 0x5555, 0x7bfe]) {

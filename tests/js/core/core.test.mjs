@@ -27,17 +27,6 @@ test("every float16 decodes to what numpy reads", () => {
   assert.ok(Number.isNaN(table[0x7e00]));
 });
 
-test("a pack tells its shape", () => {
-  assert.deepEqual(
-    [pack.layers, pack.heads, pack.tokens, pack.dim, pack.rows, pack.columns, pack.patches, pack.prefixCount],
-    [4, 3, 14, 10, 3, 4, 12, 2],
-  );
-  assert.deepEqual([...pack.stored.keys()], [1, 3]);
-  assert.equal(pack.header.model, "a fixture: ünï");
-  assert.equal(core.holds(pack, 0), false);
-  assert.equal(core.layerOf(pack, 0), null);
-});
-
 test("queries and keys in eight bits decode to what numpy reads", () => {
   const smallPack = core.unpack(eightBitBytes);
   [1, 3].forEach((layer, place) => {
@@ -103,43 +92,6 @@ test("columns equal numpy's", () => {
   }
 });
 
-test("a row equals a softmax that is computed by a plain loop", () => {
-  const { q, k } = core.layerOf(pack, 1);
-  const scores = Array.from({ length: pack.tokens }, (_, j) => {
-    let sum = 0;
-    for (let x = 0; x < pack.dim; x++) sum += q[4 * pack.dim + x] * k[j * pack.dim + x];
-    return sum * pack.scale;
-  });
-  const exponentials = scores.map((s) => Math.exp(s));
-  const total = exponentials.reduce((a, b) => a + b);
-  const out = new Float32Array(pack.tokens);
-  core.rowInto(out, 0, pack, 1, 0, 4, pack.scale);
-  assertClose(
-    [...out],
-    exponentials.map((e) => e / total),
-    1e-6,
-    "row",
-  );
-});
-
-test("scale 0 makes every row uniform, and enormous scores do not overflow", () => {
-  const out = new Float32Array(pack.tokens);
-  const bits = core.rowInto(out, 0, pack, 3, 1, 5, 0);
-  assert.ok(Math.abs(bits - Math.log2(pack.tokens)) < 1e-6);
-  assert.ok(Math.abs(core.effectiveNumber(bits) - pack.tokens) < 1e-5);
-  assert.ok(core.rowInto(out, 0, pack, 3, 1, 5, 1e6) < 1e-6);
-  assert.equal(Math.max(...out), 1);
-});
-
-test("a row is sorted, its peak is found, and its sum is one", () => {
-  const row = Float32Array.from([9, 0.1, 0.5, 0.05, 0.35, 9]);
-  const sorted = new Float32Array(4);
-  core.sortInto(sorted, row, 1, 4);
-  assertClose([...sorted], [0.5, 0.35, 0.1, 0.05], 1e-7, "sorted");
-  assert.equal(core.largestIndex(row, 1, 5), 2);
-  assert.ok(Math.abs(core.sumOf(row, 1, 5) - 1) < 1e-6);
-});
-
 test("a convolution reads nine cells inside, six at an edge, four in a corner", () => {
   const count = (row, column, k, depth) => core.neighbourhood(14, 14, row, column, k, depth).count;
   assert.equal(count(7, 5, 3), 9);
@@ -150,14 +102,6 @@ test("a convolution reads nine cells inside, six at an edge, four in a corner", 
   assert.equal(count(7, 7, 7, 2), 169);
   assert.equal(count(7, 7, 3, 12), 196);
   assert.deepEqual(core.neighbourhood(3, 20, 0, 19, 3, 2), { top: 0, left: 17, bottom: 2, right: 19, count: 9 });
-});
-
-test("the fixed kernel sums to one and is the binomial blur", () => {
-  for (const k of [3, 5, 7]) assert.ok(Math.abs(core.sumOf(core.kernelWeights(k), 0, k * k) - 1) < 1e-6);
-  assert.deepEqual(
-    [...core.kernelWeights(3)].map((x) => x * 16),
-    [1, 2, 1, 2, 4, 2, 1, 2, 1],
-  );
 });
 
 test("layers that arrive later join the pack", () => {

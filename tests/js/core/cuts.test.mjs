@@ -14,16 +14,6 @@ const cutEdges = (pack, layer, head) => {
   return edgeNames.join(" ");
 };
 
-test("the text of a cut names tokens, layers and heads", () => {
-  assert.equal(cutEdges(packWithCuts("0,1>1,2"), 0, 0), "2-6", "an edge has a direction");
-  assert.equal(cutEdges(packWithCuts("0,1+cls>1,2+0,0"), 1, 2), "0-1 0-6 2-1 2-6");
-  assert.equal(cutEdges(packWithCuts("*>cls"), 0, 0), "1-0 2-0 3-0 4-0 5-0 6-0", "and hears itself");
-  const cutPack = packWithCuts("0,1>1,2@1.0+2");
-  assert.deepEqual([cutEdges(cutPack, 0, 0), cutEdges(cutPack, 1, 1), cutEdges(cutPack, 1, 2)], ["", "", "2-6"]);
-  assert.equal(cutEdges(packWithCuts("0,1>1,2", "0,2>cls@*.1"), 0, 1), "2-6 3-0");
-  assert.equal(cutEdges(packWithCuts("0,1>*"), 0, 0), "2-0 2-1 2-3 2-4 2-5 2-6");
-});
-
 test("the cut 3x3 keeps the neighbours, and CLS where the text names it", () => {
   assert.equal(cutEdges(packWithCuts("*>3x3"), 0, 0), "1-0 1-3 1-6 2-0 3-0 3-1 3-4 4-0 4-3 4-6 5-0 6-0 6-1 6-4");
   assert.equal(cutEdges(packWithCuts("*>3x3+cls"), 0, 0), "1-3 1-6 3-1 3-4 4-3 4-6 6-1 6-4");

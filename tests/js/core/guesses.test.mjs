@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  bestOverlap,
   EXERCISES_KEY,
   errorWords,
   forgetGuesses,
@@ -20,20 +19,6 @@ test("the overlap is what an even coat of paint and the row have in common", () 
   assertClose(overlapOf([0, 1, 2, 3], row), 0.25 + 0.25 + 0.1 + 0.1);
   assertClose(overlapOf([], row), 0);
   assertClose(overlapOf([0, 1], [5, 3, 1, 1]), 0.8); // a row is scaled to sum to one
-});
-
-test("no painting beats the best one", () => {
-  const row = [0.4, 0.05, 0.25, 0.1, 0.2];
-  let largest = 0;
-  for (let bits = 1; bits < 32; bits++)
-    largest = Math.max(
-      largest,
-      overlapOf(
-        [0, 1, 2, 3, 4].filter((patch) => bits & (1 << patch)),
-        row,
-      ),
-    );
-  assertClose(bestOverlap(row), largest);
 });
 
 test("a guessed number is told how near it came", () => {

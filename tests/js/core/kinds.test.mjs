@@ -12,7 +12,7 @@ import {
 } from "../../../playground/microscope/core/kinds.js";
 import { packOf } from "../packs.mjs";
 
-// Cases that are missing in tests/analysis/test_row_kinds.py, which compares facts and kinds with those of Python.
+// Cases that are missing in tests/analysis/test_row_kinds.py.
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [4, 5] }));
 

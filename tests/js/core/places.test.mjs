@@ -61,13 +61,6 @@ test("an outline encloses all patches of a place and nothing else", () => {
   assert.deepEqual(inside, patches);
 });
 
-test("a hole in a place has no border of its own", () => {
-  const ring = [0, 1, 2, 6, 8, 12, 13, 14];
-  const paths = outlineOf(ring, GRID);
-  assert.equal(paths.length, 1);
-  assert.equal(cellsInside(paths, GRID.rows, GRID.columns)[7], 1, "the hole is inside");
-});
-
 test("the largest place is first by what is said of it: a named one has the sum over its box", () => {
   const parts = [{ kind: "eye", box: [0.5, 0.5, 1, 1] }];
   const { kind, places } = told({ 0: 0.21, 15: 0.12, 16: 0.07, 17: 0.06, 21: 0.06 }, 5, parts);

@@ -38,16 +38,3 @@ test("scenes move, those of a link come after one's own, and steps stop at both 
     [0, 2, 2, 0, 1],
   );
 });
-
-test("a scene whose name is no text has an empty name", () => {
-  const scenesInStorage = [
-    { name: { toString: 1 }, address: "sample=a" },
-    { name: [Infinity], address: "sample=b" },
-    5,
-    null,
-  ];
-  assert.deepEqual(scenes.readScenes(JSON.stringify(scenesInStorage)), [
-    { name: "", address: "sample=a" },
-    { name: "", address: "sample=b" },
-  ]);
-});

@@ -3,7 +3,6 @@ import { test } from "node:test";
 
 import {
   nearnessSentence,
-  placeName,
   sentenceOf,
   summaryOf,
   wholeSentence,
@@ -140,10 +139,6 @@ test("every other view has a sentence of its own", () => {
   });
 });
 
-test("a place is named by row and column", () => {
-  assert.equal(placeName(14 * 8 + 5, 14), "row 8, column 5");
-});
-
 test("of a label the sentence names what speaks most for it and what most against it", () => {
   const highest = { value: 0.03, place: "row 3, column 11" },
     least = { value: -0.02, place: "row 10, column 6" };
@@ -169,18 +164,6 @@ test("of a label the sentence names what speaks most for it and what most agains
   );
   assert.match(textOf({ ...facts, ends: onlyFor }), /nothing against it\.$/);
   assert.match(textOf({ ...facts, what: "occlusion", ends: onlyFor }), /and nothing that is blanked gives it more\.$/);
-});
-
-test("where blanking moves nothing the sentence says below what amount", () => {
-  const sentence = textOf({ what: "occlusion", label: "a cat", unmoved: "0.1 logits" });
-  assert.equal(
-    sentence,
-    "Nothing here moves “a cat”: blanking changes it by less than 0.1 logits, whatever block it takes.",
-  );
-  assert.match(
-    textOf({ what: "occlusion", label: "", unmoved: "1.0%" }),
-    /^Nothing here moves the feature of this patch/,
-  );
 });
 
 test("while numbers are on their way, a patch is named only where one asks", () => {

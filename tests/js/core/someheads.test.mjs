@@ -10,7 +10,7 @@ import {
   prepareColumns,
   sharedDomain,
 } from "../../../playground/microscope/core/answers.js";
-import { holds, holdsAll, holdsHead, layerOf, mergePack, unpack } from "../../../playground/microscope/core/core.js";
+import { layerOf, mergePack, unpack } from "../../../playground/microscope/core/core.js";
 import { packOf } from "../packs.mjs";
 
 const allHeads = unpack(packOf({ held: [0, 1] }));
@@ -55,27 +55,6 @@ test("in a pack of some heads eight bits decode as in a pack of all", () => {
         );
     }
   }
-});
-
-test("a pack knows which heads of a layer are here", () => {
-  const pack = unpack(packOf({ some: [1] }));
-  assert.deepEqual([holds(pack, 0), holdsAll(pack, 0)], [true, false]);
-  assert.deepEqual(
-    [0, 1, 2].map((head) => holdsHead(pack, 0, head)),
-    [false, true, false],
-  );
-  assert.deepEqual([holds(pack, 1), holdsAll(pack, 1), holdsHead(pack, 1, 1)], [false, false, false]);
-  assert.deepEqual([holdsAll(allHeads, 1), holdsHead(allHeads, 1, 2)], [true, true]);
-});
-
-test("a whole layer takes the place of some heads of it, and never the other way round", () => {
-  const pack = unpack(packOf({ some: [1] }));
-  mergePack(pack, unpack(packOf({ held: [1], some: [0] })));
-  assert.deepEqual([holdsAll(pack, 0), holdsHead(pack, 1, 0)], [false, true], "another layer joins");
-  mergePack(pack, unpack(packOf({ held: [0] })));
-  assert.ok(holdsAll(pack, 0), "the whole layer has come");
-  mergePack(pack, unpack(packOf({ some: [1] })));
-  assert.ok(holdsAll(pack, 0), "an answer that comes late takes nothing away");
 });
 
 test("a head that is not here answers with nothing, whatever stood there before; the others answer as ever", () => {
@@ -126,33 +105,6 @@ test("the sums of heads that are not here are not waited for, and are computed w
   answerLayer(answers, 0, 2, SCALE, "weight", "column");
   assert.deepEqual([...answers.ready], [1, 1, 1]);
   assert.equal(prepareColumns(createAnswers(pack), [0], 1, SCALE, -1), 0, "without time nothing is done");
-});
-
-test("the head on view has its sums first", () => {
-  const answers = createAnswers(allHeads);
-  const clockTimes = [0, 0.5, 2, 2, 2, 2];
-  const originalNow = performance.now;
-  performance.now = () => clockTimes.shift() ?? 2; // the limit of 1 ms ends after one slice: the rows of a small head
-  try {
-    prepareColumns(answers, [0], 2, SCALE, 1);
-  } finally {
-    performance.now = originalNow;
-  }
-  answerLayer(answers, 0, 2, SCALE, "weight", "column");
-  assert.deepEqual([...answers.ready], [0, 0, 1]);
-});
-
-test("in a column of values the token's own length weighs what everybody takes of it", () => {
-  const answers = createAnswers(allHeads);
-  while (prepareColumns(answers, [0], 0, SCALE, 1000) < 1);
-  answerLayer(answers, 0, 4, SCALE, "value", "column");
-  const { norms } = layerOf(allHeads, 0);
-  for (let i = 0; i < answers.values.length; i++) {
-    const length = norms[Math.floor(i / allHeads.tokens) * allHeads.tokens + 4];
-    assert.ok(Math.abs(answers.values[i] - answers.weights[i] * length) < 1e-6, `${i}`);
-  }
-  const receivedSum = headPart(answers.weights, 1, allHeads.tokens).reduce((a, b) => a + b);
-  assert.ok(Math.abs(answers.totals[1] - receivedSum) < 1e-5, "what the token receives in all");
 });
 
 test("rows and columns of raw scores agree on each pair, and no weights stand where sums are missing", () => {

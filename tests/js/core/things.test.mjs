@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rowInto, unpack } from "../../../playground/microscope/core/core.js";
 import { alikeness, keysOf } from "../../../playground/microscope/core/kinds.js";
-import { openingOf, searchMoments, surprisesOf } from "../../../playground/microscope/core/moments.js";
+import { openingOf, searchMoments } from "../../../playground/microscope/core/moments.js";
 import { borderOf } from "../../../playground/microscope/core/things.js";
 import { packOf } from "../packs.mjs";
 
@@ -82,15 +82,4 @@ test("a picture opens with a clear far partner, else a thing, else a far partner
   assert.deepEqual([kind, patch], ["nothing", -1], "the class token");
   assert.deepEqual(openingWith(0.1, 0.1, true), thing);
   assert.equal(openingWith(0.1, 0.05, true)[0], "nothing", "a coarse grid waits for the finer one");
-});
-
-test("of the surprises no two are of one head or of one place", () => {
-  const scene = sceneWith(isSquare);
-  const surprises = surprisesOf(scene);
-  assert.ok(surprises.length >= 2, JSON.stringify(surprises));
-  for (const [i, { layer, head, patch }] of surprises.entries())
-    for (const other of surprises.slice(i + 1)) {
-      assert.ok(layer !== other.layer || head !== other.head);
-      assert.notEqual(patch, other.patch);
-    }
 });

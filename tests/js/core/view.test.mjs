@@ -3,7 +3,6 @@ import { test } from "node:test";
 
 import { unpack } from "../../../playground/microscope/core/core.js";
 import * as view from "../../../playground/microscope/core/view.js";
-import * as ways from "../../../playground/microscope/core/ways.js";
 import { fixture } from "../support.mjs";
 
 const { bytes } = fixture();
@@ -18,14 +17,6 @@ test("a query is a patch or a prefix token, and nothing off the grid", () => {
   for (const query of ["3,0", "0,4", "-1,0", "dist", "", null, undefined, "1,2,3", "a,b"])
     assert.equal(view.tokenOf(query, pack), -1);
   for (let token = 0; token < pack.tokens; token++) assert.equal(view.tokenOf(view.queryOf(token, pack), pack), token);
-});
-
-test("a token keeps its place in a finer picture", () => {
-  const finerPack = { ...pack, prefix: ["cls"], prefixCount: 1, rows: 6, columns: 8, patches: 48, tokens: 49 };
-  assert.equal(view.queryOf(view.sameToken(view.tokenOf("2,3", pack), pack, finerPack), finerPack), "5,7");
-  assert.equal(view.queryOf(view.sameToken(view.tokenOf("0,0", pack), pack, finerPack), finerPack), "1,1");
-  assert.equal(view.sameToken(1, pack, finerPack), -1);
-  assert.equal(view.sameLayer(3, { layers: 12 }, { layers: 24 }), 6);
 });
 
 test("whatever a link says becomes a view that fits the pack", () => {
@@ -64,6 +55,8 @@ test("a view travels through a link and comes back", () => {
       depth: 4,
       beside: "wall",
       ceiling: 0.5,
+      direction: "column",
+      what: "value",
     },
     pack,
   );
@@ -104,11 +97,4 @@ test("the dial has 0 at the left, the trained scale in the middle and 1 at the r
     for (const t of [0, 0.1, 0.4, 0.5, 0.6, 0.9, 1, 1.1, 1.25])
       assertNear(view.scaleToDial(view.dialToScale(t, trainedScale), trainedScale), t);
   }
-});
-
-test("weights can be lit; what has no share, or has two sides, is heat", () => {
-  for (const way of ["weight", "value", "rollout", "relevance"])
-    assert.ok(ways.canBeLit({ what: way, label: "" }), way);
-  for (const way of ["score", "similarity", "norm", "parts"]) assert.ok(!ways.canBeLit({ what: way, label: "" }), way);
-  for (const way of ["relevance", "occlusion"]) assert.ok(!ways.canBeLit({ what: way, label: "3" }), way);
 });

@@ -95,7 +95,7 @@ async function pass({ weights, image, grid, scale, cuts = [], zero = [], runs = 
     durations.wall.push(performance.now() - startTime);
     durations.cpu.push((usage.user + usage.system) / 1000);
   }
-  const parts = ["q", "k", "norms", "adds", "features"].flatMap((name) => layers.map((layer) => bufferOf(layer[name])));
+  const parts = ["q", "k", "norms", "features"].flatMap((name) => layers.map((layer) => bufferOf(layer[name])));
   writeFileSync(out, Buffer.concat([...parts, ...(logits ? [bufferOf(logits)] : [])]));
   console.log(JSON.stringify({ ...durations, bytes: t.bytes, points: vit.points() }));
   t.free();

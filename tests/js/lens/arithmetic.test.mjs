@@ -1,20 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { productText } from "../../../playground/microscope/lens/arithmetic.js";
 import { callsOf } from "../canvas.mjs";
 import { mountLens } from "./mounted.mjs";
 
 const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 const numberIn = (text) => Number.parseFloat(text.replace("−", "-").replace(",", ""));
-
-test("the product is named after the scale", () => {
-  const pack = { scale: 0.125, dim: 64 };
-  assert.deepEqual(
-    [0.125, 1, 0.5].map((scale) => productText(pack, scale)),
-    ["q·k/√64", "q·k", "q·k × 0.5"],
-  );
-});
 
 test("the arithmetic leads from the products to the weight, follows the cursor, and Escape closes it", async () => {
   const microscope = await mountLens({ pack: { grid: [6, 7] }, view: LOCKED_VIEW });

@@ -34,62 +34,6 @@ test("the layer on view comes first, then its neighbours, then the film's; the n
   assert.deepEqual(order, [...layers, ...[2, 1, 3, 0, 4, 5].map((n) => `names cat ${n}`)]);
 });
 
-test("without a film or a wall only the layer on view and its neighbours come", async () => {
-  const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [5] }, view: { layer: 5 } });
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), ["layers cat 4"], "there is no layer above the last one");
-  latestRequest(source, "layers").answer(packOfLayers(4));
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), ["names cat 5"]);
-  lens.choice.view = { ...lens.choice.view, beside: "wall" };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), ["layers cat 3"], "the wall wants the nearest first");
-});
-
-test("after an answer the next question comes at once", async () => {
-  const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [0], some: [0] } });
-  runFrame(lens);
-  await passTime(0);
-  assert.deepEqual(newRequests(source), ["layers cat 0"]);
-  latestRequest(source, "layers").answer(packOfLayers(0));
-  await passTime();
-  await passTime(0);
-  assert.deepEqual(newRequests(source), ["layers cat 1"]);
-});
-
-test("a layer that the film alone shows costs no frame, but for the last one", async () => {
-  const { lens, source } = aLens({ pack: { layers: 3, held: [0] }, film: true });
-  runFrame(lens);
-  await passTime(REST_MS);
-  let frames = 0;
-  lens.page.schedule = () => frames++;
-  latestRequest(source, "layers cat 1").answer(packOf({ layers: 3, held: [1] }));
-  await passTime();
-  assert.equal(frames, 0);
-  latestRequest(source, "layers cat 2").answer(packOf({ layers: 3, held: [2] }));
-  await passTime();
-  assert.equal(frames, 1);
-});
-
-test("an answer that came is not asked for again before the next frame", async () => {
-  const { lens, source } = aLens({
-    pack: { ...SIX_LAYERS, held: [0, 1] },
-    view: { layer: 0, scale: "off", pass: "whole" },
-  });
-  runFrame(lens);
-  await passTime(REST_MS);
-  latestRequest(source, "whole").answer({ ...aTrace("off"), cut: [] });
-  await passTime();
-  newRequests(source);
-  lens.page.schedule = () => {}; // no further frame is drawn
-  latestRequest(source, "layers off").answer(packOf({ ...SIX_LAYERS, held: [0], forward_scale: 1 }));
-  await passTime();
-  const repeatedRequests = newRequests(source).filter((text) => text.startsWith("whole"));
-  assert.deepEqual(repeatedRequests, []);
-});
-
 test("the layer on view is asked for at once; what is ahead of time waits until the dial rests", async () => {
   const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { layer: 0 } });
   runFrame(lens);
@@ -127,17 +71,6 @@ test("one question of a kind at a time: a new one ends the former, and its late 
   assert.ok(holdsAll(lens.data.main.pack, 4));
 });
 
-test("questions of two kinds stand side by side", async () => {
-  const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { layer: 0, what: "similarity" } });
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), ["layers cat 1", "features cat 0"]);
-  assert.deepEqual(
-    source.questions.map(({ signal }) => signal.aborted),
-    [false, false],
-  );
-});
-
 test("a request that failed is told, and repeated after a while, not before", async () => {
   const { lens, source, failures } = aLens({ pack: { ...SIX_LAYERS, held: [0], some: [0] } });
   runFrame(lens);
@@ -172,18 +105,6 @@ test("an answer that can't be read has failed: it is told, and not asked for at 
   assert.deepEqual(newRequests(source), ["layers cat 0"]);
 });
 
-test("another question of the kind does not wait for one that failed", async () => {
-  const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { layer: 2 } });
-  runFrame(lens);
-  await passTime(REST_MS);
-  latestRequest(source, "layers").fail(new Error("no"));
-  await passTime();
-  lens.choice.view = { ...lens.choice.view, layer: 3 };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), ["layers cat 2", "layers cat 3"]);
-});
-
 test("questions about a former picture are ended, and neither taken nor told as a failure", async () => {
   const { lens, source, failures } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { what: "similarity" } });
   runFrame(lens);
@@ -197,18 +118,6 @@ test("questions about a former picture are ended, and neither taken nor told as 
   latestRequest(source, "features").fail(new Error("stopped"));
   await passTime(REST_MS);
   assert.deepEqual([holdsAll(lens.data.main.pack, 1), failures, lens.data.requests.size], [false, [], 0]);
-});
-
-test("a lens that is gone asks nothing and takes nothing", async () => {
-  const { lens, source, failures } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { layer: 2 } });
-  runFrame(lens);
-  await passTime(REST_MS);
-  lens.page.alive = false;
-  latestRequest(source, "layers").answer(packOfLayers(2));
-  await passTime(REST_MS);
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual([newRequests(source), holdsAll(lens.data.main.pack, 2), failures], [["layers cat 2"], false, []]);
 });
 
 test("a source that offers nothing is asked nothing", async () => {
@@ -247,15 +156,6 @@ test("features are asked for once a layer, of the layer on view", async () => {
   runFrame(lens);
   await passTime(REST_MS);
   assert.deepEqual(requestsButNames(), ["features cat 2"]);
-});
-
-test("features of another shape than the picture's are not taken", async () => {
-  const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { what: "norm" } });
-  runFrame(lens);
-  await passTime(REST_MS);
-  latestRequest(source, "features").answer(new Float32Array(TOKENS * 2 + 1));
-  await passTime();
-  assert.equal(lens.data.features.size, 0);
 });
 
 test("the features of the compared picture follow, at the same height", async () => {
@@ -378,29 +278,6 @@ test("a pass with a part of the compared sample is asked for anew when another s
   compareWith("portrait");
   runFrame(lens);
   assert.equal(lens.frame.shown.pack, lens.data.main.pack, "of the other sample nothing is here yet");
-});
-
-test("nothing is asked of a whole pass at the trained scale", async () => {
-  const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { pass: "whole", scale: "on" } });
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), ["names cat 0"]);
-});
-
-test("whole passes do not pile up", async () => {
-  const { lens, source } = aLens({ pack: { held: [0, 1] }, view: { pass: "whole" } });
-  for (let n = 1; n <= 10; n++) {
-    lens.choice.view = { ...lens.choice.view, scale: n / 100 };
-    runFrame(lens);
-    await passTime(REST_MS);
-    latestRequest(source, "whole").answer(aTrace(`cat at ${n / 100}`));
-    await passTime();
-    latestRequest(source, `layers cat at ${n / 100}`).answer(packOf({ held: [0], forward_scale: n / 100 }));
-    await passTime();
-    lens.data.whole.size = 30e6;
-  }
-  assert.deepEqual([...lens.data.packs.keys()].slice(-2), ["cat", "cat at 0.1"], "what is shown stays");
-  assert.ok(lens.data.packs.size <= 7, [...lens.data.packs.keys()].join(", "));
 });
 
 test("a comparison wants its layer before the neighbours; without one the host is asked for it", async () => {

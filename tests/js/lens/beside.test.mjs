@@ -39,32 +39,6 @@ test("a filter without a network says what it lights, and follows the patch that
   assert.notEqual(microscope.words("filterWords"), sentence);
 });
 
-test("a column of the network is no row to compare with; a special token has no colour", async () => {
-  const view = { layer: 1, query: "3,3", locked: true, beside: "filter" };
-  const microscope = await mountLens({ pack: GRID, bitmap, view: { ...view, direction: "column" } });
-  assert.doesNotMatch(microscope.words("filterWords"), /in common/);
-  microscope.lens.update({ view: { ...view, query: "cls" } });
-  draw();
-  assert.equal(microscope.words("twinBadge"), "A filter of colours has no CLS token.");
-  assert.deepEqual([microscope.words("filterWords"), microscope.words("filterExposed")], ["", ""]);
-  const microscopeWithoutPixels = await mountLens({ pack: GRID, view });
-  assert.equal(
-    microscopeWithoutPixels.words("twinBadge"),
-    "The picture could not be read: a filter needs its colours.",
-  );
-});
-
-test("a convolution has no special token, and says how many patches it reads", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "0,0", locked: true } });
-  assert.equal(microscope.words("reads"), "reads 4 of 42 patches");
-  microscope.lens.update({ view: { layer: 1, query: "3,3", locked: true, k: 5 } });
-  draw();
-  assert.equal(microscope.words("reads"), "reads 25 of 42 patches");
-  microscope.lens.update({ view: { layer: 1, query: "cls", locked: true } });
-  draw();
-  assert.equal(microscope.words("twinBadge"), "A convolution has no CLS token.");
-});
-
 test("the kernel's cells beside the row's have the weights of the patches around the one that asks", async () => {
   const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
   microscope.openRow("beside");
@@ -75,24 +49,4 @@ test("the kernel's cells beside the row's have the weights of the patches around
     texts.map(([, text]) => text),
     around.map((share) => (share >= 9.95 ? share.toFixed(0) : share.toFixed(1))),
   );
-});
-
-test("on the wall each layer has a row, each head a column", async () => {
-  const view = { layer: 1, query: "3,3", locked: true, beside: "wall" };
-  const microscope = await mountLens({ pack: GRID, view });
-  const [, sheet] = callsOf(microscope.part("wall").getContext("2d"), "drawImage").at(-1);
-  const [, { data, width }] = callsOf(sheet.getContext("2d"), "putImageData").at(-1);
-  for (const [layer, head] of [
-    [0, 2],
-    [3, 1],
-  ]) {
-    microscope.lens.update({ view: { ...view, layer, head } });
-    draw();
-    const row = [...microscope.lens.read().row].slice(1);
-    const lights = row.map((_, patch) => {
-      const pixel = 4 * ((layer * 6 + Math.floor(patch / 7)) * width + head * 7 + (patch % 7));
-      return data[pixel] + data[pixel + 1] + data[pixel + 2];
-    });
-    assert.equal(lights.indexOf(Math.max(...lights)), row.indexOf(Math.max(...row)), `layer ${layer}, head ${head}`);
-  }
 });

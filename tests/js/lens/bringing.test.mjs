@@ -33,13 +33,6 @@ test("a trace is not there before its layer and its picture have come", async ()
   assert.equal(entriesOrState[0].id, "dog");
 });
 
-test("a view without a layer leaves the choice to the source", async () => {
-  const { lens, source } = aLens();
-  for (const view of [{}, { layer: null }]) fetchEntries(lens.data, lens.page, [DOG_TRACE], view);
-  assert.deepEqual(newRequests(source), ["layers dog ", "picture dog", "layers dog ", "picture dog"]);
-  assert.deepEqual(latestRequest(source, "layers").heads, [0], "as the view's head is");
-});
-
 test("a layer that is here is not asked for again", async () => {
   const { lens, source } = aLens({ pack: { held: [1], some: [2] } });
   lens.data.pictures.set("picture of cat", { bitmap: "bitmap" });
@@ -111,19 +104,4 @@ test("without its picture a trace is shown all the same, and the lens says so", 
   const [entry] = await broughtEntries;
   assert.equal(entry.picture.bitmap, null);
   assert.equal(lens.page.refs.message.textContent, "The image could not be read; its attention still can.");
-});
-
-test("two traces come together, in their order", async () => {
-  const { lens, source } = aLens();
-  const broughtEntries = fetchEntries(lens.data, lens.page, [DOG_TRACE, aTrace("owl")], { layer: 1, head: 0 });
-  assert.deepEqual(newRequests(source), ["layers dog 1", "picture dog", "layers owl 1", "picture owl"]);
-  for (const { text, answer } of source.questions.toReversed())
-    answer(text.startsWith("layers") ? packOf({ held: [1] }) : text);
-  assert.deepEqual(
-    (await broughtEntries).map(({ id, picture }) => [id, picture.bitmap]),
-    [
-      ["dog", "picture dog"],
-      ["owl", "picture owl"],
-    ],
-  );
 });

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { valueOfButton } from "../../../playground/microscope/lens/controls.js";
 import { mountLens } from "./mounted.mjs";
-
-test("a button stands for a word, a number, or yes and no", () => {
-  const valueFrom = (value) => valueOfButton({ dataset: { value } });
-  assert.deepEqual(["true", "false", "5", "wall", ""].map(valueFrom), [true, false, 5, "wall", ""]);
-});
 
 test("the buttons show what the view says, whoever changed it", async () => {
   const microscope = await mountLens({ view: { layer: 1 } });

@@ -74,18 +74,3 @@ test("features of two models have nothing in common", () => {
   data.other.pack.header = { ...data.other.pack.header, model: "another" };
   assert.equal(featuresToMatch(choice, data), null);
 });
-
-test("eight layers of features are kept, and of the rollouts two pictures", () => {
-  const { data, frame } = lensWithFeatures({}, false);
-  for (let layer = 0; layer < 12; layer++)
-    storeMatrix(data, frame, { what: "features", entry: data.main, layer, values: orthogonalFeatures() });
-  assert.deepEqual([data.features.size, data.features.has("cat 4"), data.features.has("cat 3")], [8, true, false]);
-  for (const id of ["a", "b", "c"])
-    storeMatrix(data, frame, {
-      what: "flows",
-      entry: { id, pack: data.main.pack },
-      layer: 0,
-      values: new Uint16Array(49),
-    });
-  assert.deepEqual([...data.flows.keys()], ["b", "c"]);
-});

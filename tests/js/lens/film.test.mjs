@@ -21,22 +21,6 @@ test("a click on the film goes to that layer, and dragging plays them", async ()
   }
 });
 
-test("a press on a film of two lines is read in its own line", async () => {
-  const held = Array.from({ length: 12 }, (_, layer) => layer);
-  const microscope = await mountLens({ pack: { ...GRID, layers: 12, held }, view: VIEW });
-  const strip = microscope.find(".film canvas");
-  Object.assign(strip, { setPointerCapture() {}, hasPointerCapture: () => true });
-  for (const [layer, x, y] of [
-    [0, 0.01, 0.25],
-    [5, 0.99, 0.25],
-    [6, 0.01, 0.75],
-    [11, 0.99, 0.75],
-  ]) {
-    microscope.point("pointerdown", strip, x, y);
-    assert.equal(microscope.lens.view.layer, layer);
-  }
-});
-
 test("the film shows each layer's head on view, sharpest head, or mean; the pressed button says which", async () => {
   const microscope = await mountLens({ pack: GRID, view: VIEW });
   microscope.openRow("head");
@@ -77,14 +61,6 @@ test("the mean of heads is what the picture and its numbers show; the head keeps
   assert.deepEqual(microscope.lens.read().row, headReadout.row);
   microscope.click(microscope.find('[data-film="head"]'));
   assert.equal(microscope.words("sentence"), headReadout.sentence);
-});
-
-test("the film and the wall say how many layers are on their way", async () => {
-  const microscope = await mountLens({ pack: { ...GRID, held: [1] }, view: { ...VIEW, beside: "wall" } });
-  microscope.openRow("head");
-  await passTime(100);
-  assert.equal(microscope.find(".film-heads i").textContent, "loading 3 layers");
-  assert.match(microscope.words("otherFoot"), /loading 3 layers/);
 });
 
 const lightOf = (data, pixel) => data[4 * pixel] + data[4 * pixel + 1] + data[4 * pixel + 2];
@@ -131,19 +107,6 @@ test("the film has each layer's row of the head on view, or of the sharpest; the
   microscope.click(microscope.find('[data-film="sharpest"]'));
   await passTime(100);
   assertShown((heads) => heads.toSorted((a, b) => entropyOf(a) - entropyOf(b))[0]);
-});
-
-test("the mean of heads that are alike is each of them", async () => {
-  const numbers = (source, layer, _head, i) => Math.sin(1 + source + 7 * layer + 0.37 * i) * 2;
-  const microscope = await mountLens({ pack: { ...GRID, numbers }, view: VIEW });
-  microscope.openRow("head");
-  await passTime(100);
-  const ofHead = stripOf(microscope);
-  microscope.click(microscope.find('[data-film="mean"]'));
-  await passTime(100);
-  for (const [layer, lights] of stripOf(microscope).entries())
-    for (const [patch, light] of lights.entries())
-      assert.ok(Math.abs(light - ofHead[layer][patch]) < 9, `layer ${layer}, patch ${patch}`);
 });
 
 test("behind the curtain stands the row at the other scale", async () => {

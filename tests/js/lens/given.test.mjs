@@ -38,20 +38,6 @@ test("the trace that was shown longest ago is dropped first, and no more traces 
   assert.equal(keptIds(lens), "d a", "a was shown now, so that b is the oldest");
 });
 
-test("traces that fit stay, in the order in which they were shown", () => {
-  const { lens, entries } = lensHolding({ a: 50, b: 50, c: 50 });
-  dropOld(lens.data, [entries.b]);
-  assert.equal(keptIds(lens), "a c b");
-  dropOld(lens.data, [entries.a]);
-  assert.equal(keptIds(lens), "c b a");
-});
-
-test("traces on view stay however large they are", () => {
-  const { lens, entries } = lensHolding({ a: 400, b: 400, c: 1 });
-  dropOld(lens.data, [entries.a, entries.b]);
-  assert.equal(keptIds(lens), "a b");
-});
-
 test("a picture is asked for once and kept", async () => {
   const { lens, source } = aLens();
   const pictureRequest = receivePicture(lens.data, aTrace("cat"));
@@ -63,15 +49,6 @@ test("a picture is asked for once and kept", async () => {
     keptPicture,
   );
   assert.deepEqual(newRequests(source), ["picture cat"]);
-});
-
-test("two traces of one picture that come at once have one picture", async () => {
-  const { lens, source } = aLens();
-  const { picture } = aTrace("cat");
-  const promises = ["small", "large"].map((id) => receivePicture(lens.data, { ...aTrace(id), picture }));
-  source.questions.forEach((question, i) => question.answer(`bitmap ${i}`));
-  const [first, second] = await Promise.all(promises);
-  assert.equal(first, second);
 });
 
 test("twelve pictures are kept; the one that was shown longest ago goes", async () => {
@@ -88,19 +65,6 @@ test("twelve pictures are kept; the one that was shown longest ago goes", async 
     [...lens.data.pictures.values()].map(({ bitmap }) => bitmap),
     [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 12],
   );
-});
-
-test("less is kept for a source that can answer again in a moment", async () => {
-  const { lens, entries } = lensHolding({ a: 2, b: 2, c: 2 });
-  Object.assign(lens.data.host.source, { keeps: 3e6, keepsPictures: 2 });
-  dropOld(lens.data, [entries.b]);
-  assert.equal(keptIds(lens), "b");
-  for (const n of [1, 2, 3]) {
-    const pictureRequest = receivePicture(lens.data, aTrace(`n${n}`));
-    latestRequest(lens.data.host.source, "picture").answer(n);
-    await pictureRequest;
-  }
-  assert.deepEqual([...lens.data.pictures.keys()], ["picture of n2", "picture of n3"]);
 });
 
 test("a picture that could not be had is asked for again", async () => {

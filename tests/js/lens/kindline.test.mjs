@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { sceneOf } from "../../../playground/microscope/lens/moment.js";
 import { passTime } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
 
@@ -72,9 +71,4 @@ test("the head in which this patch shows more is named, and the button leads the
   microscope.lens.update({ view: { layer: 0, head: 0, query: "3,3" } });
   microscope.key("b"); // goes to another of the best moments
   assert.ok(microscope.lens.view.locked);
-});
-
-test("a picture that was not searched has no scene of moments", () => {
-  const data = { main: { id: "cat" }, search: null };
-  assert.equal(sceneOf(data), null);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { overflowOf, photoOf, rampOf } from "../../../playground/microscope/lens/layout.js";
+import { photoOf, rampOf } from "../../../playground/microscope/lens/layout.js";
 import { aLens } from "./alens.mjs";
 import { mountLens } from "./mounted.mjs";
 
@@ -25,13 +25,6 @@ test("the picture keeps its shape, and its canvas has a pixel for each of the sc
   const { width, height } = microscope.part("picture");
   assert.ok(width > 0 && Math.abs(width / height - 1.5) < 0.02, `${width} × ${height}`);
   assert.equal(microscope.root.style.getPropertyValue("--aspect"), "1.5");
-});
-
-test("only a lens that is laid out to fit can be too tall for its room", () => {
-  const page = { root: { dataset: { size: "narrow" } } };
-  assert.equal(overflowOf({ presenting: false }, page), 0);
-  const root = { dataset: { size: "wide" }, getBoundingClientRect: () => ({ height: 730.4 }) };
-  assert.equal(overflowOf({ presenting: false }, { root, ui: { height: 700 } }), 30);
 });
 
 test("a photograph is drawn once for a size, and again when the size changes", async () => {

@@ -45,23 +45,6 @@ test("a picture that comes after a newer one was asked for is not shown", async 
   assert.equal(microscope.lens.read().picture, "picture of dog");
 });
 
-test("where nobody can be asked for a layer, a step goes to the next one that is here", async () => {
-  const microscope = await mountLens({ pack: { ...GRID, held: [0, 3] }, view: { layer: 0 }, host: { offers: [] } });
-  microscope.key("]");
-  assert.equal(microscope.lens.view.layer, 3);
-  microscope.key("[");
-  assert.equal(microscope.lens.view.layer, 0);
-});
-
-test("every frame under the cursor is timed, and a move within one patch draws none", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
-  microscope.lens.clearTimings();
-  for (const x of [0.1, 0.5, 0.9]) microscope.point("pointermove", microscope.part("picture"), x, 0.1);
-  assert.equal(microscope.lens.timings().length, 3);
-  microscope.point("pointermove", microscope.part("picture"), 0.92, 0.1);
-  assert.equal(microscope.lens.timings().length, 3);
-});
-
 test("while another picture is on its way the lens says so and waits; its own message stays", async () => {
   const microscope = await mountLens({ pack: GRID });
   microscope.lens.wait("It is on its way.");
@@ -84,14 +67,4 @@ test("a lens that is gone leaves nothing behind and draws nothing", async () => 
   await passTime(1000);
   draw();
   assert.equal(microscope.toldViews.length, 0, "the choice was not told any more");
-});
-
-test("a map that somebody else made is shown for its kind alone", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { layer: 1, what: "rollout" } });
-  microscope.lens.setOverlay({ what: "rollout", query: null, values: new Float32Array(43).fill(0.5) });
-  draw();
-  assert.equal(microscope.lens.read().map.length, 43);
-  microscope.lens.update({ view: { layer: 1 } });
-  draw();
-  assert.equal(microscope.lens.read().map, null);
 });

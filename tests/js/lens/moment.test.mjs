@@ -85,18 +85,6 @@ test("an own photograph moves to its best moment once, and it is nobody's choice
   assert.equal(lens.choice.view.head, 0, "it does not move again");
 });
 
-test("of prepared pictures, one without a start that somebody chose moves to its best moment", async () => {
-  for (const [start, moveCount] of [
-    [undefined, 1],
-    [[0.5, 0.5], 0],
-  ]) {
-    const trace = aTrace("prepared", { prepared: {}, model: "small", picture: { id: "photograph", start } });
-    const { lens, moves } = openedLens({ trace });
-    await finishSearch(lens);
-    assert.equal(moves.length, moveCount, `start ${start}`);
-  }
-});
-
 test("where nothing stands out, the class token's row opens and a message says so until somebody points", async () => {
   const { lens, choices, moves } = openedLens({ pack: PLAIN });
   assert.equal(openingRow(PLAIN).kind, "nothing");
@@ -147,14 +135,6 @@ test("nobody's choice is overruled: a head, a cursor, a click, an address, a loc
   assert.deepEqual(moves, [], "an address");
 });
 
-test("a mouse that rests where the picture appears has not touched it", async () => {
-  const { lens, moves } = openedLens();
-  lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX: 5, clientY: 5 }));
-  lens.page.refs.picture.dispatchEvent(eventWith("pointermove", { clientX: 6, clientY: 6 }));
-  await finishSearch(lens);
-  assert.equal(moves.length, 1);
-});
-
 test("a sample stays in the view that was chosen for it, and its telling patches are known, too", async () => {
   const { lens, moves } = openedLens({ trace: aTrace("cat", { model: "small" }) });
   await finishSearch(lens);
@@ -198,16 +178,4 @@ test("surprises go round and lock their patch", async () => {
   const distinctSurprises = new Set(surprises);
   assert.ok(distinctSurprises.size > 1 && distinctSurprises.size <= 8, [...distinctSurprises].join("; "));
   assert.equal(surprises[0], surprises[distinctSurprises.size]);
-});
-
-test("a surprise that is asked for too early comes when the layers have come", async () => {
-  const { lens, choices } = openedLens({ pack: { ...ALL_LAYERS, held: [0, 1] } });
-  lens.choice.filmWanted = false;
-  surprise(lens.choice, lens.data, lens.page);
-  assert.ok(lens.choice.filmWanted, "the layers are asked for");
-  assert.deepEqual(choices, []);
-  for (const [layer, entry] of unpack(packOf(ALL_LAYERS)).stored) lens.data.main.pack.stored.set(layer, entry);
-  lookForMoment(lens.choice, lens.data, lens.page);
-  await finishSearch(lens);
-  assert.equal(choices.length, 1);
 });

@@ -1,29 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { aTrace, passTime } from "./alens.mjs";
+import { passTime } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
-test("while a layer is on its way a sentence says so", async () => {
-  const microscope = await mountLens({ pack: { ...GRID, held: [1] }, view: VIEW });
-  microscope.key("]");
-  assert.equal(microscope.words("waiting"), "Layer 2 is on its way.");
-  assert.equal(microscope.part("waiting").hidden, false);
-  microscope.key("[");
-  assert.ok(microscope.part("waiting").hidden);
-});
-
 const FEATURES = { ...VIEW, what: "parts", locked: false };
-
-test("a map whose data nobody has says so instead of waiting for good", async () => {
-  const microscope = await mountLens({ pack: GRID, view: FEATURES });
-  assert.equal(microscope.words("waiting"), "The features of layer 1 are on their way.");
-  await microscope.show("dog", { main: aTrace("dog", { offers: ["layers"] }), view: FEATURES });
-  assert.equal(microscope.words("waiting"), "What this needs is not here.");
-});
 
 test("features that do not fit the picture's tokens count as a failure, not as still on their way", async () => {
   const microscope = await mountLens({ pack: GRID, view: FEATURES, host: { failed() {} } });
@@ -96,16 +80,4 @@ test("where a place is outlined, its share stands for the numbers of its patches
   microscope.lens.update({ view: { ...VIEW, ceiling: 0.02, direction: "column" } });
   draw(20);
   assert.ok(namesDrawn().includes("strokeText"), "a column has no places");
-});
-
-test("the bar is drawn again where its domain changes, and hidden where colours have no number", async () => {
-  const microscope = await mountLens({ pack: GRID, view: VIEW });
-  const { drawn } = microscope.part("colourBar").getContext("2d");
-  const drawnBefore = drawn.length;
-  assert.ok(drawnBefore > 0);
-  microscope.key("s");
-  assert.ok(drawn.length > drawnBefore);
-  microscope.lens.update({ view: { ...VIEW, what: "components" } });
-  draw();
-  assert.equal(microscope.part("colourBar").style.visibility, "hidden");
 });

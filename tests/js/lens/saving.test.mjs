@@ -1,20 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fileName } from "../../../playground/microscope/lens/saving.js";
 import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"], head_numbers: [0, 2, 5] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
-
-test("a file is named after what it shows", () => {
-  const shown = { token: 5, pack: { headNumbers: [0, 2, 5], prefixCount: 1, columns: 7, prefix: ["cls"] } };
-  const name = (view, suffix) =>
-    fileName({ view: { what: "weight", layer: 1, head: 1, label: "", ...view } }, { shown }, "png", suffix);
-  assert.equal(name({}), "attention-layer1-head2-0-4.png");
-  assert.equal(name({}, "@2x"), "attention-layer1-head2-0-4@2x.png");
-  assert.equal(name({ what: "rollout" }), "attention-rollout-0-4.png");
-});
 
 test("a file of both pictures is about twice as wide, at one, two and four times its size", async () => {
   const microscope = await mountLens({ pack: GRID, view: VIEW });
@@ -40,17 +30,6 @@ test("the caption of a saved picture says all that is needed to make it again", 
   const caption = writtenText.map(([, text]) => text).join(" ");
   for (const part of ["layer 1, head 2", "row 3, column 3", "without 1/√4, this layer only", "who looks at it"])
     assert.ok(caption.includes(part), `${part}: ${caption}`);
-});
-
-test("presenting fills the screen and gives it back", async () => {
-  const microscope = await mountLens({ pack: GRID, view: VIEW });
-  microscope.click(microscope.part("present"));
-  await new Promise(setImmediate);
-  assert.ok(microscope.root.classList.contains("presenting"));
-  assert.ok(microscope.part("sendingSheet").hidden);
-  microscope.key("Escape");
-  await new Promise(setImmediate);
-  assert.equal(microscope.root.classList.contains("presenting"), false);
 });
 
 const openLink = (microscope) => {

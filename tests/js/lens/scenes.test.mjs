@@ -56,10 +56,6 @@ function type(place, value) {
   lens.page.refs.sceneList.listeners.input({ target });
 }
 
-function pressButton(key, target) {
-  lens.page.refs.sceneList.listeners.keydown({ key, target, stopPropagation() {} });
-}
-
 function click(target) {
   lens.page.refs.sceneList.listeners.click({ target });
 }
@@ -81,12 +77,6 @@ test("a renamed scene has its name when it is moved and another one is deleted",
   assert.deepEqual([inputOf(0).value, inputOf(1).value], ["b", "an eye"]);
 });
 
-test("a button that is pressed while the page runs is still there when it is let go", () => {
-  const pressedButton = buttonOf(1, "-1");
-  readSavedScenes(lens.choice, lens.data, lens.page);
-  assert.equal(buttonOf(1, "-1"), pressedButton);
-});
-
 test("a list that another tab has changed is shown", () => {
   storedText = writeScenes([{ name: "of another tab", address: "sample=flock" }]);
   readSavedScenes(lens.choice, lens.data, lens.page);
@@ -94,13 +84,4 @@ test("a list that another tab has changed is shown", () => {
     items().map((item) => item.children[1].value),
     ["of another tab"],
   );
-});
-
-test("Enter ends the typing, other keys go on with it", () => {
-  const input = Object.assign(inputOf(0), { tagName: "INPUT", blurCount: 0 });
-  input.blur = () => input.blurCount++;
-  pressButton("d", input);
-  assert.equal(input.blurCount, 0);
-  pressButton("Enter", input);
-  assert.equal(input.blurCount, 1);
 });

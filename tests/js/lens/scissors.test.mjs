@@ -99,16 +99,6 @@ test("the keyboard paints: arrows move, the space bar takes, Enter cuts, Escape 
   assert.deepEqual([microscope.lens.view.locked, microscope.lens.view.cut], [true, "3,3>1,3+2,3"]);
 });
 
-test("neither an empty painting nor the locked patch itself can be cut", async () => {
-  const microscope = await openScissors();
-  microscope.click(wayButton(microscope, "paint"));
-  microscope.click(wayButton(microscope, "made"));
-  assert.equal(microscope.lens.view.cut, "");
-  microscope.key(" "); // the painting begins at the locked patch
-  microscope.click(wayButton(microscope, "made"));
-  assert.equal(microscope.lens.view.cut, "", "a patch always hears itself");
-});
-
 test("how far a feature moved is said beside cuts of as much attention elsewhere, where these are known", () => {
   assert.equal(movedWords({ by: 0.25 }), "This patch's feature moved by 25 % of its length.");
   const words = movedWords({ by: 0.25, times: 3.2 });

@@ -2,52 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { receive } from "../../../playground/microscope/lens/asking.js";
-import {
-  canAsk,
-  depthOf,
-  habitOf,
-  isMap,
-  layersAtHand,
-  missingNames,
-  overlayNow,
-  resolve,
-  storeNames,
-} from "../../../playground/microscope/lens/state.js";
+import { habitOf, overlayNow, resolve, storeNames } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
-
-const resolvedLens = (options) => {
-  const { lens } = aLens(options);
-  return { lens, shown: resolve(lens.choice, lens.data, lens.frame) };
-};
-
-test("the patch under the cursor asks, unless one is locked", () => {
-  const { lens } = aLens({ view: { query: "1,2" } });
-  const token = () => resolve(lens.choice, lens.data, lens.frame).token;
-  assert.equal(token(), 6);
-  lens.choice.hover = 2;
-  assert.equal(token(), 2);
-  lens.choice.hover = 0; // a prefix token, whose number is 0
-  assert.equal(token(), 0);
-  lens.choice.view = { ...lens.choice.view, locked: true };
-  assert.equal(token(), 6);
-  lens.choice.view = { ...lens.choice.view, query: "cls" };
-  assert.equal(token(), 0);
-});
-
-test("the scale is altered where it is not the trained one", () => {
-  const trainedScale = 0.5; // 1/√d_k of heads with four numbers
-  for (const [scale, number, isAltered] of [
-    ["on", trainedScale, false],
-    [trainedScale, trainedScale, false],
-    ["off", 1, true],
-    [0, 0, true],
-    [0.4, 0.4, true],
-  ]) {
-    const { shown } = resolvedLens({ view: { scale } });
-    assert.deepEqual([shown.scale, shown.altered], [number, isAltered], `${scale}`);
-  }
-});
 
 test("a whole pass is missing until the pass with this scale is here; till then the trained one is shown", () => {
   const { lens } = aLens({ view: { pass: "whole", scale: "off" } });
@@ -79,36 +36,6 @@ test("a layer is missing where the pack that answers has none of its heads", () 
   assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, false, "the whole pass has it");
 });
 
-test("beneath a map the weights are computed", () => {
-  for (const way of ["similarity", "rollout", "components", "norm"]) {
-    assert.ok(isMap(way));
-    assert.equal(resolvedLens({ view: { what: way } }).shown.what, "weight");
-  }
-  for (const way of ["weight", "value", "score"]) {
-    assert.equal(isMap(way), false);
-    assert.equal(resolvedLens({ view: { what: way } }).shown.what, way);
-  }
-});
-
-test("only a host with more than one picture compares, and only what a source offers is asked", () => {
-  const { lens } = aLens({ offers: ["names"], host: { compare: () => {} } });
-  assert.deepEqual(
-    [canAsk(lens.data, "names"), canAsk(lens.data, "layers"), canAsk(lens.data, "compare")],
-    [true, false, true],
-  );
-  assert.equal(canAsk(aLens({ offers: ["compare"] }).lens.data, "compare"), false);
-});
-
-test("the layers at hand are all where the source has more, else those that were given", () => {
-  const pack = { layers: 4, held: [3, 1] };
-  assert.deepEqual(layersAtHand(aLens({ pack }).lens.data), [0, 1, 2, 3]);
-  assert.deepEqual(layersAtHand(aLens({ pack, offers: [] }).lens.data), [1, 3]);
-});
-
-test("the convolutions follow the layer shown, or are as many as were chosen", () => {
-  assert.deepEqual([depthOf({ layer: 4, depth: "follow" }), depthOf({ layer: 4, depth: 2 })], [5, 2]);
-});
-
 test("a map that the source made is shown for its own patch, picture and kind alone", () => {
   const { lens } = aLens({ view: { what: "rollout", query: "1,1", locked: true } });
   const isOverlayShown = (overlay) => {
@@ -131,22 +58,6 @@ test("a map that the source made is shown for its own patch, picture and kind al
 });
 
 // ------------------------------------------------------------------------------------------------------------- habits
-
-test("the names of the layer on view are wanted first, then the nearest, each once", () => {
-  const { lens } = aLens({ view: { layer: 2 } });
-  const order = [];
-  for (let layer = missingNames(lens.choice, lens.data); layer >= 0; layer = missingNames(lens.choice, lens.data)) {
-    order.push(layer);
-    storeNames(lens.data, "cat", layer, []);
-  }
-  assert.deepEqual(order, [2, 1, 3, 0]);
-  lens.data.main = receive(lens.data, aTrace("dog"), packOf());
-  assert.equal(missingNames(lens.choice, lens.data), 2, "another picture has its own");
-});
-
-test("a source without names is not asked for any", () => {
-  assert.equal(missingNames(aLens({ offers: ["layers"] }).lens.choice, aLens({ offers: ["layers"] }).lens.data), -1);
-});
 
 test("a head's name is that of its number in the model, of this picture and layer", () => {
   const { lens } = aLens({ pack: { heads: 2, head_numbers: [4, 1] } });

@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { unpack } from "../../../playground/microscope/core/core.js";
 import { heatCss } from "../../../playground/microscope/core/light.js";
-import { extremeHead } from "../../../playground/microscope/core/measures.js";
 import { callsOf } from "../canvas.mjs";
-import { packOf } from "../packs.mjs";
 
 import { mountPart } from "./mounting.mjs";
 
-const { partOf } = await import("../../../playground/microscope/lessons/subject.js");
 const { atlas, board } = await import("../../../playground/microscope/lessons/heads.js");
 
 const perHead = (value) => [0, 1].map((layer) => [0, 1, 2].map((head) => value(layer, head)));
@@ -163,36 +159,6 @@ test("where nothing is predicted the board says what is read; many heads that ar
   const drawing = mountBoard({ ...BOARD, off: "0.0 0.1 0.2 1.2", rows: null, read: "Its class token." });
   assert.match(drawing.find(".prediction").textContent, /What is read from the picture.*Its class token\.$/);
   assert.equal(drawing.find(".said").textContent, "off: 4 heads");
-});
-
-test("a photograph's question about a sharp head is answered by passes without it, by zeros and by means", async () => {
-  const pack = unpack(
-    packOf({
-      held: [0, 1],
-      layers: 2,
-      heads: 2,
-      grid: [2, 2],
-      adds: [
-        [1, 1],
-        [1, 1],
-      ],
-    }),
-  );
-  const features = (factor) => Array(2).fill(Uint16Array.from({ length: 5 * 2 }, () => factor)); // float16 bits
-  const passes = [];
-  const passOf = (factor) => ({ features: async () => features(factor), answer: async () => [] });
-  const runPass = async ({ cut }) => {
-    passes.push(cut);
-    return passOf(cut.startsWith("zero") ? 0x4000 : 0x3e00); // 2 and 1.5
-  };
-  const words = "{sharpest_layer}.{sharpest_head} {sharpest_zero} {sharpest_mean}, {evenest_layer}.{evenest_head}";
-  const part = { kind: "words", text: "", own: { text: { made: "without_heads", words } } };
-  const { text } = await partOf(part, { pack, plain: passOf(0x3c00), runPass }); // 1
-  const [sharpest, evenest] = ["sharpest", "evenest"].map((which) =>
-    ["layer", "head"].map((what) => extremeHead(pack, { which, what })).join("."),
-  );
-  assert.equal(text, `${sharpest} 100 % 50 %, ${evenest}`);
-  assert.deepEqual(passes, [`zero@${sharpest}`, `mean@${sharpest}`, `zero@${evenest}`, `mean@${evenest}`]);
 });
 
 test("the card's map has a pixel for each offset, the board's pictures one for each patch of their layer", () => {

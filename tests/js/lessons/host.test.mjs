@@ -1,19 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 
-import { unpack } from "../../../playground/microscope/core/core.js";
 import { callsOf } from "../canvas.mjs";
 import { packOf } from "../packs.mjs";
 import { mountPart } from "./mounting.mjs";
 
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
-const {
-  questionOf: questionAbout,
-  chartOf,
-  pictureOf,
-  ROWS,
-  unitColours,
-} = await import("../../../playground/microscope/lessons/subject.js");
+const { filled, makeSubject, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step of a lesson as on the site without a server; `drawing.settings` holds the settings that controls change.
@@ -111,68 +104,84 @@ test("a formula stands beside the lines of code that it is for, and a docstring 
   assert.equal(drawing.find(".comment").textContent.trim(), '"""What for."""');
 });
 
-// ----------------------------------------------------------------------------------------- an own photograph
+// ------------------------------------------------------------------------------- what the browser computes of a trace
 
-const PACK = unpack(packOf({ layers: 2, held: [0, 1], grid: [3, 5] }));
-const WORDS_WITH_MEASURES = {
-  kind: "words",
-  text: "{side} patches, {layers:,} layers, {a model}",
-  values: {
-    side: { measure: "longer_side", says: "14" },
-    layers: { measure: "layers_needed", kernel: 3, says: "13" },
+mock.timers.reset(); // from here on time passes: measuring all heads lets the page answer in between
+const GRID = [3, 5];
+const packBytes = (layer) => packOf({ layers: 2, held: [layer], grid: GRID });
+const askedLayers = [];
+const SOURCE = {
+  open: async (words) => ({ id: `${words.sample} in ${words.model}`, model: words.model, grid: GRID, picture: {} }),
+  picture: async () => ({ width: 50, height: 30 }),
+  layers: async (_, [layer]) => {
+    askedLayers.push(layer);
+    return packBytes(layer);
   },
 };
+const PICTURE = { sample: "meadow", model: "bundled" };
+const SUBJECT = await makeSubject(SOURCE, PICTURE);
+const SENTENCE = {
+  ...{ made: "words", text: "{side} patches, {layers:,} layers, {a model}" },
+  ...{ side: { made: "longer_side" }, layers: { made: "layers_needed", kernel: 3 } },
+};
+const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
 
-test("words have the values of the sample, or of the photograph that is on show", () => {
-  assert.equal(
-    playStep([WORDS_WITH_MEASURES], {}).find(".lesson-words").textContent.trim(),
-    "14 patches, 13 layers, {a model}",
-  );
-  const drawing = playStep([WORDS_WITH_MEASURES], {}, {}, { subject: { id: "mine", pack: PACK } });
+test("words have the numbers of the picture on view, and braces without a number stay", async () => {
+  const drawing = playStep([{ kind: "words", text: SENTENCE }], {}, {}, { source: SOURCE, picture: PICTURE });
+  await settled();
   assert.equal(drawing.find(".lesson-words").textContent.trim(), "5 patches, 4 layers, {a model}");
 });
 
-test("a part that stays the sample's says so beside a photograph, and only there", () => {
-  const parts = [{ kind: "words", text: "measured", stays: true }, WORDS_WITH_MEASURES];
-  const staysText = "These numbers are of a sample.";
-  assert.equal(playStep(parts, {}, {}, { stays: staysText }).find(".lesson-whose"), null);
-  const drawing = playStep(parts, {}, {}, { stays: staysText, subject: { id: "mine", pack: PACK } });
-  assert.deepEqual(drawing.texts(".lesson-whose"), [staysText]);
-  assert.match(drawing.find(".lesson-whose").parentElement.textContent, /measured/);
+test("parts about one picture share its layers, and each is asked for once", async () => {
+  askedLayers.length = 0;
+  const share = { made: "words", text: "{share:.1f}", share: { made: "agreeing_percent" } };
+  const view = { source: SOURCE, picture: { ...PICTURE, sample: "flock" } };
+  playStep([{ kind: "words", text: share }], {}, {}, view);
+  playStep([{ kind: "words", text: share }], {}, {}, view);
+  await settled();
+  assert.deepEqual(askedLayers.toSorted(), [0, 1]);
 });
 
-test("a question about an own photograph has that photograph's truth, words and context", async () => {
-  const question = { id: "q", truth: 24, says: "of 7,056 rows", asks: "In ▢ of 100" };
-  const sentence = { text: "of {rows:,} rows", values: { rows: { measure: "rows_asked", says: "7,056" } } };
-  const askPart = {
-    kind: "ask",
-    question,
-    context: "meadow",
-    own: { truth: { measure: "differing" }, says: sentence },
+test("where the layers do not come, a line says so, and the next try asks again", async () => {
+  const error = Object.assign(new Error(), { says: "The server is busy." });
+  const broken = { ...SOURCE, open: () => Promise.reject(error) };
+  const view = { source: broken, picture: { sample: "twins" } };
+  const drawing = playStep([{ kind: "words", text: SENTENCE }], {}, {}, view);
+  await settled();
+  assert.match(drawing.find(".lesson-trouble").textContent, /The server is busy/);
+  broken.open = SOURCE.open;
+  drawing.click(drawing.find(".lesson-trouble button"));
+  await settled();
+  assert.match(drawing.find(".lesson-words").textContent, /5 patches/);
+});
+
+test("a recipe may stand anywhere in a part, also among the arguments of another", async () => {
+  const question = {
+    id: "q",
+    truth: { made: "differing" },
+    says: SENTENCE,
+    tempting: [[[0, { made: "even_end" }], "x"]],
   };
-  const ownQuestion = await questionAbout(askPart, { id: "mine", pack: PACK });
-  assert.equal(ownQuestion.says, `of ${PACK.patches * PACK.layers * PACK.heads} rows`);
-  assert.ok(ownQuestion.truth >= 0 && ownQuestion.truth <= 100 && ownQuestion.truth !== 24);
-  assert.deepEqual([ownQuestion.context, ownQuestion.asks, ownQuestion.id], ["mine", "In ▢ of 100", "q"]);
+  const { truth, says, tempting, id } = await filled(question, SUBJECT);
+  assert.ok(truth >= 0 && truth <= 100);
+  assert.deepEqual([id, says, tempting], ["q", "5 patches, 4 layers, {a model}", [[[0, 100 / 16 + 1], "x"]]]);
 });
 
-test("in a chart only the traces of the photograph change", async () => {
-  const chart = { data: [{ y: [1] }, { y: [2], name: "b" }], layout: { title: "t" } };
-  const recipes = { 1: { measure: "reaches", kernel: 3 } };
-  const ownChart = await chartOf(chart, recipes, { pack: PACK });
-  assert.deepEqual(ownChart, { data: [{ y: [1] }, { y: [1, 2], name: "b" }], layout: { title: "t" } });
+test("words may stand in the blank of other words", async () => {
+  const sentence = {
+    made: "words",
+    text: "One. {side:.1f}. And {more}",
+    side: { made: "longer_side" },
+    more: "so on.",
+  };
+  assert.equal(await filled({ made: "words", text: "{told}!", told: sentence }, SUBJECT), "One. 5.0. And so on.!");
 });
 
-test("the middle patch has a kernel's row of nine, an even row, and a head's row", () => {
-  const { rows, columns, patches, prefixCount, tokens } = PACK;
-  const kernel = ROWS.kernel(PACK);
-  assert.deepEqual([kernel.length, kernel.reduce((rowSum, item) => rowSum + item)], [rows * columns, 9]);
-  assert.equal(kernel[Math.floor(rows / 2) * columns + Math.floor(columns / 2)], 1);
-  assert.deepEqual([...ROWS.even(PACK)], new Array(patches).fill(1));
-  const row = ROWS.head(PACK, { layer: 1, head: 2 });
-  assert.equal(row.length, tokens - prefixCount);
-  const sum = row.reduce((total, item) => total + item);
-  assert.ok(sum > 0 && sum < 1, "the class token has the rest");
+test("a chart keeps its form and gets the numbers of the picture", async () => {
+  const figure = { data: [{ x: [0] }, { name: "b" }], layout: { title: "t" } };
+  const chart = await filled({ made: "distances_chart", figure, kernel: 3 }, SUBJECT);
+  assert.equal(chart.data[0].y.length, (await SUBJECT.report()).all.length);
+  assert.deepEqual([chart.data[1], chart.layout], [{ y: [1, 2], name: "b" }, { title: "t" }]);
 });
 
 test("colours become vectors of length one, and black counts as grey", () => {
@@ -183,15 +192,14 @@ test("colours become vectors of length one, and black counts as grey", () => {
   assert.ok(Math.abs(red[0] - 1) < 1e-5 && red[1] < 1e-5);
 });
 
-test("each patch of a lit photograph is coloured where it lies, and the middle one is framed", async () => {
+test("each patch of a lit picture is coloured where it lies, and the middle one is framed", async () => {
   const canvases = [];
   OffscreenCanvas.prototype.convertToBlob = async function convertToBlob() {
     canvases.push(this);
     return new Blob();
   };
-  const pack = { rows: 3, columns: 5, patches: 15 };
-  const own = { data: { made: "lit", row: "kernel" } };
-  await pictureOf({ own, caption: "" }, { pack, bitmap: { width: 50, height: 30 } });
+  const { size } = await filled({ made: "lit", row: "kernel" }, SUBJECT);
+  assert.deepEqual(size, [50, 30]);
   const context = canvases[0].getContext("2d");
   const [, { data }] = callsOf(context, "putImageData").at(-1);
   const redOf = (patch) => data[4 * (50 * (10 * Math.floor(patch / 5) + 5) + 10 * (patch % 5) + 5)];
@@ -199,6 +207,9 @@ test("each patch of a lit photograph is coloured where it lies, and the middle o
   assert.deepEqual(lit, [1, 2, 3, 6, 7, 8, 11, 12, 13]);
   assert.deepEqual(
     callsOf(context, "strokeRect").map(([, ...box]) => box),
-    [[20, 10, 10, 10]],
+    [
+      [20, 10, 10, 10],
+      [20, 10, 10, 10],
+    ],
   );
 });

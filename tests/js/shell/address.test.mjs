@@ -6,7 +6,6 @@ import {
   readAddress,
   setPage,
   setView,
-  viewWords,
   wordsNow,
   writeAddress,
 } from "../../../playground/microscope/shell/address.js";
@@ -31,33 +30,12 @@ test("the address says the choice, and what in the view differs from the default
   assert.equal(location.pathname, "/microscope");
 });
 
-test("the tour's step and a class link stay in the address", () => {
-  setPage({ tour: 3, classLink: true });
-  writeAddress();
-  assert.deepEqual(query(), { sample: "tabby", model: "dino", tour: "3", class: "yes" });
-});
-
 test("a lesson's page has its settings in the address, and no view of the microscope", () => {
   goTo("/by_hand?model=dino&layer=3");
   setPage({ name: "by_hand", path: "/by_hand", settings: { mask: "causal" } });
   setView({ layer: 8 });
   writeAddress();
   assert.deepEqual(query(), { ...choice.words(), mask: "causal" });
-});
-
-test("a page that somebody has left writes nothing into the next one's address", () => {
-  goTo("/cost?model=dino");
-  setPage({ name: "by_hand", path: "/by_hand", settings: { mask: "causal" } });
-  writeAddress();
-  assert.deepEqual(query(), { model: "dino" });
-});
-
-test("a lesson's words hold no view of the microscope", () => {
-  setView({ layer: 8 });
-  setPage({ name: "by_hand" });
-  assert.deepEqual(wordsNow(), { sample: "tabby", model: "dino" });
-  setPage({ name: "microscope" });
-  assert.deepEqual(wordsNow(), { sample: "tabby", model: "dino", layer: "8" });
 });
 
 test("a step makes an entry in the history; what is no step replaces the address that was there", () => {
@@ -112,10 +90,4 @@ test("a link shows what is seen, wherever the address stands, and nothing of a p
   assert.deepEqual(wordsOfLink, { sample: "tabby", model: "dino", layer: "8", query: "7,5" }, "not the view of before");
   assert.equal(url.hash, "");
   assert.equal(location.hash, "#scenes=abc", "the address itself stays");
-});
-
-test("the view in words leaves out what is usual", () => {
-  assert.deepEqual(viewWords({ layer: 2, head: 0, scale: "on", log: true }), { layer: "2", log: "true" });
-  setView({ head: 3 });
-  assert.deepEqual(viewWords(), { head: "3" });
 });

@@ -41,8 +41,6 @@ export function aServer(answers) {
 }
 
 export const json = (body, status = 200, headers = {}) => new Response(JSON.stringify(body), { status, headers });
-export const waitAnswer = (peopleBefore, ticket) =>
-  json({ before: peopleBefore, again: 400 }, 202, { "X-Playground-Ticket": ticket });
 export const paths = (server) => server.questions.map(({ method, path }) => `${method} ${path}`);
 
 // ------------------------------------------------------------------------------------------------------ a database

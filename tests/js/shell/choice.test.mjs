@@ -3,14 +3,13 @@ import { test } from "node:test";
 
 import {
   catalogue,
-  choice,
   choiceAfter,
   choiceFrom,
   droppedWords,
   usualOpening,
   wordsOf,
 } from "../../../playground/microscope/shell/choice.js";
-import { CATALOGUE, OTHER_OWN_ID, OWN_ID } from "./browser.mjs";
+import { CATALOGUE, OWN_ID } from "./browser.mjs";
 
 Object.assign(catalogue, CATALOGUE);
 const TABBY_CHOICE = choiceFrom({ sample: "tabby" });
@@ -90,38 +89,6 @@ test("a grid that a person refined stays with the next picture in the same model
 
 const besideAfter = (choiceBefore, change) => choiceAfter(choiceBefore, change).beside;
 
-test("a compared picture stays when the model or the grid changes", () => {
-  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { sample: "meadow" } });
-  assert.deepEqual(pairChoice.beside, { sample: "meadow" });
-  for (const change of [{ model: "large" }, { detail: 2 }, { mine: OWN_ID }])
-    assert.deepEqual(besideAfter(pairChoice, change), { sample: "meadow" }, JSON.stringify(change));
-  assert.equal(besideAfter(pairChoice, { beside: null }), null);
-});
-
-test("two compared pictures change places when the other one is chosen", () => {
-  assert.deepEqual(besideAfter(choiceAfter(TABBY_CHOICE, { beside: { sample: "meadow" } }), { sample: "meadow" }), {
-    sample: "tabby",
-  });
-  assert.deepEqual(besideAfter(choiceAfter(TABBY_CHOICE, { beside: { mine: OWN_ID } }), { mine: OWN_ID }), {
-    sample: "tabby",
-  });
-  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { sample: "tabby" } }), { sample: "tabby" }), {
-    mine: OWN_ID,
-  });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER_OWN_ID } }), { mine: OTHER_OWN_ID }), {
-    mine: OWN_ID,
-  });
-  assert.deepEqual(besideAfter(choiceAfter(ownChoice, { beside: { mine: OTHER_OWN_ID } }), { sample: "tabby" }), {
-    mine: OTHER_OWN_ID,
-  });
-});
-
-test("nothing is compared with itself", () => {
-  const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { sample: "tabby" } });
-  assert.equal(besideAfter(pairChoice, { model: "large" }), null);
-});
-
 test("two models are compared on each new picture, and change places when the other is chosen", () => {
   const pairChoice = choiceAfter(TABBY_CHOICE, { beside: { model: "large" } });
   assert.deepEqual(besideAfter(pairChoice, { mine: OWN_ID }), { model: "large" });
@@ -149,13 +116,6 @@ test("an address is read back as the choice that it was made of", () => {
   }
 });
 
-test("an address is short: what is usual stands in it only where a reader needs it", () => {
-  assert.deepEqual(wordsOf(TABBY_CHOICE), { sample: "tabby", model: "dino" });
-  assert.deepEqual(wordsOf(MEADOW_CHOICE), { sample: "meadow", model: "bundled", detail: "2" });
-  const ownChoice = choiceAfter(TABBY_CHOICE, { mine: OWN_ID, detail: 2, beside: { model: "large" } });
-  assert.deepEqual(wordsOf(ownChoice), { mine: OWN_ID, model: "dino", detail: "2", with: "model:large" });
-});
-
 test("the words that an address leaves out are those with which the picture opens", () => {
   assert.deepEqual(shownBy(choiceFrom({})), ["tabby", "dino", 1]);
   assert.deepEqual(shownBy(choiceFrom({ sample: "meadow" })), ["meadow", "bundled", 2]);
@@ -170,13 +130,6 @@ test("the words that an address leaves out are those with which the picture open
     shownBy(choiceFrom({ sample: "meadow", model: "bundled" })),
     ["meadow", "bundled", 1],
     "an old link",
-  );
-});
-
-test("who opens an address with another model than suits has chosen it", () => {
-  assert.deepEqual(
-    [{}, { model: "dino" }, { model: "large" }, { sample: "meadow", model: "dino" }].map((w) => choiceFrom(w).chose),
-    [false, false, true, true],
   );
 });
 
@@ -219,40 +172,4 @@ test("the words of an address that the choice ignores are listed, but not words 
     assert.deepEqual(droppedTexts(words), []);
 });
 
-test("an address compares only with a picture that can exist", () => {
-  for (const mine of ["x", "../y", "<img>"]) assert.equal(choiceFrom({ with: `mine:${mine}` }).beside, null, mine);
-  assert.deepEqual(choiceFrom({ with: `mine:${OWN_ID}` }).beside, { mine: OWN_ID });
-  assert.equal(choiceFrom({ sample: "tabby", with: "sample:tabby" }).beside, null, "nothing is compared with itself");
-  assert.equal(choiceFrom({ model: "large", with: "model:large" }).beside, null);
-});
-
 // ------------------------------------------------------------------------------------------------ the choice object
-
-test("whoever follows hears each choice once, and nothing where nothing changes", () => {
-  choice.restore(TABBY_CHOICE);
-  const calls = [];
-  const unfollow = choice.follow((choiceNow, options) =>
-    calls.push([choiceNow.sample, choiceNow === choice.now, options.quietly ?? false]),
-  );
-  choice.set({ sample: "tabby" });
-  assert.deepEqual(calls, []);
-  choice.set({ sample: "meadow" });
-  choice.set({ sample: "meadow" });
-  choice.open({ sample: "flock" }, { quietly: true });
-  choice.open({ sample: "flock" });
-  assert.deepEqual(calls, [
-    ["meadow", true, false],
-    ["flock", true, true],
-  ]);
-  unfollow();
-  choice.set({ sample: "tabby" });
-  assert.equal(calls.length, 2);
-});
-
-test("the choice is changed by choosing alone", () => {
-  choice.restore(TABBY_CHOICE);
-  assert.throws(() => (choice.now.sample = "meadow"), TypeError);
-  assert.throws(() => (choice.now = MEADOW_CHOICE), TypeError);
-  assert.deepEqual(choice.words(), { sample: "tabby", model: "dino" });
-  assert.deepEqual(choice.words(MEADOW_CHOICE), wordsOf(MEADOW_CHOICE));
-});

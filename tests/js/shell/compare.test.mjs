@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { besideAsModel, fillCompare, titleOfBeside } from "../../../playground/microscope/shell/toolbarparts.js";
+import { besideAsModel, fillCompare } from "../../../playground/microscope/shell/toolbarparts.js";
 import { aHost, aPlace } from "./page.mjs";
 
 const OWN_PICTURES = [
@@ -43,15 +43,6 @@ test("the button Nothing ends the comparison, and is offered only while there is
   assert.equal(host.choice.now.beside, null);
 });
 
-test("the cards of the models come for who wants another model, or has one beside", () => {
-  const { counts, pressButton, offeredKeys } = aSheet();
-  assert.equal(counts.models, 0);
-  pressButton("Another model, on this picture");
-  assert.equal(counts.models, 1);
-  assert.deepEqual(offeredKeys(), []);
-  assert.equal(aSheet({ now: { beside: { model: "small" } } }).counts.models, 1);
-});
-
 test("a model chosen there stands beside and does not become the picture's", () => {
   const { choice } = aHost();
   const modelChoice = besideAsModel(choice);
@@ -60,13 +51,4 @@ test("a model chosen there stands beside and does not become the picture's", () 
   assert.equal(modelChoice.now.model, "small");
   modelChoice.set({ model: "dino", chose: true }); // the model with which the picture was opened
   assert.equal(choice.now.beside, null);
-});
-
-test("what stands beside has a name", () => {
-  const host = aHost({ own: OWN_PICTURES });
-  const titleOf = (beside) => titleOfBeside({ beside }, host);
-  const titles = [null, { sample: "flock" }, { mine: "b" }, { model: "small" }, { model: "x" }, { mine: "gone" }].map(
-    titleOf,
-  );
-  assert.deepEqual(titles, ["", "Flock", "second.jpg", "our small ViT", "x", ""]);
 });

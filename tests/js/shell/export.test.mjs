@@ -6,9 +6,7 @@ import { Window } from "happy-dom";
 const page = new Window({ url: "https://playground.test/folder/?sample=flock" });
 for (const name of ["document", "location", "localStorage", "navigator"])
   Object.defineProperty(globalThis, name, { value: page[name], configurable: true });
-const { choicesOfExport, fillExport, linkOfExport, wordsOfExport, wordsOfExportWait } = await import(
-  "../../../playground/microscope/shell/export.js"
-);
+const { fillExport, linkOfExport, wordsOfExport } = await import("../../../playground/microscope/shell/export.js");
 
 const WORDS = { sample: "flock", model: "bundled", layer: 3 };
 const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words: WORDS, ...input }, choices));
@@ -16,7 +14,7 @@ const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words:
 // ---- the words of the requests
 
 test("the words of the view and the choices of this kind of file are asked, and no others", () => {
-  const choices = { kind: "numbers", table: "csv", layout: "head", purpose: "page", sweep: "scale", held: "all" };
+  const choices = { kind: "numbers", table: "csv", layout: "head", width: "page", sweep: "scale", held: "all" };
   assert.deepEqual(wordsAsked({}, choices), {
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "numbers", table: "csv", layout: "head" },
@@ -27,31 +25,10 @@ test("the words of the view and the choices of this kind of file are asked, and 
   });
 });
 
-test("a lesson asks for its own layout alone", () => {
-  const words = wordsAsked({ layout: "atlas" }, { kind: "svg", layout: "head", caption: false });
-  assert.equal(words.only, "atlas");
-  assert.equal(words.layout, undefined);
-  assert.equal(words.caption, "false");
-  assert.ok(!choicesOfExport("png", "atlas").includes("layout"));
-  assert.ok(choicesOfExport("png", null).includes("layout"));
-});
-
-test("only a living figure takes the page's theme, and only a dark one", () => {
-  assert.equal(wordsAsked({ theme: "dark" }, { kind: "html" }).theme, "dark");
-  assert.equal(wordsAsked({ theme: "light" }, { kind: "html" }).theme, undefined);
-  assert.equal(wordsAsked({ theme: "dark" }, { kind: "png" }).theme, undefined);
-});
-
 test("a link holds the view and never a picture of one's own", () => {
   const link = linkOfExport("https://playground.test/folder/heads?sample=old#x", { ...WORDS, with: "sample:meadow" });
   assert.equal(link, "https://playground.test/folder/heads?sample=flock&model=bundled&layer=3&with=sample%3Ameadow");
   assert.doesNotMatch(linkOfExport(page.location.href, { mine: "abc", model: "bundled", with: "mine:def" }), /abc|def/);
-});
-
-test("a person who waits is told how many are before them", () => {
-  assert.equal(wordsOfExportWait(0), "");
-  assert.equal(wordsOfExportWait(1), "Waiting: 1 person before you");
-  assert.equal(wordsOfExportWait(3), "Waiting: 3 people before you");
 });
 
 // ---- the sheet, with a server that answers when the test lets it
@@ -59,12 +36,13 @@ test("a person who waits is told how many are before them", () => {
 const option = (...names) => names.map((name) => ({ name, title: `the ${name}` }));
 const OFFERS = {
   ...{ kind: option("png", "svg", "html", "webp", "numbers"), table: option("npz", "csv") },
-  ...{ layout: option("head", "wall"), purpose: option("slide", "page"), background: option("light", "dark") },
+  ...{ layout: option("head", "wall"), width: option("slide", "page"), background: option("light", "dark") },
+  map: option("heat", "grey"),
   ...{ sweep: option("layers", "scale"), held: option("layer", "all"), pack: option("float16", "int8") },
 };
 const DEFAULTS = {
-  ...{ kind: "png", table: "npz", layout: "head", purpose: "slide", background: "light", caption: true },
-  ...{ footer: false, sweep: "layers", held: "layer", pack: "float16" },
+  ...{ kind: "png", table: "npz", layout: "head", width: "slide", background: "light", caption: true },
+  ...{ map: "heat", sweep: "layers", held: "layer", pack: "float16" },
 };
 
 function answerTo(path) {
@@ -174,14 +152,6 @@ test("a film is asked for with the key, and moves in the preview", async () => {
   assert.equal(releasedAddresses.length, 1, "the blob is let go when another preview is there");
 });
 
-test("the size of a living figure is told", async () => {
-  const sheet = await openSheet();
-  await sheet.choose("kind", "html");
-  assert.equal(sheet.find(".export-note").textContent, "One file of 1 MB.");
-  await sheet.choose("kind", "png");
-  assert.equal(sheet.find(".export-note").textContent, "");
-});
-
 test("the old preview stays until the new one is there, and what is not wanted any more is cancelled", async () => {
   const sheet = await openSheet();
   const previewBefore = sheet.find("img");
@@ -206,16 +176,6 @@ test("the old preview stays until the new one is there, and what is not wanted a
   assert.ok(slowSheet.find("img"));
 });
 
-test("a closed sheet asks nothing more and lets its picture go", async () => {
-  const sheet = await openSheet({ words: { mine: "abc", model: "bundled" } });
-  const { src } = sheet.find("img");
-  sheet.controller.abort();
-  assert.deepEqual(releasedAddresses, [src]);
-  const slowSheet = await openSheet({}, { hold: true });
-  slowSheet.controller.abort();
-  assert.ok(calls.at(-1).options.signal.aborted);
-});
-
 test("a refusal is a sentence in the sheet", async () => {
   const sentence = "This browser's picture is not there.";
   const sheet = await openSheet(
@@ -236,13 +196,6 @@ test("where a preview can't be drawn the server says why", async () => {
   assert.equal(sheet.status(), sentence);
   assert.equal(calls.at(-1).path, "figure.png?head");
   assert.equal(calls.at(-1).options.method, "GET");
-});
-
-test("a wait is a sentence in the sheet", async () => {
-  const sheet = await openSheet({ words: { mine: "abc", model: "bundled" } }, { hold: true });
-  calls.at(-1).options.onWait(2);
-  assert.equal(sheet.status(), "Waiting: 2 people before you");
-  for (const { resolve } of calls) resolve?.();
 });
 
 test("a download asks for the whole file and goes on when the sheet closes", async () => {
@@ -271,12 +224,4 @@ test("a choice of one sheet is chosen again in the next", async () => {
   await sheet.choose("kind", "svg");
   await openSheet();
   assert.equal(new URLSearchParams(calls.at(-1).path.split("?")[1]).get("kind"), "svg");
-});
-
-test("a choice keeps the focus while its options are drawn again", async () => {
-  const sheet = await openSheet();
-  const input = sheet.find('input[value="webp"]');
-  input.focus();
-  await sheet.choose("kind", "webp");
-  assert.equal(document.activeElement, input);
 });

@@ -2,20 +2,12 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mock, test } from "node:test";
+import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
 import { ask, ownKey, Refusal } from "../../../playground/microscope/shell/http.js";
 import { MICROSCOPE } from "../support.mjs";
-import { aServer, json, paths, waitAnswer } from "./browser.mjs";
-
-mock.timers.enable({ apis: ["setTimeout"] });
-const nextTask = () => new Promise(setImmediate);
-const passTime = async (ms) => {
-  await nextTask();
-  mock.timers.tick(ms);
-  await nextTask();
-};
+import { aServer, json, paths } from "./browser.mjs";
 
 test("each request says the person's key, and nothing else where nothing is given", async () => {
   const server = aServer(() => json({ ok: true }));
@@ -26,62 +18,18 @@ test("each request says the person's key, and nothing else where nothing is give
   assert.ok(!path.includes(ownKey()), "the key never stands in an address");
 });
 
-test("a request carries its body and its headers", async () => {
-  const server = aServer(() => json({}));
-  await ask("api/pictures", { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat.jpg" } });
-  const [{ method, body, headers }] = server.questions;
-  assert.deepEqual([method, body, headers["X-Playground-Name"]], ["POST", "bytes", "cat.jpg"]);
-});
-
-test("who has to wait asks again with the ticket, when told to, and hears how many come first", async () => {
-  const answers = [waitAnswer(2, "t1"), waitAnswer(1, "t2"), json({ done: true })];
-  const server = aServer(() => answers.shift());
-  const calls = [];
-  const options = { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat" } };
-  const promise = ask("api/pictures", { ...options, onWait: (peopleBefore) => calls.push(peopleBefore) });
-  await passTime(0);
-  await passTime(399);
-  assert.deepEqual([server.questions.length, calls], [1, [2]]);
-  await passTime(1);
-  assert.deepEqual([server.questions.length, calls], [2, [2, 1]]);
-  await passTime(400);
-  assert.deepEqual(await (await promise).json(), { done: true });
-  assert.deepEqual(calls, [2, 1, 0], "and that the wait is over");
-  const tickets = server.questions.map(({ headers }) => headers["X-Playground-Ticket"]);
-  assert.deepEqual(tickets, [undefined, "t1", "t2"]);
-  const bodies = server.questions.map(({ body }) => body);
-  assert.deepEqual(bodies, ["bytes", undefined, undefined], "the file is sent once");
-  assert.deepEqual([...new Set(paths(server))], ["POST api/pictures"]);
-  assert.ok(server.questions.every(({ headers }) => headers["X-Playground-Key"] === ownKey()));
-  assert.ok(server.questions.every(({ headers }) => headers["X-Playground-Name"] === "cat"));
-});
-
-test("who does not have to wait hears nothing of waiting", async () => {
-  aServer(() => json({}));
-  const calls = [];
-  await ask("api/x", { onWait: (peopleBefore) => calls.push(peopleBefore) });
-  assert.deepEqual(calls, []);
-});
-
-test("who leaves while they wait asks no more", async () => {
-  const server = aServer(() => waitAnswer(1, "t"));
-  const controller = new AbortController();
-  const promise = ask("api/x", { signal: controller.signal });
-  const rejection = assert.rejects(promise, { name: "AbortError" });
-  await passTime(0);
-  controller.abort();
-  await rejection;
-  await passTime(10_000);
-  assert.equal(server.questions.length, 1);
-});
-
-test("who leaves while the server works hears that they left, not that it is away", async () => {
-  aServer(() => new Promise(() => {}));
-  const controller = new AbortController();
-  const promise = ask("api/x", { signal: controller.signal });
-  await nextTask();
-  controller.abort();
-  await assert.rejects(promise, { name: "AbortError" });
+test("a wait that a proxy ended goes on, with the same request", async (t) => {
+  const answers = [new Response("", { status: 504 }), json({ done: true })];
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const server = aServer(() => {
+    now += 100_000;
+    return answers.shift();
+  });
+  const answer = await ask("api/pictures", { method: "POST", body: "bytes", headers: { "X-Playground-Name": "cat" } });
+  assert.deepEqual(await answer.json(), { done: true });
+  assert.deepEqual(paths(server), ["POST api/pictures", "POST api/pictures"]);
+  assert.ok(server.questions.every(({ body, headers }) => body === "bytes" && headers["X-Playground-Name"] === "cat"));
 });
 
 test("a server that does not answer is told in a sentence, with no status", async () => {
@@ -106,24 +54,11 @@ test("a refusal without a sentence says its status", async () => {
   }
 });
 
-test("a refusal ends a wait", async () => {
-  const answers = [waitAnswer(3, "t"), json({ says: "no" }, 400)];
-  aServer(() => answers.shift());
-  const calls = [];
-  const rejection = assert.rejects(ask("api/x", { onWait: (peopleBefore) => calls.push(peopleBefore) }), {
-    status: 400,
-  });
-  await passTime(0);
-  await passTime(400);
-  await rejection;
-  assert.deepEqual(calls, [3, 0]);
-});
-
 test("addresses begin at the root of the app, which may lie in a folder", async () => {
   const root = mkdtempSync(join(tmpdir(), "served-"));
   const shell = join(root, "below", "api", "app", "digest", "shell");
   mkdirSync(shell, { recursive: true });
-  for (const name of ["http.js", "notice.js"]) cpSync(join(MICROSCOPE, "shell", name), join(shell, name));
+  for (const name of ["http.js"]) cpSync(join(MICROSCOPE, "shell", name), join(shell, name));
   writeFileSync(join(shell, "package.json"), '{"type": "module"}');
   const { addressOf } = await import(pathToFileURL(join(shell, "http.js")));
   const appRoot = pathToFileURL(join(root, "below")).href;

@@ -49,20 +49,6 @@ test("a description that is a person's own, or that failed, is asked for each ti
   assert.equal(server.questions.length, 3);
 });
 
-test("sixty descriptions are kept, the oldest goes, and all go where the page is told to forget", async () => {
-  const server = aServer(() => json(description()));
-  const source = aSource();
-  for (let n = 0; n < 61; n++) await source.open({ sample: `s${n}` });
-  await source.open({ sample: "s1" });
-  await source.open({ sample: "s60" });
-  assert.equal(server.questions.length, 61, "these are kept");
-  await source.open({ sample: "s0" });
-  assert.equal(server.questions.length, 62, "the first had to go");
-  source.forget();
-  await source.open({ sample: "s60" });
-  assert.equal(server.questions.length, 63);
-});
-
 test("each part of a trace has an address of its own", async () => {
   const matrix = container({}, { matrix: ["float32", [2], [1, 2]] });
   const server = aServer(({ path }) =>
@@ -143,37 +129,19 @@ test("a photograph that the server has forgotten is brought again, and asked for
   const server = aServer(() => answers.shift());
   const sentAgain = [];
   const { signal } = new AbortController();
-  const onWait = () => {};
-  const source = aSource({ onWait, bringAgain: async (id, options) => sentAgain.push([id, options]) });
+  const source = aSource({ bringAgain: async (id, options) => sentAgain.push([id, options]) });
   const trace = await source.open({ mine: "ab" }, { signal });
   assert.equal(trace.digest, "d");
   const [[id, { asked: askedAt, ...options }]] = sentAgain;
-  assert.deepEqual([id, options], ["ab", { signal, onWait }]);
+  assert.deepEqual([id, options], ["ab", { signal }]);
   assert.ok(askedAt <= performance.now(), "when the server was asked");
   assert.deepEqual(paths(server), ["GET api/trace?mine=ab", "GET api/trace?mine=ab"]);
-});
-
-test("a photograph that is forgotten again at once is not brought a second time", async () => {
-  const server = aServer(forgottenAnswer);
-  let sendCount = 0;
-  const source = aSource({ bringAgain: async () => ++sendCount });
-  await assert.rejects(source.open({ mine: "ab" }), { status: 404, says: "The server has forgotten it." });
-  assert.deepEqual([sendCount, server.questions.length], [1, 2]);
 });
 
 test("a photograph that this browser has not kept is not asked for again", async () => {
   const server = aServer(forgottenAnswer);
   await assert.rejects(aSource().open({ mine: "ab" }), { status: 404 });
   assert.equal(server.questions.length, 1);
-});
-
-test("another refusal brings nothing again", async () => {
-  for (const status of [400, 404, 410, 500]) {
-    const server = aServer(() => json({ says: "no" }, status));
-    let sendCount = 0;
-    await assert.rejects(aSource({ bringAgain: async () => ++sendCount }).open({ mine: "ab" }), { status });
-    assert.deepEqual([sendCount, server.questions.length], [0, 1]);
-  }
 });
 
 test("every question is ended with its signal", async () => {

@@ -74,15 +74,6 @@ test("weights that were damaged on their way are dropped, and the error says so"
   assert.deepEqual(await openStore().read("dino"), BYTES);
 });
 
-test("a browser without storage has the weights for as long as the page", async () => {
-  delete globalThis.caches;
-  const requests = aHost();
-  const keptWeights = openStore();
-  assert.deepEqual(await keptWeights.read("dino"), BYTES);
-  assert.deepEqual(await keptWeights.read("dino"), BYTES);
-  assert.deepEqual(requests, [null]);
-});
-
 test("a download says how far it is and can be ended, and pieces of a former version are dropped", async () => {
   const stored = aStorage();
   stored.set("https://host.test/dino-0.bin?piece=0", new Response("old"));

@@ -24,15 +24,6 @@ test("a key is made once, is kept by the browser, and found again at the next vi
   assert.equal((await aVisit()).ownKey(), key);
 });
 
-test("no two browsers make the same key", async () => {
-  const keys = new Set();
-  for (let n = 0; n < 20; n++) {
-    localStorage.clear();
-    keys.add((await aVisit()).ownKey());
-  }
-  assert.equal(keys.size, 20);
-});
-
 test("a class link keeps its key only as long as the tab, and leaves the browser's own alone", async () => {
   const albumKey = (await aVisit()).ownKey();
   goTo("/microscope?class=yes");
@@ -54,15 +45,6 @@ test("only the address of a class link keeps to its tab", async () => {
   ]) {
     goTo(address);
     assert.equal(onlyThisTab(), isExpected, address);
-  }
-});
-
-test("a stored text that is no key is replaced by a key", async () => {
-  for (const stored of ["", "short", "a".repeat(65), `${"a".repeat(30)}\n`, "ä".repeat(30), "a b".repeat(10)]) {
-    localStorage.setItem(STORAGE_KEY, stored);
-    const key = (await aVisit()).ownKey();
-    assert.match(key, PATTERN);
-    assert.equal(localStorage.getItem(STORAGE_KEY), key, stored);
   }
 });
 

@@ -3,16 +3,7 @@ import { afterEach, beforeEach, test } from "node:test";
 
 import { Window } from "happy-dom";
 
-import {
-  cardOfModel,
-  downloadModel,
-  factsOfModel,
-  fillModels,
-  groupsOfModels,
-  showFetching,
-  wordsOfFetching,
-  wordsOfSearch,
-} from "../../../playground/microscope/shell/models.js";
+import { cardOfModel, downloadModel, fillModels, showFetching } from "../../../playground/microscope/shell/models.js";
 
 const CARD = {
   title: "CLIP",
@@ -106,40 +97,11 @@ afterEach(async () => {
   document.body.replaceChildren();
 });
 
-test("cards stand in two groups, and a group without cards is left out", () => {
-  const groupNames = (cards) => groupsOfModels(cards).map(({ heading, group }) => [heading, group.map((c) => c.name)]);
-  assert.deepEqual(groupNames([CLIP, OURS, DINO]), [
-    ["On this machine", ["bundled", "dino"]],
-    ["To fetch once", ["clip"]],
-  ]);
-  assert.deepEqual(groupNames([OURS]), [["On this machine", ["bundled"]]]);
-});
-
-test("a card says what is known of a model and nothing of what is not", () => {
-  assert.equal(factsOfModel(CLIP), "for photographs · 345 MB · MIT");
-  assert.equal(factsOfModel({ suits: "", megabytes: 0, licence: "" }), "");
-});
-
 test("a card says what was assumed of a model, as text", () => {
   const linesOf = (card) => [...cardOfModel(card, null).querySelectorAll("small")].map((item) => item.textContent);
   const assumed = "Assumed: mean 0.5 0.5 0.5. <b>leaves.json</b> beside its file says otherwise.";
   assert.deepEqual(linesOf({ ...CLIP, assumed }), ["for photographs · 345 MB · MIT", assumed]);
   assert.deepEqual(linesOf({ ...CLIP, assumed: "" }), ["for photographs · 345 MB · MIT"]);
-});
-
-test("a search that finds nothing says what to do", () => {
-  assert.match(wordsOfSearch(0), /fewer words/);
-  assert.equal(wordsOfSearch(3), "3 found");
-});
-
-test("the line says how far a model is, and only what is known", () => {
-  const words = (progress, trouble) => wordsOfFetching({ card: CLIP, progress, trouble });
-  assert.equal(words(null), "CLIP: looking for it");
-  assert.equal(words(STARTED), "CLIP: looking for it");
-  assert.equal(words(HALFWAY), "CLIP: 3 of 8 MB");
-  assert.equal(words({ ...ARRIVED, over: false }), "CLIP: loading it");
-  assert.equal(words(HALFWAY, "The disk is full."), "CLIP: The disk is full.");
-  assert.equal(words(HALFWAY, "CLIP could not be fetched."), "CLIP could not be fetched.");
 });
 
 test("a model is asked for until it is there, and each answer is told", async () => {
@@ -149,14 +111,6 @@ test("a model is asked for until it is there, and each answer is told", async ()
   await downloadModel(server.ask, "clip", (item) => toldStates.push(item));
   assert.deepEqual(toldStates, [STARTED, HALFWAY, ARRIVED]);
   assert.deepEqual(server.requests, [`POST ${FETCHING}`, `GET ${FETCHING}`, `GET ${FETCHING}`]);
-});
-
-test("the trouble on the server is the sentence of the refusal", async () => {
-  server.answers[`POST ${FETCHING}`] = { ...HALFWAY, over: true, trouble: "The disk is full." };
-  await assert.rejects(
-    downloadModel(server.ask, "clip", () => {}),
-    { says: "The disk is full." },
-  );
 });
 
 test("a request that the server has dropped is made anew", async () => {
@@ -188,15 +142,6 @@ test("the server is told once that a person gives up", async () => {
   assert.deepEqual(server.requests, [`POST ${FETCHING}`, `DELETE ${FETCHING}`]);
 });
 
-test("the chosen model is marked, and follows the choice", async () => {
-  fillBox();
-  await until(() => button("bundled"), "no card is drawn");
-  const markedModels = () => [...box.querySelectorAll("[aria-current]")].map((item) => item.dataset.model);
-  assert.deepEqual(markedModels(), ["bundled"]);
-  choice.set({ model: "dino" });
-  assert.deepEqual(markedModels(), ["dino"]);
-});
-
 test("a model that is here is chosen at once, and the sheet closes", async () => {
   fillBox();
   await until(() => button("dino"), "no card is drawn");
@@ -204,13 +149,6 @@ test("a model that is here is chosen at once, and the sheet closes", async () =>
   assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
   assert.equal(closeCount, 1);
   assert.ok(!server.requests.some((item) => item.includes("fetching")), server.requests);
-});
-
-test("the model that the app chose is kept when the person chooses it too", async () => {
-  fillBox();
-  await until(() => button("bundled"), "no card is drawn");
-  button("bundled").click();
-  assert.deepEqual(choice.changes, [{ model: "bundled", chose: true }]);
 });
 
 test("a model to fetch is chosen when it is there and not before", async () => {
@@ -354,11 +292,6 @@ test("only quick models have a small picture, which is the page's", async () => 
   await until(() => box.querySelector("img"), "there is no small picture");
   const previews = server.requests.filter((item) => item.includes("preview"));
   assert.deepEqual(previews, ["GET api/preview?mine=abc&model=bundled"]);
-});
-
-test("a small picture that can't be had leaves no hole", async () => {
-  fillBox();
-  await until(() => button("bundled") && !box.querySelector(".model-look"), "its place stays");
 });
 
 test("the Tab key stops once at the cards, at the chosen one; arrows move within them", async () => {

@@ -13,10 +13,6 @@ const buttons = () => [...box().querySelectorAll("button")];
 
 beforeEach(() => forgetNotice());
 
-test("before anything was said there is nothing to forget", () => {
-  assert.equal(box(), null);
-});
-
 test("a sentence is told to a screen reader, as text and not as part of the page", () => {
   notify("<img src=x onerror=alert(1)> can't be read");
   assert.equal(box().getAttribute("role"), "status");
@@ -62,16 +58,4 @@ test("a notice that offers an action stays until the action is taken or the noti
   notify("again", { action });
   buttons()[1].click();
   assert.deepEqual([actCount, shownText()], [1, null]);
-});
-
-test("a notice that an action gives is not closed with the action's own", () => {
-  notify("one", { action: { label: "go on", act: () => notify("two") } });
-  buttons()[0].click();
-  assert.equal(shownText(), "two");
-});
-
-test("an empty sentence closes the notice", () => {
-  notify("one", { action: { label: "x", act() {} } });
-  notify("");
-  assert.equal(shownText(), null);
 });

@@ -66,12 +66,6 @@ test("the same picture in another model keeps the locked patch, not the layer", 
   assert.deepEqual(viewFor(largeTrace, TABBY_TRACE, VIEW), { query: "1,2", locked: true, scale: "off", what: "value" });
 });
 
-test("the view that was given is not changed", () => {
-  const viewBefore = { ...VIEW };
-  viewFor(MEADOW_TRACE, TABBY_TRACE, VIEW);
-  assert.deepEqual(VIEW, viewBefore);
-});
-
 // ------------------------------------------------------------------------------------------------------------- advice
 
 const OURS = { model: "bundled", title: "our small ViT" };

@@ -41,11 +41,6 @@ test("a file alone is taken whatever it seems to be: the server says what is wro
   assert.deepEqual(picturesAmong(null), []);
 });
 
-test("no more pictures are taken than the browser keeps", () => {
-  const manyFiles = Array.from({ length: 30 }, (_, i) => aFile(`${i}.jpg`));
-  assert.equal(picturesAmong(manyFiles).length, 8);
-});
-
 test("on a phone the camera comes first, beside a plain chooser of several files", () => {
   const { inputs } = onPhone(() => aSheet());
   const inputKinds = inputs.map((input) => [input.getAttribute("capture"), input.multiple]);
@@ -53,22 +48,6 @@ test("on a phone the camera comes first, beside a plain chooser of several files
     ["environment", false],
     [null, true],
   ]);
-});
-
-test("on a computer there is one chooser of files, of several at once", () => {
-  const { inputs } = aSheet();
-  assert.deepEqual(
-    inputs.map((input) => [input.getAttribute("capture"), input.multiple]),
-    [[null, true]],
-  );
-});
-
-test("CIFAR-10 by number stands there only where the server has it", () => {
-  assert.equal(aSheet().box.querySelector("fieldset"), null);
-  assert.match(
-    aSheet({ labelled: { count: 60000, what: "pictures" } }).box.querySelector("legend").textContent,
-    /60,000/,
-  );
 });
 
 test("of the numbers that are chosen while one is on its way, only the last is asked for", async () => {
@@ -93,21 +72,6 @@ test("of the numbers that are chosen while one is on its way, only the last is a
   assert.deepEqual(requests, [3, 5]);
 });
 
-test("a number that is typed beyond the last one means the last one", async () => {
-  const requests = [];
-  const takeLabelled = async (number) => ({ title: String(requests.push(number)) });
-  const numberField = aSheet({ labelled: { count: 100, what: "pictures" }, takeLabelled }).box.querySelector(
-    "fieldset input[type=number]",
-  );
-  const typedTexts = ["1000000", "-7", "many"];
-  for (const [i, value] of typedTexts.entries()) {
-    numberField.value = value;
-    numberField.dispatchEvent(new page.Event("change"));
-    await until(() => requests.length === i + 1, `the question for ${value}`);
-  }
-  assert.deepEqual(requests, [99, 0, 0]);
-});
-
 test("a file that is too large, and that the browser can't make smaller, is refused with its size", async () => {
   const file = { name: "huge.tif", size: 45e6, type: "image/tiff" };
   await assert.rejects(shrinkIfLarge(file), (trouble) => /45 MB.*At most 32 MB/.test(trouble.says));
@@ -128,13 +92,6 @@ test("what is dropped or pasted anywhere on the page is opened, one after the ot
   toolbar.destroy();
 });
 
-test("text that is pasted stays text", () => {
-  const host = aHost();
-  const toolbar = createToolbar(aPlace(), host);
-  assert.equal(dispatchFiles("paste", []).defaultPrevented, false);
-  toolbar.destroy();
-});
-
 test("while a file is dragged over the page, the page invites it", () => {
   const toolbar = createToolbar(aPlace(), aHost());
   const invites = () => document.documentElement.classList.contains("takes-a-picture");
@@ -148,16 +105,6 @@ test("while a file is dragged over the page, the page invites it", () => {
   dispatchFiles("drop", []);
   assert.equal(invites(), false);
   toolbar.destroy();
-});
-
-test("a hidden toolbar takes no picture, and one that has ended neither", async () => {
-  const host = aHost({ hidden: true });
-  const toolbar = createToolbar(aPlace(), host);
-  assert.equal(dispatchFiles("drop", [aFile("a.jpg")]).defaultPrevented, false);
-  toolbar.update({ hidden: false });
-  toolbar.destroy();
-  assert.equal(dispatchFiles("drop", [aFile("b.jpg")]).defaultPrevented, false);
-  assert.deepEqual(host.ownPictures.opened, []);
 });
 
 test("what can't be opened is said, with its name among several, and the others are opened", async () => {

@@ -50,15 +50,6 @@ test("a photograph is sent by its name, kept in this browser, and chosen", async
   assert.equal(reports.at(-1), 1);
 });
 
-test("a long name is cut, and a missing one is replaced", async () => {
-  const server = photographServer();
-  const album = await aVisit();
-  await album.open(photograph(`${"ä".repeat(200)}.jpg`));
-  await album.open(new Blob(["pasted"]));
-  const names = server.questions.map(({ headers }) => decodeURIComponent(headers["X-Playground-Name"]));
-  assert.deepEqual(names, ["ä".repeat(60), "pasted picture"]);
-});
-
 test("a photograph that is refused is neither kept nor chosen, and its sentence is told", async () => {
   aServer(() => json({ says: "This file is no picture." }, 400));
   const album = await aVisit();
@@ -77,16 +68,6 @@ test("a photograph is on its way until it has come or was refused", async () => 
   aServer(() => json({ says: "no" }, 400));
   await assert.rejects(album.open(photograph()));
   assert.deepEqual([album.sendingCount, reports], [0, [1, 1, 0, 1, 0]]);
-});
-
-test("a photograph is shown though the browser's disk is slow", async () => {
-  photographServer();
-  const album = await aVisit();
-  await album.read();
-  globalThis.indexedDB = { open: () => ({}) }; // a database that never answers
-  album.open(photograph());
-  await new Promise((resolve) => setTimeout(resolve));
-  assert.deepEqual([choice.now.mine, album.sendingCount, numbersOf(album.list)], [idOf(1), 0, [1]]);
 });
 
 test("of two photographs on their way the last one is shown, though its answer comes first", async () => {
@@ -127,17 +108,6 @@ test("a reload brings the photographs back, the latest last", async () => {
   assert.equal(reports.length, 1);
 });
 
-test("together with a photograph that could not be kept there are no more than eight", async () => {
-  photographServer();
-  const formerVisit = await aVisit();
-  for (let n = 0; n < 8; n++) await formerVisit.open(photograph());
-  database.full = true;
-  const album = await aVisit();
-  await album.open(photograph());
-  await album.read();
-  assert.deepEqual([album.list.length, numbersOf(album.list).at(-1)], [8, 9]);
-});
-
 test("a class link reads nothing from this browser and keeps nothing in it", async () => {
   photographServer();
   await (await aVisit()).open(photograph());
@@ -159,27 +129,13 @@ test("a browser that keeps nothing keeps the photographs as long as the page", a
   assert.deepEqual(numbersOf(album.list), [1]);
 });
 
-test("a late answer to a request from before the photograph came again does not send it a second time", async () => {
-  const server = photographServer();
-  const album = await aVisit();
-  await album.open(photograph());
-  const askedAt = performance.now();
-  assert.equal(await album.bringAgain(idOf(1), { asked: askedAt }), true);
-  assert.equal(await album.bringAgain(idOf(1), { asked: askedAt }), true);
-  assert.equal(server.questions.length, 2, "the answer was on its way while the picture was");
-  await new Promise((resolve) => setTimeout(resolve, 2));
-  assert.equal(await album.bringAgain(idOf(1), { asked: performance.now() }), true);
-  assert.equal(server.questions.length, 3, "forgotten once more");
-});
-
 test("a photograph that the server has forgotten is sent again, by its name", async () => {
   const server = photographServer();
   const album = await aVisit();
   const file = photograph();
   await album.open(file);
   const reloadedAlbum = await aVisit();
-  const ignoreWait = () => {};
-  assert.equal(await reloadedAlbum.bringAgain(idOf(1), { onWait: ignoreWait }), true);
+  assert.equal(await reloadedAlbum.bringAgain(idOf(1)), true);
   const { method, path, headers, body } = server.questions.at(-1);
   const name = decodeURIComponent(headers["X-Playground-Name"]);
   assert.deepEqual([method, path, name], ["POST", "api/pictures", `photo ${idOf(1)}`]);
@@ -195,13 +151,6 @@ test("a photograph that several parts miss at once is sent once; later, again", 
   assert.deepEqual([results, server.questions.length], [[true, true, true], 2]);
   await album.bringAgain(idOf(1));
   assert.equal(server.questions.length, 3);
-});
-
-test("a photograph that this browser has not kept can't be brought again", async () => {
-  const server = photographServer();
-  const album = await aVisit();
-  assert.equal(await album.bringAgain(idOf(1)), false);
-  assert.equal(server.questions.length, 0);
 });
 
 test("a labelled picture is asked for by its number, the first time and again", async () => {
@@ -221,25 +170,4 @@ test("forgetting empties page, browser and server, and shows a sample", async ()
   assert.deepEqual([album.list, database.kept(), choice.now.mine, choice.now.sample], [[], [], null, "tabby"]);
   assert.equal(requestsTo(server).at(-1), FORGET_REQUEST);
   assert.equal(await album.bringAgain(idOf(1)), false, "nothing brings it back");
-});
-
-test("forgetting leaves a sample on view, without the photograph beside it", async () => {
-  photographServer();
-  const album = await aVisit();
-  await album.open(photograph());
-  choice.set({ sample: "meadow", beside: { mine: idOf(1) } });
-  await album.forget();
-  assert.deepEqual([choice.now.sample, choice.now.beside], ["meadow", null]);
-  choice.set({ beside: { model: "large" } });
-  await album.forget();
-  assert.deepEqual(choice.now.beside, { model: "large" }, "what is no photograph stays");
-});
-
-test("forgetting empties page and browser even if the server is away", async () => {
-  photographServer();
-  const album = await aVisit();
-  await album.open(photograph());
-  aServer(() => Promise.reject(new TypeError("Failed to fetch")));
-  await album.forget();
-  assert.deepEqual([album.list, database.kept()], [[], []]);
 });

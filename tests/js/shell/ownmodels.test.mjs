@@ -90,18 +90,6 @@ test("a dropped model is called after its file, chosen, and its worker ends", as
   assert.match(shownText(), /^mine is here/);
 });
 
-test("another of the same name gets a number, and no name of the page's own is taken", async () => {
-  const page = aPage();
-  for (const name of ["bundled", "mine", "mine"]) await page.own.open({ files: [fileOf(`${name}.safetensors`)] });
-  assert.deepEqual(page.chosen, ["bundled (2)", "mine", "mine (2)"]);
-});
-
-test("only the last three are kept, for each takes memory", async () => {
-  const page = aPage();
-  for (const name of ["a", "b", "c", "d"]) await page.own.open({ files: [fileOf(`${name}.safetensors`)] });
-  assert.deepEqual(Object.keys(page.cards), ["bundled", "b", "c", "d"]);
-});
-
 test("what is assumed is told until the notice is closed, and what a person says instead is taken", async () => {
   const page = aPage();
   const files = [fileOf("mine.safetensors", { withConfig: false })];
@@ -127,14 +115,6 @@ test("what is wrong is said in a sentence, and nothing is lost", async () => {
   assert.match(shownText(), /^noise\.safetensors is not a readable safetensors file/);
   assert.deepEqual(page.chosen, ["mine"]);
   assert.deepEqual(Object.keys(page.cards), ["bundled", "mine"]);
-});
-
-test("a worker that dies says so", async () => {
-  const page = aPage();
-  const promise = page.own.open({ files: [] });
-  page.workers[0].break();
-  assert.equal(await promise, null);
-  assert.match(shownText(), /too little memory/);
 });
 
 test("the model that is dropped last is the one that opens", async () => {

@@ -71,35 +71,11 @@ test("the arrow keys move the focus, Home and End go to the ends, and nothing is
   );
 });
 
-test("no button is made anew when something else is chosen, or another own picture comes", async () => {
-  const { host, buttons } = aStrip({ own: OWN_PICTURES });
-  const buttonsBefore = buttons();
-  host.choice.set({ sample: "flock" });
-  await host.ownPictures.open({ name: "third.jpg" });
-  const buttonsAfter = new Set(buttons());
-  assert.equal(buttonsAfter.size, buttonsBefore.length + 1);
-  assert.deepEqual(
-    buttonsBefore.filter((button) => !buttonsAfter.has(button)),
-    [],
-  );
-});
-
 test("an own picture that comes while another is in focus takes no focus away", async () => {
   const { host, strip, buttons } = aStrip({ own: OWN_PICTURES });
   buttons()[3].focus();
   await host.ownPictures.open({ name: "third.jpg" });
   assert.equal(focusedKey(strip), "meadow");
-});
-
-test("the hint is the title, the name is what a screen reader says", () => {
-  const { buttons } = aStrip({ own: [OWN_PICTURES[0]] });
-  const labels = buttons()
-    .slice(0, 2)
-    .map((button) => [button.title, button.querySelector("img").alt]);
-  assert.deepEqual(labels, [
-    ["Yours: first.jpg", "Yours: first.jpg"],
-    ["Tabby. Look at one eye", "Tabby"],
-  ]);
 });
 
 test("the × forgets all own pictures, goes with them, and leaves the focus in the strip", () => {
@@ -112,14 +88,6 @@ test("the × forgets all own pictures, goes with them, and leaves the focus in t
   assert.deepEqual(keys(), ["tabby", "meadow", "flock"]);
   assert.equal(forgetButton.hidden, true);
   assert.equal(focusedKey(strip), "tabby");
-});
-
-test("the words invite, or name the own picture that is shown", () => {
-  const { host, strip } = aStrip({ own: OWN_PICTURES });
-  const words = strip.element.querySelector(".own");
-  assert.equal(words.textContent, "or drop yours");
-  host.choice.set({ mine: "b", sample: null });
-  assert.equal(words.textContent, "yours: second.jpg");
 });
 
 test("names from outside are text", async () => {

@@ -37,12 +37,6 @@ test("every page has the same bar; See alone leaves out the model", () => {
   assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
 });
 
-test("See leads from a lesson to the microscope, with the same picture and model", () => {
-  const { host, part } = aToolbar({ page: "by_hand" });
-  part(".other-face").click();
-  assert.deepEqual(host.visits, [["microscope", { sample: "tabby", model: "dino" }]]);
-});
-
 test("every part shows what is chosen, whoever chose it", () => {
   const bar = aToolbar();
   const { host, root, words, part } = bar;
@@ -53,10 +47,6 @@ test("every part shows what is chosen, whoever chose it", () => {
   assert.equal(part("select").value, "2");
   host.choice.set({ beside: null });
   assert.ok(linesOfMore(bar).includes("Compare"));
-});
-
-test("a model without a plain title goes by its name", () => {
-  assert.equal(aToolbar({ now: { model: "vit_tiny" } }).words(".more .label"), "vit_tiny");
 });
 
 test("the grid is chosen by its detail", () => {
@@ -71,14 +61,6 @@ test("the grid is chosen by its detail", () => {
   select.value = "2";
   select.dispatchEvent(new page.Event("change"));
   assert.equal(host.choice.now.detail, 2);
-});
-
-test("nothing is made anew when something is chosen or the host tells the same again", () => {
-  const { host, root, toolbar } = aToolbar();
-  const elementsBefore = [...root.querySelectorAll("button, select, option, img")];
-  host.choice.set({ sample: "flock", detail: 2 });
-  toolbar.update({ grids: structuredClone(host.grids), titles: { ...host.titles } });
-  assert.deepEqual([...root.querySelectorAll("button, select, option, img")], elementsBefore);
 });
 
 test("a button opens its sheet, which is named and has the focus; pressed again it closes", () => {
@@ -119,18 +101,6 @@ test("a press outside closes the sheet, one inside does not", () => {
   assert.equal(part(".pictures").getRootNode().activeElement, part(".pictures"));
 });
 
-test("one sheet is open at a time, and what filled the former one is told that it is over", () => {
-  let signal = null;
-  const bar = aToolbar({ sheets: { models: (_, options) => ({ signal } = options), export: () => {} } });
-  const { part, root } = bar;
-  openLine(bar, "Model");
-  assert.equal(signal.aborted, false);
-  part(".pages").click();
-  assert.equal(signal.aborted, true);
-  assert.equal(root.querySelectorAll(".sheet").length, 1);
-  assert.equal(part(".more").getAttribute("aria-expanded"), "false");
-});
-
 test("the menu has the story, each page with its number, the tour, Present, the version; links keep the choice", () => {
   const { host, part, sheet } = aToolbar();
   part(".pages").click();
@@ -159,15 +129,6 @@ test("the menu has the story, each page with its number, the tour, Present, the 
     ["by_hand", words],
     ["microscope", { ...words, tour: "1" }],
   ]);
-});
-
-test("a link that is pressed with Ctrl is the browser's: a tab of its own", () => {
-  const { host, part, sheet } = aToolbar();
-  part(".pages").click();
-  const event = new page.MouseEvent("click", { ctrlKey: true, bubbles: true, cancelable: true });
-  sheet().querySelector("a").dispatchEvent(event);
-  assert.equal(event.defaultPrevented, false);
-  assert.deepEqual(host.visits, []);
 });
 
 test("the arrow keys walk through the menu, from the page that is shown", () => {
@@ -238,25 +199,4 @@ test("what is opened from More stands under More and gives it the focus back", (
   assert.equal(part(".more").getAttribute("aria-expanded"), "true");
   pressKey(sheet(), "Escape");
   assert.equal(focused(), part(".more"));
-});
-
-test("another page closes what is open", () => {
-  const { part, sheet, toolbar } = aToolbar();
-  part(".photo").click();
-  toolbar.update({ version: "9.9" });
-  assert.ok(sheet());
-  toolbar.update({ page: "teach" });
-  assert.equal(sheet(), null);
-});
-
-test("a hidden toolbar draws nothing and stays alive; one that has ended follows nobody", () => {
-  const { host, root, toolbar, words } = aToolbar({ hidden: true });
-  assert.equal(root.hidden, true);
-  host.choice.set({ model: "small" });
-  toolbar.update({ hidden: false });
-  assert.equal(root.hidden, false);
-  assert.equal(words(".more .label"), "our small ViT");
-  toolbar.destroy();
-  assert.equal(root.childElementCount, 0);
-  assert.equal(host.listeners(), 0);
 });

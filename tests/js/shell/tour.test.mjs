@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import { LANGUAGES, SEE_WORDS } from "../../../playground/microscope/see/words.js";
 import { openFace, setPage, setView } from "../../../playground/microscope/shell/address.js";
 import { catalogue, choice } from "../../../playground/microscope/shell/choice.js";
-import { followTour, goToStep, TOUR_STEPS } from "../../../playground/microscope/shell/tour.js";
-import { CATALOGUE, goTo, withoutStorage } from "./browser.mjs";
+import { followTour, goToStep } from "../../../playground/microscope/shell/tour.js";
+import { CATALOGUE, goTo } from "./browser.mjs";
 import { page, pressKey } from "./page.mjs";
 
 Object.assign(catalogue, CATALOGUE);
@@ -33,16 +32,6 @@ beforeEach(() => {
 });
 afterEach(() => showStep(null)); // removes the card and stops the card's timer
 
-test("the tour has four steps, and no more than ninety words in each language", () => {
-  assert.equal(TOUR_STEPS.length, 4);
-  for (const language of Object.keys(LANGUAGES)) {
-    const words = TOUR_STEPS.flatMap(({ name }) =>
-      ["", "Says", "Do"].flatMap((part) => SEE_WORDS[language][`tour${name}${part}`].split(" ").filter(Boolean)),
-    );
-    assert.ok(words.length <= 90, `${language}: ${words.length}`);
-  }
-});
-
 test("a step's card says where one is, what is seen, and the one thing to do", () => {
   showStep(4);
   assert.deepEqual([".tour-count", ".tour-title", ".tour-text span", ".tour-task", '[data-go="next"]'].map(textOf), [
@@ -54,30 +43,6 @@ test("a step's card says where one is, what is seen, and the one thing to do", (
   ]);
   assert.equal(card().dataset.step, "4");
   assert.equal(document.querySelectorAll(".tour-card").length, 1);
-});
-
-test("without a step there is no card, nor on another page", () => {
-  for (const [n, name] of [
-    [null, "microscope"],
-    [1, "by_hand"],
-    [0, "microscope"],
-    [5, "microscope"],
-    ["x", "microscope"],
-    ["-1", "microscope"],
-  ]) {
-    showStep(1);
-    assert.ok(card());
-    showStep(n, name);
-    assert.equal(card(), null, `${n} on ${name}`);
-  }
-});
-
-test("the first step has no way back, the last one is the end", () => {
-  showStep(1);
-  assert.deepEqual([button("back").disabled, button("end").hidden], [true, false]);
-  showStep(4);
-  assert.deepEqual([button("back").disabled, button("end").hidden], [false, true]);
-  assert.equal(button("next").textContent, "Finish");
 });
 
 test("the card leads on and back, with the words of each step", () => {
@@ -123,16 +88,6 @@ test("who ends the tour gets back what they had before it, also after a reload",
   assert.deepEqual(navigations.at(-1), ["back", null, false], "it is told once");
 });
 
-test("a tour that was left by another way leads back to nothing old", () => {
-  setView({ layer: 5 });
-  goToStep(1, navigation);
-  showStep(1);
-  showStep(null); // the address of a link without a step
-  showStep(2);
-  button("end").click();
-  assert.deepEqual(navigations.at(-1), ["back", null, false]);
-});
-
 test("a link that says nothing but a step goes to that step's view", () => {
   goTo("/microscope?tour=2");
   showStep(2);
@@ -141,29 +96,6 @@ test("a link that says nothing but a step goes to that step's view", () => {
   goTo("/microscope?sample=tabby&tour=2");
   showStep(2);
   assert.deepEqual(navigations, [], "one that says more is shown as it is");
-});
-
-test("the last step's button ends the tour", () => {
-  showStep(4);
-  button("next").click();
-  assert.deepEqual(navigations, [["back", null, true]], "it was finished");
-});
-
-test("Escape ends the tour wherever the focus is, and only while it goes on", () => {
-  showStep(1);
-  assert.equal(pressKey(document.body, "Escape").defaultPrevented, true);
-  assert.deepEqual(navigations, [["back", null, false]]);
-  assert.equal(pressKey(document.body, "Escape").defaultPrevented, false);
-  assert.equal(navigations.length, 1);
-});
-
-test("where storage is forbidden the tour goes on, and its end leads nowhere", async () => {
-  await withoutStorage(() => {
-    goToStep(1, navigation);
-    showStep(1);
-    button("end").click();
-  });
-  assert.deepEqual(navigations, [{ tour: "1" }, ["back", null, false]]);
 });
 
 test("the focus stays on a card by whose button one steps, and is taken from no other element", () => {

@@ -254,13 +254,6 @@ test("the rollout is the product of (A + I)/2, for a patch and for all", async (
   });
 });
 
-test("features are there for every token, in sixteen bits", async () => {
-  const { source } = aSource();
-  const features = decodeHalves(await source.features(await source.open(words()), 2));
-  assert.equal(features.length, 16 * WIDTH);
-  assert.ok(features.every(Number.isFinite) && new Set(features).size > 50);
-});
-
 test("a picture that cannot be read is said, and the next one is computed", async () => {
   const { source } = aSource();
   const brokenTrace = await source.open(words({ sample: "x".repeat(UNREADABLE_SEED) }));
@@ -280,16 +273,6 @@ test("weights that did not come are fetched again when they are asked for again"
   await assert.rejects(source.layers(trace, [0]), /no network/);
   assert.ok(await source.layers(trace, [0]));
   assert.equal(attempts, 2);
-});
-
-test("after many pictures only the last passes are kept", async () => {
-  const { source, worker } = aSource();
-  const traces = [];
-  for (let n = 1; n < 8; n++) traces.push(await source.open(words({ sample: "x".repeat(n) })));
-  for (const trace of traces) await source.layers(trace, [3]).then(() => source.whole(trace, { scale: 1, cut: "" }));
-  const passesBefore = passCount(worker);
-  await source.layers(traces[0], [0]);
-  assert.equal(passCount(worker), passesBefore + 1, "the first pass had been dropped");
 });
 
 test("labels are told by how much they change, the likeliest where none does", () => {

@@ -1,1 +1,0 @@
-"""Training, for *Train two now* and the time-lapse: recipes, losses, loop, evaluation."""
