@@ -129,7 +129,7 @@ def test_every_name_command_and_lesson_is_in_the_documentation(links_of_pages, p
         assert f"<h3>attention-playground {name}<" in links_of_pages["command_line.html"].text
     assert {f"../{page.name}" for page in LESSONS} <= set(links_of_pages["learn.html"].targets)
     listed_pages = re.findall(r"^\| ([\w ]+) \| .* \|$", PAGES[DOCS / "pages" / "learn.md"], re.M)
-    assert listed_pages[1:] == [page.short for page in LESSONS]
+    assert listed_pages[1:] == [page.name.replace("_", " ").capitalize() for page in LESSONS]
     (frame,) = links_of_pages["index.html"].frames  # the frame with the living figure
     assert frame["sandbox"] == "allow-scripts allow-downloads"
     assert (published_folder / "docs" / frame["src"]).read_bytes() == LIVING_PAGE.read_bytes()

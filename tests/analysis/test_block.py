@@ -204,3 +204,10 @@ def test_the_question_on_the_loss_names_the_model_s_own_sigmoid_or_softmax(multi
 )
 def test_the_sentence_on_one_half_is_true(percentages, sentence):
     assert block_read.above_half(percentages).strip() == sentence
+
+
+def test_two_passes_differ_with_dropout_and_without_it_have_the_model_s_logit(small_trace):
+    first_logit, second_logit = block.two_passes(small_trace, True)
+    assert first_logit != second_logit
+    likeliest = float(small_trace.logits.max())
+    assert block.two_passes(small_trace, False) == pytest.approx((likeliest, likeliest), rel=1e-4)

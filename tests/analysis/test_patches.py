@@ -21,6 +21,7 @@ from playground.analysis.patches import (
     without_positions,
 )
 from playground.numbers import percent
+from playground.pictures import images
 from playground.vit import VisionTransformer
 
 
@@ -127,3 +128,12 @@ def test_shuffled_patches_change_attention_only_with_positions(small, picture):
 def test_scores_of_rotated_queries_and_keys_depend_on_the_offset_alone():
     rotated_range, added_range = patches.score_ranges_at_one_offset((9, 12))
     assert rotated_range < 1e-3 < 1 < added_range
+
+
+def test_the_answers_of_three_colours_and_the_bias_sum_to_a_number_of_the_token(small, picture):
+    answers = patches.answers_by_channel(small, picture, [5, 7], (2, 3))
+    c, size = small.config, patches.small_size(small, picture)
+    pixels = images.model_input(picture, size, c.mean, c.std, c.interpolation)
+    with torch.no_grad():
+        token = small.patch_embed(pixels)[0, 2 * (size[1] // c.patch_size) + 3]
+        torch.testing.assert_close(answers.sum(1), token[[5, 7]], atol=1e-4, rtol=0)

@@ -46,3 +46,11 @@ def test_product_flops_are_what_torch_counts_and_linear_attention_needs_no_table
     assert torch.allclose((q @ k.mT) @ v, q @ (k.mT @ v), rtol=1e-4)
     standard_products, _, linear_products = two_ways.product_flops(dim, window, dim)
     assert standard_products == linear_products
+
+
+def test_any_convolution_is_unfold_multiply_fold(picture):
+    result = two_ways.unfolding_results(picture)
+    assert [(unfolding.kernel, unfolding.stride) for unfolding in result] == [(3, 1), (3, 2), (16, 16)]
+    for unfolding in result:
+        assert unfolding.apart < 1e-4 * unfolding.typical * 10, unfolding
+        assert unfolding.columns == (3 * unfolding.kernel**2, unfolding.answer[0] * unfolding.answer[1])

@@ -159,13 +159,14 @@ def test_every_idea_names_a_page_and_a_test_that_exist():
     from playground.ui.pages import LESSONS
 
     root, rows = Path(__file__).parent.parent.parent, []
+    names = tuple(page.name.replace("_", " ").capitalize() for page in LESSONS)
     for line in (TEACHING / "ideas.md").read_text(encoding="utf-8").splitlines()[4:]:
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
     assert len(rows) > 20
     for idea, page, test in rows:
         scene = page.removeprefix("Story ")
-        assert scene in map(str, range(1, 13)) or any(page.startswith(lesson.short) for lesson in LESSONS), idea
+        assert scene in map(str, range(1, 13)) or page.startswith(names), idea
         file, _, name = test.partition("::")
         assert (root / file).is_file(), idea
         assert not name or f"def {name}(" in (root / file).read_text(encoding="utf-8"), test
-    assert all(any(page.startswith(lesson.short) for _, page, _ in rows) for lesson in LESSONS)
+    assert all(any(page.startswith(name) for _, page, _ in rows) for name in names)
