@@ -84,7 +84,7 @@ def test_a_figure_and_its_numbers_state_the_correlation_with_blanking(what, smal
         f"on this picture: {foretold.correlation:.2f} ({foretold.blocks} blocks, by the mean colour; a random map"
     )
     assert sentence in saved_text(trace, tmp_path / "c.txt", what=what)
-    assert f"{foretold.correlation:.2f} on this picture" in saved_text(trace, tmp_path / "c.csv", what=what)
+    assert f"{foretold.correlation:.2f}, on this picture" in saved_text(trace, tmp_path / "c.csv", what=what)
 
 
 def test_a_model_with_changed_weights_is_not_looked_up_in_the_table():

@@ -141,13 +141,13 @@ def test_visitors_behind_a_proxy_are_told_apart_by_their_networks(sender_seen):
     first_visitor, second_visitor = (
         sender_seen(TRUSTED_PROXY, X_Forwarded_For=address) for address in ("203.0.113.7", "2001:db8:1:2::9")
     )
-    assert (first_visitor["address"], second_visitor["address"]) == ("203.0.113.7", "2001:db8:1:2::/64")
+    assert (first_visitor["address"], second_visitor["address"]) == ("203.0.113.7/32", "2001:db8:1:2::/64")
     assert first_visitor["behind"]
 
 
 def test_headers_of_a_direct_request_are_not_believed(sender_seen):
     sender = sender_seen(X_Forwarded_For="203.0.113.7", X_Forwarded_User="ann", X_Playground_Login="ann")
-    assert (sender["address"], sender["direct"]) == ("127.0.0.1", "")
+    assert (sender["address"], sender["direct"]) == ("127.0.0.1/32", "")
     assert sender_seen(X_Forwarded_Proto="https")["scheme"] == "http"
 
 

@@ -16,7 +16,7 @@ def test_the_library_comes_before_its_question():
     first, question, *after = (part for part in parts_of("code", "library") if not isinstance(part, Wait))
     assert isinstance(question, Ask)
     assert isinstance(first, Words)
-    assert "what you ask at the desk" in first.says
+    assert "what you ask at the desk" in first.text
     assert "easy to find, with little inside" in str(after)
 
 

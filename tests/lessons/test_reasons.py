@@ -5,6 +5,7 @@ import pytest
 
 from lessons.playing import flat_parts, parts_of
 from playground.lessons import patches_places
+from playground.lessons.made import Made
 from playground.lessons.parts import Ask
 from playground.lessons.questions import Number, Question
 from playground.lessons.registry import LESSONS
@@ -28,6 +29,8 @@ def is_near(end: float, question: Question) -> bool:
 @pytest.mark.parametrize(("name", "step"), STEPS)
 def test_both_ends_of_an_axis_have_a_reason_where_the_truth_is_elsewhere(name, step):
     for question in number_questions(name, step):
+        if isinstance(question.truth, Made):
+            continue  # the browser computes it, from the picture on view
         explained_ranges = [bounds for bounds, _ in question.tempting if not bounds[0] <= question.truth <= bounds[1]]
         for end in (question.guess.low, question.guess.high):
             is_explained = is_near(end, question) or any(low <= end <= high for low, high in explained_ranges)
