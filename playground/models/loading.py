@@ -57,9 +57,11 @@ def source_of(model: nn.Module) -> Source:
     if _is_vit_of_timm(model):
         if timm_models.why_not(model):
             raise PlaygroundError(timm_models.refusal(model))
+        _refuse_weights(model)
         name = timm_models.name_of(model)
         config = timm_models.read_config(model, name)
     elif layouts.is_hugging_face(state) or layouts.is_torchvision(state):
+        _refuse_weights(model)
         config = _read_config(model, state)
     elif library == "timm":
         raise PlaygroundError(timm_models.refusal(model))
@@ -73,12 +75,15 @@ def source_of(model: nn.Module) -> Source:
             f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
             f"torchvision, or a module that holds one; given was {name}."
         )
-    if why := why_not_weights(model):
-        raise PlaygroundError(why)
     tensors = {key: x.clone() if x.is_inference() else x.detach() for key, x in layouts.our_weights(state).items()}
     unstated = tuple(assumption for assumption in assumed_facts(config) if assumption.word in ("mean", "std"))
     difference = layouts.OWN_HEAD_REASON if layouts.has_own_head(state) else ""
     return Source(name, config, lambda: tensors, f"This {name}", assumed=unstated, readout_difference=difference)
+
+
+def _refuse_weights(model: nn.Module) -> None:
+    if why := why_not_weights(model):
+        raise PlaygroundError(why)
 
 
 def _read_config(model: Any, state: dict[str, Any]) -> Config:

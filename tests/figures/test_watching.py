@@ -9,6 +9,7 @@ import pytest
 import timm
 import torch
 from conftest import scramble
+from matplotlib.text import Text
 from torchvision import transforms
 
 import playground
@@ -168,7 +169,7 @@ def test_before_after_and_their_difference_stand_in_one_figure(model, picture, t
     watched_run = playground.watched(tmp_path / "run.trace")
     draw_arguments = {"other": watched_run.traces[-1], "layout": "change", "layer": 2, "head": 1, "query": (1, 2)}
     figure = playground.figure(watched_run.traces[0], **draw_arguments)
-    texts_drawn = " ".join(text.get_text() for axes in [figure] for text in axes.texts)
+    texts_drawn = " ".join(text.get_text() for text in figure.findobj(Text))
     for words in ("step 0", "step 4", "after less before"):
         assert words in texts_drawn, texts_drawn
     playground.save(watched_run.traces[0], tmp_path / "a.npz", **draw_arguments)

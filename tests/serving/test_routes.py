@@ -158,16 +158,6 @@ def test_a_route_reads_its_words_and_no_others(route, words_read):
     assert not unread_words, unread_words
 
 
-@pytest.mark.parametrize("route", FIGURE_ROUTES)
-def test_a_figure_knows_the_words_of_the_table_and_refuses_others(route):
-    method, path = route.split(" ")
-    with client() as http:
-        for word in (*WORDS_OF_ROUTE[route], "nonsense"):
-            answer = http.request(method, path.format(kind="csv"), params={word: "\x00"}, headers=ANNA)
-            is_unknown = "knows no word" in answer.text
-            assert is_unknown == (word == "nonsense"), (word, answer.text[:300])
-
-
 HOSTILE_VALUES = ("\x00", "../../etc/passwd", "<script>" + "é" * 300, "NaN", "1e309", "9" * 5000, "[{}]")
 
 
