@@ -11,6 +11,7 @@ from PIL import Image
 from browser.truth import assert_close, colour_row
 from browser.visitor import Visitor, with_small_picture
 from playground.analysis import by_hand
+from playground.pictures.images import fit
 from playground.samples import named
 
 FIND_DRAWING = """
@@ -111,7 +112,7 @@ def test_a_dragged_arrow_changes_the_matrix_and_the_link(read):
 def test_a_patch_attends_to_patches_of_its_colour_and_hidden_ones_get_exactly_zero(read):
     reader = read("by_hand", "sample=twins&patch=16")
     reader.until_drawn(FRIENDS)
-    rows, columns = 9, 14
+    rows, columns = (side // 16 for side in fit(sample("twins").size, 16, (224, 224)))
     reader.point(FRIENDS, "picture", 2.5 / columns, 1.5 / rows)
     hovered_state = reader.until_drawn(FRIENDS, f"r.at === {columns + 2}")
     expected_row = colour_row(sample("twins"), 16, columns + 2, hovered_state["temperature"])
