@@ -168,8 +168,8 @@ def test_lessons_follow_a_photograph_or_say_that_their_numbers_are_of_a_sample(s
     picture_element, caption_element = (
         page.locator(f"#lesson .lesson-picture {part}").last for part in ("img", "figcaption")
     )
-    waiting.until(lambda: picture_element.get_attribute("src").startswith("data:"), "the row is not shown")
-    assert caption_element.inner_text().endswith("mixes all patches")
+    waiting.until(lambda: caption_element.inner_text().endswith("mixes all patches"), "the row is not shown")
+    waiting.until(lambda: picture_element.get_attribute("src").startswith("data:"), "the row has no picture")
     layer, head = (int(number) for number in re.findall(r"(?:layer|head) (\d+)", caption_element.inner_text()))
     picture = Image.open(io.BytesIO(base64.b64decode(picture_element.get_attribute("src").partition(",")[2]))).convert(
         "RGB"
