@@ -38,7 +38,7 @@ def hostile_address(number: int) -> str:
 
 def largest_file_address(url: str) -> str:
     """The address of Plotly's script, which has several megabytes."""
-    with urllib.request.urlopen(url) as page:
+    with urllib.request.urlopen(f"{url}/api/lessons") as page:
         return "/" + re.search(r"api/page/plotly[^&]+\.js", page.read().decode())[0]
 
 
