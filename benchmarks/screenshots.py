@@ -37,12 +37,9 @@ SHOTS = {  # file -> (address, patch under the cursor, browser options)
     "see-dark": (CAT, EYE, {**DESK, "color_scheme": "dark"}),
     "see-phone": (CAT, EYE, PHONE),
     "microscope": (CAT, EYE, DESK),
-    "dark": (CAT | {"draw": "light"}, EYE, {**DESK, "color_scheme": "dark"}),
     "off": (CAT | {"curtain": "0.55"}, EYE, DESK),
     "cut": (CAT | {"cut": "11,23>9,14"}, EYE, DESK),
-    "wall": (CAT | {"beside": "wall"}, EYE, DESK),
     "compare": ({"sample": "portrait", "with": "sample:meadow", "beside": "compare"}, (6, 7), DESK),
-    "phone": (CAT, EYE, PHONE),
 }
 PAGES = ["training"]
 SHEET = "see-sizes"  # the name of one picture that shows See in windows of all WINDOW_SIZES, light and dark
@@ -75,7 +72,7 @@ def write_shot(
     else:
         visitor.hover(patch)
     visitor.page.evaluate("document.fonts.ready")
-    visitor.page.wait_for_timeout(1200)  # until Streamlit's transitions have ended
+    visitor.page.wait_for_timeout(1200)  # until transitions have ended
     visitor.until()
     visitor.page.get_by_text("running the whole network").wait_for(state="hidden")
     visitor.page.screenshot(path=file)

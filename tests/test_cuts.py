@@ -230,4 +230,4 @@ def test_a_put_of_the_command_line_gives_the_row_of_python_s_method(text, python
 def test_a_put_needs_the_picture_that_it_is_taken_from(tmp_path, capsys):
     line = ["figure", "meadow", "--model", "untrained", "-o", str(tmp_path / "x.png")]
     assert main([*line, "--cut", "residual@3"]) != 0
-    assert "name that picture, too" in capsys.readouterr().err
+    assert "name that picture, too (--with-image)" in capsys.readouterr().err

@@ -95,7 +95,7 @@ def subjects(
 
 
 class _Sheet:
-    """The figure of a content. Lengths are inches unless they are in em, the size of the type."""
+    """Draws a Content. Lengths are in inches; one em is the size of the type."""
 
     def __init__(self, spec: Spec, content: Content) -> None:
         self.spec, self.paper, self.theme = spec, spec.paper, THEMES[spec.theme]

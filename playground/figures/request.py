@@ -68,7 +68,9 @@ def with_interventions(spec: Spec, picture_trace: Trace, other: Callable[[], Tra
     from playground.analysis import interventions
 
     if spec.takes_another and spec.other_image is None:
-        raise PlaygroundError(f"{spec.cut} takes something of another picture's pass: name that picture, too.")
+        raise PlaygroundError(
+            f"{spec.cut} takes something of another picture's pass: name that picture, too (--with-image)."
+        )
     other_name = PurePath(published_spec(spec).other_image or "").stem
     other_trace = replace(other(), picture_name=other_name) if spec.takes_another else None
     with turn(picture_trace, interventions.PASSES * len(spec.puts)):

@@ -74,7 +74,7 @@ def first_habits(run: Timelapse) -> tuple[int, dict[str, list[Head]]]:
                     heads_by_kind.setdefault(kind, []).append((layer, head))
         if heads_by_kind:
             return moment.step, heads_by_kind
-    raise LookupError("No head of this run ever has a habit.")
+    raise LookupError("In this run no head gets a habit.")
 
 
 def packed_layer(run: Timelapse, layer: int, jpeg: bytes) -> bytes:

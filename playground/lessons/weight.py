@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def differs_question() -> Question:
-    """Asks in how many rows the patch with the largest weight is not the patch that adds the longest vector."""
+    """The question in how many rows one patch has the largest weight and another adds the longest vector."""
     return Question(
         "weight_differs",
         "In ▢ of 100 rows the patch with the largest weight is **not** the patch that adds the longest vector.",

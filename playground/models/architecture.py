@@ -153,7 +153,7 @@ def shown(
 
 
 def _heads(base: Config, weights: State, width: int) -> int:
-    """A norm of queries has the width of one head; without such a norm, heads are as wide as in `base`."""
+    """How many heads share the width. A norm of the queries, if there is one, is as wide as one head."""
     norm = weights.get("blocks.0.attn.q_norm.weight")
     return max(1, width // (base.width // base.heads if norm is None else len(norm)))
 

@@ -53,7 +53,7 @@ def query_phrase(query) -> str:
 
 
 def picture(name: str) -> str:
-    """The name as it is drawn, without letters that no font can have."""
+    """The file's name without lone surrogates, which no font can draw."""
     drawable = name.encode("utf-8", "replace").decode()
     return Path(drawable).name or "the picture"
 
@@ -133,7 +133,7 @@ def sides(block_sides: Sequence[int]) -> str:
     return f"blocks of {sizes}{', the smaller where more moved' if len(block_sides) > 1 else ''}"
 
 
-# What the prefix tokens take ------------------------------------------------------------------------------------------
+# Shares of prefix tokens ----------------------------------------------------------------------------------------------
 
 
 def prefix_shares(map_: Map, spec: Spec) -> str:

@@ -86,7 +86,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Content:
-    """Everything that stands on the sheet."""
+    """What a layout returns, and compose.py draws."""
 
     body: Panels | Matrix | Charts
     caption: str

@@ -189,7 +189,7 @@ export function meanRow(pack, layer, head) {
   return mean;
 }
 
-// The largest deviation of each layer's heads.
+// For each layer, the widest spread of scores among its heads.
 export async function widestOf({ report }) {
   const widest = [];
   for (const { layer, deviation } of (await report()).all) widest[layer] = Math.max(widest[layer] ?? 0, deviation);
