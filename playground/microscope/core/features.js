@@ -192,37 +192,6 @@ export function withoutOutliers(values, from, to) {
 export const PART_COUNT = 6; // number of parts of a picture, as in Trace.parts
 const MOST_KMEANS_STEPS = 50; // maximum of k-means steps
 
-// Returns an Int32Array: for each patch of the first picture, the nearest patch in the second if each is the other's
-// nearest, else −1. The arguments are features from makeFeatures.
-export function matchesOf(first, second) {
-  const count = first.tokens - first.from,
-    otherCount = second.tokens - second.from;
-  const matches = new Int32Array(count),
-    backMatches = new Int32Array(otherCount);
-  const bestCosines = new Float32Array(count).fill(-Infinity),
-    backCosines = new Float32Array(otherCount).fill(-Infinity);
-  for (let i = 0; i < count; i++) {
-    for (let j = 0; j < otherCount; j++) {
-      const cosine = dotOfVectors(
-        first.unit,
-        (first.from + i) * first.width,
-        second.unit,
-        (second.from + j) * first.width,
-        first.width,
-      );
-      if (cosine > bestCosines[i]) {
-        bestCosines[i] = cosine;
-        matches[i] = j;
-      }
-      if (cosine > backCosines[j]) {
-        backCosines[j] = cosine;
-        backMatches[j] = i;
-      }
-    }
-  }
-  return matches.map((j, i) => (backMatches[j] === i ? j : -1));
-}
-
 // The most similar token of the second picture: {nearest: that token, alike: the cosine, mutual: whether each is the
 // other's nearest}.
 export function nearestTo(first, token, second) {

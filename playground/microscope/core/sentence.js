@@ -29,8 +29,6 @@ function inParts(text, share = "", place = "") {
   return { before: capital(before), share, between, ...lastParts };
 }
 
-export const wholeSentence = ({ before, share, between, place, after }) => before + share + between + place + after;
-
 // The name of a special token, such as "CLS".
 export const prefixName = (name) => (name === "cls" || name === "dist" ? name.toUpperCase() : name);
 

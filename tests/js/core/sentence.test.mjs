@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import {
-  nearnessSentence,
-  sentenceOf,
-  summaryOf,
-  wholeSentence,
-} from "../../../playground/microscope/core/sentence.js";
+import { nearnessSentence, sentenceOf, summaryOf } from "../../../playground/microscope/core/sentence.js";
 import { WAYS } from "../../../playground/microscope/core/ways.js";
 import { WAY_WORDS } from "../../../playground/microscope/core/waytable.js";
 
@@ -47,7 +42,10 @@ test("a row's largest share is at the patch itself, in its 3 × 3 neighbourhood,
   }
 });
 
-const textOf = (facts) => wholeSentence(sentenceOf({ ...FACTS, ...facts })).replaceAll("\u00a0", " ");
+const textOf = (facts) => {
+  const { before, share, between, place, after } = sentenceOf({ ...FACTS, ...facts });
+  return (before + share + between + place + after).replaceAll("\u00a0", " ");
+};
 
 test("the sentence tells a row by its places, and says what a convolution does not reach", () => {
   assert.equal(sentenceOf(FACTS).place, "here");
