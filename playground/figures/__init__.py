@@ -5,22 +5,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playground.figures.animation import MOVING_SUFFIXES, animate
     from playground.figures.command_line import NUMBER_SUFFIXES, command
     from playground.figures.compose import draw
     from playground.figures.drawing.sheet import Drawing
     from playground.figures.drawing.spec import Spec
     from playground.figures.files import SUFFIXES, write
 
-__all__ = ["MOVING_SUFFIXES", "NUMBER_SUFFIXES", "SUFFIXES", "Drawing", "Spec", "animate", "command", "draw", "write"]
+__all__ = ["NUMBER_SUFFIXES", "SUFFIXES", "Drawing", "Spec", "command", "draw", "write"]
 
 _HOME = {
     "command": "command_line",
     "draw": "compose",
     "Drawing": "drawing.sheet",
     "Spec": "drawing.spec",
-    "animate": "animation",
-    "MOVING_SUFFIXES": "animation",
     "NUMBER_SUFFIXES": "command_line",
     "write": "files",
     "SUFFIXES": "files",

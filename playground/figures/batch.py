@@ -30,8 +30,8 @@ def add_command(commands, **parser_options) -> None:
     parser.add_argument("images", metavar="IMAGE", nargs="*", help="pictures, folders of them, or the name of a sample")
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True,
-        help="a .png, .svg, .pdf or .html file; a .gif, .webp or .png of a sweep; .npz, .csv or .json for its numbers; "
-        ".txt for its caption; for many, a folder, or a name with {image}, {layer}, {head} in it",
+        help="a .png, .svg, .pdf or .html file; .npz, .csv or .json for its numbers; .txt for its caption; for many, a "
+        "folder, or a name with {image}, {layer}, {head} in it",
     )  # fmt: skip
     groups = command_line.add_arguments(parser)
     groups["the file"].add_argument(
@@ -72,7 +72,7 @@ def _is_folder(output: str) -> bool:
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
     """Raises for impossible options before anything is traced."""
-    suffixes = figures.MOVING_SUFFIXES if spec.sweep else (*figures.SUFFIXES, *figures.NUMBER_SUFFIXES, ".txt", HTML)
+    suffixes = *figures.SUFFIXES, *figures.NUMBER_SUFFIXES, ".txt", HTML
     if not _is_folder(options.output) and Path(options.output).suffix.lower() not in suffixes:
         raise PlaygroundError(f"-o must end in {', '.join(suffixes)}; given was {options.output}.")
     layouts.of(spec).check(spec)
@@ -110,7 +110,7 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
         job_spec = replace(spec, image=image)
         job_spec = replace(job_spec, head=job_spec.look.head) if options.head is None and job_spec.look else job_spec
         layers, heads = _layers_and_heads(job_spec, options)
-        name = _namer(options, spec, has_several, len(layers) > 1, len(heads) > 1)
+        name = _namer(options, has_several, len(layers) > 1, len(heads) > 1)
         files = {}
         for layer in layers:
             for head in heads:
@@ -146,13 +146,13 @@ def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, li
     return layers, heads
 
 
-def _namer(options: argparse.Namespace, spec: Spec, has_several: bool, has_layers: bool, has_heads: bool):
+def _namer(options: argparse.Namespace, has_several: bool, has_layers: bool, has_heads: bool):
     """Returns a function that gives each figure's path. If -o is a folder, a file is named after its picture, layer and
     head; otherwise {image}, {layer} and {head} are filled into the name after -o."""
     output = options.output
     name_parts = ["{image}", *["layer-{layer}"] * has_layers, *["head-{head}"] * has_heads]
     if _is_folder(output):
-        output = str(Path(output) / ("-".join(name_parts) + (".webp" if spec.sweep else ".png")))
+        output = str(Path(output) / f"{'-'.join(name_parts)}.png")
     needed_fields = ["{image}"] * has_several + ["{layer}"] * has_layers + ["{head}"] * has_heads
     if missing_fields := [field for field in needed_fields if field not in output]:
         raise PlaygroundError(
@@ -253,14 +253,7 @@ class _Batch:
     def _make_file(self, path: Path, spec: Spec, trace, image, draw_arguments: dict) -> Path:
         if _is_html(self.options.output):
             return self._write_html(path, spec, trace, image)
-        if spec.sweep:
-            return figures.animate(path, spec, trace, image, self._frames, **draw_arguments)
         return _write(path, spec, trace, image, **draw_arguments)
-
-    def _frames(self, frames):
-        from tqdm import tqdm
-
-        return tqdm(frames, desc="frames", unit="frame", leave=False, disable=not sys.stderr.isatty())
 
     def _write_html(self, path: Path, spec: Spec, trace, image) -> Path:
         from playground.figures import html

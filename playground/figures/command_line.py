@@ -85,7 +85,6 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
             "models:bundled,dinov2-small, patches:9,7-3,4 or scales:on,off", "WHAT",
         ),
         "columns": Flag("--columns", "the same for its columns", "WHAT"),
-        "sweep": Flag("--sweep", "an animation: layers, scale, or patches:0,0-7,5-13,13", "WHAT"),
     },
     "how it looks": {
         "width": Flag(
@@ -102,7 +101,7 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
             "brightest patches)", "SHARE",
         ),
         "caption": Flag("--caption", "what is seen, in a sentence (default: yes)"),
-        "dpi": Flag("--dpi", "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)", "N"),
+        "dpi": Flag("--dpi", "dots per inch of a PNG (default: 192 for slides, 300 for papers)", "N"),
     },
     "the file": {
         "view": Flag("--view", "what else an .html begins with, as in a link: locked=true&grid=true", "TEXT"),
@@ -168,8 +167,7 @@ def needless(spec: Spec) -> set[str]:
         axes = f"{spec.rows} {spec.columns}"
         named = {"heads": "head", "layers": "layer", "patches": "query", "scales": "scale"}
         fields_ |= {field for axis, field in named.items() if axis in axes}
-    kind = (spec.sweep or "").partition(":")[0]
-    return fields_ | ({layouts.layout.SWEPT_OPTIONS[kind]} if kind in layouts.layout.SWEPT_OPTIONS else set())
+    return fields_
 
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:

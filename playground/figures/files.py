@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image, PngImagePlugin
+from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures import layouts
@@ -48,13 +48,6 @@ def file_bytes(figure: Drawing, kind: str, name: str = "") -> bytes:
 def pixels(figure: Drawing) -> Image.Image:
     """The figure's pixels as in its PNG, RGBA."""
     return Image.open(io.BytesIO(file_bytes(figure, "png"))).convert("RGBA")
-
-
-def png_text(entries: dict[str, str]) -> PngImagePlugin.PngInfo:
-    info = PngImagePlugin.PngInfo()
-    for key, value in entries.items():
-        info.add_itxt(key, value) if not value.isascii() else info.add_text(key, value)
-    return info
 
 
 # Writing to the disk.

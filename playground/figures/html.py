@@ -100,8 +100,6 @@ def check(spec: Spec) -> None:
         raise PlaygroundError("An interactive figure has no layout: leave it out, or write a .png, .svg or .pdf.")
     if spec.head in POOLINGS:
         raise PlaygroundError("An interactive figure shows one head at a time, no mean or maximum of all.")
-    if spec.sweep:
-        raise PlaygroundError("An interactive figure has no sweep: leave it out, or write a .gif, .webp or .png.")
     if not spec.way.of_heads:
         raise PlaygroundError(
             f"An interactive figure has no network to ask for {spec.what}: show what has heads, or write a .png, .svg "

@@ -18,7 +18,6 @@ from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
 from playground.figures import compose, files, layouts, request
 from playground.figures import html as export
-from playground.figures.animation import MOVING_SUFFIXES, animate
 from playground.figures.command_line import NUMBER_SUFFIXES
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import HEAT, VALUES, Spec
@@ -155,7 +154,7 @@ def save(
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
     numbers with their grid, their tokens and where they come from; .txt its caption. `options` are those of `figure`;
-    `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html holds."""
+    `layers` and `heads` choose what an .html holds."""
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
@@ -173,14 +172,12 @@ def save(
         return path
     spec = _spec(seen, layer, head, query, scale, options)
     spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
-    if spec.sweep and kind in MOVING_SUFFIXES:
-        return animate(path, spec, seen, seen.shown if image is None else image, **draw_arguments)
     if kind in NUMBER_SUFFIXES:
         return files.write_numbers(path, spec, seen, image, **draw_arguments)
     if kind == ".txt":
         return files.write_caption(path, spec, seen, image, **draw_arguments)
-    if spec.sweep or kind not in SUFFIXES:
-        suffixes = MOVING_SUFFIXES if spec.sweep else (*SUFFIXES, ".html", *NUMBER_SUFFIXES, ".txt")
+    if kind not in SUFFIXES:
+        suffixes = (*SUFFIXES, ".html", *NUMBER_SUFFIXES, ".txt")
         raise PlaygroundError(f"This is saved as {', '.join(suffixes)}; {path} ends in {path.suffix!r}.")
     return files.write(compose.draw(spec, seen, image, **draw_arguments), path)
 

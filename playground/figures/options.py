@@ -33,7 +33,6 @@ class FigureOptions(TypedDict, total=False):
     ceiling: float | None
     caption: bool
     dpi: int | None
-    sweep: str | None
     layers: Iterable[int] | Literal["all"] | None
     heads: Iterable[int] | None
     view: str

@@ -4,9 +4,8 @@ on demand."""
 from __future__ import annotations
 
 import logging
-import tempfile
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from hashlib import sha256
@@ -26,7 +25,7 @@ from playground.version import __version__
 
 MEDIA_TYPES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html; charset=utf-8",
-    "webp": "image/webp", "npz": "application/octet-stream", "csv": "text/csv; charset=utf-8",
+    "npz": "application/octet-stream", "csv": "text/csv; charset=utf-8",
     "json": "application/json",
 }  # fmt: skip
 TABLE_KINDS = ("npz", "csv", "json")
@@ -79,20 +78,9 @@ def _picture_file(subject: FigureSubject, spec: Spec, kind: str, person: Person 
 
     trace, arguments = _traces(subject, spec, person)
     spec, image = figure_words.as_typed(spec), subject.picture.image if layouts.of(spec).of_pictures else None
-    with queue.turns(queue.figures()) as give_way:
-        if spec.sweep:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / name(spec, kind)
-                figures.animate(path, spec, trace, image, lambda steps: _giving_way(steps, give_way), **arguments)
-                return path.read_bytes()
+    with queue.drawing():
         drawing = figures.draw(spec, trace, image, **arguments) if trace else figures.draw(spec)
         return files.file_bytes(drawing, kind, name(spec, kind))
-
-
-def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
-    for step in steps:
-        give_way()
-        yield step
 
 
 def _number_file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:

@@ -36,9 +36,8 @@ HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # value of the word 
 SCREEN_WORDS = tuple(choice.key for choice in VIEW_CHOICES if not choice.field)
 # words of the view that an interactive figure has and a drawn one has not
 INTERACTIVE_WORDS = tuple(key for key in SCREEN_WORDS if key not in ("beside", "curtain"))
-SWEEP_TITLES = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST_VALUE = 200  # most characters of a word's value
-MOST_DOTS, MOST_MOVING_DOTS = 5000, 1920  # most dots across: in a still; in an animation, whose frames take memory
+MOST_DOTS = 5000  # most dots across
 FIELD_DEFAULTS = {field.name: field.default for field in fields(Spec)}
 VIEW_CHOICES = {choice.key: choice for choice in VIEW_CHOICES}
 WORD_OF_FIELD = {choice.field: choice.key for choice in FIGURE_CHOICES}  # field of Spec -> word of the address
@@ -85,19 +84,13 @@ def _check(spec: Spec, kind: str) -> None:
         from playground.figures import html
 
         return html.check(spec)
-    if spec.sweep and kind != "webp":
-        raise Refused("A sweep is made as a .webp: ask for figure.webp, or leave sweep out.")
-    if kind == "webp" and not spec.sweep:
-        raise Refused("A .webp moves: add sweep=layers or sweep=scale, or ask for figure.png.")
-    if spec.sweep and spec.sweep not in SWEEP_TITLES:
-        raise Refused(f"What moves here goes through {' or '.join(SWEEP_TITLES)}; the command makes other sweeps.")
     layout = layouts.of(spec)
     layout.check(spec)
-    width_dots, limit = spec.paper.width * spec.dots, MOST_MOVING_DOTS if spec.sweep else MOST_DOTS
-    if width_dots > limit:
+    width_dots = spec.paper.width * spec.dots
+    if width_dots > MOST_DOTS:
         raise Refused(
-            f"This would be {width_dots:,.0f} dots across, and this server draws {limit:,} at most: the command makes "
-            "larger ones on your own machine."
+            f"This would be {width_dots:,.0f} dots across, and this server draws {MOST_DOTS:,} at most: the command "
+            "makes larger ones on your own machine."
         )
     if layout.compares and spec.other_image is None and spec.other_model is None:
         raise Refused(f"{NOTHING_TO_COMPARE[:-1]}: with=sample:NAME or with=model:NAME.")

@@ -57,7 +57,7 @@ def test_all_layers_and_heads_have_names_of_their_own(folder, tmp_path):
         (["--layout", "compare", "-o", "a.png"], "Name another picture or another model."),
         (["--layout", "curves", "-o", "a.png"], "it takes no picture"),
         (["--layout", "wall", "-o", "a.html"], "An interactive figure has no layout"),
-        (["--sweep", "layers", "-o", "a.pdf"], "-o must end in .gif, .webp, .png"),
+        (["-o", "a.docx"], "-o must end in .png, .svg, .pdf"),
         (["--layer", "2-0", "-o", "{layer}.png"], "The numbers of several layers go up: 0-2 instead of 2-0"),
         (["--layer", "0-30000000", "-o", "{layer}.png"], "There is no layer 30000000; they count from 0 to 5"),
         (["--layer", "0-30000000", "-o", "a.html"], "There is no layer 30000000"),

@@ -12,7 +12,7 @@ from PIL import Image
 import playground
 from playground import PlaygroundError, figures
 from playground.__main__ import _parser, main
-from playground.figures import Spec, animation, batch, files, layouts
+from playground.figures import Spec, batch, files, layouts
 from playground.figures.command_line import FLAGS, command, needless, spec_of_html
 from playground.figures.drawing.naming import published_spec
 from playground.vit import VisionTransformer
@@ -195,33 +195,3 @@ def test_weights_from_a_file_are_in_the_command(disc_folder):
     seen = playground.trace(playground.load("untrained", weights="mine.safetensors"), "disc.png")
     words = command_in(playground.save(seen, "a.png", dpi=40))
     assert words[words.index("--weights") + 1] == "mine.safetensors"
-
-
-# Animations -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("suffix", figures.MOVING_SUFFIXES)
-def test_a_sweep_through_the_layers_has_a_picture_of_each(small_trace, tmp_path, suffix):
-    file = playground.save(small_trace, tmp_path / f"a{suffix}", sweep="layers", width="column", dpi=40)
-    assert Image.open(file).n_frames == small_trace.layers
-
-
-def test_a_sweep_turns_the_scale_off_and_back_on_and_a_walk_goes_from_corner_to_corner(small_trace):
-    scales = [frame.scale for frame, _ in animation.frames(replace(SPEC, sweep="scale"), small_trace)]
-    assert (scales[0], scales[animation.SCALE_STEPS], len(scales)) == ("on", "off", 2 * animation.SCALE_STEPS)
-    assert animation.patches_on_path("0,0-2,1") == [(0, 0), (1, 0), (2, 1)]
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"sweep": "heads"}, "A sweep is layers, scale"),
-        ({"sweep": "layers", "layout": "wall"}, "does not change with the layers"),
-        ({"sweep": "scale", "what": "norm"}, "does not change with the scale"),
-        ({"sweep": "patches:0,0-1,1", "what": "norm"}, "does not change with the patches"),
-        ({"sweep": "patches:0,0-99,1"}, "There is no patch"),
-    ],
-)
-def test_an_impossible_sweep_is_refused_in_a_sentence(change, sentence, small_trace):
-    with pytest.raises(PlaygroundError, match=sentence):
-        animation.frames(replace(SPEC, **change), small_trace)

@@ -263,7 +263,6 @@ def test_without_a_picture_the_file_shows_the_traced_one_or_what_the_model_saw(s
         ({"what": "similarity"}, "no network to ask for similarity"),
         ({"whole": True, "scale": "off"}, "a whole pass with another scale is written as"),
         ({"layout": "scale"}, "has no layout"),
-        ({"sweep": "layers"}, "has no sweep"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(small_trace, picture, choice, sentence):

@@ -37,7 +37,6 @@ WIDTHS = {
     "page": Paper(178 / MM_PER_INCH, None, 8.5, 300, roomy=True),
 }
 ROOMY_WIDTH = 115  # millimetres: a figure of at least this width is laid out like a page, a narrower one like a column
-MOVING_DPI = 96
 PACK_FORMATS = ("float16", "int8")  # number formats of queries and keys in an interactive .html
 AXES = {  # an axis of a grid -> the field of Spec that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
@@ -97,7 +96,6 @@ class Spec:
     caption: bool = True
     dpi: int | None = None  # dots per inch; None: the paper's
     repeatable: bool = True  # whether a command can make the figure again: not if model or picture was only in memory
-    sweep: str | None = None  # what changes in an animation: "layers", "scale" or "patches:0,0-7,5"
     # What an interactive figure holds
     layers: tuple[int, ...] | str | None = None  # numbers or "all"; None: `layer`, or all layers if these are small
     heads: tuple[int, ...] | None = None  # numbers; None: all heads
@@ -191,7 +189,7 @@ class Spec:
 
     @property
     def dots(self) -> int:
-        return self.dpi or (MOVING_DPI if self.sweep else self.paper.dpi)
+        return self.dpi or self.paper.dpi
 
     def settled(self, trace: Trace | None, marks: bool = True) -> Spec:
         """The spec with the trace's values in place of its defaults. `marks`: whether the figure marks a query;

@@ -94,9 +94,6 @@ class Content:
     bar: Bar | None = None
 
 
-SWEPT_OPTIONS = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
-
-
 @dataclass(frozen=True)
 class Layout:
     name: str
