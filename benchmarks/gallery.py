@@ -36,7 +36,6 @@ FIGURES = {  # file -> (title, options of the command)
     "compare.png": ("Two models", f"{CAT} --layout compare --with-model bundled"),
     "drawing.png": ("A drawing, in the bundled model", "portrait"),
     "atlas.png": ("What every head does on average", "meadow --layout atlas"),
-    "curves.png": ("What the scale does to the softmax", "--layout curves"),
 }
 
 

@@ -115,7 +115,6 @@ OPTIONS_OF_FILE = {
     "the value.pdf": QUICK_OPTIONS | {"what": "value", "direction": "column"},
     "without the scale.png": QUICK_OPTIONS | {"scale": "off", "layout": "heads"},
     "side by side.png": QUICK_OPTIONS | {"layout": "convolution"},
-    "two pictures.png": QUICK_OPTIONS | {"layout": "compare", "other_image": "portrait"},
     "a grid.png": QUICK_OPTIONS | {"layout": "grid", "rows": "layers:1,4", "columns": "heads:0-2"},
     "relevance.png": QUICK_OPTIONS | {"what": "relevance"},
     "numbers.json": {"layout": "wall"},

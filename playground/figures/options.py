@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Literal, TypedDict
 
 from playground.analysis.occlusion import Filling
-from playground.pack.record import Numbers
 from playground.relevance import Method
 
 Theme = Literal["light", "dark"]
@@ -34,7 +33,5 @@ class FigureOptions(TypedDict, total=False):
     caption: bool
     dpi: int | None
     layers: Iterable[int] | Literal["all"] | None
-    heads: Iterable[int] | None
     view: str
     bare: bool
-    pack: Numbers

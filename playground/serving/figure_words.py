@@ -15,7 +15,6 @@ from playground.figures import command_line, layouts
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words, read_query
 from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, as_in_address
 from playground.figures.drawing.ways import FIRST_WAY
-from playground.figures.layouts import Layout
 from playground.figures.layouts.compare import NOTHING_TO_COMPARE
 from playground.serving import chosen, models, own_models, traces
 from playground.serving.answering import Refused
@@ -135,9 +134,7 @@ def _field_value(name: str, text: str) -> object:
 
 def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
     """The Spec of what a view shows."""
-    layout_record = _layout(layout)
-    if not layout_record.of_pictures:
-        return Spec(layout=layout, **look)
+    layout_record = layouts.of(Spec(layout=layout))
     if not {"layer", "head"} & view.keys():
         view = {**view, **chosen.opening_view(subject.picture.sample_name, subject.setup)}
     compares = layout_record.compares or Spec(cut=view.get("cut", "")).takes_another
@@ -165,10 +162,6 @@ def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "
         **(_compared_names(subject) if compares and subject.compared is not None else {}),
         **look,
     )
-
-
-def _layout(name: str) -> Layout:
-    return layouts.of(Spec(layout=name))
 
 
 def _compared_names(subject: FigureSubject) -> dict[str, str | None]:
@@ -211,7 +204,7 @@ def _name(picture: Picture) -> str:
 def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
     layout = layouts.of(spec)
-    words = address_words(subject, layout.compares or spec.takes_another) if layout.of_pictures else {}
+    words = address_words(subject, layout.compares or spec.takes_another)
     omitted = set() if kind == "html" else command_line.needless(spec)
     for name in (*WORD_OF_FIELD, *LOOK_FIELDS):
         value = getattr(spec, name)

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.command_line import repeat_command
-from playground.figures.drawing.spec import PACK_FORMATS, WIDTHS, Spec
+from playground.figures.drawing.spec import WIDTHS, Spec
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
@@ -102,9 +102,8 @@ TABLE_TITLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 WIDTH_TITLES = {"slide": "a 16:9 slide", "column": "a column of a paper, 85 mm", "page": "a page, 178 mm"}
 THEME_TITLES = {"light": "light", "dark": "dark"}
 COLOUR_TITLES = {"heat": "heat", "grey": "grey, for a print"}
-NUMBER_TITLES = {"float16": "16 bits", "int8": "8 bits, half as large"}  # kinds of numbers in PACKS -> their titles
 PREVIEW_DOTS = 960  # width of a preview
-EXPORT_WORDS = ("only", "kind", "table", "layout", "width", "background", "map", "caption", "held", "pack", "theme")
+EXPORT_WORDS = ("only", "kind", "table", "layout", "width", "background", "map", "caption", "held", "theme")
 
 
 def offers(words: Mapping[str, str], person: Person | None) -> dict:
@@ -126,7 +125,6 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "map": _option(options, "map", COLOUR_TITLES),
         "caption": options.get("caption", "true") == "true",
         "held": _option(options, "held", HELD_LAYERS),
-        "pack": _option(options, "pack", PACK_FORMATS),
     }
     spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
     return {
@@ -138,7 +136,6 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
             "background": _titled(THEME_TITLES, THEME_TITLES),
             "map": _titled(COLOUR_TITLES, COLOUR_TITLES),
             "held": _titled(HELD_LAYERS, HELD_LAYERS),
-            "pack": _titled(PACK_FORMATS, NUMBER_TITLES),
         },
         "chosen": choices,
         "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
@@ -160,8 +157,7 @@ def _read_request(words: Mapping[str, str], person: Person | None) -> tuple[Figu
 def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
     """The size of the interactive file for these words; takes some seconds."""
     subject, view, options = _read_request(words, person)
-    held, pack = _option(options, "held", HELD_LAYERS), _option(options, "pack", PACK_FORMATS)
-    choices = {"kind": "html", "held": held, "pack": pack}
+    choices = {"kind": "html", "held": _option(options, "held", HELD_LAYERS)}
     return figure_files.size_sentence(subject, _file(subject, view, choices, options.get("theme", "light"))[0], person)
 
 
@@ -170,7 +166,7 @@ def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, the
     if options["kind"] == "html":
         screen_view = urlencode({key: view[key] for key in INTERACTIVE_WORDS if key in view})
         layers = "all" if options["held"] == "all" else None
-        spec = replace(description(subject, view, pack=options["pack"], theme=theme), view=screen_view, layers=layers)
+        spec = replace(description(subject, view, theme=theme), view=screen_view, layers=layers)
         return figure_files.interactive_spec(spec), "html"
     if options["kind"] == "numbers":
         return description(subject, view, options["layout"]), options["table"]
@@ -228,11 +224,10 @@ def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: 
 
 def address(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The address below the app's root."""
-    is_private = subject.is_private and layouts.of(spec).of_pictures
     words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",
-        "method": "GET" if kind in figure_files.STILL_KINDS and not is_private else "POST",
+        "method": "GET" if kind in figure_files.STILL_KINDS and not subject.is_private else "POST",
     }
 
 

@@ -43,7 +43,7 @@ def test_only_possible_kinds_and_layouts_are_offered(client):
     data = offers(client, what="similarity", kind="html")
     assert "html" not in names(data, "kind")
     assert data["chosen"]["kind"] == "png"
-    assert names(data, "layout") == ["head", "convolution", "curves"]
+    assert names(data, "layout") == ["head", "convolution"]
 
 
 LAYOUTS_OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # the sheet cannot ask for rows and columns

@@ -74,7 +74,7 @@ def test_words_that_say_nothing_about_a_figure_are_ignored(client):
     ("words", "flags"),
     [
         ({}, ""),
-        ({"pack": "int8", "theme": "dark", "locked": "true"}, "--pack int8 --theme dark --view locked=true"),
+        ({"theme": "dark", "locked": "true"}, "--theme dark --view locked=true"),
         ({"bare": "true", "scale": "off"}, "--bare --scale off"),
     ],
     ids=str,

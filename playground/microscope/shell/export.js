@@ -13,7 +13,6 @@ const EXPORT_HEADINGS = {
   kind: "As",
   table: "File",
   held: "Holding",
-  pack: "Numbers",
   layout: "Showing",
   width: "For",
   background: "Background",
@@ -24,7 +23,7 @@ const EXPORT_LISTS = ["layout", "width"]; // drawn as a select, for they have ma
 const EXPORT_SWITCHES = ["caption"];
 const LOOK_OPTIONS = ["layout", "width", "background", "map", "caption"];
 const CHOICES_OF_KIND = {
-  html: ["kind", "held", "pack"],
+  html: ["kind", "held"],
   numbers: ["kind", "table", "layout"],
 };
 

@@ -19,9 +19,9 @@ test("the words of the view and the choices of this kind of file are asked, and 
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "numbers", table: "csv", layout: "head" },
   });
-  assert.deepEqual(wordsAsked({}, { kind: "html", pack: "int8", layout: "head" }), {
+  assert.deepEqual(wordsAsked({}, { kind: "html", held: "all", layout: "head" }), {
     ...{ sample: "flock", model: "bundled", layer: "3" },
-    ...{ kind: "html", pack: "int8" },
+    ...{ kind: "html", held: "all" },
   });
 });
 
@@ -38,11 +38,11 @@ const OFFERS = {
   ...{ kind: option("png", "svg", "html", "numbers"), table: option("npz", "csv") },
   ...{ layout: option("head", "wall"), width: option("slide", "page"), background: option("light", "dark") },
   map: option("heat", "grey"),
-  ...{ held: option("layer", "all"), pack: option("float16", "int8") },
+  ...{ held: option("layer", "all") },
 };
 const DEFAULTS = {
   ...{ kind: "png", table: "npz", layout: "head", width: "slide", background: "light", caption: true },
-  ...{ map: "heat", held: "layer", pack: "float16" },
+  ...{ map: "heat", held: "layer" },
 };
 
 function answerTo(path) {
