@@ -303,21 +303,16 @@ function drawNotes({ body, link, material }) {
 }
 
 function drawSheets({ body, material }) {
-  const { sheets, papers } = material;
-  const lines = Object.entries(sheets).map(([sheet, title]) => {
-    const anchors = papers.map((paper) => {
-      const href = addressOf(`api/teach/${sheet}-${paper}.pdf`);
-      const anchor = teachPart("a", { className: "teach-button", href, textContent: `PDF, ${paper}` });
-      anchor.download = `${sheet}-${paper}.pdf`;
-      anchor.setAttribute("aria-label", `${title}: PDF, ${paper}`);
-      return anchor;
-    });
-    return teachPart("li", {}, teachPart("span", { textContent: title }), ...(isBehindHash() ? [] : anchors));
+  const lines = Object.entries(material.sheets).map(([sheet, title]) => {
+    const href = addressOf(`api/teach/sheets/${sheet}.html`);
+    const anchor = teachPart("a", { className: "teach-button", href, download: "", textContent: "To print" });
+    anchor.setAttribute("aria-label", `${title}: to print`);
+    return teachPart("li", {}, teachPart("span", { textContent: title }), ...(isBehindHash() ? [] : [anchor]));
   });
   body.replaceChildren(
     teachPart("ul", { className: "teach-sheets" }, ...lines),
-    ...(isBehindHash() ? [needsTheApp("Sheets as PDF")] : []),
-    smallLine("`python -m playground.figures.teaching FOLDER` prints all of them."),
+    ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
+    smallLine("`python -m playground.figures.teaching FOLDER` writes all of them."),
   );
 }
 
