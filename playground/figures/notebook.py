@@ -27,6 +27,7 @@ from playground.figures.files import SUFFIXES
 from playground.figures.layouts import grid
 from playground.figures.options import Beneath, Direction, FigureOptions, Theme
 from playground.models import source
+from playground.models.given import texts_of
 from playground.pack.record import Numbers
 from playground.pictures.images import Source, open_image
 from playground.relevance import Method
@@ -258,7 +259,7 @@ def _loaded_as(seen: Trace) -> source.LoadArguments | None:
 def _is_named(seen: Trace) -> bool:
     """Whether the command line finds the trace's model by its name."""
     loaded_as = _loaded_as(seen)
-    if loaded_as is None or loaded_as.weights is not None or loaded_as.given_options.words:
+    if loaded_as is None or loaded_as.weights is not None or loaded_as.given_options:
         return False
     return seen.model in (loaded_as.model, Path(loaded_as.model).name)
 
@@ -336,7 +337,7 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,
         weights=loaded_as.weights if loaded_as else None,
-        **(loaded_as.given_options.texts if loaded_as else {}),
+        **(texts_of(loaded_as.given_options) if loaded_as else {}),
         repeatable=loaded_as is not None and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,

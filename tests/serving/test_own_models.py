@@ -78,7 +78,7 @@ def test_a_changed_description_takes_effect_at_once(folder):
 
 def test_a_wrong_description_is_refused_without_naming_its_folder(folder):
     write_description(folder, mean="grey")
-    with pytest.raises(PlaygroundError, match=r"leaves\.json: mean is a number for red, green and blue") as refusal:
+    with pytest.raises(PlaygroundError, match=r"leaves\.json can't be loaded: mean is a number for red") as refusal:
         models.load(NAME)
     assert str(folder) not in str(refusal.value)
 
@@ -90,5 +90,5 @@ def test_a_command_that_names_an_own_model_loads_it_as_the_app_does(folder, monk
         warnings.simplefilter("error", PlaygroundWarning)
         loaded_model = playground.load(NAME, device="cpu")
     assert loaded_model.config == models.load(NAME).config
-    with pytest.raises(PlaygroundError, match="has no model file called roots"):
+    with pytest.raises(PlaygroundError, match="own/roots lies in a server's folder"):
         playground.load("own/roots")
