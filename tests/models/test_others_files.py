@@ -44,28 +44,6 @@ def state_of_meta(model, registers=0, gated=False):
 SMALL = {"img_size": 70, "depth": 3, "embed_dim": 128, "num_heads": 2, "num_classes": 0}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("registers", [0, 4])
-def test_meta_s_dinov2_loads_by_its_file_alone(tmp_path, registers):
-    name = "vit_small_patch14_reg4_dinov2" if registers else "vit_small_patch14_dinov2"
-    timm_model = scramble(timm.create_model(name, **SMALL))
-    state = state_of_meta(timm_model, registers)
-    timm_copy = timm.create_model(name, **SMALL).eval()
-    timm_copy.load_state_dict(timm.models.vision_transformer.checkpoint_filter_fn(dict(state), timm_copy))
-    file = tmp_path / "dinov2_vits14_pretrain.safetensors"
-    save_file(state, file)
-    torch.save(state, tmp_path / "dinov2_vits14_pretrain.pth")
-    for path in (file, tmp_path / "dinov2_vits14_pretrain.pth"):
-        vit = playground.load(path, device="cpu")
-        with torch.no_grad():
-            torch.testing.assert_close(vit(pixels(70)), timm_copy(pixels(70)), **TOLERANCE)
-        assert vit.config.registers == registers
-        assert vit.config.mean == (0.485, 0.456, 0.406)
-    named_vit = playground.load(name, weights=file, device="cpu", num_heads=2)
-    with torch.no_grad():
-        torch.testing.assert_close(named_vit(pixels(70)), timm_copy(pixels(70)), **TOLERANCE)
-
-
 def stretched_by_meta(positions, grid):
     """Positions (side², width) on another grid, as Meta's DINOv2 without registers has it: Keys' cubic (a = −3/4)
     through the four nearest rows and columns, whose places are off by a tenth of a patch at the far end."""
