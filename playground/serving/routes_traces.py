@@ -22,7 +22,7 @@ from playground.models.names import plain_name
 from playground.pack import in_eight_bits, pack
 from playground.samples import named, start_patch
 from playground.serving import chosen, models, own_models, people, queue, traces, worked
-from playground.serving.answering import Refused, answer
+from playground.serving.answering import Refused, answered
 from playground.serving.cache import Cache
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
@@ -40,14 +40,11 @@ LARGEST_FLOAT16 = 65504  # the largest float16
 BINARY = "application/octet-stream"
 
 
-async def describe(request: Request) -> Response:
+@answered
+def describe(request: Request) -> Response:
     person = people.person_of(request)
-
-    def work() -> Response:
-        picture, setup = chosen.read(request.query_params, person)
-        return JSONResponse(trace_record(picture, setup, person), headers={"Cache-Control": "no-store"})
-
-    return await answer(request, work)
+    picture, setup = chosen.read(request.query_params, person)
+    return JSONResponse(trace_record(picture, setup, person), headers={"Cache-Control": "no-store"})
 
 
 def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
@@ -110,18 +107,15 @@ class Asked:
 def part(make: Callable[[Asked], Response]) -> Callable[[Request], Awaitable[Response]]:
     """An endpoint that answers with what `make` gives; caches may keep answers about samples."""
 
-    async def endpoint(request: Request) -> Response:
+    @answered
+    def endpoint(request: Request) -> Response:
         person = people.person_of(request)
-
-        def work() -> Response:
-            asked = Asked(request.query_params, *chosen.read(request.query_params, person), person)
-            chosen.check_digest(request.path_params["digest"], asked.picture, asked.setup)
-            response = make(asked)
-            if "Cache-Control" not in response.headers:
-                response.headers.update(FOREVER if asked.picture.is_sample else PRIVATE)
-            return response
-
-        return await answer(request, work)
+        asked = Asked(request.query_params, *chosen.read(request.query_params, person), person)
+        chosen.check_digest(request.path_params["digest"], asked.picture, asked.setup)
+        response = make(asked)
+        if "Cache-Control" not in response.headers:
+            response.headers.update(FOREVER if asked.picture.is_sample else PRIVATE)
+        return response
 
     return endpoint
 
