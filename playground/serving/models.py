@@ -239,30 +239,25 @@ class Card:
         return self.here and self.megabytes <= QUICK_MB
 
 
+def _card(
+    name: str, good_for: str, megabytes: float = 0, licence: str = "MIT", suits: str | None = None, assumed: str = ""
+) -> Card:
+    suits, licence = training_pictures(name) if suits is None else suits, licence.replace("apache", "Apache")
+    return Card(name, plain_name(name), good_for, suits, round(megabytes), licence, is_here(name), assumed)
+
+
 def cards() -> list[Card]:
     """All models on offer; those on this machine come first."""
-    our_cards = [
-        Card(
-            name, plain_name(name), good_for, training_pictures(name) if name in SHIPPED_MODELS else "", 0, "MIT", True
-        )
-        for name, good_for in OUR_MODELS.items()
-        if name not in SHIPPED_MODELS or SHIPPED_MODELS[name].exists()
-    ]
-    timm_cards = [
-        Card(
-            name, plain_name(name), fact.get("good_for", ""), training_pictures(name), fact.get("megabytes", 0),
-            fact.get("licence", "").replace("apache", "Apache"), is_here(name),
-        )
-        for name, fact in offers().items()
-    ]  # fmt: skip
-    own_cards = [
-        Card(
-            name, plain_name(name), "of this server's own", "", round(own_models.megabytes(file)), "", True,
-            assumption_line(name),
-        )
+    all_cards = [
+        _card(name, "of this server's own", own_models.megabytes(file), "", "", assumption_line(name))
         for name, file in own_models.files().items()
-    ]  # fmt: skip
-    return sorted([*own_cards, *timm_cards, *our_cards], key=lambda card: (not card.here, card.name == "untrained"))
+    ]
+    for name, fact in offers().items():
+        all_cards.append(_card(name, fact.get("good_for", ""), fact.get("megabytes", 0), fact.get("licence", "")))
+    for name, good_for in OUR_MODELS.items():
+        if name not in SHIPPED_MODELS or SHIPPED_MODELS[name].exists():
+            all_cards.append(_card(name, good_for, suits=None if name in SHIPPED_MODELS else ""))
+    return sorted(all_cards, key=lambda card: (not card.here, card.name == "untrained"))
 
 
 def search(text: str, limit: int = 12) -> list[Card]:
@@ -273,15 +268,13 @@ def search(text: str, limit: int = 12) -> list[Card]:
     names = [
         n for n in timm_models.matching_names("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)
     ]
-    cards_found = []
+    cards_found: list[Card] = []
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
         if len(cards_found) == limit:
             break
         queue.current().raise_if_left()  # raises if the person has left or typed another letter
         if card := _timm_card(name):  # None for a timm model that can't be loaded
-            size, licence = round(card.megabytes), card.licence.replace("apache", "Apache")
-            title, suits = plain_name(name), training_pictures(name)
-            cards_found.append(Card(name, title, card.good_for, suits, size, licence, is_here(name)))
+            cards_found.append(_card(name, card.good_for, card.megabytes, card.licence))
     return cards_found
 
 
