@@ -57,15 +57,14 @@ def _hub_answers(address: str) -> bool:
 
 
 def fetch(
-    repository: str, file: str, name: str, *, revision: str | None = None, offline: bool = False, again: bool = False,
-    report: type | None = None,
-) -> Path:  # fmt: skip
+    repository: str, file: str, name: str, offline: bool = False, again: bool = False, report: type | None = None
+) -> Path:
     """The path of a repository's file, for the model of this name; from the cache, or fetched unless `offline`."""
     from huggingface_hub import hf_hub_download
 
     if not offline:
         check(name)
-    options = {"revision": revision, "local_files_only": offline, "force_download": again}
+    options = {"local_files_only": offline, "force_download": again}
     try:
         return Path(hf_hub_download(repository, file, tqdm_class=report or bar(), **options))
     except Exception as error:  # the hub's library raises exceptions of several libraries

@@ -20,7 +20,6 @@ from playground.errors import PlaygroundError, warn
 from playground.models import architecture, borrowed, checking, hub, layouts, model_file, timm_models, weights_file, zoo
 from playground.models.given import Options, read_options
 from playground.models.model_file import PICKLED_WEIGHTS
-from playground.models.names import OWN_PREFIX
 from playground.models.source import Source, assumed_facts, build, notice, on_device, remember, with_options
 from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer, parts
@@ -99,7 +98,7 @@ def unwrapped(model: nn.Module) -> nn.Module:
 
 
 HUB_PREFIX, FOLDER_PREFIX = "hf-hub:", "local-dir:"  # prefixes of names, as timm writes them
-REPOSITORY_PATTERN = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
+REPOSITORY_PATTERN = re.compile(r"\w[\w.-]*/[\w.-]+", re.ASCII)
 OUR_NAMES = {"facebook/dinov2-small": "dinov2-small"}  # repository -> our name for the same weights
 
 
@@ -160,7 +159,7 @@ def resolve(
     """The Source of a model."""
     if not isinstance(model, str | os.PathLike):
         raise PlaygroundError(f"load takes a name, a file, a folder or a model; given was {type(model).__name__}.")
-    name = _app_model_file(os.fspath(model))
+    name = os.fspath(model)
     path = _path(name)
     if name and (path.is_dir() or name.startswith(FOLDER_PREFIX)):
         source = model_file.from_file(_file_of(path), options)
@@ -172,19 +171,6 @@ def resolve(
         source = zoo.resolve(name, pretrained and weights is None, offline)
         source = source if weights is not None else with_options(source, options)
     return source if weights is None else model_file.with_weights(source, Path(weights), options)
-
-
-def _app_model_file(name: str) -> str:
-    """The file of a model that the app calls own/NAME, since the app prints commands with it; else the name itself."""
-    if not name.startswith(OWN_PREFIX) or Path(name).exists():
-        return name
-    folder = os.environ.get("PLAYGROUND_MODELS_DIR")
-    file = model_file.in_folder(folder).get(name.removeprefix(OWN_PREFIX)) if folder else None
-    if file is None:
-        raise PlaygroundError(
-            f"{name} lies in a server's folder: let PLAYGROUND_MODELS_DIR name the folder that has it."
-        )
-    return str(file)
 
 
 def repository(name: str) -> bool:
@@ -270,10 +256,10 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, options: Options
     cache."""
     account, _, name = repository.partition("/")
     if account == "timm":
-        return with_options(zoo.resolve(name.split("@")[0], pretrained, offline), options)
+        return with_options(zoo.resolve(name, pretrained, offline), options)
     if not pretrained:
         raise PlaygroundError(f"{repository} is a repository of weights: pretrained=False would leave nothing of it.")
-    file = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
+    file = borrowed.hub_weights(repository)
     if file is None and repository in OUR_NAMES and borrowed.is_here(OUR_NAMES[repository]):
         source = with_options(zoo.resolve(OUR_NAMES[repository]), options)
         source = replace(source, config=replace(source.config, stretching="plain"))  # as `transformers` does
@@ -284,19 +270,14 @@ def _from_hub(repository: str, pretrained: bool, offline: bool, options: Options
 
 
 def _fetch(repository: str, offline: bool) -> Path:
-    name, _, revision = repository.partition("@")
-
-    def file(file_name: str) -> Path:
-        return hub.fetch(name, file_name, repository, revision=revision or None, offline=offline)
-
     try:
-        path = file(WEIGHTS_FILE)
+        path = hub.fetch(repository, WEIGHTS_FILE, repository, offline=offline)
     except PlaygroundError as refusal:
         try:
-            path = file(PICKLED_WEIGHTS)
+            path = hub.fetch(repository, PICKLED_WEIGHTS, repository, offline=offline)
         except PlaygroundError:
             raise refusal from None
-    for config_name in ("config.json", "preprocessor_config.json"):
+    for name in ("config.json", "preprocessor_config.json"):
         with suppress(PlaygroundError):  # a repository may lack one of these files
-            file(config_name)
+            hub.fetch(repository, name, repository, offline=offline)
     return path

@@ -110,12 +110,6 @@ def test_an_unknown_name_is_refused_with_the_nearest_that_loads(name):
         playground.load(name)
 
 
-def test_a_name_of_the_app_s_folder_says_where_it_is_found(monkeypatch):
-    monkeypatch.delenv("PLAYGROUND_MODELS_DIR", raising=False)
-    with pytest.raises(PlaygroundError, match="let PLAYGROUND_MODELS_DIR name the folder"):
-        playground.load("own/leaves")
-
-
 def test_unknown_weights_are_refused_with_those_that_are_published():
     with pytest.raises(PlaygroundError, match=r"published are .*vit_small_patch16_224\.dino"):
         playground.load("vit_small_patch16_224.dini")
