@@ -285,7 +285,7 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,
         weights=loaded_as.weights if loaded_as else None,
-        **(loaded_as.given_options.texts if loaded_as else {}),
+        **(texts_of(loaded_as.given_options) if loaded_as else {}),
         repeatable=loaded_as is not None and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,
