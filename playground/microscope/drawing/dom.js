@@ -71,6 +71,16 @@ export function makeCanvas(width, height) {
   return canvas;
 }
 
+// A canvas of RGB pixels.
+export function pixelSheet(width, height, pixels) {
+  const canvas = makeCanvas(width, height),
+    context = canvas.getContext("2d"),
+    image = context.createImageData(width, height);
+  for (let i = 0; i < width * height; i++) image.data.set([...pixels.subarray(3 * i, 3 * i + 3), 255], 4 * i);
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
 export const decodeJpeg = (bytes) => createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 
 const STILL_FRAMES = 3; // frames without movement after which toolbar and lens count as settled
@@ -135,6 +145,12 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.strokeStyle = colour;
   context.lineWidth = 2.8 * unit;
   context.strokeRect(x, y, w, h);
+}
+
+// Outlines a patch of a picture that is w × h large.
+export function outlinePatch(context, patch, [rows, columns], w, h, colour = ROLES.query) {
+  const [cw, ch] = [w / columns, h / rows];
+  outlineCell(context, (patch % columns) * cw, Math.floor(patch / columns) * ch, cw, ch, 1, colour);
 }
 
 // Explains words in a card beside them. [data-explains] holds the text. The card opens when the mouse has rested on the
