@@ -64,6 +64,26 @@ export function oneTabStop(box, itemsOf) {
   });
 }
 
+// Makes an element; a button is no submit button. fields: its class, or properties, of which `role` and names with a
+// dash are attributes.
+export function make(tag, fields = "", ...children) {
+  const element = document.createElement(tag);
+  if (tag === "button") element.type = "button";
+  for (const [name, value] of Object.entries(typeof fields === "string" ? { className: fields } : fields)) {
+    if (name === "role" || name.includes("-")) element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  element.append(...children.filter((child) => child || child === 0));
+  return element;
+}
+
+export function makeSvg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, Math.round(width));

@@ -5,7 +5,7 @@ import { answerCell, pictureDomain } from "../core/answers.js";
 import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
 import { similarityInto } from "../core/features.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
-import { fitCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
+import { fitCanvas, make, makeHeat, setText, setVisible } from "../drawing/dom.js";
 import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
 import { habitOf, isMap, isRowOpen, layersAtHand } from "./state.js";
@@ -24,9 +24,7 @@ const FILM_HEADS_HTML = `<span>layers:</span>
 export function bindFilm({ choice, data, frame, page }) {
   const box = page.refs.film;
   box.innerHTML = FILM_HTML;
-  const headTabs = document.createElement("p");
-  headTabs.className = "tabs small film-heads";
-  headTabs.innerHTML = FILM_HEADS_HTML;
+  const headTabs = make("p", { className: "tabs small film-heads", innerHTML: FILM_HEADS_HTML });
   box.append(headTabs);
   const canvas = box.querySelector("canvas");
   page.film = {

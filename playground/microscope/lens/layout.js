@@ -2,7 +2,7 @@
 
 import { ROLES } from "../core/colours.js";
 import { canBeLit } from "../core/ways.js";
-import { fitCanvas } from "../drawing/dom.js";
+import { fitCanvas, make } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
 
 // Computes sizes again and reads colours again. Called after every change of either.
@@ -236,8 +236,7 @@ export function endExpecting(page) {
 function expectedCanvas({ refs }) {
   const formerCanvas = refs.pictureBox.querySelector(".expected");
   if (formerCanvas) return formerCanvas;
-  const canvas = document.createElement("canvas");
-  canvas.className = "expected";
+  const canvas = make("canvas", "expected");
   refs.pictureBox.append(canvas);
   return canvas;
 }

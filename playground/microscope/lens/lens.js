@@ -55,7 +55,7 @@ import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { openingOf } from "../core/moments.js";
 import { DEFAULT_VIEW, opensAtMoment, queryOf, sameToken, tidyView, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
-import { collectRefs, explainWords, setText } from "../drawing/dom.js";
+import { collectRefs, explainWords, make, setText } from "../drawing/dom.js";
 import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
 import { askForMissing, bringBest, dropOld, fetchEntries, isComplete, stopAsking } from "./asking.js";
 import {
@@ -86,9 +86,7 @@ import { canAsk, createState, overlayNow, resolve } from "./state.js";
 import { bindWall } from "./wall.js";
 
 export function createLens(parent, options = {}) {
-  const root = document.createElement("div");
-  root.className = "lens";
-  root.innerHTML = MARKUP;
+  const root = make("div", { className: "lens", innerHTML: MARKUP });
   root.style.visibility = "hidden"; // hidden until laid out, so that nothing jumps
   parent.append(root);
   const lens = createState(root, collectRefs(root), options);

@@ -8,7 +8,7 @@ import { directionsOf, keysOf } from "../core/kinds.js";
 import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
 import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
-import { setText } from "../drawing/dom.js";
+import { make, setText } from "../drawing/dom.js";
 import { canAsk, entryToDraw, isMap, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
@@ -308,9 +308,7 @@ function beginWalk({ choice, data, frame: { shown }, page }, onBegin) {
     tellingPatches(choice, data) ?? threePatches(answers.weights, start, pack.rows, pack.columns, shown.mark);
   if (!patches.length) return endGhost(choice, page);
   onBegin();
-  const box = document.createElement("div");
-  box.className = "ghost";
-  box.innerHTML = GHOST_HTML;
+  const box = make("div", { className: "ghost", innerHTML: GHOST_HTML });
   refs.pictureBox.append(box);
   page.ghost.box = box;
   const placeOf = (patch) => ({

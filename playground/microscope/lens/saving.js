@@ -3,7 +3,7 @@
 import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar, ticksOfBar } from "../drawing/charts.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, printParts } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
@@ -102,9 +102,7 @@ export function fileName({ view }, { shown }, extension, suffix = "") {
 
 // Downloads the file on this machine.
 export function downloadFile(file) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = file.name;
+  const link = make("a", { href: URL.createObjectURL(file), download: file.name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
@@ -124,8 +122,7 @@ export async function putOnClipboard(page, text) {
 
 // Pages without HTTPS have no clipboard interface.
 function copyBySelection(page, text) {
-  const area = document.createElement("textarea");
-  area.value = text;
+  const area = make("textarea", { value: text });
   page.root.append(area);
   area.select();
   const isCopied = document.execCommand("copy");
@@ -210,9 +207,11 @@ async function showLink(lens) {
   const { private: isPrivate } = lens.data.main.trace;
   share.link = await currentLink(lens.choice, lens.data);
   if (share.of !== "link") return;
-  const field = document.createElement("input");
-  Object.assign(field, { readOnly: true, value: share.link });
-  field.setAttribute("aria-label", wordsInFace(lens.page, "shareLink", "Link"));
+  const field = make("input", {
+    readOnly: true,
+    value: share.link,
+    "aria-label": wordsInFace(lens.page, "shareLink", "Link"),
+  });
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
   setText(refs.shareSave, wordsInFace(lens.page, "shareCopy", "Copy link"));

@@ -10,6 +10,7 @@ import { reportNumbers } from "../core/guesses.js";
 import { exposure } from "../core/light.js";
 import { isBroken, powersOf } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
+import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { mountLessonDrawing } from "../drawing/stage.js";
 import { bringBitmap, paintLit, patchUnder } from "./patch.js";
@@ -183,30 +184,19 @@ function nameOf(token, { prefix, prefixCount, columns }) {
 
 // Returns a figure of bars. most: the value of a bar of full height. Bars of negative values point down from zero.
 export function barsOf({ title, names, values, colour, text, most: maximum = Math.max(...values, 0) }) {
-  const figure = document.createElement("figure");
-  const caption = document.createElement("figcaption");
-  caption.innerHTML = `<b>${title}</b>`;
-  const box = document.createElement("div");
-  box.className = "bars";
   const minimum = Math.min(0, ...values.filter(Number.isFinite));
   const range = maximum - minimum || 1;
-  for (const [n, value] of values.entries()) {
-    const [column, number, bar, name] = ["div", "b", "i", "span"].map((tag) => document.createElement(tag));
+  const share = (value) => `${(100 * value) / range}%`;
+  const channels = values.map((value, n) => {
     const height = Number.isFinite(value) ? value : 0;
-    number.textContent = text(value);
-    name.textContent = names[n];
-    bar.style.background = colour;
-    bar.style.height = `${(100 * Math.abs(height)) / range}%`;
-    bar.style.bottom = `${(100 * (Math.min(0, height) - minimum)) / range}%`;
-    number.style.bottom = `${(100 * (Math.max(0, height) - minimum)) / range}%`;
-    column.style.setProperty("--zero", `${(100 * -minimum) / range}%`);
-    column.append(bar, number);
-    const channel = document.createElement("div");
-    channel.append(column, name);
-    box.append(channel);
-  }
-  figure.append(caption, box);
-  return figure;
+    const [size, foot] = [share(Math.abs(height)), share(Math.min(0, height) - minimum)];
+    const bar = make("i", { style: `background: ${colour}; height: ${size}; bottom: ${foot}` });
+    const number = make("b", { style: `bottom: ${share(Math.max(0, height) - minimum)}` }, text(value));
+    const column = make("div", { style: `--zero: ${share(-minimum)}` }, bar, number);
+    return make("div", "", column, make("span", "", names[n]));
+  });
+  const caption = make("figcaption", { innerHTML: `<b>${title}</b>` });
+  return make("figure", "", caption, make("div", "bars", ...channels));
 }
 
 // Shows three scores with dials, e to the power of each, and the weights, with and without subtracting the largest

@@ -1,6 +1,7 @@
 // Mounts the microscope: it shows the choice and writes its view into the address.
 
 import { wordsNotTaken } from "../core/view.js";
+import { make } from "../drawing/dom.js";
 import { wantedHead } from "../lens/asking.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
@@ -53,10 +54,10 @@ export async function askAhead() {
 
 // `below`: pixels that the page needs beneath the microscope.
 export function mountStage(root, below) {
-  const advice = document.createElement("p");
+  const advice = make("p");
   advice.className = "advice";
   advice.hidden = true;
-  const place = document.createElement("div");
+  const place = make("div");
   root.replaceChildren(advice, place);
   takeScenesOfLink();
   const stage = {
@@ -302,11 +303,9 @@ function showAdvice(stage, trace, choiceNow, formerTrace) {
   stage.advice.replaceChildren();
   if (isChanged) requestAnimationFrame(() => stage.lens.refresh()); // the line of advice takes height from the picture
   if (!advice) return;
-  const button = document.createElement("button");
-  button.textContent = advice.label;
+  const button = make("button", { textContent: advice.label });
   button.addEventListener("click", () => visit.fetch(advice.model));
-  const sentence = document.createElement("span");
-  sentence.textContent = `${advice.says} `;
+  const sentence = make("span", { textContent: `${advice.says} ` });
   button.title = advice.says; // the sentence, if there is no room for it
   stage.advice.append(sentence, button);
 }

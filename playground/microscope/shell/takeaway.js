@@ -2,6 +2,7 @@
 // Each file says where it comes from and how the app makes it again. Only the app makes PDFs.
 import { numbersFile } from "../core/container.js";
 import { FIRST_WAY } from "../core/ways.js";
+import { make } from "../drawing/dom.js";
 import { downloadFile } from "../lens/saving.js";
 import { linkTo, viewNow, visit } from "./address.js";
 import { choice } from "./choice.js";
@@ -22,22 +23,16 @@ const NO_NUMBERS = "What is on view is no number of each patch.";
 const NOT_ALIVE = "A page that stays alive shows what a patch looks at: look at a patch's weights first.";
 
 export function fillTakeAway(box, { done: onDone, share }) {
-  const status = statusLine("");
-  status.setAttribute("role", "status");
-  const makeButton = (words, act, className = "wide") => {
-    const element = Object.assign(document.createElement("button"), { type: "button", className, textContent: words });
-    element.addEventListener("click", act);
-    return element;
-  };
+  const status = make("p", { className: "note", role: "status" });
+  const makeButton = (words, onclick, className = "wide") => make("button", { className, onclick }, words);
   const save = (kind) =>
     fileOf(kind).then(
       (file) => [downloadFile(file), onDone()],
       (error) => (status.textContent = wordsOfTrouble(error)),
     );
   const buttonsFor = (kinds) => kinds.map((kind) => makeButton(TAKE_AWAY_KINDS[kind].words, () => save(kind)));
-  const numbers = document.createElement("p");
-  numbers.className = "take-numbers";
-  numbers.append("Its numbers: ", ...["npz", "csv", "json"].map((kind) => makeButton(kind, () => save(kind), "")));
+  const tables = ["npz", "csv", "json"].map((kind) => makeButton(kind, () => save(kind), ""));
+  const numbers = make("p", "take-numbers", "Its numbers: ", ...tables);
   const link = makeButton("Copy the link to this view", async () => {
     const isCopied = await navigator.clipboard.writeText(linkTo(viewNow())).then(
       () => true,
@@ -47,11 +42,7 @@ export function fillTakeAway(box, { done: onDone, share }) {
   });
   box.append(...buttonsFor(["png", "svg"]), numbers, ...buttonsFor(["html"]));
   if (share) box.append(makeButton("A loop, or a still picture", share));
-  box.append(link, status, statusLine(pdfSentence()));
-}
-
-function statusLine(words) {
-  return Object.assign(document.createElement("p"), { className: "note", textContent: words });
+  box.append(link, status, make("p", "note", pdfSentence()));
 }
 
 const failureOf = (sentence) => Object.assign(new Error(sentence), { says: sentence });

@@ -1,5 +1,7 @@
 // Mounts the bar, once for the whole visit.
+
 import { startQuery } from "../core/view.js";
+import { make } from "../drawing/dom.js";
 import { openFace, pageAddress, pageNow, setPage, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
 import { fillExport } from "./export.js";
@@ -19,7 +21,7 @@ const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the 
 // of pages opened so far.
 export function mountToolbar(root, more) {
   const mount = { root, toolbar: null, data: readPageData(), more, timer: 0 };
-  const fetchingLine = document.createElement("div"); // the line that shows a running download
+  const fetchingLine = make("div"); // the line that shows a running download
   fetchingLine.className = "coming";
   root.after(fetchingLine);
   showFetching(fetchingLine);
