@@ -12,7 +12,7 @@ const BAR_STEP = 2; // pixels of the bar that have one colour
 const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
 
 // The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last number has the unit.
-export function ticksOfBar(domain) {
+function ticksOfBar(domain) {
   const isShare = domain.unit === "percent";
   const labelOf = (value, t) =>
     isShare

@@ -79,7 +79,7 @@ import { bestView, bindMoment, endGhost, greet, lookForMoment, noteBest, noteOpe
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
 import { bindRows, openChosenRow } from "./rows.js";
-import { bindShare, exportFunctions, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
+import { bindShare, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
 import { canAsk, createState, overlayNow, resolve } from "./state.js";
@@ -145,7 +145,6 @@ export function createLens(parent, options = {}) {
     read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
-    ...exportFunctions(lens), // the functions figure(metadata) and numbers()
     picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
     refresh: () => refresh(lens),
     share: () => openShare(lens),

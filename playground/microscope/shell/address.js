@@ -196,7 +196,6 @@ export const visit = {
   open: null, // open(page, words) shows another page
   share: null, // opens the sheet of Share
   figures: null, // opens the sheet of Export
-  picture: null, // (factor) returns a canvas of the picture, `factor` times as large as shown
   lens: null, // the lens on the stage
   live: null, // {camera(), film(file)}: shows a camera's or a video's frames one after another
   modelForLive: null, // (wanted) returns a promise of the model for live frames; null: no live frames here

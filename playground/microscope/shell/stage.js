@@ -6,7 +6,18 @@ import { wantedHead } from "../lens/asking.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
-import { linkTo, openFace, readAddress, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
+import {
+  isBehindHash,
+  linkTo,
+  openFace,
+  readAddress,
+  ready,
+  setView,
+  shownTrace,
+  viewNow,
+  visit,
+  writeAddress,
+} from "./address.js";
 import {
   adviceFor,
   catalogue,
@@ -87,7 +98,7 @@ export function mountStage(root, below) {
     compare: () => choice.set({ beside: nextSample() }),
     link: linkTo,
     scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },
-    figures: () => visit.figures?.(),
+    figures: isBehindHash() ? null : () => visit.figures?.(),
     see: (lens) =>
       createSee(lens, {
         face: openFace().now,
@@ -107,7 +118,6 @@ export function mountStage(root, below) {
     writeAddress();
   });
   visit.share = () => stage.lens.share();
-  visit.picture = (factor) => stage.lens.picture(factor);
   visit.lens = stage.lens;
   const live = createLive({
     lens: stage.lens,
