@@ -99,16 +99,3 @@ export function toBytes(values, dim) {
   const codes = Uint8Array.from(values, (value, i) => Math.round((value - low[i % dim]) / step[i % dim]));
   return { codes, low, step };
 }
-
-const CRC_TABLE = Int32Array.from({ length: 256 }, (_, byte) => {
-  let sum = byte;
-  for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
-  return sum;
-});
-
-// The checksum of PNG.
-export function crc32(bytes) {
-  let checksum = ~0;
-  for (const byte of bytes) checksum = CRC_TABLE[(checksum ^ byte) & 255] ^ (checksum >>> 8);
-  return ~checksum >>> 0;
-}
