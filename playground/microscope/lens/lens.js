@@ -75,7 +75,7 @@ import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
-import { bestView, bindMoment, endGhost, greet, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
+import { bestView, bindMoment, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
 import { bindRows, openChosenRow } from "./rows.js";
@@ -101,12 +101,11 @@ export function createLens(parent, options = {}) {
     update(lens, { view });
     reportView(choice, data, page);
   };
-  page.opens = ({ greets }) => {
+  page.opens = () => {
     showChoices(choice, data, page);
     page.see?.hold(true);
     page.schedule();
     data.host.opened?.();
-    if (greets) greet(lens, () => {});
   };
   bindPointer(lens);
   bindCurtain(choice, page);
@@ -149,8 +148,6 @@ export function createLens(parent, options = {}) {
     refresh: () => refresh(lens),
     share: () => openShare(lens),
     present: () => togglePresenting(lens),
-    // For a person's first visit; `began` is called when the soft cursor appears.
-    greet: (began) => greet(lens, began),
     focus: () => page.refs.picture.focus(),
     see: page.see,
     // The photograph whose trace is on its way, or null; see layout.js.
@@ -164,7 +161,6 @@ export function createLens(parent, options = {}) {
     },
     destroy: () => {
       page.alive = false;
-      endGhost(choice, page);
       data.fetchController?.abort();
       stopAsking(data);
       cancelAnimationFrame(frame.requested);
@@ -275,7 +271,6 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   if (other !== data.other) frame.otherPhoto = null;
   Object.assign(data, { main, other });
   if (main === formerMain) return;
-  endGhost(choice, page);
   stopAsking(data);
   const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // the same video
   const isAnotherPicture = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
@@ -311,7 +306,6 @@ function update(lens, { place, view, ui, overlay }) {
   }
   view ??= choice.viewToCome;
   choice.viewToCome = null;
-  if (view) endGhost(choice, page);
   const nextView = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
   // The layer is chosen even before it has arrived.
   if (nextView.layer === null && canAsk(data, "layers")) nextView.layer = upperLayer(data.main.pack);
@@ -397,7 +391,6 @@ function onFrame(lens) {
   askForExplained(lens);
   lookForMoment(choice, data, page);
   clearTimeout(page.speakTimer);
-  if (page.ghost) return; // the soft cursor is not announced to screen readers
   const speak = () => setText(page.refs.live, page.see?.on ? page.see.spokenText() : sentenceForReaders(lens));
   page.speakTimer = setTimeout(speak, 600);
 }

@@ -39,7 +39,6 @@ const newChoice = () =>
       picture: "", //                       the picture on view, with its model
       given: false, //                      whether an address named the layer, head or patch
       touched: false, //                    whether a person has chosen something, or pointed at it
-      greeted: false, //                    whether the soft cursor has pointed at a best moment
       moved: false, //                      whether the view was moved to the best moment
       kind: "", //                          what kind of row that is: "far" | "thing" | "nothing"
       wished: false, //                     whether "surprise me" waits for the search
@@ -176,7 +175,6 @@ const newPage = (root, refs) =>
     kindline: null,
     share: null, //                         the sheet of Share, see saving.js
     see: null, //                           the face See, or null: see see/see.js
-    ghost: null, //                         the soft cursor that greets a newcomer, see moment.js
 
     // ---- timers
     reportTimer: 0,
@@ -188,7 +186,7 @@ const newPage = (root, refs) =>
     schedule: null, //                      (onlyPointed?) requests a frame
     choose: null, //                        ({key: value}, source?) changes the view
     showView: null, //                      (view) shows another view
-    opens: null, //                         ({greets}) called when the view has moved to the best moment
+    opens: null, //                         () called when the view has moved to the best moment
   });
 
 // Below: derives the drawn pack, the scale, the asking token and the missing data from the choices.

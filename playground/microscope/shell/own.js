@@ -191,16 +191,3 @@ export function takeScenesOfLink() {
   keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), receivedScenes)));
   history.replaceState(history.state, "", location.pathname + location.search);
 }
-
-// Whether this browser has opened the microscope before. Only the browser stores this; the server does not learn it.
-
-const BEEN_HERE_KEY = "attention-playground-been-here";
-
-// Greets a newcomer once. If the browser stores nothing, there is no greeting, because each visit would repeat it.
-export function greetOnce(lens) {
-  try {
-    if (!localStorage.getItem(BEEN_HERE_KEY)) lens.greet(() => localStorage.setItem(BEEN_HERE_KEY, "yes"));
-  } catch {
-    // storage is forbidden
-  }
-}

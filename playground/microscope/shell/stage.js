@@ -34,7 +34,7 @@ import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
-import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
+import { keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
 import { readPageData } from "./pagedata.js";
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
@@ -152,7 +152,6 @@ export async function showChoice(stage, { view = null, instead: isFallback = fal
     stage.shownChoice = choiceNow;
     if (ignoredWords?.length) notify(leftOutSentence(ignoredWords));
     else if (!isFallback) forgetNotice();
-    greetOnce(stage.lens);
   } catch (error) {
     if (!signal.aborted) showTrouble(stage, choiceNow, error, view);
   } finally {
