@@ -35,7 +35,9 @@ OPEN_ROW = """(part) => {
 IN_MORE = {"model": "Model", "compare": "Compare", "export": "Export"}
 FIND_SENTENCE = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
-LAST_STEP = 6  # pixels between the last two points of a mouse's way to a patch; see LEAST_POINTING_MOVE in lens/moment.js
+LAST_STEP = (
+    6  # pixels between the last two points of a mouse's way to a patch; see LEAST_POINTING_MOVE in lens/moment.js
+)
 # A returning visitor has guessed all questions, so pages hold nothing back.
 ALL_GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{

@@ -65,7 +65,6 @@ def test_words_that_say_nothing_about_a_figure_are_ignored(client):
         "weights": "/etc/passwd",
         "smooth": "true",
         "colours": "own",
-        "k": "5",
         "purpose": "page",
     }
     words |= {"with": "sample:meadow", "locked": "true", "pass": "whole"}

@@ -175,31 +175,27 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   }
 }
 
-// Draws k × k cells with their weights. values(i): the i-th weight; NaN beyond the picture's edge.
-export function drawCells(context, w, h, k, values, ramp, domain, unit, colours) {
-  context.clearRect(0, 0, w, h);
-  const cw = w / k,
-    ch = h / k;
+// Draws 3 × 3 cells with their weights over the context's canvas. values(i): the i-th weight; NaN beyond the picture.
+export function drawCells(context, values, ramp, domain, unit, colours) {
+  const { width, height } = context.canvas;
+  const [cw, ch] = [width / 3, height / 3];
+  context.clearRect(0, 0, width, height);
   context.font = `${12 * unit}px ${colours.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  for (let i = 0; i < k * k; i++) {
-    const x = (i % k) * cw,
-      y = Math.floor(i / k) * ch,
-      value = values(i);
-    const isOutside = Number.isNaN(value);
-    const index = isOutside ? 0 : stepOf(value, domain);
-    context.fillStyle = isOutside ? "transparent" : ramp[index];
-    context.fillRect(x, y, cw - unit, ch - unit);
-    if (isOutside) {
-      context.strokeStyle = colours.line;
-      context.lineWidth = unit;
+  context.strokeStyle = colours.line;
+  context.lineWidth = unit;
+  for (let i = 0; i < 9; i++) {
+    const [x, y, value] = [(i % 3) * cw, Math.floor(i / 3) * ch, values(i)];
+    if (Number.isNaN(value)) {
       context.strokeRect(x + unit / 2, y + unit / 2, cw - 2 * unit, ch - 2 * unit);
-    } else if (k === 3) {
-      context.fillStyle = "#111";
-      const share = 100 * value;
-      context.fillText(share >= 9.95 ? share.toFixed(0) : share.toFixed(1), x + (cw - unit) / 2, y + ch / 2);
+      continue;
     }
+    context.fillStyle = ramp[stepOf(value, domain)];
+    context.fillRect(x, y, cw - unit, ch - unit);
+    context.fillStyle = "#111";
+    const share = 100 * value;
+    context.fillText(share >= 9.95 ? share.toFixed(0) : share.toFixed(1), x + (cw - unit) / 2, y + ch / 2);
   }
 }
 

@@ -2,7 +2,7 @@
 // with.
 import { answerCell, pictureDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
-import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
+import { entropyBits, holds, holdsAll, KERNEL_WEIGHTS, largestIndex } from "../core/core.js";
 import { isNearlySame, meanColours, nearnessInto, overlapWithFilter } from "../core/kinds.js";
 import { BARE_TONE, clippedPatches } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
@@ -17,7 +17,7 @@ import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { loadingWords } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
-import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
+import { isMap, isMean, layersAtHand } from "./state.js";
 
 // The second picture without a network: the filter by colour and place, for the same patch.
 
@@ -115,8 +115,7 @@ const reasonWithoutRow = ({ main }, { shown }) =>
 // ------------------------------------------------------------------------------ the filter's legend and sentence
 
 function writeNearness(choice, frame, { refs }, { row, domain }) {
-  const { view } = choice,
-    { shown } = frame;
+  const { shown } = frame;
   refs.filterBar.style.visibility = row ? "" : "hidden";
   if (!row) {
     setText(refs.filterExposed, "");
@@ -124,10 +123,10 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
     return;
   }
   const { rows, columns, patches } = shown.pack;
-  const summary = summaryOf(row, 0, rows, columns, shown.mark, view.k);
+  const summary = summaryOf(row, 0, rows, columns, shown.mark, 3);
   const clippedCount = clippedPatches(row, 0, patches, domain.high).length;
   setText(refs.filterExposed, brightestText(domain.high, clippedCount, summary.value, FIRST_WAY));
-  const sentence = nearnessSentence({ k: view.k, summary, place: placeName(summary.best, columns) });
+  const sentence = nearnessSentence({ k: 3, summary, place: placeName(summary.best, columns) });
   const sentences = [sentence, overlapWords(choice, frame, row)].join(" ");
   setText(refs.filterWords, sentences.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
   const { filterBar: barCanvas } = refs;
@@ -177,58 +176,27 @@ export function paintTwin({ choice, data, frame, page }) {
     { shown } = frame,
     { refs } = page;
   const { pack, answers, mark } = shown;
-  frame.twin = Object.assign(frame.twin, {
-    rows: pack.rows,
-    columns: pack.columns,
-    grid: view.grid,
-    k: view.k,
-    depth: page.see?.on ? 1 : depthOf(view),
-    mark,
-  });
+  Object.assign(frame.twin, { rows: pack.rows, columns: pack.columns, grid: view.grid, mark });
   const photo = photoOf(data, frame, page, main);
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawReadPatches(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
   if (page.see?.on) return; // the kernel's cells are hidden
-  const { k } = view;
-  const canvas = refs.kernelCells;
-  if (frame.kernelKey !== `${k}`) {
-    frame.kernelKey = `${k}`;
-    drawCells(
-      canvas.getContext("2d"),
-      canvas.width,
-      canvas.height,
-      k,
-      (i) => frame.kernel[i],
-      frame.ramps.heat,
-      CELL_DOMAIN,
-      frame.unit,
-      frame.colours,
-    );
-  }
+  const paintCells = (canvas, values) =>
+    drawCells(canvas.getContext("2d"), values, frame.ramps.heat, CELL_DOMAIN, frame.unit, frame.colours);
+  if (!frame.hasKernel) paintCells(refs.kernelCells, (i) => KERNEL_WEIGHTS[i]);
+  frame.hasKernel = true;
   const isReadable = mark >= 0 && answers.ready[view.head];
-  const values = isReadable ? (i) => weightAround(choice, frame, i) : () => NaN;
-  drawCells(
-    refs.rowCells.getContext("2d"),
-    canvas.width,
-    canvas.height,
-    k,
-    values,
-    frame.ramps.heat,
-    CELL_DOMAIN,
-    frame.unit,
-    frame.colours,
-  );
+  paintCells(refs.rowCells, isReadable ? (i) => weightAround(choice, frame, i) : () => NaN);
 }
 
-// The attention's weight for cell i of the k × k cells around the query; NaN outside the picture.
-function weightAround(choice, frame, i) {
+// The attention's weight for cell i of the 3 × 3 cells around the query; NaN outside the picture.
+function weightAround({ view }, frame, i) {
   const { pack, answers, mark } = frame.shown;
-  const { k, head } = choice.view;
-  const row = Math.floor(mark / pack.columns) + Math.floor(i / k) - (k - 1) / 2;
-  const column = (mark % pack.columns) + (i % k) - (k - 1) / 2;
+  const row = Math.floor(mark / pack.columns) + Math.floor(i / 3) - 1;
+  const column = (mark % pack.columns) + (i % 3) - 1;
   if (row < 0 || column < 0 || row >= pack.rows || column >= pack.columns) return NaN;
-  return answers.weights[head * pack.tokens + pack.prefixCount + row * pack.columns + column];
+  return answers.weights[view.head * pack.tokens + pack.prefixCount + row * pack.columns + column];
 }
 
 // -------------------------------------------------------------------------------------- the wall of all heads

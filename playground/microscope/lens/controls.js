@@ -12,7 +12,7 @@ import { layerRange, wordsInFace } from "./readouts.js";
 import { beginShare, savePicture, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
-import { canAsk, depthOf, layersAtHand } from "./state.js";
+import { canAsk, layersAtHand } from "./state.js";
 
 // Names of the second picture's content, for screen readers.
 const SECOND_PICTURE_NAMES = {
@@ -77,9 +77,7 @@ export function showChoices(choice, data, page, source = "") {
   if (view.beside === "wall") setVisible(refs.twinBadge, false);
   else if (view.beside === "compare" && !data.other)
     setText(refs.otherFoot, "Choose a second image or model to compare with.");
-  setText(refs.convolutionTab, `${view.k}×${view.k} convolution`);
   root.dataset.beside = view.beside;
-  setText(refs.curveCount, String(view.k * view.k));
 }
 
 // Builds the buttons of the heads and of the special tokens.
@@ -254,7 +252,6 @@ export function bindButtons(lens) {
       const isChosen = choice.view.locked && choice.view.query === button.dataset.token;
       page.choose({ query: button.dataset.token, locked: !isChosen });
     }
-    if (button.dataset.step) stepDepth(choice, page, button.dataset.step);
     if (button.dataset.save) {
       savePicture(lens, Number(button.dataset.save), Boolean(button.dataset.both));
       closeSheets(page);
@@ -286,11 +283,6 @@ export function bindButtons(lens) {
 export function pressOutside(page, event) {
   const isSheet = (element) => element.matches?.(".sheet, [aria-haspopup]") && page.root.contains(element);
   if (!event.composedPath().some(isSheet)) closeSheets(page);
-}
-
-function stepDepth(choice, page, change) {
-  if (change === "follow") page.choose({ depth: "follow" });
-  else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(change)) });
 }
 
 export function openShare(lens, format) {

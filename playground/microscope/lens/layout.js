@@ -12,7 +12,8 @@ export function refresh(lens) {
   layOut(lens);
   page.root.style.visibility = "";
   readTheme(frame, page);
-  frame.barKey = frame.kernelKey = "";
+  frame.barKey = "";
+  frame.hasKernel = false;
   page.schedule();
 }
 

@@ -40,7 +40,7 @@
 //   // they are fewer, sparing: whether layers are fetched only when somebody looks at them}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best`, the search for the best moment ends before the picture is drawn
-//   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
+//   lens.view; lens.update({view, ui});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
 // `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
@@ -133,14 +133,6 @@ export function createLens(parent, options = {}) {
     },
     show: (traces) => showTraces(lens, traces),
     update: (settings) => update(lens, settings),
-    setOverlay: (overlay) => {
-      data.overlay = overlay;
-      page.schedule();
-    },
-    setHost: (host) => {
-      Object.assign(data.host, host);
-      if (host.scenes) readSavedScenes(choice, data, page);
-    },
     read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
@@ -292,14 +284,13 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null };
 }
 
-function update(lens, { place, view, ui, overlay }) {
+function update(lens, { place, view, ui }) {
   const { choice, data, page } = lens;
   if (ui) page.ui = { ...page.ui, ...ui };
   if (place !== undefined) {
     choice.place = place;
     choice.scene.heading = null;
   }
-  if (overlay) data.overlay = overlay;
   if (!data.main) {
     choice.viewToCome = view ?? choice.viewToCome;
     return;

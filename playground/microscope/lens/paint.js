@@ -9,7 +9,7 @@ import {
   sharedDomain,
 } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
-import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/core.js";
+import { effectiveNumber, KERNEL_WEIGHTS, largestIndex, sortInto } from "../core/core.js";
 import { withoutOutliers } from "../core/features.js";
 import { clippedPatches, domainAround } from "../core/light.js";
 import { bareShare, shortNumber } from "../core/numbers.js";
@@ -36,6 +36,7 @@ import { habitOf, isMap, isRowOpen, overlayNow, putMeanRow, resolve } from "./st
 import { rowOnView } from "./told.js";
 import { paintWallHead } from "./wall.js";
 
+const KERNEL_SORTED = KERNEL_WEIGHTS.toSorted().reverse();
 const COUNT_WORDS = { row: "tokens it looks at:", column: "what this patch gets, on average 1:" };
 const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
 
@@ -43,7 +44,6 @@ export function paintFrame(lens) {
   const { choice, frame, page } = lens;
   const shown = resolve(choice, lens.data, frame);
   const { view } = choice;
-  updateKernel(choice, frame);
   const onlyHead = page.see?.on && choice.heads !== "mean" ? view.head : null; // See shows one head
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction, onlyHead)) {
     paintWaiting(frame, page, `Layer ${view.layer} is on its way.`);
@@ -89,13 +89,6 @@ export function paintAim(lens) {
   paintScissors(lens);
   putHeadBack();
   paintSums(choice, frame, page);
-}
-
-function updateKernel(choice, frame) {
-  const { k } = choice.view;
-  if (frame.kernel.length === k * k) return;
-  frame.kernel = kernelWeights(k);
-  frame.kernelSorted = Float32Array.from(frame.kernel).sort().reverse();
 }
 
 function paintWaiting({ photo }, { refs }, text) {
@@ -330,7 +323,7 @@ export function paintCurve(choice, frame, page) {
     refs.curve.height,
     frame.sorted,
     pack.tokens,
-    frame.kernelSorted,
+    KERNEL_SORTED,
     rampOf(choice, frame),
     domain,
     frame.unit,

@@ -31,7 +31,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
   ];
   if (withOther && view.beside === "convolution") {
     pictures.push({
-      title: `A ${view.k}×${view.k} convolution reads`,
+      title: "A 3×3 convolution reads",
       draw: (context, w, h, unit) => drawConvolution(context, w, h, photo, frame.twin, unit),
     });
   } else if (withOther && view.beside === "wall") {

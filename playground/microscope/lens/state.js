@@ -130,10 +130,8 @@ const newFrame = () =>
     picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
     // the number beside the patch with the largest weight, or beside the place of this outline
     tag: { patch: -1, text: "", colour: "", outline: null, own: false },
-    twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
-    kernel: new Float32Array(0), //         the weights of the k × k kernel
-    kernelSorted: null, //                  the kernel's weights, largest first
-    kernelKey: "", //                       key of the drawn kernel; "": draw it again
+    twin: { rows: 0, columns: 0, grid: false, mark: -1 }, // see drawConvolution
+    hasKernel: false, //                    whether the kernel is drawn
     bar: null, //                           the colour bar's domain, unit, and whether its end is open
     barKey: "", //                          `bar` as a text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
@@ -204,8 +202,6 @@ export const canAsk = (data, kind) =>
 
 // Whether the row of controls with this name is open: see rows.js.
 export const isRowOpen = ({ openRow, see }, name) => openRow === name && !see?.on;
-
-export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
 const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : (pack.forwardScale ?? pack.scale));
 
