@@ -239,8 +239,8 @@ function withServer(page, keys) {
 function slidesOffer(keys, minutes, signal) {
   const status = make("span", { role: "status" });
   const offer = make("div", { className: "teach-slides" });
-  const button = buttonWith("Make slides of this plan", make, { className: "teach-button" });
-  async function make() {
+  const button = buttonWith("Make slides of this plan", makeSlides, { className: "teach-button" });
+  async function makeSlides() {
     button.disabled = true;
     status.textContent = "Playing the scenes of the plan on your picture …";
     offer.replaceChildren(button, make("progress", { "aria-label": "Slides are made" }), status);
