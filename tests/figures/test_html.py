@@ -210,7 +210,7 @@ def test_the_picture_is_small_upright_and_says_nothing_of_its_file(small_trace):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score", "smooth": True}], ids=str)
+@pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score"}], ids=str)
 def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(small_trace, picture, choice):
     spec = replace(SPEC, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)
     reader = Reader(html.page(spec, small_trace, picture))
@@ -223,7 +223,7 @@ def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(small_trace,
         "head": 2,
         "query": spec.query,
         "image": picture,
-        "purpose": "page",
+        "width": "page",
         "dpi": html.STILL_DPI,
     }
     still_pixels = files.pixels(
@@ -294,12 +294,12 @@ def test_the_page_begins_with_everything_that_was_chosen(small_trace, picture):
         head=2,
         what="score",
         ceiling=0.05,
-        view="smooth=true&k=5&log=true&draw=light&locked=true",
+        view="grid=true&draw=light&locked=true",
     )
     start = json.loads(Reader(html.page(spec, small_trace, picture)).texts["start"])
-    expected_view = {"layer": 1, "head": 2, "what": "score", "smooth": "true", "k": "5", "ceiling": 0.05}
-    expected_view |= {"log": "true", "draw": "light", "locked": "true"}
-    assert (expected_view | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
+    expected_view = {"layer": 1, "head": 2, "what": "score", "ceiling": 0.05}
+    expected_view |= {"grid": "true", "draw": "light", "locked": "true", "query": "4,4", "scale": "on"}
+    assert expected_view.items() <= start["view"].items()
 
 
 def test_the_command_writes_the_page_and_says_how_large_it_is(picture, tmp_path, capsys):

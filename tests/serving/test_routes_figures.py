@@ -63,7 +63,7 @@ def test_words_that_say_nothing_about_a_figure_are_ignored(client):
     words = {
         "lauout": "head",
         "weights": "/etc/passwd",
-        "smooth": "true",
+        "grid": "true",
         "colours": "own",
         "purpose": "page",
     }

@@ -46,8 +46,6 @@ VIEW_CHOICES = (
     Choice("direction", "row", ("row", "column"), field="direction"),
     Choice("colours", "shared", ("shared", "own")),
     Choice("ceiling", "auto", pattern=rf"auto|{_NUMBER}", field="ceiling"),
-    Choice("log", False),
-    Choice("smooth", False),
     Choice("grid", False),
     Choice("draw", "heat", ("heat", "light")),
     Choice("beside", "convolution", ("convolution", "wall", "compare", "filter")),

@@ -20,8 +20,6 @@ export const DEFAULT_VIEW = Object.freeze({
   direction: "row", //      "row": the attention of the token; "column": the attention to the token
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
   ceiling: "auto", //       the weight that is drawn brightest: "auto": by each row's exposure; or a number
-  log: false, //            logarithmic colours
-  smooth: false, //         whether to interpolate between patches
   grid: false, //           whether to draw the patch grid
   draw: "heat", //          how weights are drawn on the picture
   beside: "convolution", // the content of the second picture
@@ -97,8 +95,7 @@ export function tidyView(view, pack, startPoint) {
   for (const [key, allowed] of Object.entries(CHOICES)) {
     if (!allowed.includes(newView[key])) newView[key] = DEFAULT_VIEW[key];
   }
-  for (const key of ["locked", "log", "smooth", "grid", "typical"])
-    newView[key] = newView[key] === true || newView[key] === "true";
+  for (const key of ["locked", "grid", "typical"]) newView[key] = newView[key] === true || newView[key] === "true";
   if (newView.scale !== "on" && newView.scale !== "off") {
     const scale = newView.scale === null || newView.scale === "" ? NaN : Number(newView.scale);
     newView.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";

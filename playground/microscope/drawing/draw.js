@@ -223,7 +223,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   const stepDown = Math.ceil((13 * unit) / (cells.ch + cells.gap));
   for (let n = 0; n < namesDown.length; n += stepDown)
     context.fillText(String(namesDown[n]), cells.x - 6 * unit, cells.y + n * (cells.ch + cells.gap) + cells.ch / 2);
-  context.imageSmoothingEnabled = shown.smooth || cells.cw < columns;
+  context.imageSmoothingEnabled = cells.cw < columns;
   for (const layer of cells.layers) {
     for (let head = 0; head < cells.heads; head++) {
       const [x, y] = wallCorner(cells, layer, head);

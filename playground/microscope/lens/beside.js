@@ -98,7 +98,7 @@ function nearnessPicture({ view }, data, frame) {
   const picture = { rows, columns, grid: view.grid, mark, tag: null, clipped: [] };
   const row = nearnessOf(data, frame, mark);
   if (!row) return { row, domain: null, picture };
-  const domain = pictureDomain(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling, view.log);
+  const domain = pictureDomain(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling);
   const brightest = largestIndex(row, 0, patches);
   picture.tag = { patch: brightest, text: percent(row[brightest]), colour: ROLES.key };
   picture.clipped = clippedPatches(row, 0, patches, domain.high)
@@ -132,15 +132,7 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
   const { filterBar: barCanvas } = refs;
   if (!barCanvas.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
-  drawColourBar(
-    barCanvas.getContext("2d"),
-    barCanvas.width,
-    barCanvas.height,
-    rampOf(choice, frame),
-    legend,
-    frame.unit,
-    frame.colours,
-  );
+  drawColourBar(barCanvas, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
 // The sentence about the overlap of the head's row with the filter's row; "" for maps that are not weights.
@@ -165,7 +157,7 @@ export function nearnessOverlap(choice, data, frame, patch) {
   return filterRow && overlapWithFilter(...rowOnShow(choice, frame), filterRow, patch);
 }
 
-const CELL_DOMAIN = { low: 0, high: 0.25, log: false }; // up to 25 %, the middle weight of the 3 × 3 kernel
+const CELL_DOMAIN = { low: 0, high: 0.25 }; // up to 25 %, the middle weight of the 3 × 3 kernel
 const NOT_READY_COLOUR = 0xff171212; // colour of a thumbnail whose column can't be computed yet
 
 // ------------------------------------------------------------------------------------------- the convolution
@@ -183,7 +175,7 @@ export function paintTwin({ choice, data, frame, page }) {
 
   if (page.see?.on) return; // the kernel's cells are hidden
   const paintCells = (canvas, values) =>
-    drawCells(canvas.getContext("2d"), values, frame.ramps.heat, CELL_DOMAIN, frame.unit, frame.colours);
+    drawCells(canvas, values, frame.ramps.heat, CELL_DOMAIN, frame.unit, frame.colours);
   if (!frame.hasKernel) paintCells(refs.kernelCells, (i) => KERNEL_WEIGHTS[i]);
   frame.hasKernel = true;
   const isReadable = mark >= 0 && answers.ready[view.head];
@@ -224,7 +216,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
           wallHeat.pixels.fill(NOT_READY_COLOUR, start + r * width, start + r * width + pack.columns);
         continue;
       }
-      const domain = pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log);
+      const domain = pictureDomain(values, 0, pack, shown.what, view.ceiling);
       heatInto(wallHeat.pixels, start, width, values, pack.prefixCount, pack.rows, pack.columns, beneath, domain);
     }
   }
@@ -257,7 +249,6 @@ export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, co
   const picture = {
     rows,
     columns,
-    smooth: view.smooth,
     layer: view.layer,
     head: view.head,
     headNumbers,
@@ -327,7 +318,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
   } else {
     // two models have no common scale of colours
     const sharedDomain = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
-    const domain = sharedDomain || ownDomain(map.values, prefixCount, pack.tokens, false, true);
+    const domain = sharedDomain || ownDomain(map.values, prefixCount, pack.tokens, true);
     printPatches(choice, frame, frame.otherPrint, map.values, prefixCount, pack, domain);
     const largest = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0)

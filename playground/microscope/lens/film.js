@@ -117,7 +117,7 @@ function paintFilm(lens) {
   for (const [index, layer] of layers.entries()) {
     const values = rowInLayer(choice, frame, choice.heads, layer) ?? zeroRow(frame);
     const hasOwnDomain = view.colours === "own" || WAYS[shown.what].spread;
-    const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+    const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling) : shown.domain;
     heatInto(
       strip.heat.pixels,
       index * columns,
@@ -237,7 +237,7 @@ export function printBehind({ choice, data, frame, page }) {
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
   if (!values) return null; // this head has not arrived
-  const domain = pictureDomain(values, 0, pack, what, view.ceiling, view.log);
+  const domain = pictureDomain(values, 0, pack, what, view.ceiling);
   printPatches(choice, frame, frame.behind, values, pack.prefixCount, pack, domain);
   return { canvas: frame.behind.canvas, to: view.curtain };
 }

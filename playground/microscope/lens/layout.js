@@ -196,7 +196,7 @@ export const rampOf = ({ view }, { ramps }) => ramps[isLit(view) ? "light" : "he
 
 export function printPatches({ view }, frame, print, values, from, { rows, columns }, domain) {
   if (isLit(view)) printLight(print, values, from, rows, columns, domain, frame.unit);
-  else printHeat(print, values, from, rows, columns, domain, view.smooth);
+  else printHeat(print, values, from, rows, columns, domain);
 }
 
 // All thumbnails have one size, and share one small photograph.

@@ -182,12 +182,6 @@ export const MARKUP = `
       <button data-value="0.02">2 %</button> <button data-value="0.1">10 %</button>
       <button data-value="1">100 %</button>
   </div></div>
-  <div class="field"><span>Steps</span><div class="tabs" data-choice="log">
-      <button data-value="false">linear</button> <button data-value="true">logarithmic</button>
-  </div></div>
-  <div class="field"><span>Patches</span><div class="tabs" data-choice="smooth">
-      <button data-value="false">as they are</button> <button data-value="true">smoothed</button>
-  </div></div>
   <div class="field"><span>Lengths</span><div class="tabs" data-choice="typical">
       <button data-value="false">all</button>
       <button data-value="true" title="Beyond the upper quartile and three times the distance between the quartiles"

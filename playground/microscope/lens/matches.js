@@ -221,8 +221,8 @@ function showPatched(
   values[token] = 0; // the patched token moves most, because it was replaced
   const largest = largestIndex(values, pack.prefixCount, pack.tokens);
   const print = makePrint(makePhoto(photo.image, MAP_WIDTH, Math.round((MAP_WIDTH * pack.rows) / pack.columns)));
-  const domain = { low: 0, high: values[largest] || 1, log: false };
-  printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain, false);
+  const domain = { low: 0, high: values[largest] || 1 };
+  printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
   print.canvas.setAttribute("role", "img");
   print.canvas.setAttribute("aria-label", "How far each other patch's feature moves");
   patching.map.replaceChildren(print.canvas);

@@ -75,8 +75,6 @@ function valuesOf({ choice, data, frame }) {
       view.direction === "column" && !isMap(view.what) && "who looks",
       view.draw === "light" && "as light",
       view.ceiling !== "auto" && "exposure held",
-      view.log && "logarithmic",
-      view.smooth && "smoothed",
       view.typical && "without outliers",
       view.grid && "grid",
     ],

@@ -51,9 +51,9 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
       draw: (context, w, h) => context.drawImage(page.refs.twin, 0, 0, w, h),
     });
   }
-  const drawBar = (context, w, h, unit, colours) => {
+  const drawBar = (canvas, unit, colours) => {
     if (!wayOf(view).coloured)
-      drawColourBar(context, w, h, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
+      drawColourBar(canvas, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
   };
   return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, factor);
 }

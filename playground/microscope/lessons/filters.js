@@ -108,7 +108,7 @@ function paintAnswers(state, theme) {
   const values = answers.subarray(state.filter * rows * columns, (state.filter + 1) * rows * columns);
   const largest = values.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
-  fillHeat(state.heat, values, 0, signedPalette(theme.dark), { low: -largest, high: largest, log: false });
+  fillHeat(state.heat, values, 0, signedPalette(theme.dark), { low: -largest, high: largest });
   context.imageSmoothingEnabled = false;
   context.drawImage(state.heat.canvas, 0, 0, w, h);
   context.globalAlpha = 0.35;

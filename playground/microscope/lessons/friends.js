@@ -212,12 +212,13 @@ function paintFriends(state, theme) {
       button.setAttribute("aria-pressed", String(button.dataset.tool === state.tool));
     else button.hidden = !state.hidden.includes(1);
   }
-  const domain = { low: 0, high: exposure(state.row, 0, pack.tokens), log: false };
+  const domain = { low: 0, high: exposure(state.row, 0, pack.tokens) };
   const marks = { rows: pack.rows, columns: pack.columns, mark: query };
   paintLit(state.lit, state.picture, state.bitmap, pack.header.size, state.row, 0, domain, marks);
   paintMosaic(state, query, theme);
-  const { context, width, height } = sheetOf(stage.find("bar"), 28);
-  drawColourBar(context, width, height, RAMP, { ...domain, unit: "percent", open: true }, 1, theme);
+  const { context, ratio } = sheetOf(stage.find("bar"), 28);
+  context.resetTransform();
+  drawColourBar(context.canvas, RAMP, { ...domain, unit: "percent", open: true }, ratio, theme);
   stage.find("degrees").textContent = String(state.temperature);
   writeFriends(state, query, entropy);
 }

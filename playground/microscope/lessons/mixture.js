@@ -102,7 +102,7 @@ function paintMixture(state) {
   const total = sumOf(contributions, 0, pack.tokens); // as shares, so that both pictures have the same colours
   for (let token = 0; token < pack.tokens; token++) contributions[token] /= total || 1;
   const tops = rows.map((shares) => largestIndex(shares, prefixCount, pack.tokens) - prefixCount);
-  const domain = { low: 0, high: Math.max(...rows.map((row) => exposure(row, prefixCount, pack.tokens))), log: false };
+  const domain = { low: 0, high: Math.max(...rows.map((row) => exposure(row, prefixCount, pack.tokens))) };
   for (const [i, shares] of rows.entries()) paintPanel(state, i, shares, patch, tops[i], domain);
   find("head").value = String(head);
   find("headNow").textContent = String(head);

@@ -16,7 +16,7 @@ import { bringBitmap, followKeys, followPatches, followPointer, heightFor, patch
 const MOST_MAPS = 14; // maps along a side; more would be too small
 // The share of the table's numbers, the largest ones, that get the full colour: a few outliers would pale all others.
 const FULL_COLOUR_SHARE = 0.1;
-const COSINE_RANGE = { low: -1, high: 1, log: false };
+const COSINE_RANGE = { low: -1, high: 1 };
 const MARKUP = `
   <div class="three">
     <figure><figcaption><b>The table</b> <span data-ref="rows"></span></figcaption>
@@ -137,7 +137,7 @@ function paintTable(state, theme, palette, height) {
     const colourLimit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
     state.stage.find("rows").textContent = `a row for each patch; full colour from ±${colourLimit.toPrecision(2)}`;
     state.tableHeat = makeHeat(count, width);
-    fillHeat(state.tableHeat, table, 0, palette, { low: -colourLimit, high: colourLimit, log: false });
+    fillHeat(state.tableHeat, table, 0, palette, { low: -colourLimit, high: colourLimit });
     state.tableKey = key;
   }
   const { context, width: w } = sheetOf(state.table, height);
@@ -291,7 +291,7 @@ function paintShuffle(state) {
     shuffledRow = meanRow(state, 1),
     restoredRow = new Float32Array(pack.patches);
   order.forEach((patch, place) => (restoredRow[patch] = shuffledRow[prefixCount + place]));
-  const domain = { low: 0, high: exposure(orderedRow, prefixCount, pack.tokens), log: false };
+  const domain = { low: 0, high: exposure(orderedRow, prefixCount, pack.tokens) };
   const height = heightFor(state.canvases[0], size);
   const sheets = state.canvases.map((canvas) => sheetOf(canvas, height));
   const { width: w, ratio } = sheets[0];

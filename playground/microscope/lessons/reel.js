@@ -317,9 +317,8 @@ function rebuild(reel) {
   buildHeadButtons(reel);
   for (const canvas of [refs.picture, refs.colourBar])
     fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, reel.ratio);
-  reel.domain = { low: 0, high: sharedCeiling(shape.tokens), log: false, unit: "percent", open: true };
-  const { width, height } = refs.colourBar;
-  drawColourBar(refs.colourBar.getContext("2d"), width, height, RAMP, reel.domain, reel.ratio, reel.colours);
+  reel.domain = { low: 0, high: sharedCeiling(shape.tokens), unit: "percent", open: true };
+  drawColourBar(refs.colourBar, RAMP, reel.domain, reel.ratio, reel.colours);
   if (moments.length) buildCharts(reel);
   reel.schedule();
 }

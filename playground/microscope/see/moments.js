@@ -106,7 +106,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
     const print = makePrint(photo);
-    const domain = pictureDomain(values, 0, pack, FIRST_WAY, "auto", false);
+    const domain = pictureDomain(values, 0, pack, FIRST_WAY, "auto");
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
     fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
     const [w, h] = [canvas.width, canvas.height];

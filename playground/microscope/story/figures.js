@@ -73,7 +73,7 @@ const FIGURES = {
     for (const headFacts of heads) {
       const figure = elementIn(list, "figure", headFacts.head === head ? "ours" : "");
       const canvas = elementIn(figure, "canvas");
-      const domain = pictureDomain(headFacts.row, 0, pack, FIRST_WAY, "auto", false);
+      const domain = pictureDomain(headFacts.row, 0, pack, FIRST_WAY, "auto");
       printHeat(makePrint(smallPhoto, canvas), headFacts.row, pack.prefixCount, pack.rows, pack.columns, domain);
       elementIn(figure, "figcaption", "", String(pack.headNumbers[headFacts.head]));
     }

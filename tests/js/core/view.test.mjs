@@ -50,7 +50,6 @@ test("a view travels through a link and comes back", () => {
       query: "cls",
       locked: true,
       scale: 0.25,
-      log: true,
       beside: "wall",
       ceiling: 0.5,
       direction: "column",
@@ -73,12 +72,8 @@ test("the words of an address that a view ignores are listed", () => {
     "what=nothing",
   ]);
   assert.deepEqual(ignoredWords("query=900%2C900&locked=true"), ["query=900,900"], "the lock is no second thing");
-  assert.deepEqual(ignoredWords("scale=nonsense&ceiling=bright&log=perhaps"), [
-    "scale=nonsense",
-    "ceiling=bright",
-    "log=perhaps",
-  ]);
-  assert.deepEqual(ignoredWords("layer=1&head=2&query=cls&locked=true&scale=0.250&label=3&log=true&curtain=0.50"), []);
+  assert.deepEqual(ignoredWords("scale=nonsense&ceiling=bright"), ["scale=nonsense", "ceiling=bright"]);
+  assert.deepEqual(ignoredWords("layer=1&head=2&query=cls&locked=true&scale=0.250&label=3&curtain=0.50"), []);
   assert.deepEqual(view.wordsNotTaken(null, view.DEFAULT_VIEW), []);
 });
 

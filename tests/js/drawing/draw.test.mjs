@@ -90,7 +90,6 @@ test("on the wall each head's picture stands in its layer's row; a press there f
     layer: 2,
     head: 3,
     headNumbers: [0, 1, 2, 3],
-    smooth: false,
     missing: (layer) => layer === 5,
   };
   drawWall(context, 400, 300, cells, "heat", shown, {}, 1);
@@ -129,7 +128,7 @@ test("in a wide place the wall lies on its side: layers to the right, heads down
   const layers = [0, 1, 2, 3, 4, 5, 6, 7];
   const cells = wallCells(800, 150, layers, 2, ROWS, COLUMNS, 1);
   const context = aContext();
-  const shown = { ...GRID, layer: 7, head: 1, headNumbers: [3, 4], smooth: false, missing: () => false };
+  const shown = { ...GRID, layer: 7, head: 1, headNumbers: [3, 4], missing: () => false };
   drawWall(context, 800, 150, cells, "heat", shown, {}, 1);
   const pictures = argumentsOf(context, "drawImage");
   for (const [, x, y, , , left, top] of pictures)
