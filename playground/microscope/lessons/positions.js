@@ -72,7 +72,7 @@ function takePlaces(state, data) {
   const { header, section } = openContainer(data);
   const isNew = state.id !== header.id;
   const { grid, width } = header;
-  if (state.stage.heeds("place", header.place) || isNew) state.at = patchFrom(header.place, ...grid);
+  state.at = patchFrom(header.place, ...grid);
   if (!isNew) return;
   state.id = header.id;
   const table = decodeHalves(section("places")),
@@ -255,8 +255,7 @@ function takeShuffle(state, data) {
   const isNew = state.id !== header.id;
   const formerPlaces = state.pack?.header.places;
   state.pack = unpack(data);
-  if (state.stage.heeds("asker", header.asker) || !formerPlaces || formerPlaces.length !== header.places.length)
-    state.at = patchFrom(header.asker, state.pack.rows, state.pack.columns);
+  state.at = patchFrom(header.asker, state.pack.rows, state.pack.columns);
   if (!isNew) return;
   state.id = header.id;
   bringBitmap(state, section("image"));
