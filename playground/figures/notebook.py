@@ -24,6 +24,7 @@ from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import grid
 from playground.figures.options import Beneath, Direction, FigureOptions, Theme
 from playground.models import source
+from playground.models.given import texts_of
 from playground.pictures.images import Source, open_image
 from playground.relevance import Method
 from playground.tracing import Query, Scale, Trace, index, trace
