@@ -68,7 +68,7 @@ def made_files() -> Path:
     atexit.register(shutil.rmtree, folder)
     trace = playground.trace("bundled", "meadow")
     for name, options in FIGURES.items():
-        playground.save(trace, folder / name, layer=4, head=0, purpose="page", **options)
+        playground.save(trace, folder / name, layer=4, head=0, width="page", **options)
     fonts = sorted(Path(streamlit.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
     shutil.copy(fonts[0], folder / "source-sans.woff2")
     shutil.copy(ROOT / "docs" / "living.html", folder)
