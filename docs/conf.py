@@ -83,8 +83,9 @@ def fill_page(app, page: str, source: list[str]) -> None:
     source[0] = parts.filled(source[0])
     if page == "learn" and (address := os.environ.get("DOCS_APP")):
         for lesson in LESSONS:
-            link = f'<a href="{html.escape(address)}{lesson.name}">{lesson.short}</a>'
-            source[0] = source[0].replace(f"| {lesson.short} |", f"| {link} |")
+            name = lesson.title.partition(":")[0]
+            link = f'<a href="{html.escape(address)}{lesson.name}">{name}</a>'
+            source[0] = source[0].replace(f"| {name} |", f"| {link} |")
 
 
 def code_of_docstring(app, what, name, python_object, options, lines: list[str]) -> None:
