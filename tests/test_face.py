@@ -55,7 +55,7 @@ def test_a_figure_of_a_sample_asks_from_the_sample_s_patch_and_has_its_name():
 
 def test_the_options_of_a_figure_are_the_flags_of_the_command(usual_trace):
     parameters = inspect.signature(playground.figure).parameters
-    assert set(OPTIONS) - {"layers", "view", "bare"} <= set(parameters)
+    assert set(OPTIONS) - {"all_layers", "view", "bare"} <= set(parameters)
     assert set(parameters) - {"seen", "image", "other", "values"} <= set(FLAGS)
 
 
@@ -88,7 +88,7 @@ WRONG_CALLS = {
         "There is no file",
     ),
     "dots in words": (lambda seen: playground.figure(seen, dpi="many"), "dpi goes from 10"),
-    "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "This is saved as"),
+    "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "A figure is saved as"),
     "no option": (lambda seen: playground.save(seen, "a.png", colour="red"), "A figure has no option colour"),
 }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import html
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Unpack, get_type_hints
@@ -64,18 +64,18 @@ def show(
     query: Query | None = None,
     scale: Scale = None,
     *,
-    layers: Iterable[int] | None = None,
+    all_layers: bool = False,
     image: Source | None = None,
     theme: Theme = "light",
     bare: bool = False,
 ) -> LivingPage:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
-    where the page stays small with them, else this one; `layers` chooses others. It shows the picture that was traced,
-    or a finer `image` of it; `bare`: the picture alone."""
-    look = {"theme": theme, "bare": bare, "layers": layers}
+    where the page stays small with them, else this one; `all_layers`: all in any case. It shows the picture that was
+    traced, or a finer `image` of it; `bare`: the picture alone."""
+    look = {"theme": theme, "bare": bare, "all_layers": all_layers}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
     image = seen.picture if image is None else _finer(image)
-    spec = export.with_layers_that_fit(spec, seen) if layers is None else spec
+    spec = export.with_layers_that_fit(spec, seen)
     page, still = export.page(spec, seen, image), export.still_figure(spec, seen, image)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
 
@@ -148,7 +148,7 @@ def save(
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
     numbers with their grid, their tokens and where they come from; .txt its caption. `options` are those of `figure`;
-    `layers` chooses what an .html holds."""
+    with `all_layers` an .html holds all."""
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
@@ -261,10 +261,6 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
     head = index(head) if index(head) is not None else head
     # numbers of NumPy and torch as Python's
     options = {name: value.item() if getattr(value, "ndim", None) == 0 else value for name, value in options.items()}
-    if not isinstance(layers := options.get("layers"), str | None):
-        if not isinstance(layers, Iterable):
-            raise PlaygroundError(f"layers= is a list of numbers; given was {layers!r:.40}.")
-        options["layers"] = tuple(map(seen.layer_number, layers))
     for name, value in options.items():
         if (
             name not in ("label", "width")
