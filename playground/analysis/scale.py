@@ -62,22 +62,23 @@ def gradient(weights: np.ndarray) -> np.ndarray:
     """How strongly the weights react to the scores that enter the softmax: the Frobenius norm of ∂a_i/∂s_j =
     a_i (δ_ij − a_j), whose square is Σa² − 2Σa³ + (Σa²)². If one key has all the weight, the norm is 0, and no gradient
     passes through this row."""
-    sum_of_squares, sum_of_cubes = (weights**2).sum(-1), (weights**3).sum(-1)
+    squares = weights * weights
+    sum_of_squares, sum_of_cubes = squares.sum(-1), (squares * weights).sum(-1)
     return np.sqrt(np.maximum(sum_of_squares - 2 * sum_of_cubes + sum_of_squares**2, 0))
 
 
-def gradient_of_products(scores: np.ndarray, scale: float | np.ndarray) -> np.ndarray:
-    """How strongly the weights react to q·k: by the chain rule, `gradient` times the scale. Unlike `gradient`, this
-    number can be compared between rows with different scales."""
-    return gradient(softmax(scores * scale)) * np.reshape(scale, np.shape(scale)[:-1])
+def measured(scores: np.ndarray, scale: float | np.ndarray) -> dict[str, np.ndarray]:
+    """Four numbers for each row of scores q·k at a scale. "gradient" is how strongly the weights react to q·k: by the
+    chain rule, `gradient` times the scale. Unlike `gradient`, it can be compared between rows with different scales."""
+    scaled_scores = scores * scale
+    weights = softmax(scaled_scores)
+    return {
+        "deviation": deviation(scaled_scores),
+        "entropy": entropy(weights),
+        "peak": peak(weights),
+        "gradient": gradient(weights) * np.reshape(scale, np.shape(scale)[:-1]),
+    }
 
-
-QUANTITIES = {  # measurements of a row: (scores q·k, scale) -> a number for each row
-    "deviation": lambda scores, scale: deviation(scores * scale),
-    "entropy": lambda scores, scale: entropy(softmax(scores * scale)),
-    "peak": lambda scores, scale: peak(softmax(scores * scale)),
-    "gradient": gradient_of_products,
-}
 
 # Many random rows -----------------------------------------------------------------------------------------------------
 
@@ -118,13 +119,12 @@ def curve(quantity: str, power: float) -> Curve:
 
 @lru_cache(maxsize=32)
 def _curves(power: float) -> dict[str, Curve]:
-    values_by_name: dict[str, list[np.ndarray]] = {name: [] for name in QUANTITIES}
-    for scores in many_rows():
-        for name, quantity in QUANTITIES.items():
-            values_by_name[name].append(quantity(scores, scales(power)))  # (ROWS_AT_ONCE, widths)
+    scale = scales(power).astype(np.float32)
+    blocks = [measured(scores, scale) for scores in many_rows()]  # name -> (ROWS_AT_ONCE, widths)
     curves = {}
-    for name, blocks in values_by_name.items():
-        low, median, high = np.quantile(np.concatenate(blocks), [BAND[0], 0.5, BAND[1]], axis=0)
+    for name in blocks[0]:
+        values = np.concatenate([block[name] for block in blocks])
+        low, median, high = np.quantile(values, [BAND[0], 0.5, BAND[1]], axis=0)
         curves[name] = Curve(median, low, high)
     return curves
 

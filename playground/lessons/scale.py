@@ -120,11 +120,6 @@ def dials(settings: Settings) -> Drawing:
 
 
 @cache
-def curve(quantity: str, power: float) -> Curve:
-    return softmax.curve(quantity, power)
-
-
-@cache
 def row_numbers() -> Mapping[str, float]:
     """Numbers of many random rows with the scale ("on") and without it ("off"). At d_k = 64, "peak_on" and "peak_off"
     are the medians of the largest weight, "on" and "off" the median gradients; nine of ten rows have a larger gradient
@@ -132,7 +127,7 @@ def row_numbers() -> Mapping[str, float]:
     smallest d_k at which the median gradient is lower without the scale."""
     index = WIDTHS.index(64)
     (off_peaks, on_peaks), (off_curve, on_curve) = (
-        [curve(quantity, power) for power in (0.0, 0.5)] for quantity in ("peak", "gradient")
+        [softmax.curve(quantity, power) for power in (0.0, 0.5)] for quantity in ("peak", "gradient")
     )
     return {
         "peak_on": on_peaks.median[index], "peak_off": off_peaks.median[index],
@@ -179,7 +174,7 @@ def gradient_question(
 
 
 def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
-    scaled_gradients, unscaled_gradients = (curve("gradient", power).median.tolist() for power in (0.5, 0.0))
+    scaled_gradients, unscaled_gradients = (softmax.curve("gradient", power).median.tolist() for power in (0.5, 0.0))
     yield Ask(gradient_question(WIDTHS, scaled_gradients, unscaled_gradients, CURVE_ROW_COUNT))
     numbers = row_numbers()
     first_width = int(numbers["less"])
@@ -191,7 +186,7 @@ def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
         dials(settings),
         Row(*(
             Chart(
-                curves(quantity, *(curve(quantity, power) for power in (0.0, 0.5)), settings),
+                curves(quantity, *(softmax.curve(quantity, power) for power in (0.0, 0.5)), settings),
                 f"curve_{quantity}", 260, Moves(-1, "row_of_bars", {"quantity": quantity}),
             )
             for quantity in QUANTITIES
@@ -267,7 +262,7 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, settings: 
 
 def _value_of_bars(quantity: str, settings: Settings) -> float:
     scores = softmax.experiment()[settings.row, WIDTHS.index(settings.dk)]
-    return float(softmax.QUANTITIES[quantity](scores, softmax.scale_of(settings.dk, settings.power)))
+    return float(softmax.measured(scores, softmax.scale_of(settings.dk, settings.power))[quantity])
 
 
 def _axis(quantity: str) -> dict:

@@ -65,6 +65,7 @@ def warm_up() -> None:
 
 
 def _warm_up_models() -> None:
+    import playground.lessons.registry
     import playground.tracing  # noqa: F401
     from playground.models.source import best_device
 

@@ -47,20 +47,15 @@ def test_rows_from_separate_vectors_for_each_width_fall_into_the_bands():
             q = torch.randn(300, 1, width, generator=random)
             k = torch.randn(300, rows.KEY_COUNT, width, generator=random)
             scores = (q * k).sum(-1).numpy().astype(float)
-            for name, quantity in rows.QUANTITIES.items():
+            for name, values in rows.measured(scores, width**-power).items():
                 curve = rows.curve(name, power)
-                assert (
-                    curve.low[width_index] <= np.median(quantity(scores, width**-power)) <= curve.high[width_index]
-                ), (
-                    name,
-                    width,
-                    power,
-                )
+                low, high = curve.low[width_index], curve.high[width_index]
+                assert low <= np.median(values) <= high, (name, width, power)
 
 
 def test_without_the_scale_entropy_collapses_one_key_takes_all_and_the_gradient_dies():
     unscaled_medians, scaled_medians = (
-        {name: rows.curve(name, power).median for name in rows.QUANTITIES} for power in (0.0, 0.5)
+        {name: rows.curve(name, power).median for name in ("entropy", "peak", "gradient")} for power in (0.0, 0.5)
     )
     assert unscaled_medians["entropy"][-1] < 0.5 < 4 < scaled_medians["entropy"][-1]
     assert unscaled_medians["peak"][-1] > 0.9 > 0.3 > scaled_medians["peak"][-1]
@@ -74,7 +69,7 @@ def test_the_gradient_of_products_is_autograd_s_derivative_by_q_k(width):
     for power in (0.0, 0.5):
         scale = width**-power
         jacobian = torch.autograd.functional.jacobian(lambda s, scale=scale: (s * scale).softmax(-1), products)
-        gradients = rows.gradient_of_products(products.numpy(), scale)
+        gradients = rows.measured(products.numpy(), scale)["gradient"]
         assert gradients == pytest.approx(jacobian.norm().item(), rel=1e-6, abs=1e-7)
 
 

@@ -50,8 +50,8 @@ def test_the_dials_turn_the_row_at_once_and_the_link_opens_it_again(lesson):
     lines_before = chart(page, "Largest of 64 weights").evaluate(CHART_LINES)
     row_state = page.evaluate(TURN_DIALS, [512, 0])  # sets and reads in one task, so no server can have answered
     scores = scale.experiment()[0, scale.WIDTHS.index(512)]
-    for name, quantity in scale.QUANTITIES.items():
-        assert row_state[name] == pytest.approx(float(quantity(scores, 1.0)), abs=1e-3)
+    for name, value in scale.measured(scores, 1.0).items():
+        assert row_state[name] == pytest.approx(float(value), abs=1e-3)
     page.wait_for_url("**dk=512**")
     page.wait_for_function(CHARTS_CHANGED, arg=lines_before)
     page.reload()

@@ -1,13 +1,13 @@
-// Mounts the lessons' drawings: provides theme, frames and motion, and reports a reader's choices to the page. It is
-// created once in its element. A drawing is {take(data), paint(theme)}; `take` may return a promise of its height.
+// Mounts the lessons' drawings: provides theme, frames and motion, and sets what a reader chooses. It is created once
+// in its element. A drawing is {take(data), paint(theme)}; `take` may return a promise of its height.
 
 import { fitCanvas } from "./dom.js";
 
-const REPORT_DELAY = 300; // milliseconds from the reader's last change until the change is reported
+const REST = 300; // milliseconds from the reader's last change until the page follows
 
-export function mountLessonDrawing({ data, parentElement, setStateValue }, create) {
+export function mountLessonDrawing({ data, parentElement, set }, create) {
   const stage = (parentElement.__drawing ??= openStage(parentElement, create));
-  stage.setStateValue = setStateValue;
+  stage.set = set;
   if (stage.data !== data) {
     stage.data = data;
     stage.taken = stage.drawing.take(data);
@@ -26,20 +26,11 @@ function openStage(parentElement, create) {
     taken: null, //         what the drawing's take returned
     drawing: null, //       {take, paint, read, end}
     functions: null, //     functions that the drawing may call
-    setStateValue: null, // the page's function
+    set: null, //           the page's function, see lessons/host.js
     frame: 0,
     alive: true,
     close: null,
-    tellNow: null, //       sends pending reports before closing
   });
-  const sentValues = new Map();
-  const pendingSettings = {}; // settings to report next
-  let reportTimer = 0;
-  const sendReports = () => {
-    if (!Object.keys(pendingSettings).length) return;
-    stage.setStateValue("settings", { ...pendingSettings });
-    for (const key of Object.keys(pendingSettings)) delete pendingSettings[key];
-  };
   const paint = () => {
     stage.frame = 0;
     if (stage.alive && stage.data && root.clientWidth) stage.drawing.paint(themeOf(root));
@@ -48,19 +39,7 @@ function openStage(parentElement, create) {
     root,
     find: (name) => root.querySelector(`[data-ref="${name}"]`),
     redraw: () => (stage.frame ||= requestAnimationFrame(paint)),
-    tell: (key, value) => {
-      sentValues.set(key, value);
-      pendingSettings[key] = value;
-      clearTimeout(reportTimer);
-      reportTimer = setTimeout(sendReports, REPORT_DELAY);
-    },
-    // Whether the drawing should take the page's value of a setting: not until the page has confirmed a newer value
-    // that the drawing has sent.
-    heeds: (key, value) => {
-      if (!sentValues.has(key)) return true;
-      if (sentValues.get(key) === value) sentValues.delete(key);
-      return false;
-    },
+    tell: (key, value) => stage.set({ [key]: value }, REST),
     moves: (duration, step) => move(stage, duration, step),
   };
   stage.drawing = create(stage.functions);
@@ -72,9 +51,7 @@ function openStage(parentElement, create) {
     observer.disconnect();
     stage.drawing.end?.();
     cancelAnimationFrame(stage.frame);
-    clearTimeout(reportTimer);
   };
-  stage.tellNow = sendReports;
   return stage;
 }
 

@@ -215,7 +215,7 @@ function createArrows(stage) {
     take: (data) => {
       stage.root.inert = data.still;
       state.start = data.start;
-      if (!state.arrows || stage.heeds("arrows", data.arrows)) state.arrows = readArrows(data.arrows);
+      state.arrows = readArrows(data.arrows);
       reportNumbers("arrows", { arrows: writeArrows(state.arrows) });
     },
     paint: (theme) => paintNine(state, theme),

@@ -31,8 +31,7 @@ function createCase(stage) {
         state.pieces = data.pieces.map((name) => PIECES[name](state));
       }
       state.data = data;
-      for (const name of [...Object.keys(data.dials), ...Object.keys(data.switches)])
-        if (stage.heeds(name, data[name]) || !(name in state.settings)) state.settings[name] = data[name];
+      for (const name of [...Object.keys(data.dials), ...Object.keys(data.switches)]) state.settings[name] = data[name];
     },
     paint(theme) {
       const trouble = troubleOf(state.settings, state.data.says);

@@ -75,8 +75,7 @@ function createFilters(stage) {
 function takeFilters(state, data) {
   const { header, section } = openContainer(data);
   const isNew = state.id !== header.id;
-  if (state.stage.heeds("filter", String(header.filter)) || isNew)
-    state.filter = Math.min(header.filter, header.titles.length - 1);
+  state.filter = Math.min(header.filter, header.titles.length - 1);
   if (!isNew) return;
   state.id = header.id;
   state.data = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };

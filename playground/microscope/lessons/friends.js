@@ -96,10 +96,10 @@ function takeFriends(state, data) {
   state.row = new Float32Array(state.pack.tokens);
   state.temperatures = header.temperatures;
   state.dial.max = state.temperatures.length - 1;
-  if (stage.heeds("temperature", String(header.temperature))) state.temperature = header.temperature;
+  state.temperature = header.temperature;
   state.dial.value = state.temperatures.indexOf(state.temperature);
-  if (stage.heeds("hidden", header.hidden) || !isSame) state.hidden = readBitmap(header.hidden, state.pack.tokens);
-  if (stage.heeds("at", header.at) || !isSame) state.at = patchFrom(header.at, state.pack.rows, state.pack.columns);
+  state.hidden = readBitmap(header.hidden, state.pack.tokens);
+  state.at = patchFrom(header.at, state.pack.rows, state.pack.columns);
   if (isSame) return;
   state.id = header.id;
   state.hover = -1;

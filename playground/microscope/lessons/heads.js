@@ -139,7 +139,7 @@ function drawOffsets(root, shares, radius) {
 // layer} or null}
 // The board sends the setting "off", and reports {off: [[layer, head], …], heads, strongest} to the exercises.
 
-export function board({ data, parentElement, setStateValue }) {
+export function board({ data, parentElement, set }) {
   const root = parentElement.querySelector("[data-board]") ?? parentElement;
   let state = parentElement.__board;
   if (!state || state.layers !== data.layers || state.heads !== data.heads) {
@@ -150,22 +150,17 @@ export function board({ data, parentElement, setStateValue }) {
       grid: null, //        see drawing/matrix.js
       filmKey: "", //       the layers and the grid for which the row of small pictures was made
       off: [], //           [layer, head] of each switch that is off, also before the new numbers arrive
-      sentOff: null, //     the setting "off" that was sent, until its numbers arrive
-      viewId: null, //      id of the view; a new id means that the page sets the switches
-      tell: null,
+      set: null, //         the page's function, see host.js
     });
     buildBoard(root, state);
   }
   state.data = data;
-  // the stamp makes every message different
-  state.tell = (offText) => setStateValue("settings", { off: offText, stamp: Date.now() });
-  if (state.sentOff === data.off || state.viewId !== data.view_id) state.sentOff = null;
-  state.viewId = data.view_id;
-  if (state.sentOff === null) state.off = readOff(data);
+  state.set = set;
+  state.off = readOff(data);
   paintBoard(root, state);
   paintPredictions(root, data, state.off.length > 0);
   paintFilm(root, state, data, state.off.length > 0);
-  root.classList.toggle("waiting", state.sentOff !== null);
+  root.classList.remove("waiting");
   reportNumbers("board", { off: state.off, heads: data.heads, strongest: data.strongest });
   return () => delete parentElement.__board;
 }
@@ -216,10 +211,9 @@ function toggle(root, state, spots) {
 
 function switchOff(root, state, spotsOff) {
   state.off = spotsOff;
-  state.sentOff = spotsText(spotsOff, state.data.most);
   root.classList.add("waiting");
   paintBoard(root, state); // at once; the numbers follow
-  state.tell(state.sentOff);
+  state.set({ off: spotsText(spotsOff, state.data.most) });
 }
 
 function paintBoard(root, { data, grid, off }) {

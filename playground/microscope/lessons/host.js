@@ -3,8 +3,9 @@
 // A lesson is {settings: {name: text}, defaults: {name: text}, options: {name: [[text, value], …]}, scripts: {name:
 // {script, box, look, mount: the script if it is loaded already, then with styles: their file}}, read(file) and
 // fileAt(file), link(page, words): a page's address, workbench(page): the address of a page of the workbench or null,
-// plotly() → a promise, set(changes), viewId(): changes when the settings are set from outside, source: as the lens's,
-// picture: the words of an address for the picture and the model of which the browser computes numbers (subject.js)}.
+// plotly() → a promise, set(changes, rest): sets settings; what depends on them follows when nothing was set for `rest`
+// milliseconds, source: as the lens's, picture: the words of an address for the picture and the model of which the
+// browser computes numbers (subject.js)}.
 // PLAYERS has a function for each kind of part. The function's arguments are the part's element, `currentPart()`, which
 // returns the part for the present settings, the lesson, and a signal that is aborted when the reader leaves the step.
 // The function returns {draw(), end()}. A part that has not changed is the same object, and is not drawn again.
@@ -331,21 +332,17 @@ const PLAYERS = {
     const valuesOf = ({ settings }) => settings.map((setting) => settingValues(lesson)[setting]);
     const drawingData = async () => {
       const { data, file, settings, played } = currentPart();
-      const values = valuesOf(currentPart());
-      const hostData = {
-        ...Object.fromEntries(settings.map((setting, n) => [setting, values[n]])),
-        ...{ view_id: lesson.viewId?.(), microscope: lesson.link("microscope", {}), played },
-      };
-      if (hasRecipe(data)) return withHostData(await filledPart(data, lesson), hostData);
       if (file && file !== lastFile) {
         lastBytes = await lesson.read(file);
         lastFile = file;
       }
-      if (file) return withHostData(lastBytes, hostData);
-      lesson.data[name] = data;
-      return { ...data, ...hostData };
+      const ownData = file ? lastBytes : await filledPart(data, lesson);
+      if (!file && !hasRecipe(data)) lesson.data[name] = data;
+      const values = settingValues(lesson); // what the reader has set meanwhile counts
+      const ofSettings = Object.fromEntries(settings.map((setting) => [setting, values[setting]]));
+      return withHostData(ownData, { ...ofSettings, microscope: lesson.link("microscope", {}), played });
     };
-    const stateNow = () => [currentPart(), lesson.viewId?.(), ...valuesOf(currentPart())];
+    const stateNow = () => [currentPart(), ...valuesOf(currentPart())];
     return mountedScript(place, name, lesson, signal, drawingData, stateNow);
   },
 
@@ -468,11 +465,9 @@ function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount
   };
   let loading = load();
   loading.catch(() => {}); // `draw` says what is wrong
-  const setStateValue = (setting, value) => {
-    const changes = setting === "settings" ? value : { [setting]: value };
+  const set = (changes, rest) => {
     const knownChanges = Object.entries(changes).filter(([name]) => name in lesson.settings);
-    const texts = knownChanges.map(([name, newValue]) => [name, settingText(lesson, name, newValue)]);
-    lesson.set(Object.fromEntries(texts));
+    lesson.set(Object.fromEntries(knownChanges.map(([name, value]) => [name, settingText(lesson, name, value)])), rest);
   };
   let [callCount, shownState] = [0, []];
   const part = {
@@ -483,11 +478,7 @@ function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount
       loading = loading.catch(load);
       const [mount, data] = await Promise.all([loading, dataOf()]);
       if (signal.aborted || callNumber !== callCount) return;
-      const close = mount({ data, parentElement: shadow, setStateValue });
-      part.end = () => {
-        shadow.__drawing?.tellNow(); // reports a choice even if the reader leaves at once
-        close?.();
-      };
+      part.end = mount({ data, parentElement: shadow, set });
       shownState = place.clientWidth ? state : []; // what was drawn without a size is drawn again
       afterMount();
       await shadow.__drawing?.taken;

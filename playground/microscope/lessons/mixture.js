@@ -68,7 +68,7 @@ function createCarried(stage) {
 
 function takeMixture(state, data) {
   const { header, section } = openContainer(data);
-  const { find, heeds } = state.stage;
+  const { find } = state.stage;
   let laidOut; // a promise: the picture gives the drawing its height
   if (state.id !== header.id) {
     const pack = unpack(section("pack"));
@@ -81,7 +81,7 @@ function takeMixture(state, data) {
       state.stage.redraw();
     });
   }
-  if (!heeds("look", header.look) || !header.look) return laidOut;
+  if (!header.look) return laidOut;
   const [, head, row, column] = header.look.split(".").map(Number);
   const { rows, columns, heads } = state.pack;
   state.head = Math.min(heads - 1, head);
@@ -267,7 +267,7 @@ function createScores(stage) {
   return {
     take: (data) => {
       latestData = data;
-      if (stage.heeds("scores", data.scores)) scores = data.scores.split("_").map(readScore);
+      scores = data.scores.split("_").map(readScore);
     },
     paint: () => paintScores(stage, scores, latestData),
     read: () => ({ scores, ...powersOf(scores) }),

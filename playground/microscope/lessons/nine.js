@@ -70,7 +70,7 @@ function createMasks(stage) {
   return {
     take: (data) => {
       state.arrows = readArrows(data.arrows);
-      if (stage.heeds("mask", data.mask)) state.mask = data.mask;
+      state.mask = data.mask;
       reportNumbers("masks", { mask: state.mask });
     },
     paint: (theme) => paintMasks(state, theme),

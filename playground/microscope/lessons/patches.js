@@ -217,9 +217,8 @@ function takeCut(state, data) {
     state.image = pictureOf(state.data);
     state.filter = null;
   }
-  if (state.stage.heeds("at", header.at) || isNew) state.at = patchFrom(header.at, ...state.data.grid);
-  if (state.stage.heeds("number", String(header.number)) || isNew)
-    state.number = Math.min(header.number, state.data.width - 1);
+  state.at = patchFrom(header.at, ...state.data.grid);
+  state.number = Math.min(header.number, state.data.width - 1);
   if (!isNew) return;
   state.gapShare = 0;
   moveApart(state, true);

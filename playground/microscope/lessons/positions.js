@@ -85,7 +85,7 @@ function takePlaces(state, data) {
   const { header, section } = openContainer(data);
   const isNew = state.id !== header.id;
   const [rows, columns] = header.grid;
-  if (state.stage.heeds("place", header.place) || isNew) state.at = patchFrom(header.place, rows, columns);
+  state.at = patchFrom(header.place, rows, columns);
   if (!isNew) return;
   state.id = header.id;
   const table = decodeHalves(section("places")),
@@ -284,8 +284,7 @@ function takeShuffle(state, data) {
   const isNew = state.id !== header.id;
   const formerPlaces = state.pack?.header.places;
   state.pack = unpack(data);
-  if (state.stage.heeds("asker", header.asker) || !formerPlaces || formerPlaces.length !== header.places.length)
-    state.at = patchFrom(header.asker, state.pack.rows, state.pack.columns);
+  state.at = patchFrom(header.asker, state.pack.rows, state.pack.columns);
   if (!isNew) return;
   state.id = header.id;
   decodeJpeg(section("image")).then((bitmap) => {

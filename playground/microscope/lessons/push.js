@@ -85,8 +85,7 @@ function takePush(state, data) {
   const { grid, layers, layer, upper: upperLayer } = header;
   const isNew = state.id !== header.id;
   state.layer = layer >= 0 && layer < layers ? layer : upperLayer;
-  if (state.stage.heeds("patch", header.patch) || isNew)
-    state.at = patchFrom(header.patch || header.start.join(), ...grid);
+  state.at = patchFrom(header.patch || header.start.join(), ...grid);
   if (!isNew) return;
   state.id = header.id;
   state.data = { ...header, moves: decodeHalves(section("moves")) };

@@ -8,7 +8,6 @@
 //   chance    the `mass` of an even row; 0: unknown
 //   aim       the title of the chart of `mass`
 //   played    the indices of the layers in the packs, as texts, if some layers are missing
-//   view_id   changes when the settings moment, layer, head, patch are set from outside
 // and the sections curve (points, 1 + losses): the step, then each loss; entropy and mass (M, layers, heads); image, a
 // JPEG; and pack0, pack1, …, one for each moment. Layers from earlier messages are kept.
 import { sharedCeiling } from "../core/colours.js";
@@ -253,7 +252,6 @@ function createReelState(root, stage) {
     mass: null,
     played: null,
     settings: [], //      names of the settings that are reported to the page
-    viewId: null,
     packs: new Map(), //  step → pack
     shape: null, //       the sizes that all packs share
     bitmap: null,
@@ -292,11 +290,9 @@ const CHART_FIELDS = ["moments", "planned", "losses", "begins", "curve", "habits
 const HEADER_FIELDS = ["chance", "aim", ...CHART_FIELDS];
 
 function updateReel(reel, data) {
-  const isNewView = data.view_id !== reel.viewId || !reel.packs.size;
   for (const name of HEADER_FIELDS) reel[name] = data[name];
   Object.assign(reel, {
     played: data.played ?? null,
-    viewId: data.view_id,
     settings: SETTINGS.filter((name) => name in data),
   });
   for (const { step, bytes } of data.packs) {
@@ -306,8 +302,8 @@ function updateReel(reel, data) {
   }
   if (!reel.bitmap) takeImage(reel, data.image);
   reel.shape = reel.packs.values().next().value;
-  if (isNewView) {
-    for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = data[name];
+  for (const name of reel.settings.filter((setting) => setting !== "moment")) reel.view[name] = data[name];
+  if (reel.target === null) {
     const index = reel.moments.indexOf(Number(data.moment || Number.NaN));
     Object.assign(reel, { now: index < 0 ? reel.moments.length - 1 : index, target: null });
   }

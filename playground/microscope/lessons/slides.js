@@ -34,6 +34,7 @@ function playLesson(box, { settings, parts }, { files, scripts }) {
   const partsBox = document.createElement("div");
   box.append(partsBox);
   const entries = Object.entries(settings);
+  let timer = 0;
   const read = async (file) => Uint8Array.from(atob(files[file]), (letter) => letter.charCodeAt(0));
   const lesson = {
     read,
@@ -50,9 +51,10 @@ function playLesson(box, { settings, parts }, { files, scripts }) {
       Object.entries(scripts).map(([name, script]) => [name, { ...script, mount: globalThis.mounts[name] }]),
     ),
     link: () => "#",
-    set(changes) {
+    set(changes, rest = 0) {
       Object.assign(lesson.settings, changes);
-      player.draw();
+      clearTimeout(timer);
+      timer = setTimeout(player.draw, rest);
     },
   };
   const player = playParts(partsBox, parts, lesson, new AbortController().signal);

@@ -1,8 +1,6 @@
 // One softmax row as bars, with two dials: d_k, and the power p of the scale 1/d_k^p.
 // data: {widths: the choices of d_k, powers: the choices of p, rows: the number of random rows, scores: this row's q·k,
-// a list for each d_k, and the settings row, dk, power, view_id}. "dk" and "power" are applied only when "view_id"
-// changes, so that a rerun of the page never undoes a choice. The drawing sends the settings when the dials have rested
-// for a moment, and reports the largest weight.
+// a list for each d_k, and the settings row, dk, power}. The drawing reports the largest weight.
 
 import { sharedCeiling } from "../core/colours.js";
 import { reportNumbers } from "../core/guesses.js";
@@ -11,7 +9,7 @@ import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { collectRefs, setText } from "../drawing/dom.js";
 
-const SEND_DELAY = 250; // milliseconds from the last move of a dial until the dials' values are sent
+const REST = 250; // milliseconds from the last move of a dial until the page follows
 
 const BARS_MARKUP = `
 <div class="dials">
@@ -35,22 +33,16 @@ const BARS_MARKUP = `
   <div><dt>gradient let through</dt><dd data-ref="gradient"></dd></div>
 </dl>`;
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, set }) {
   let bars = parentElement.__bars;
   if (!bars)
     bars = parentElement.__bars = buildBars(parentElement.querySelector("[data-softmax]") ?? parentElement, data);
-  bars.send = (settings) => setStateValue("settings", settings);
+  bars.set = set;
   bars.data = data;
-  if (bars.viewId !== data.view_id) {
-    bars.viewId = data.view_id;
-    bars.refs.widthDial.value = data.widths.indexOf(data.dk);
-    bars.refs.powerDial.value = data.powers.indexOf(data.power);
-  }
+  bars.refs.widthDial.value = data.widths.indexOf(data.dk);
+  bars.refs.powerDial.value = data.powers.indexOf(data.power);
   draw(bars);
-  return () => {
-    clearTimeout(bars.timer);
-    delete parentElement.__bars;
-  };
+  return () => delete parentElement.__bars;
 }
 
 function buildBars(root, data) {
@@ -60,11 +52,9 @@ function buildBars(root, data) {
     root,
     refs,
     data: null,
-    viewId: undefined,
     pointedBar: -1, //    the bar under the cursor
     shown: null, //       the drawn row in numbers
-    send: null, //        reports the dials to the page
-    timer: 0,
+    set: null, //         the page's function, see host.js
   });
   root.__softmax = bars; // for tests and the console
   refs.widthDial.max = data.widths.length - 1;
@@ -72,7 +62,7 @@ function buildBars(root, data) {
   refs.bars.append(...data.scores[0].map(() => document.createElement("i")));
   const readDials = () => {
     draw(bars);
-    reportBars(bars, bars.data.row);
+    bars.set(dialValues(bars), REST);
   };
   refs.widthDial.addEventListener("input", readDials);
   refs.powerDial.addEventListener("input", readDials);
@@ -82,7 +72,7 @@ function buildBars(root, data) {
     refs.powerDial.value = bars.data.powers.indexOf(Number(button.dataset.power));
     readDials();
   });
-  refs.again.addEventListener("click", () => reportBars(bars, bars.data.row + 1, 0));
+  refs.again.addEventListener("click", () => bars.set({ row: (bars.data.row + 1) % bars.data.rows }));
   const point = (event) => {
     const box = refs.bars.getBoundingClientRect();
     bars.pointedBar = Math.min(
@@ -98,12 +88,6 @@ function buildBars(root, data) {
     draw(bars);
   });
   return bars;
-}
-
-function reportBars(bars, row, delay = SEND_DELAY) {
-  clearTimeout(bars.timer);
-  const { dk, power } = dialValues(bars);
-  bars.timer = setTimeout(() => bars.send({ dk, power, row: row % bars.data.rows }), delay);
 }
 
 const dialValues = ({ refs, data }) => ({

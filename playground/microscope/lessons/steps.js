@@ -1,11 +1,11 @@
 // A walk through one attention layer, step by step. The data hold the numbers of all steps, so that no step needs a
 // request.
 //
-// data: the container of playground/pack with {view_id, walk: the step, counted from 1}. For a picture's layer it also
+// data: the container of playground/pack with {walk: the step, counted from 1}. For a picture's layer it also
 // has {id, numbers: {name: n}, tokens: [name, …], steps: [{name, says, formula, axes, shape, reckoning, file, lines:
 // [{number, text, mark}], joined, low, high, end, groups: [{name, role, section, panels, rows, columns}]}, …]}; for
 // random tokens, the fields that walknumbers.js and showSizes read.
-// The walk sends the chosen sizes. It sends the setting "walk" a moment after the last choice, but not while playing.
+// The walk sets the chosen sizes, and the setting "walk", which the page follows when the walk rests.
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { heatAt } from "../core/light.js";
@@ -143,21 +143,19 @@ export const numberText = (x) => {
 };
 
 const STEP_MS = 2600; // milliseconds for which a step is shown while the walk plays
+const REST = 300; // milliseconds from the last choice until the page follows
 const AXIS_NAMES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, set }) {
   const root = parentElement.querySelector("[data-walk]") ?? parentElement;
   const walk = (parentElement.__walk ??= createWalk(root));
-  parentElement.__drawing = walk; // the host calls walk.tellNow() before it closes the drawing
-  walk.tell = (settings) => setStateValue("settings", settings);
+  walk.set = set;
   if (data && data !== walk.data) takeWalk(walk, data);
   else if (walk.steps) drawWalk(walk); // called again for a theme switch
   return () => {
     stopWalk(walk);
-    clearTimeout(walk.tellTimer);
     walk.observer.disconnect();
     delete parentElement.__walk;
-    delete parentElement.__drawing;
   };
 }
 
@@ -181,22 +179,14 @@ function createWalk(root) {
     tokens: null, //      the tokens' names
     steps: null, //       see the top of this file
     values: null, //      (name of a section) => the section's numbers
-    viewId: null,
     step: 0, //           the step on show
     playTimer: 0, //      the timer of the next step while the walk plays, else 0
     drawnGroups: null, // [{group, values, panels}] of this step
     pointedCell: null, // the cell under the cursor
     width: 0, //          the width of the drawn numbers
-    tell: null, //        sends settings to the page
-    tellTimer: 0, //      the timer of the next report
-    tellNow: null,
+    set: null, //         the page's function, see host.js
     observer: null, //    the observer of the drawing's size
   });
-  walk.tellNow = () => {
-    if (walk.tellTimer) walk.tell({ walk: walk.step + 1 });
-    clearTimeout(walk.tellTimer);
-    walk.tellTimer = 0;
-  };
   root.tabIndex = 0;
   root.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
@@ -229,15 +219,13 @@ function takeWalk(walk, data) {
   walk.data = data;
   const { header, section } = openContainer(data);
   const sizes = header.steps ? null : sizesOf(header);
-  showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.tell);
+  showSizes(walk.root.querySelector(".sizes"), header, sizes, walk.set);
   const problem = sizes ? sizesProblem(sizes) : "";
   walk.root.classList.toggle("impossible", problem !== "");
   walk.root.querySelector(".refused").textContent = problem;
   const subjectText = header.steps ? header.id : JSON.stringify(sizes);
-  const isNew = walk.viewId !== header.view_id;
-  if (isNew) walk.step = header.walk - 1;
-  walk.viewId = header.view_id;
-  if (subjectText === walk.subjectText && !isNew) return;
+  if (subjectText === walk.subjectText && walk.step === header.walk - 1) return;
+  walk.step = header.walk - 1;
   walk.subjectText = problem ? null : subjectText;
   if (problem) return;
   const values = (name) => decodeHalves(section(name));
@@ -258,8 +246,7 @@ function takeWalk(walk, data) {
 function goToWalkStep(walk, step) {
   walk.step = Math.min(walk.steps.length - 1, Math.max(0, step));
   drawWalk(walk);
-  clearTimeout(walk.tellTimer);
-  if (!walk.playTimer) walk.tellTimer = setTimeout(walk.tellNow, 300);
+  walk.set({ walk: walk.step + 1 }, walk.playTimer ? 2 * STEP_MS : REST);
 }
 
 function startPlaying(walk) {

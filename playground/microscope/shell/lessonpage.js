@@ -99,22 +99,34 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   [tabs.className, body.className] = ["lesson-steps", "lesson-body"];
   tabs.setAttribute("aria-label", "Steps");
   const { settings, defaults, options } = settingsOf(record.settings, {});
-  let viewCount = 0; // how often the settings were set from outside
+  const unfollowed = new Set(); // names of the settings that were set, and that nothing has followed yet
+  let restTimer = 0;
   let shown = null; // the shown step: {step, list: its parts, asked: how often they were asked for, end()}
 
   const lesson = {
-    ...{ ...kit, settings, defaults, options, read, fileAt, link, viewId: () => viewCount },
+    ...{ ...kit, settings, defaults, options, read, fileAt, link },
     plotly: () => plotlyOf(kit, fileAt),
     workbench: (workbenchPage) => workbenchRoot && addressOf(`${workbenchRoot}${workbenchPage}`),
-    set(changes) {
-      const changed = Object.keys(changes).filter((setting) => settings[setting] !== changes[setting]);
-      if (!changed.length) return;
+    set(changes, rest) {
+      for (const [name, value] of Object.entries(changes)) if (settings[name] !== value) unfollowed.add(name);
       Object.assign(settings, changes);
-      tellStep(changed.join());
-      if (shown.step.asks?.some((setting) => changed.includes(setting))) ask(shown);
-      else shown.list?.draw();
+      clearTimeout(restTimer);
+      if (rest) restTimer = setTimeout(follow, rest);
+      else follow();
     },
   };
+  function follow() {
+    const changed = tellUnfollowed();
+    if (shown.step.asks?.some((setting) => changed.includes(setting))) ask(shown);
+    else if (changed.length) shown.list?.draw();
+  }
+  function tellUnfollowed() {
+    const changed = [...unfollowed];
+    unfollowed.clear();
+    clearTimeout(restTimer);
+    if (changed.length) tellStep(changed.join());
+    return changed;
+  }
   const tellStep = (what) => tell({ step: shown.step.name, ...changedSettings(record.settings, settings) }, what);
 
   // The words of the picture and the model whose numbers the browser computes. The folder without a server has one
@@ -193,7 +205,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
     const controller = new AbortController();
     const player = { step, list: null, picture: null, asked: 0, isAsking: false, signal: controller.signal };
     player.onShown = onShown;
-    player.end = () => [player.list?.end(), controller.abort()];
+    player.end = () => [tellUnfollowed(), player.list?.end(), controller.abort()];
     former?.end();
     shown = player;
     idea.hidden = step !== steps[0];
@@ -222,7 +234,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   return {
     follow(words) {
       wordsNow = words;
-      viewCount += 1;
+      unfollowed.clear();
       Object.assign(settings, settingsOf(record.settings, words).settings);
       const step = stepOfAddress(steps, words);
       return step === shown?.step ? ask(shown) : showStep(step);

@@ -72,14 +72,6 @@ test("the buttons match, flatten, equal and reset the arrows", () => {
   assert.equal(drawing.read().arrows, START_ARROWS);
 });
 
-test("arrows that the page repeats do not undo the reader's arrows", () => {
-  const drawing = mountDrawing(arrows, DATA);
-  drawing.click(drawing.find('[data-do="flat"]'));
-  const flatArrows = drawing.read().arrows;
-  drawing.again({ ...DATA, still: true });
-  assert.deepEqual([drawing.read().arrows, drawing.read().still], [flatArrows, true]);
-});
-
 test("a hidden token gets exactly nothing, causal hides what comes later, and one token must stay", () => {
   const drawing = mountDrawing(masks, { arrows: START_ARROWS, mask: "" });
   const column = (letter) => drawing.read().weights.filter((_, index) => index % 9 === "ABCDEFGHI".indexOf(letter));

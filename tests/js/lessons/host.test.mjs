@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
 import { callsOf } from "../canvas.mjs";
-import { packOf } from "../packs.mjs";
+import { container, packOf } from "../packs.mjs";
 import { mountPart } from "./mounting.mjs";
 
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
 const { filled, makeSubject, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
+const { openContainer } = await import("../../../playground/microscope/core/core.js");
 const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step of a lesson as on the site without a server; `drawing.settings` holds the settings that controls change.
@@ -75,6 +76,22 @@ test("a slider says which of its options is chosen", () => {
   drawing.input(drawing.find("input"), "0");
   assert.equal(drawing.settings.scale, "on");
   assert.equal(drawing.find("output").textContent, "with *it*");
+});
+
+test("a drawing whose numbers were on their way draws what the reader set meanwhile", async () => {
+  globalThis.CSSStyleSheet = document.defaultView.CSSStyleSheet;
+  const drawn = [];
+  let arrive = null;
+  const scripts = {
+    dots: { box: "dots", styles: "dots.css", mount: ({ data }) => void drawn.push(openContainer(data).header.scale) },
+  };
+  const read = (name) => (name === "dots.css" ? new Uint8Array() : new Promise((resolve) => (arrive = resolve)));
+  const part = { kind: "drawing", name: "dots", file: "numbers", settings: ["scale"] };
+  const drawing = playStep([part], { scale: "on" }, {}, { scripts, read });
+  drawing.settings.scale = "off";
+  arrive(container({ scale: "as Python wrote it" }, {}));
+  while (!drawn.length) await null;
+  assert.deepEqual(drawn, ["off"]);
 });
 
 test("what comes after a question is hidden until it is guessed", () => {

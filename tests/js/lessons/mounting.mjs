@@ -1,4 +1,4 @@
-// Makes a page under Node that mounts a part of a lesson with data and an element, as Streamlit does.
+// Makes a page under Node that mounts a part of a lesson with data and an element, as lessons/host.js does.
 
 import { mock } from "node:test";
 
@@ -103,7 +103,7 @@ export function mountDrawing(component, data) {
   box.dataset.drawing = "";
   const drawing = mountPart(component, data, {
     within: box,
-    setStateValue: (_, settings) => Object.assign(settingsSent, settings),
+    set: (settings) => Object.assign(settingsSent, settings),
   });
   draw();
   return { ...drawing, toldSettings: settingsSent, read: () => box.__drawing.read() };
