@@ -168,16 +168,6 @@ def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, mo
     )
 
 
-def mean_scores(trace: Trace, pixels: np.ndarray) -> dict[str, float]:
-    """The mean score of each map over the query patches at QUERY_PLACES."""
-    side, query_scores = occlusion.side_of(trace.grid), []
-    for row_share, column_share in QUERY_PLACES:
-        query = (int(row_share * trace.grid[0]), int(column_share * trace.grid[1]))
-        *_, moves = moves_of(trace, query, side)
-        query_scores.append(explain(maps(trace, pixels, query), query, side, moves).scores)
-    return {name: sum(scores[name] for scores in query_scores) / len(query_scores) for name in query_scores[0]}
-
-
 # Likeness to a text
 
 

@@ -13,6 +13,7 @@ from playground.figures.drawing.naming import published_spec, weights
 from playground.figures.drawing.spec import Spec, query_words
 from playground.figures.layouts import compare
 from playground.models import source
+from playground.models.given import texts_of
 from playground.tracing import Trace
 from playground.version import __version__
 
@@ -66,7 +67,9 @@ def _subject_facts(subject: Subject) -> dict[str, str]:
 def _loading_facts(trace: Trace) -> dict[str, str]:
     """The options given when the model was loaded, and what was assumed about it."""
     loaded_as = source.load_arguments(trace.vit)
-    options = "; ".join(f"{word} {text}" for word, text in loaded_as.given_options.texts.items()) if loaded_as else ""
+    options = (
+        "; ".join(f"{word} {text}" for word, text in texts_of(loaded_as.given_options).items()) if loaded_as else ""
+    )
     return {key: value for key, value in (("said of it", options), ("assumed of it", trace.assumed)) if value}
 
 

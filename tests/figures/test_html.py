@@ -224,12 +224,12 @@ def test_the_page_begins_with_everything_that_was_chosen(small_trace, picture):
         head=2,
         what="score",
         ceiling=0.05,
-        view="smooth=true&k=5&log=true&draw=light&locked=true",
+        view="grid=true&draw=light&locked=true",
     )
     start = json.loads(Reader(html.page(spec, small_trace, picture)).texts["start"])
-    expected_view = {"layer": 1, "head": 2, "what": "score", "smooth": "true", "k": "5", "ceiling": 0.05}
-    expected_view |= {"log": "true", "draw": "light", "locked": "true"}
-    assert (expected_view | {"query": "4,4", "scale": "on"}).items() <= start["view"].items()
+    expected_view = {"layer": 1, "head": 2, "what": "score", "ceiling": 0.05}
+    expected_view |= {"grid": "true", "draw": "light", "locked": "true", "query": "4,4", "scale": "on"}
+    assert expected_view.items() <= start["view"].items()
 
 
 def test_the_command_writes_the_page_and_says_how_large_it_is(picture, tmp_path, capsys):

@@ -57,7 +57,7 @@ LAYOUTS_OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # the shee
 def test_the_offered_address_gives_the_bytes_of_the_offered_command(client, layout, kind, tmp_path):
     words = FLOCK | {
         "layout": layout, "kind": kind, "table": "csv", "width": "column", "background": "dark", "what": "value",
-        "k": "5", "scale": "off", "locked": "true", "grid": "true", "colours": "own", "curtain": "0.5", "map": "grey",
+        "scale": "off", "locked": "true", "grid": "true", "colours": "own", "curtain": "0.5", "map": "grey",
     }  # fmt: skip
     compare_words = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
     words_of_layout = compare_words.get(layout, {})

@@ -59,9 +59,8 @@ def test_words_that_say_nothing_about_a_figure_are_ignored(client):
     words = {
         "lauout": "head",
         "weights": "/etc/passwd",
-        "smooth": "true",
+        "grid": "true",
         "colours": "own",
-        "k": "5",
         "purpose": "page",
     }
     words |= {"with": "sample:meadow", "locked": "true", "pass": "whole"}
