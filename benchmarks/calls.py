@@ -71,14 +71,14 @@ def print_many(rounds: int) -> None:
 def print_sweep(rounds: int, pictures: int) -> None:
     vit = playground.load("ViT-B/16", device="cpu")
     pixels = torch.randn(1, 3, *vit.config.image_size)
-    sweep = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads", None, (), (), (), 1, None)
+    sweep = sweeping.prepared_sweep(["meadow.jpg"], vit, "moved", "heads")
     call = partial(sweep.metric_of, pixels, None, sweeping.TOKENS_AT_ONCE // sweep.tokens)
     print_ratios("sweep, ViT-B/16", partial(vit.record, pixels), {"its 144 heads": (call, 150)}, rounds)
     with tempfile.TemporaryDirectory() as folder:
         for number in range(pictures):
             Image.effect_noise((112, 112), 60 + number).convert("RGB").save(Path(folder) / f"{number:04}.png")
         tiny_vit, memory = playground.load("ViT-Ti/16", device="cpu"), []
-        for _ in sweeping.prepared_sweep(folder, tiny_vit, "moved", "heads", None, (), (), (), 1, (112, 112)):
+        for _ in sweeping.prepared_sweep(folder, tiny_vit, "moved", "heads", size=(112, 112)):
             memory.append(harness.megabytes("self"))
     growth = memory[-1] / memory[4]
     print(f"| sweep: memory after {pictures} pictures, beside that after five | | {growth:.2f} × | ≤ 1.1 × |")

@@ -24,7 +24,7 @@ EXAMPLES = """examples:
   PROGRAM figure meadow --patch 9,7 -o meadow.png
   PROGRAM figure portrait --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o face.pdf
   PROGRAM figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
-  PROGRAM figure meadow flock --layer all --width column -o "out/{image}-{layer}.pdf"
+  PROGRAM figure meadow flock --width column -o "out/{image}.pdf"
   PROGRAM models "*dinov2*"
   PROGRAM download vit_small_patch16_224.dino
 """

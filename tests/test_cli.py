@@ -47,7 +47,7 @@ def test_a_figure_of_a_prefix_token_without_scale_can_be_a_drawing(file, tmp_pat
         (["--dpi", "1"], "dpi goes from 10 to 2400"),
         (["--model", "vit_nothing"], "There is no model called"),
         (["--weights", "missing.safetensors"], "There is no file missing.safetensors"),
-        (["-o", "row.docx"], "-o must end in"),
+        (["-o", "row.docx"], "A figure is saved as"),
         (["-o", "/dev/null/row.png"], "can't be written"),
     ],
 )
@@ -163,7 +163,7 @@ def test_flags_say_how_a_model_was_trained_and_the_printed_command_repeats_them(
     assert "labels of vit_tiny_patch16_224 are not shown: they depend on --act-layer and" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["figure meadow -o x.png", "relevance meadow --out x.csv", "numbers . -o x.zarr"])
+@pytest.mark.parametrize("command", ["figure meadow -o x.png", "numbers . -o x.zarr"])
 def test_every_command_that_takes_a_model_takes_the_flags_of_its_training(command):
     flags = "--mean 0.4,0.4,0.4 --std 0.2,0.2,0.2 --num-heads 3 --act-layer relu --global-pool avg"
     options = _parser().parse_args([*command.split(), *flags.split()])

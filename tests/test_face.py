@@ -1,7 +1,6 @@
 """The functions of `playground`: they accept pictures, models and indices of all usual types, or say why not."""
 
 import inspect
-import json
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import playground
 from playground import PlaygroundError
 from playground.figures.command_line import FLAGS
 from playground.figures.notebook import OPTIONS
-from playground.samples import SAMPLES, named
+from playground.samples import SAMPLES
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +54,7 @@ def test_a_figure_of_a_sample_asks_from_the_sample_s_patch_and_has_its_name():
 
 def test_the_options_of_a_figure_are_the_flags_of_the_command(usual_trace):
     parameters = inspect.signature(playground.figure).parameters
-    assert set(OPTIONS) - {"layers", "view", "bare"} <= set(parameters)
+    assert set(OPTIONS) - {"all_layers", "view", "bare"} <= set(parameters)
     assert set(parameters) - {"seen", "image", "other", "values"} <= set(FLAGS)
 
 
@@ -80,15 +79,11 @@ WRONG_CALLS = {
         "Name another picture or another model.",
     ),
     "another picture, but no comparison": (
-        lambda seen: playground.figure(seen, other_image="portrait"),
+        lambda seen: playground.figure(seen, other=seen),
         "layout='compare'",
     ),
-    "another picture that is not there": (
-        lambda seen: playground.figure(seen, layout="compare", other_image="no.jpg"),
-        "There is no file",
-    ),
     "dots in words": (lambda seen: playground.figure(seen, dpi="many"), "dpi goes from 10"),
-    "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "This is saved as"),
+    "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "A figure is saved as"),
     "no option": (lambda seen: playground.save(seen, "a.png", colour="red"), "A figure has no option colour"),
 }
 
@@ -98,19 +93,6 @@ def test_a_wrong_call_is_refused_in_a_sentence(usual_trace, mistake):
     call, sentence = WRONG_CALLS[mistake]
     with pytest.raises(PlaygroundError, match=sentence):
         call(usual_trace)
-
-
-def test_two_pictures_are_compared_by_the_other_one_s_name(usual_trace, tmp_path):
-    path = named("portrait").path
-    other_trace = playground.trace(usual_trace.vit, "portrait")
-    saved_values = []
-    for options in (
-        {"other": other_trace}, {"other_image": "portrait"}, {"other_image": path}, {"other_image": path.read_bytes()},
-        {"other_image": Image.open(path)}, {"other_image": np.asarray(Image.open(path))},
-    ):  # fmt: skip
-        file = playground.save(usual_trace, tmp_path / "a.json", layout="compare", layer=1, **options)
-        saved_values.append([table["maps"][0]["values"] for table in json.loads(file.read_text())["tables"]])
-    assert all(len(values) == 2 and values == saved_values[0] for values in saved_values)
 
 
 @pytest.mark.slow

@@ -83,10 +83,8 @@ OF_INTEGERS = {
         playground.figure(s, n(1), n(1), (n(1), n(2)), what="relevance", label=n(1), dpi=n(50), width=n(100)).spec
     ),
     "save": lambda s, o, n, out: playground.save(s, out / "one.csv", n(1), n(1), (n(1), n(2))).read_text(),
-    "save a page": lambda s, o, n, out: playground.save(
-        s, out / "one.html", n(1), n(1), (n(1), n(2)), layers=[n(1)]
-    ).read_bytes(),
-    "show": lambda s, o, n, out: playground.show(s, n(1), n(1), (n(1), n(2)), layers=[n(1)]).page,
+    "save a page": lambda s, o, n, out: playground.save(s, out / "one.html", n(1), n(1), (n(1), n(2))).read_bytes(),
+    "show": lambda s, o, n, out: playground.show(s, n(1), n(1), (n(1), n(2))).page,
     "trace": lambda s, o, n, out: playground.trace(s.vit, "meadow", size=(n(112), n(112))),
     "trace_many": lambda s, o, n, out: [
         one.arrays["entropy"].tolist()
@@ -115,7 +113,7 @@ OF_LAYERS = {
     "patch": lambda s, o, layer, out: s.patch(o, layer),
     "paths": lambda s, o, layer, out: s.paths((0, 1), (layer, 2)).margin(1),
     "figure": lambda s, o, layer, out: playground.figure(s, layer).spec,
-    "show": lambda s, o, layer, out: playground.show(s, layer, layers=[layer]).page,
+    "show": lambda s, o, layer, out: playground.show(s, layer).page,
 }
 
 
@@ -253,7 +251,7 @@ seen.foretells((1, 1), method="gradiant")
 seen.occlude(by="black", query="cls")
 seen.ablate([(1, 0)], to="noise")
 seen.save("x", numbers="int9")
-playground.save(seen, "x.png", head=0, what="relevance", method="legrad", layers=[1], over=None)
+playground.save(seen, "x.png", head=0, what="relevance", method="legrad", all_layers=True, over=None)
 seen.foretells((1, 1), method="raw")
 """
 
@@ -300,7 +298,6 @@ WRONG_CALLS = {
     "a trace under a number": (lambda s, o: s.save(3.5), "3.5 can't be written"),
     "a trace of nothing": (lambda s, o: playground.Trace.load(None), "None can't be read"),
     "a figure under a number": (lambda s, o: playground.save(s, 3), "under a file's name"),
-    "a page of one number": (lambda s, o: playground.show(s, 1, layers=1), "layers= is a list of numbers"),
     "a layout of a list": (lambda s, o: playground.figure(s, layout=["head"]), "layout= is a text"),
     "rows of a number": (lambda s, o: playground.figure(s, layout="grid", rows=3), "rows= is a text"),
     "cuts of a number": (lambda s, o: playground.trace(s.vit, "meadow", cut=3), "Cuts are a text or several"),

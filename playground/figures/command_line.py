@@ -8,10 +8,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from playground.assets import PROGRAM
-from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.drawing.naming import published_spec
-from playground.figures.drawing.spec import CHOICES, METHODS, POOLINGS, Spec, query_words, read_numbers
+from playground.figures.drawing.spec import CHOICES, METHODS, Spec, query_words
 from playground.figures.layouts import LAYOUTS
 from playground.models.given import ACTIVATIONS, OPTION_NAMES, POOLS
 
@@ -45,11 +44,11 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
         **{word: replace(flag, help=f"of --model or --weights: {flag.help}") for word, flag in TRAINING.items()},
         "size": Flag("--size", "HxW, the model's input in pixels (default: its native area)", "HxW"),
         "layer": Flag(
-            "--layer", "counting from 0; several: 2,5 or 0-3 or all (default: two thirds of the way up); of an .html: "
-            "those in it, and it begins at the first", "N",
+            "--layer", "counting from 0 (default: two thirds of the way up); an .html holds it alone, and "
+            "without it all if they are few bytes", "N",
         ),
         "head": Flag(
-            "--head", "counting from 0; several like layers; or mean or max of all (default: the sample's, or 0)", "N",
+            "--head", "counting from 0, or mean or max of all (default: the sample's, or 0)", "N",
         ),
         "query": Flag(
             "--patch", "ROW,COLUMN counting from 0, or cls, dist, reg0 … (default: the sample's, or the middle)",
@@ -104,6 +103,7 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
         "dpi": Flag("--dpi", "dots per inch of a PNG (default: 192 for slides, 300 for papers)", "N"),
     },
     "the file": {
+        "all_layers": Flag("--all-layers", "of an .html: all of them, however many bytes"),
         "view": Flag("--view", "what else an .html begins with, as in a link: locked=true&grid=true", "TEXT"),
         "bare": Flag("--bare", "of an .html: the picture alone, which still answers to cursor and keys: for a slide"),
     },
@@ -130,7 +130,7 @@ def _add_argument(group: argparse._ArgumentGroup, name: str, flag: Flag) -> None
         choices = LAYOUTS if name == "layout" else [option for option in CHOICES[name] if option is not None]
         group.add_argument(flag.flag, choices=tuple(choices), default=default, **options)
     else:
-        value_type = {"dpi": int, "ceiling": float}.get(name, str)
+        value_type = {"dpi": int, "layer": int, "ceiling": float}.get(name, str)
         default = None if name in ("model", "head") else default  # set later: the bundled model, the sample's head
         group.add_argument(flag.flag, metavar=flag.metavar, type=value_type, default=default, **options)
 
@@ -170,7 +170,7 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
     if not spec.model:
         raise ValueError("This Spec names no model: its command would trace the picture in another one.")
     words = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
-    omitted = set() if Path(output).suffix.lower() == ".html" else needless(spec) | {"view", "bare"}
+    omitted = set() if Path(output).suffix.lower() == ".html" else needless(spec) | {"view", "bare", "all_layers"}
     for name, flag in FLAGS.items():
         if name in omitted:
             continue
@@ -193,8 +193,6 @@ def repeat_command(spec: Spec, output: str | Path) -> str | None:
 def _typed(spec: Spec, name: str) -> str | None:
     """The value of a field as a person types it."""
     value = getattr(spec, name)
-    if name == "layer":
-        return _held_layers_as_typed(spec.layer, spec.layers)
     if value is None:
         return None
     if name == "size":
@@ -209,28 +207,3 @@ def _typed(spec: Spec, name: str) -> str | None:
 def _path(name: str) -> str:
     """The file's name; with ./ before it if it looks like a flag."""
     return f"./{name}" if name.startswith("-") else name
-
-
-def _held_layers_as_typed(first: int | None, held: tuple[int, ...] | str | None) -> str | None:
-    """The value of --layer for an .html: the layer that the file opens with, then the others in the file."""
-    if held is None:
-        return None if first is None else str(first)
-    if held == "all":
-        return "all" if first is None else f"{first},all"
-    if tuple(held) == (first,):
-        return f"{first}-{first}"
-    return ",".join(map(str, [first, *sorted(set(held) - {first})]))
-
-
-def spec_of_html(spec: Spec, layer: str | None, head: str | None) -> Spec:
-    """The spec of an .html from --layer and --head: the file opens with the first layer and holds all named layers: "4"
-    is layer 4 alone, "4,all" all. It holds all heads."""
-    parts = [] if layer is None else str(layer).split(",")
-    number_text = ",".join(part for part in parts if part != "all")
-    numbers = read_numbers(number_text, None, "layer") if number_text else []
-    first = numbers[0] if numbers else None
-    layers = "all" if "all" in parts else tuple(sorted(numbers)) if numbers and layer != str(first) else None
-    heads = [0] if head is None else [head] if head in POOLINGS else read_numbers(head, None, "head")
-    if len(heads) > 1:
-        raise PlaygroundError("An .html holds all heads: --head names the one that it opens with.")
-    return replace(spec, layer=first, layers=layers, head=heads[0])

@@ -19,8 +19,7 @@ from PIL import Image
 
 from playground.figures import layouts
 from playground.figures.drawing import captions, naming
-from playground.figures.drawing.maps import Domain
-from playground.figures.drawing.one_map import Other, Subject
+from playground.figures.drawing.maps import Domain, Other, Subject
 from playground.figures.drawing.prints import CONVOLUTION, THEMES
 from playground.figures.drawing.sheet import Drawing, fitted, house_style, small_size, text_width, wrapped
 from playground.figures.drawing.spec import Spec

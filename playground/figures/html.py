@@ -18,17 +18,15 @@ from urllib.parse import parse_qsl
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import compose, layouts
+from playground.figures import compose, layouts, provenance
 from playground.figures.bundle import bundle, stylesheet
 from playground.figures.command_line import repeat_command
-from playground.figures.drawing import naming
-from playground.figures.drawing.naming import model, published_spec, published_trace, weights
+from playground.figures.drawing.naming import model, published_spec, published_trace
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words
 from playground.figures.drawing.view import FIGURE_CHOICES
 from playground.pictures import images
 from playground.tracing import Trace
-from playground.version import __version__
 
 PICTURE_SIDE = 896  # pixels of the picture's longer side: sharp in a browser, and few bytes beside those of Q and K
 JPEG_QUALITY = 85
@@ -110,39 +108,29 @@ def filled_spec(spec: Spec, trace: Trace, image: Image.Image | None = None) -> S
         )
     if not 0 <= trace.scale_number(spec.scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
-    if spec.layers == ():
-        raise PlaygroundError("An interactive figure needs at least one layer.")
     if spec.layer is None:
         spec = replace(spec, layer=_first_layer(spec, trace))
-        spec = with_layers_that_fit(spec, trace) if spec.layers is None else spec
-    if spec.layer not in (held := layers(spec, trace)):
-        raise PlaygroundError(
-            f"The view begins at layer {spec.layer}, and the file would hold {', '.join(map(str, held))}."
-        )
-    trace.head_number(spec.head)
+        spec = with_layers_that_fit(spec, trace)
     return spec.settled(trace)
 
 
 def with_layers_that_fit(spec: Spec, trace: Trace) -> Spec:
     """The spec with all layers if their q and k are few bytes, else only with the layer that the file opens with."""
-    spec = replace(spec, layers="all", layer=_first_layer(spec, trace) if spec.layer is None else spec.layer)
     byte_count = 2 * 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim
-    return spec if byte_count * 4 / 3 <= LIGHT_BYTES else replace(spec, layers=None)
+    layer = _first_layer(spec, trace) if spec.layer is None else spec.layer
+    return replace(spec, layer=layer, all_layers=spec.all_layers or byte_count * 4 / 3 <= LIGHT_BYTES)
 
 
 def layers(spec: Spec, trace: Trace) -> list[int]:
     """The layers that the file holds. `spec.layer` must be filled in."""
-    if spec.layers is None:
-        return [spec.layer]
-    return list(trace.record) if spec.layers == "all" else sorted(set(spec.layers))
+    return list(trace.record) if spec.all_layers else [spec.layer]
 
 
 def _first_layer(spec: Spec, trace: Trace) -> int:
-    """The layer that the file opens with: of the file's layers, the nearest to the sample's layer. Without a sample, it
-    is the nearest to two thirds of the way up, where heads look at objects."""
-    file_layers = spec.layers if isinstance(spec.layers, tuple) else trace.record
+    """The layer that the file opens with: of the trace's, the nearest to the sample's, or to two thirds of the way up,
+    where heads look at objects."""
     preferred_layer = spec.look.layer if spec.look else trace.upper_layer
-    return min(file_layers, key=lambda layer: abs(layer - preferred_layer))
+    return min(trace.record, key=lambda layer: abs(layer - preferred_layer))
 
 
 def _view(spec: Spec) -> dict:
@@ -160,10 +148,11 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
     public_spec = published_spec(spec)
     name = _printable(public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
-    facts = _facts(public_spec, trace, picture)
-    if story_start:
-        facts.pop("command", None)  # no command writes the story
-    caption = layouts.content(*compose.subjects(public_spec, trace, picture)).caption
+    drawn_spec, subject, _ = compose.subjects(public_spec, trace, picture)
+    caption = layouts.content(drawn_spec, subject).caption
+    facts = provenance.facts(drawn_spec, subject) | {"layers": " ".join(map(str, layers(spec, trace)))}
+    if not story_start and (command := repeat_command(public_spec, "figure.html")):  # no command writes the story
+        facts["command"] = command
     patches = f"{trace.grid[0]} × {trace.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     if story_start:
@@ -202,24 +191,6 @@ def _policy(style: str, script: str) -> str:
         f"default-src 'none'; img-src data:; style-src 'sha256-{style}'; script-src 'sha256-{script}'; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _facts(spec: Spec, trace: Trace, picture: Image.Image) -> dict:
-    facts = {
-        "version": __version__,
-        "model": trace.model,
-        "weights": weights(trace),
-        "image": spec.image,
-        "pixels": f"sha256:{naming.hash_of_image(picture)}",
-        "layer": spec.layer,
-        "head": spec.head,
-        "patch": query_words(spec.query),
-        "scale": spec.scale,
-        "layers": " ".join(map(str, layers(spec, trace))),
-        "input": f"{trace.size[0]}x{trace.size[1]}",
-        "command": repeat_command(spec, "figure.html"),
-    }
-    return {key: value for key, value in facts.items() if value is not None}
 
 
 def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:

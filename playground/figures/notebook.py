@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import html
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Unpack, get_type_hints
@@ -27,7 +27,7 @@ from playground.models import source
 from playground.models.given import texts_of
 from playground.pictures.images import Source, open_image
 from playground.relevance import Method
-from playground.tracing import Query, Scale, Trace, index, trace
+from playground.tracing import Query, Scale, Trace, index
 
 FRAME_HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
@@ -65,18 +65,18 @@ def show(
     query: Query | None = None,
     scale: Scale = None,
     *,
-    layers: Iterable[int] | None = None,
+    all_layers: bool = False,
     image: Source | None = None,
     theme: Theme = "light",
     bare: bool = False,
 ) -> LivingPage:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
-    where the page stays small with them, else this one; `layers` chooses others. It shows the picture that was traced,
-    or a finer `image` of it; `bare`: the picture alone."""
-    look = {"theme": theme, "bare": bare, "layers": layers}
+    where the page stays small with them, else this one; `all_layers`: all in any case. It shows the picture that was
+    traced, or a finer `image` of it; `bare`: the picture alone."""
+    look = {"theme": theme, "bare": bare, "all_layers": all_layers}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
     image = seen.picture if image is None else _finer(image)
-    spec = export.with_layers_that_fit(spec, seen) if layers is None else spec
+    spec = export.with_layers_that_fit(spec, seen)
     page, still = export.page(spec, seen, image), export.still_figure(spec, seen, image)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
 
@@ -98,7 +98,6 @@ def figure(
     blank: Filling = "mean",
     image: Source | None = None,
     other: Trace | Sequence[Trace] | None = None,
-    other_image: Source | None = None,
     rows: str | None = None,
     columns: str | None = None,
     width: str | float = "slide",
@@ -113,16 +112,15 @@ def figure(
     (`attention-playground figure --help` says what each does). `values`, (rows, columns) or (patches,), are drawn on
     the picture instead of the trace's numbers. `image` is a finer picture than was traced; `other` is what the layouts
     compare and scale (of a whole pass) set beside `seen`, and for the layout grid the other traces of rows="pictures"
-    or columns="models". `other_image="portrait"`, a sample or whatever `trace` takes, is for the layout compare another
-    picture in the same model; together with `other`, a finer picture of that. No scale means the one that the pass ran
-    with; another one is taken for this layer alone, and the caption says so."""
+    or columns="models". No scale means the one that the pass ran with; another one is taken for this layer alone, and
+    the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
     image = None if image is None else _finer(image)
     if values is not None:
         spec = _spec(seen, layer, head, query, scale, options | {"what": VALUES.name})
         return compose.draw(replace(spec, repeatable=False), seen, image, values=_on_grid(seen, values))
     spec = _spec(seen, layer, head, query, scale, options)
-    spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
+    spec, draw_arguments = _with_second_subject(spec, seen, image, other)
     return compose.draw(spec, seen, image, **draw_arguments)
 
 
@@ -144,12 +142,11 @@ def save(
     *,
     image: Source | None = None,
     other: Trace | Sequence[Trace] | None = None,
-    other_image: Source | None = None,
     **options: Unpack[FigureOptions],
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
     numbers with their grid, their tokens and where they come from; .txt its caption. `options` are those of `figure`;
-    `layers` chooses what an .html holds."""
+    with `all_layers` an .html holds all."""
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
@@ -163,27 +160,25 @@ def save(
         spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on")
     else:
         spec = _spec(seen, layer, head, query, scale, options)
-        spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
+        spec, draw_arguments = _with_second_subject(spec, seen, image, other)
     return files.write_file(path, files.data(path.name, spec, seen, image, **draw_arguments))
 
 
-def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
+def _with_second_subject(spec: Spec, seen: Trace, image, other) -> tuple[Spec, dict]:
     """(the spec, the other arguments of `compose.draw`)"""
     layout = layouts.of(spec)
     layout.check(spec)
     if layout.beside(spec) == "many":
         return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
-    if (other is not None or other_image is not None) and not (layout.beside(spec) or layout.alters_scale):
+    if other is not None and not (layout.beside(spec) or layout.alters_scale):
         raise PlaygroundError(
             "other is what layout='compare', 'scale' or 'grid' sets beside the trace: name one of them."
         )
     if not isinstance(other, Trace | None):
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
-    if other_image is not None:
-        picture, name = _picture_and_name(other_image)
-        other, other_image = other or _trace_in_same_model(seen, picture, name), picture
     if other is None:
         return spec, {}
+    other_image = None
     if layout.alters_scale:
         if seen.scale != seen.native_scale or other.scale == other.native_scale:
             raise PlaygroundError(
@@ -196,27 +191,15 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> 
             other_image=other.picture_name if other.picture_name != seen.picture_name else None,
             other_model=other.model if other.model != seen.model else None,
         )
-        other_image = other.shown if spec.other_image and other_image is None else other_image
+        other_image = other.shown if spec.other_image else None
     return replace(spec, repeatable=False), {"other": other, "other_image": other_image}
 
 
 def _finer(image: Source) -> Image.Image:
-    return image if isinstance(image, Image.Image) else _picture_and_name(image)[0]
-
-
-def _picture_and_name(image: Source) -> tuple[Image.Image, str]:
-    """(a picture, its name), from a sample's name or from anything that `open_image` takes."""
+    """A picture from a sample's name or from anything that `open_image` takes."""
     if isinstance(image, str | os.PathLike):
-        return request.open_picture(os.fspath(image)), os.fspath(image)
-    picture = open_image(image)
-    return picture, picture.filename  # type: ignore[attr-defined]
-
-
-def _trace_in_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
-    """A trace of another picture as the command line makes it: as fine as this one, with the scale of the pass."""
-    vit = seen._need_vit()
-    scale = None if seen.scale == seen.native_scale else seen.scale
-    return trace(vit, picture, size=request.equally_fine_size(seen, seen.shown, picture), scale=scale).of(picture, name)
+        return request.open_picture(os.fspath(image))
+    return image if isinstance(image, Image.Image) else open_image(image)
 
 
 def _loaded_as(seen: Trace) -> source.LoadArguments | None:
@@ -262,10 +245,6 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
     head = index(head) if index(head) is not None else head
     # numbers of NumPy and torch as Python's
     options = {name: value.item() if getattr(value, "ndim", None) == 0 else value for name, value in options.items()}
-    if not isinstance(layers := options.get("layers"), str | None):
-        if not isinstance(layers, Iterable):
-            raise PlaygroundError(f"layers= is a list of numbers; given was {layers!r:.40}.")
-        options["layers"] = tuple(map(seen.layer_number, layers))
     for name, value in options.items():
         if (
             name not in ("label", "width")

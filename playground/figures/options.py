@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Literal, TypedDict
 
 from playground.analysis.occlusion import Filling
@@ -32,6 +31,6 @@ class FigureOptions(TypedDict, total=False):
     ceiling: float | None
     caption: bool
     dpi: int | None
-    layers: Iterable[int] | Literal["all"] | None
+    all_layers: bool
     view: str
     bare: bool

@@ -8,8 +8,8 @@ from dataclasses import replace
 from playground.figures import layouts
 from playground.figures.command_line import needless, repeat_command
 from playground.figures.drawing import captions, naming
+from playground.figures.drawing.maps import Other, Subject
 from playground.figures.drawing.naming import published_spec, weights
-from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec, query_words
 from playground.figures.layouts import compare
 from playground.models import source
@@ -46,7 +46,8 @@ def facts(spec: Spec, subject: Subject, other: Other = None) -> dict[str, str]:
         if (layer := compare.requests(spec, subject, other)[1].spec.layer) != spec.layer:
             entries["other layer"] = str(layer)
     if isinstance(other, dict):
-        entries |= _grid_facts(list(other.values()))
+        for number, one in enumerate(list(other.values())[1:], start=2):
+            entries |= {f"{key} {number}": value for key, value in _subject_facts(one).items()}
     return entries | {"made by": MADE_BY}
 
 
@@ -61,18 +62,6 @@ def _subject_facts(subject: Subject) -> dict[str, str]:
         "pixels": f"sha256:{naming.hash_of_image(subject.image)}",
         "input": f"{trace.size[0]}x{trace.size[1]}",
     }
-
-
-def _grid_facts(subjects: list[Subject]) -> dict[str, str]:
-    """Facts about the second and further pictures and models, numbered."""
-    pictures = {subject.name: f"sha256:{naming.hash_of_image(subject.image)}" for subject in subjects}
-    models = {subject.seen.model: weights(subject.seen) for subject in subjects}
-    entries = {}
-    for number, (name, digest) in list(enumerate(pictures.items(), start=1))[1:]:
-        entries |= {f"image {number}": name, f"pixels {number}": digest}
-    for number, (name, digest) in list(enumerate(models.items(), start=1))[1:]:
-        entries |= {f"model {number}": name, f"weights {number}": digest}
-    return entries
 
 
 def _loading_facts(trace: Trace) -> dict[str, str]:
@@ -91,25 +80,21 @@ def _scale(spec: Spec, subject: Subject) -> str:
     return f"{number}, {'whole forward pass' if spec.whole else 'this layer only'}"
 
 
-def provenance(spec: Spec, facts: dict[str, str], name: str = "figure.png") -> dict[str, str]:
-    """A title, all facts in a line, and the command that makes the file `name` again, if there is one."""
-    entries = {
-        "Title": layouts.of(spec).title(published_spec(layouts.of(spec).prepared(spec))),
-        "Description": "; ".join(f"{key}: {value}" for key, value in facts.items()),
-        "Command": repeat_command(spec, name),
-        "Software": MADE_BY,
-    }
-    # a file's name may hold surrogates, which no file format can store
-    return {key: value.encode("utf-8", "replace").decode() for key, value in entries.items() if value}
+FIELDS = {  # kind of file -> what it calls a title, facts, a command and a program
+    "png": ("Title", "Description", "Command", "Software"),
+    "svg": ("Title", "Description", "Source", "Creator"),
+    "pdf": ("Title", "Subject", "Keywords", "Creator"),
+}
+UNDATED: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
 def metadata(spec: Spec, facts: dict[str, str], kind: str, name: str) -> dict[str, str | None]:
-    """`provenance` under the names of this kind of file, without a date, so that equal figures give equal files."""
-    entries = provenance(spec, facts, name)
-    if kind == "pdf":
-        info = {"Title": entries["Title"], "Subject": entries["Description"], "Keywords": entries.get("Command")}
-        return info | {"Creator": entries["Software"], "CreationDate": None}
-    if kind == "svg":
-        info = {"Title": entries["Title"], "Description": entries["Description"], "Source": entries.get("Command")}
-        return info | {"Creator": entries["Software"], "Date": None}
-    return dict(entries) if kind == "png" else {}
+    """A title, all facts in a line, and the command that makes the file `name` again, if there is one; without a date,
+    so that equal figures give equal files."""
+    title = layouts.of(spec).title(published_spec(layouts.of(spec).prepared(spec)))
+    values = title, "; ".join(f"{key}: {value}" for key, value in facts.items()), repeat_command(spec, name), MADE_BY
+    # a file's name may hold surrogates, which no file format can store
+    texts = [value and value.encode("utf-8", "replace").decode() for value in values]
+    return {field: text for field, text in zip(FIELDS.get(kind, ()), texts, strict=False) if text} | UNDATED.get(
+        kind, {}
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path, PurePath
 
 from PIL import Image
@@ -23,7 +23,7 @@ from playground.models.loading import load
 from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.tracing import Trace, trace
-from playground.vit import Config, VisionTransformer
+from playground.vit import VisionTransformer
 
 # (whether to trace the other picture or model, size, scale) -> a trace
 Run = Callable[[bool, tuple[int, int] | None, str], Trace]
@@ -46,9 +46,20 @@ def traces(
 
     def pass_of(size: tuple[int, int] | None, scale: str) -> Trace:
         seen = run(False, size, scale)
-        return with_interventions(
-            spec, seen, lambda: run(True, equally_fine_size(seen, image, other_image), scale), turn
-        )  # type: ignore[arg-type]
+        if not spec.puts:
+            return seen
+        from playground.analysis import interventions
+
+        if spec.takes_another and spec.other_image is None:
+            raise PlaygroundError(
+                f"{spec.cut} takes something of another picture's pass: name that picture, too (--with-image)."
+            )
+        other = None
+        if spec.takes_another:
+            other_name = PurePath(published_spec(spec).other_image or "").stem
+            other = replace(run(True, equally_fine_size(seen, image, other_image), scale), picture_name=other_name)
+        with turn(seen, interventions.PASSES * len(spec.puts)):
+            return interventions.run_texts(seen, spec.puts, other)
 
     scale = spec.scale if spec.whole and not layout.alters_scale else "on"
     seen = pass_of(spec.size, scale)
@@ -61,29 +72,15 @@ def traces(
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
-def with_interventions(spec: Spec, picture_trace: Trace, other: Callable[[], Trace], turn: Turn = no_turn) -> Trace:
-    """The trace after the figure's interventions. `other` traces the other picture, with patches as fine as these."""
-    if not spec.puts:
-        return picture_trace
-    from playground.analysis import interventions
-
-    if spec.takes_another and spec.other_image is None:
-        raise PlaygroundError(
-            f"{spec.cut} takes something of another picture's pass: name that picture, too (--with-image)."
-        )
-    other_name = PurePath(published_spec(spec).other_image or "").stem
-    other_trace = replace(other(), picture_name=other_name) if spec.takes_another else None
-    with turn(picture_trace, interventions.PASSES * len(spec.puts)):
-        return interventions.run_texts(picture_trace, spec.puts, other_trace)
-
-
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
     kind = layouts.of(spec).beside(spec)
     if kind == "other" and spec.other_image is None and spec.other_model is None:
         raise PlaygroundError(NOTHING_TO_COMPARE)
     if kind == "many":
-        return _grid_traces(spec)
+        one = replace(spec, layout="head", rows=None, columns=None)
+        cells = {key: from_files(replace(one, image=key[0], model=key[1]))[:2] for key in grid.needed_traces(spec)}
+        return *next(iter(cells.values())), {"more": cells}
     image = open_picture(spec.image)
     other_image = open_picture(spec.other_image) if spec.other_image else image
 
@@ -98,47 +95,13 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     return picture_trace, image, draw_arguments
 
 
-def _grid_traces(spec: Spec) -> tuple[Trace, Image.Image, dict]:
-    """Traces each picture in each model once."""
-    traces: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
-    for name, model_name in grid.needed_traces(spec):
-        picture_spec = replace(spec, image=name, model=model_name)
-        image, vit = open_picture(name), model(picture_spec)
-        size = spec.size or (
-            tuple(side * vit.config.patch_size for side in picture_spec.look.grid) if picture_spec.look else None
-        )
-        scale = spec.scale if spec.whole else "on"
-        scale_value = None if scale == "on" else scale
-        picture_trace = trace(vit, image, size=size, scale=scale_value, cut=spec.cuts)
-        traces[name, model_name] = (
-            with_interventions(spec, picture_trace, partial(_trace_of_other, spec, picture_trace, image)),
-            image,
-        )
-    first = next(iter(traces.values()))
-    return *first, {"more": traces}
-
-
-def _trace_of_other(spec: Spec, picture_trace: Trace, image: Image.Image) -> Trace:
-    other = open_picture(spec.other_image)  # type: ignore[arg-type]
-    return trace(
-        picture_trace._need_vit(), other, size=equally_fine_size(picture_trace, image, other), scale=picture_trace.scale
-    )
-
-
-def fineness(config: Config, image: Image.Image, size: tuple[int, int]) -> int | None:
-    """How many times the native side the input's side is; None if this is no whole number up to FINEST."""
-    for ratio in range(1, MOST_FINENESS + 1):
-        if fit(image.size, config.patch_size, tuple(side * ratio for side in config.image_size)) == tuple(size):
-            return ratio
-    return None
-
-
-def equally_fine_size(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
-    """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`."""
-    config = picture_trace.vit.config
-    ratio = fineness(config, image, picture_trace.size)
-    native_size = picture_trace.size if ratio is None else tuple(side * ratio for side in config.image_size)
-    return fit(other.size, config.patch_size, native_size)
+def equally_fine_size(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
+    """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`: a
+    whole number of times its native ones, or else the size of `image`."""
+    config = seen.vit.config
+    sizes = [tuple(side * ratio for side in config.image_size) for ratio in range(1, MOST_FINENESS + 1)]
+    usual = next((size for size in sizes if fit(image.size, config.patch_size, size) == tuple(seen.size)), seen.size)
+    return fit(other.size, config.patch_size, usual)
 
 
 def open_picture(name: str) -> Image.Image:

@@ -11,7 +11,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,12 @@ from playground.analysis import occlusion
 from playground.errors import PlaygroundError, PlaygroundWarning, warn
 from playground.figures.many import Many, trace_many
 from playground.models.hub import bar
-from playground.models.loading import load
 from playground.numbers import index
 from playground.relevance import in_room
-from playground.tracing import Cuts, label_number, read_cuts, scale_number
-from playground.vit import At, VisionTransformer, untouched
+from playground.tracing import label_number
+from playground.vit import At, VisionTransformer
 
-SWEEP_KINDS = ("heads", "layers × positions", "cuts", "scales", "checkpoints")
+SWEEP_KINDS = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}  # kind -> its dimensions
 METRICS = ("margin", "accuracy", "moved")
 TOKENS_AT_ONCE = 3200  # tokens of all variants that go through together
 DRAWS = 1000  # samples that a bootstrap draws
@@ -45,11 +44,8 @@ class Variant:
 
     place: tuple[int, ...]  # index of this variant in a picture's array `value`
     first_layer: int  # the changed layer
-    point: str = ""  # name of the point in the layer at which `change` is made
-    change: Callable[[Tensor], object] | None = None  # changes the tensor at that point in place
-    cuts: Cuts | None = None
-    scale: float | None = None
-    vit: VisionTransformer | None = None  # the model of a checkpoint, in a sweep over checkpoints
+    point: str  # name of the point in the layer at which `change` is made
+    change: Callable[[Tensor], object]  # changes the tensor at that point in place
 
 
 @dataclass(frozen=True)
@@ -60,34 +56,30 @@ class Sweep(Many):
     metric: str | Metric = "margin"
     over: str = "heads"
     classes: tuple[Any, ...] = ()  # for each picture, its label's number or its folder's name
-    texts: tuple[str, ...] = ()  # of the cuts, scales or checkpoints
     block: int = 1  # side of a block that is blanked, in patches
-    vits: tuple[VisionTransformer, ...] = ()  # the models of the checkpoints
     failed: dict[int, str] = field(default_factory=dict)  # picture's number -> why the metric failed on it
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
-        dimensions = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}
-        return {"before": (), "value": dimensions.get(self.over, (self.over.removesuffix("s"),))}
+        return {"before": (), "value": SWEEP_KINDS[self.over]}
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         c, (rows, columns) = self.vit.config, self.grid
         blocks = tuple(-(-side // self.block) for side in (rows, columns))
-        shapes = {"heads": (c.depth, c.heads), "layers × positions": (c.depth, *blocks)}
-        return {"before": (), "value": shapes.get(self.over, (len(self.texts),))}
+        return {"before": (), "value": (c.depth, c.heads) if self.over == "heads" else (c.depth, *blocks)}
 
     def coordinates(self) -> dict[str, tuple[str, Sequence[int] | Sequence[str]]]:
         coordinates: dict[str, tuple[str, Sequence[int] | Sequence[str]]] = {}
         for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
             step = self.block if dimension in ("row", "column") else 1
-            coordinates[dimension] = dimension, self.texts or [step * index for index in range(length)]
+            coordinates[dimension] = dimension, [step * index for index in range(length)]
         coordinates["class"] = "image", [str(class_) for class_ in self._named_classes()]
         return coordinates
 
     def identity(self) -> dict[str, Any]:
         return {
             "over": self.over, "metric": _identity(self.metric), "classes": [str(class_) for class_ in self.classes],
-            "named": self.texts, "block": self.block, "cut": self.cut,
+            "block": self.block,
         }  # fmt: skip
 
     def _named_classes(self) -> list[Any]:
@@ -103,20 +95,12 @@ class Sweep(Many):
                 Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_changes[head])
                 for layer in layers for head in range(c.heads)
             ]  # fmt: skip
-        if self.over == "layers × positions":
-            columns = self.shapes()["value"][2]
-            block_changes = [_mean_block(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
-            return [
-                Variant((layer, *divmod(index, columns)), layer, f"layers.{layer}.residual", change)
-                for layer in layers for index, change in enumerate(block_changes)
-            ]  # fmt: skip
-        if self.over == "cuts":
-            cut_sets = [read_cuts(self.vit, self.grid, text.split(";")) for text in self.texts]
-            first_layers = [min((cut.layers or (0,))[0] for cut in cuts.all) for cuts in cut_sets]
-            return [Variant((index,), first_layers[index], cuts=cuts) for index, cuts in enumerate(cut_sets)]
-        if self.over == "scales":
-            return [Variant((index,), 0, scale=scale_number(text, c.scale)) for index, text in enumerate(self.texts)]
-        return [Variant((index,), 0, vit=vit) for index, vit in enumerate(self.vits)]
+        columns = self.shapes()["value"][2]
+        block_changes = [_mean_block(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
+        return [
+            Variant((layer, *divmod(index, columns)), layer, f"layers.{layer}.residual", change)
+            for layer in layers for index, change in enumerate(block_changes)
+        ]  # fmt: skip
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
@@ -139,23 +123,19 @@ class Sweep(Many):
         vit = self.vit
         tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
         states = [tokens, *(x for x, _ in vit.layers(tokens, rotation))]  # tokens before each layer and at the end
-        before = float(self.metric_in(vit, states[-1], states[-1], label)[0])
+        before = float(self.metric_in(states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
         for batch in _batches(self.variants(), most_variants):
-            if (variant := batch[0]).vit is not None:
-                x = variant.vit.features(pixels.to(variant.vit.patch_embed.proj.weight), variant.vit.config.depth - 1)
-                value[variant.place] = float(self.metric_in(variant.vit, x, states[-1], label)[0])
-                continue
-            x = states[variant.first_layer].expand(len(batch), -1, -1)
-            at = _batch_change(batch)
-            for x, _ in vit.layers(x, rotation, variant.scale, variant.first_layer, at):  # noqa: B007, B020
+            x, first_layer = states[batch[0].first_layer].expand(len(batch), -1, -1), batch[0].first_layer
+            for x, _ in vit.layers(x, rotation, None, first_layer, _batch_change(batch)):  # noqa: B007, B020
                 pass
-            for variant, number in zip(batch, self.metric_in(vit, x, states[-1], label), strict=True):
+            for variant, number in zip(batch, self.metric_in(x, states[-1], label), strict=True):
                 value[variant.place] = float(number)
         return before, value
 
-    def metric_in(self, vit: VisionTransformer, x: Tensor, before: Tensor, label: Any) -> Tensor:
+    def metric_in(self, x: Tensor, before: Tensor, label: Any) -> Tensor:
         """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
+        vit = self.vit
         if self.metric == "moved":
             shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST_DIVISOR)
             return shifts.mean(-1).float().cpu()
@@ -185,8 +165,7 @@ def _batches(variants: list[Variant], most_variants: int) -> Iterator[list[Varia
     """Batches of variants of one layer, at most `most_variants` each."""
     batch: list[Variant] = []
     for variant in variants:
-        is_alone = variant.change is None
-        if batch and (is_alone or variant.first_layer != batch[0].first_layer or len(batch) >= max(1, most_variants)):
+        if batch and (variant.first_layer != batch[0].first_layer or len(batch) >= max(1, most_variants)):
             yield batch
             batch = []
         batch.append(variant)
@@ -196,19 +175,16 @@ def _batches(variants: list[Variant], most_variants: int) -> Iterator[list[Varia
 
 def _batch_change(batch: list[Variant]) -> At:
     """A function for the argument `at` of `vit.layers`; it makes each variant's change in its row of the batch."""
-    if batch[0].cuts is not None:
-        return batch[0].cuts.at()
-    points = {variant.point for variant in batch}
 
     def change_point(point: str, x: Tensor) -> Tensor:
-        if point not in points:
+        if point != batch[0].point:
             return x
         x = x.clone()
         for row, variant in zip(x, batch, strict=True):
-            variant.change(row)  # type: ignore[misc]
+            variant.change(row)
         return x
 
-    return change_point if points != {""} else untouched
+    return change_point
 
 
 def _zero_head(head: int) -> Callable[[Tensor], object]:
@@ -230,14 +206,11 @@ def _mean_block(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
 
 def sweep(
     pictures: str | os.PathLike[str] | Sequence[Any],
-    vit: nn.Module | str | os.PathLike[str] | None = None,
+    vit: nn.Module | str | os.PathLike[str],
     metric: str | Metric = "margin",
     over: str = "heads",
     *,
     labels: Any = None,
-    cuts: Sequence[str] = (),
-    scales: Sequence[float | str] = (),
-    checkpoints: Sequence[Any] = (),
     blocks: int = 1,
     size: tuple[int, int] | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -247,13 +220,13 @@ def sweep(
     a change, `value` (image, layer, head), and without, `before` (image); and for the pictures of each label and for
     "all" the `mean` of value − before (label, layer, head) with its 95 % bootstrap interval, `low` to `high`.
 
-    `over` is "heads" (each off in turn), "layers × positions" (a block's patches become the mean patch as they leave a
-    layer; a block's side is `blocks` patches), or "cuts", "scales" or "checkpoints" (each of the list of that name).
+    `over` is "heads" (each off in turn) or "layers × positions" (a block's patches become the mean patch as they leave
+    a layer; a block's side is `blocks` patches).
     `metric` is "margin" (in logits, of the picture's label), "accuracy", "moved" (how far the last tokens move, without
     any label), or a function of logits (passes, classes) and the label that gives a number for each pass; with an
     attribute `of = "features"` it gets the last tokens, (passes, tokens, width). A picture's label is the name of its
-    folder; `labels` is a table of them ({"kittens": "tabby", "cat.jpg": 281}), or "model": what the model says of the
-    whole picture. `out` is a .zarr store, which a stopped run continues.
+    folder; `labels` is a table of them ({"kittens": "tabby", "cat.jpg": 281}). `out` is a .zarr store, which a stopped
+    run continues.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -262,7 +235,7 @@ def sweep(
     {'image': 2, 'layer': 6, 'head': 6}
     """
     xarray = _xarray()
-    run = prepared_sweep(pictures, vit, metric, over, labels, cuts, scales, checkpoints, blocks, size)
+    run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         if out is None:
             warnings.simplefilter("ignore", PlaygroundWarning)  # it names the store, which goes
@@ -275,25 +248,15 @@ def sweep(
 
 
 def prepared_sweep(
-    pictures: Any, vit: Any, metric: Any, over: str, labels: Any, cuts: Sequence[str], scales: Sequence[Any],
-    checkpoints: Sequence[Any], blocks: int, size: tuple[int, int] | None,
+    pictures: Any, vit: Any, metric: Any, over: str, labels: Any = None, blocks: int = 1,
+    size: tuple[int, int] | None = None,
 ) -> Sweep:  # fmt: skip
     over = over.replace(" x ", " × ")
     if over not in SWEEP_KINDS:
         raise PlaygroundError(f"A sweep is over {', '.join(SWEEP_KINDS)}; given was {over!r:.40}.")
     if not callable(metric) and metric not in METRICS:
         raise PlaygroundError(f"A metric is {', '.join(METRICS)} or a function; given was {metric!r:.40}.")
-    option_values: dict[str, Sequence[Any]] = {"cuts": cuts, "scales": scales, "checkpoints": checkpoints}
-    if over in option_values and not option_values[over]:
-        raise PlaygroundError(f"A sweep over {over} needs {over}=[…], each one to try.")
-    if names := [name for name, values in option_values.items() if values and name != over]:
-        raise PlaygroundError(f"{names[0]}= is for a sweep over {names[0]}, and this one is over {over}.")
-    models = tuple(load(checkpoint) for checkpoint in checkpoints)
-    if vit is None and not models:
-        raise PlaygroundError("sweep takes a model, or checkpoints=[…].")
-    base = trace_many(pictures, models[0] if vit is None else vit, "features", size=size, batch=1)
-    if metric == "moved":
-        _refuse_other_tokens(base, models)
+    base = trace_many(pictures, vit, "features", size=size, batch=1)
     block = index(blocks)
     if block is None or not 1 <= block <= max(base.grid):
         raise PlaygroundError(
@@ -302,43 +265,16 @@ def prepared_sweep(
     folder = Path(pictures) if isinstance(pictures, str | os.PathLike) else None
     needs_numbers = metric in ("margin", "accuracy") or (callable(metric) and labels is not None)
     classes = _classes(base, folder, labels, needs_numbers)
-    texts = tuple(str(getattr(checkpoint, "name", checkpoint)) for checkpoint in option_values.get(over, ()))
-    if len(set(texts)) < len(texts):
-        texts = tuple(f"{index}: {name}" for index, name in enumerate(texts))
-    fields = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch", "cut")}
+    fields = {name: getattr(base, name) for name in ("pictures", "names", "vit", "size", "batch")}
     arrays: dict[str, tuple[int, ...]] = {"before": (), "value": ()}
-    run = Sweep(
-        **fields, wanted=arrays, metric=metric, over=over, classes=classes, texts=texts, block=block, vits=models
-    )
-    run.variants()  # raises for impossible variants before anything is read
-    return run
-
-
-def _refuse_other_tokens(base: Many, checkpoints: Sequence[VisionTransformer]) -> None:
-    """Tokens can be compared one by one only where they are as many and as wide."""
-    height, width = base.size
-
-    def shape(vit: VisionTransformer) -> tuple[int, int]:
-        c = vit.config
-        return len(c.prefix) + (height // c.patch_size) * (width // c.patch_size), c.width
-
-    tokens, numbers = shape(base.vit)
-    for vit in checkpoints:
-        if shape(vit) != (tokens, numbers):
-            raise PlaygroundError(
-                f'metric="moved" compares tokens one by one: {base.vit.name} has {tokens} of {numbers} numbers, '
-                f"{vit.name} {shape(vit)[0]} of {shape(vit)[1]}. Sweep over checkpoints of one kind, or choose another "
-                "metric."
-            )
+    return Sweep(**fields, wanted=arrays, metric=metric, over=over, classes=classes, block=block)
 
 
 def _classes(source: Many, folder: Path | None, labels: Any, needs_number: bool) -> tuple[Any, ...]:
     """For each picture, the number of its label, or the name of its folder if the model has no such label."""
-    vit = source.vit
-    if labels == "model":
-        label_number(vit, 0)
-        return tuple(_likeliest_labels(source))
-    table = _label_table(labels)
+    if not isinstance(labels, dict | None):
+        raise PlaygroundError(f"labels= is a table {{folder or picture: label}}; given was {labels!r:.40}.")
+    vit, table = source.vit, {str(key): value for key, value in (labels or {}).items()}
     numbers = []
     for name in source.names:
         path = Path(name)
@@ -361,21 +297,6 @@ def _label(vit: VisionTransformer, label: Any, needs_number: bool, name: str) ->
             f"{name} is {place_words}, which is no label: {error}. labels={{{label or name!r}: a label}} says it, and "
             'metric="moved" needs none.'
         ) from None
-
-
-def _label_table(labels: Any) -> dict[str, Any]:
-    if labels is None:
-        return {}
-    if isinstance(labels, dict):
-        return {str(key): value for key, value in labels.items()}
-    raise PlaygroundError(f'labels= is "model" or a table {{folder or picture: label}}; given was {labels!r:.40}.')
-
-
-def _likeliest_labels(source: Many) -> Iterator[int]:
-    logits_run = replace(source, wanted={"logits": ()}, batch=8)
-    answers = logits_run.numbers_of(range(len(logits_run)), skip_unreadable=True)
-    labels = {answer.number: int(answer.arrays["logits"].argmax()) for answer in answers}
-    return (labels.get(number, 0) for number in range(len(source)))
 
 
 def _identity(metric: str | Metric) -> str:

@@ -23,14 +23,15 @@ from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
 
 SUBJECT_WORDS = ("sample", "mine", "model", "detail", "with")  # words of picture and model, which chosen.py reads
-UNSETTABLE = ("model", "weights", "size", "other_image", "other_model", "view")  # fields that an address can't set
+UNSETTABLE = (  # fields that an address can't set
+    "model", "weights", "size", "other_image", "other_model", "view", "rows", "columns",
+)  # fmt: skip
 LOOK_FIELDS = tuple(
     name
     for name in command_line.FLAGS
     if name not in UNSETTABLE and name not in {choice.field for choice in FIGURE_CHOICES}
 )
 SHARED_COLOURS = ("shared", "own")  # `colours` of a view: how its maps share an exposure. A figure's is a colour map
-HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # value of the word `held` -> layers in an interactive file
 # words of the view that no field of a Spec holds
 SCREEN_WORDS = tuple(choice.key for choice in VIEW_CHOICES if not choice.field)
 # words of the view that an interactive figure has and a drawn one has not
@@ -69,11 +70,8 @@ def read(words: Mapping[str, str], kind: str, person: Person | None) -> tuple[Fi
     subject, view = figure_subject(words, person), view_of(words)
     spec = description(subject, view, layout, **look_values)
     if kind == "html":
-        held = words.get("held", "layer")
-        if held not in HELD_LAYERS:
-            raise Refused(f"held is {' or '.join(HELD_LAYERS)}; given was {held!r}.")
         screen_view = urlencode({key: view[key] for key in SCREEN_WORDS if key in view})
-        spec = replace(spec, view=screen_view, layers="all" if held == "all" else None)
+        spec = replace(spec, view=screen_view)
     _check(spec, kind)
     return subject, spec
 
@@ -85,6 +83,8 @@ def _check(spec: Spec, kind: str) -> None:
         return html.check(spec)
     layout = layouts.of(spec)
     layout.check(spec)
+    if layout.beside(spec) == "many":
+        raise Refused("A grid may be of many pictures and models: the command makes it on your own machine.")
     width_dots = spec.paper.width * spec.dots
     if width_dots > MOST_DOTS:
         raise Refused(
@@ -211,7 +211,7 @@ def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
         if name not in omitted and value is not None and (value != FIELD_DEFAULTS[name] or name == "head"):
             words[WORD_OF_FIELD.get(name, name)] = _value(name, value)
     if kind == "html":
-        words |= dict(parse_qsl(spec.view)) | ({"held": "all"} if spec.layers == "all" else {})
+        words |= dict(parse_qsl(spec.view))
     return words
 
 

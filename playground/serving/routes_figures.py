@@ -25,7 +25,7 @@ from playground.models.names import plain_name
 from playground.samples import named
 from playground.serving import chosen, figure_files, figure_words, people, traces
 from playground.serving.answering import Refused, answer, own_pages_only
-from playground.serving.figure_words import HELD_LAYERS, INTERACTIVE_WORDS, FigureSubject, description
+from playground.serving.figure_words import INTERACTIVE_WORDS, FigureSubject, description
 from playground.serving.people import Person
 
 AN_HOUR = "public, max-age=3600"  # no longer, because a new version may draw another figure for the same address
@@ -102,6 +102,7 @@ TABLE_TITLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 WIDTH_TITLES = {"slide": "a 16:9 slide", "column": "a column of a paper, 85 mm", "page": "a page, 178 mm"}
 THEME_TITLES = {"light": "light", "dark": "dark"}
 COLOUR_TITLES = {"heat": "heat", "grey": "grey, for a print"}
+HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # in an interactive file
 PREVIEW_DOTS = 960  # width of a preview
 EXPORT_WORDS = ("only", "kind", "table", "layout", "width", "background", "map", "caption", "held", "theme")
 
@@ -165,9 +166,8 @@ def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, the
     """(the Spec, the file's suffix)"""
     if options["kind"] == "html":
         screen_view = urlencode({key: view[key] for key in INTERACTIVE_WORDS if key in view})
-        layers = "all" if options["held"] == "all" else None
-        spec = replace(description(subject, view, theme=theme), view=screen_view, layers=layers)
-        return figure_files.interactive_spec(spec), "html"
+        spec = description(subject, view, theme=theme, all_layers=options["held"] == "all")
+        return figure_files.interactive_spec(replace(spec, view=screen_view)), "html"
     if options["kind"] == "numbers":
         return description(subject, view, options["layout"]), options["table"]
     look_fields = {

@@ -90,7 +90,7 @@ def living_page(subject: Here) -> str:
         "parts": [{"kind": region.kind, "box": region.box} for region in sample.parts] if sample else [],
     }  # fmt: skip
     with queue.drawing():
-        spec = replace(opening_view, layers="all") if all_layers_fit else html.with_layers_that_fit(opening_view, trace)
+        spec = html.with_layers_that_fit(replace(opening_view, all_layers=all_layers_fit), trace)
         return html.story(spec, trace, subject.picture.image, story)
 
 

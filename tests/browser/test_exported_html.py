@@ -16,7 +16,7 @@ from playground.lessons.questions import Bars, Number, Question, plain_value
 from playground.serving.slides import mounted_scripts
 
 HOSTILE_NAME = "</script><img src=x onerror=alert(1)>.jpg"
-FILE_SPEC = Spec(image=HOSTILE_NAME, model="bundled", layers=(1, 4), layer=4, head=2, query=(7, 5))
+FILE_SPEC = Spec(image=HOSTILE_NAME, model="bundled", all_layers=True, layer=4, head=2, query=(7, 5))
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_networ
     visitor.page.locator(".lens .sums dd").last.filter(has_text="%").wait_for()
     visitor.page.keyboard.press("Escape")
     visitor.page.locator(".lens .sums").wait_for(state="hidden")
-    for key, (layer, head) in ((".", (4, 3)), ("0", (4, 0)), ("[", (1, 0)), ("2", (1, 2))):
+    for key, (layer, head) in ((".", (4, 3)), ("0", (4, 0)), ("[", (3, 0)), ("2", (3, 2))):
         visitor.page.keyboard.press(key)
         state = visitor.until(f"r => r.layer === {layer} && r.head === {head}")
         assert_close(state["row"], truth.row(layer, head, (3, 4)))
@@ -94,11 +94,11 @@ def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_networ
     visitor.until("r => r.query === '4,4' && r.locked")
     visitor.part("switch").click()
     state = visitor.until("r => r.scale === 1")
-    assert_close(state["row"], rounded_trace().row(1, 2, (4, 4), scale="off"))
+    assert_close(state["row"], rounded_trace().row(3, 2, (4, 4), scale="off"))
     visitor.part("dial").fill("250")
     state = visitor.until("r => r.scale < 1")
     assert state["scale"] == pytest.approx(truth.native_scale / 2)
-    assert_close(state["row"], rounded_trace().row(1, 2, (4, 4), scale=state["scale"]))
+    assert_close(state["row"], rounded_trace().row(3, 2, (4, 4), scale=state["scale"]))
     assert visitor.requested_urls == [file.as_uri()]
 
 
@@ -125,8 +125,8 @@ def test_a_link_to_a_view_opens_it_and_knows_only_what_the_file_holds(reader, fi
     visitor = reader()
     visitor.page.goto(f"{file.as_uri()}#layer=9&head=5&query=2,3&what=rollout&pass=whole&beside=compare")
     state = visitor.until()
-    assert (state["layer"], state["head"], state["query"], state["what"]) == (4, 5, "2,3", "weight")
-    assert_close(state["row"], python_trace().row(4, 5, (2, 3)))
+    assert (state["layer"], state["head"], state["query"], state["what"]) == (5, 5, "2,3", "weight")
+    assert_close(state["row"], python_trace().row(5, 5, (2, 3)))
 
 
 @pytest.mark.parametrize("width", [900, pytest.param(1180, marks=pytest.mark.slow)])
@@ -167,7 +167,7 @@ def test_on_a_phone_a_tap_chooses_the_query_and_the_page_has_the_reader_s_colour
 
 
 def test_a_notebook_s_frame_follows_the_cursor_and_can_not_read_the_notebook(reader, tmp_path):
-    figure_html = playground.show(python_trace(), layer=4, head=2, query=(7, 5), layers=[4])
+    figure_html = playground.show(python_trace(), layer=4, head=2, query=(7, 5))
     assert isinstance(figure_html, LivingPage)
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><body><div style='width: 900px'>{figure_html._repr_html_()}</div></body>")
@@ -209,7 +209,7 @@ def test_a_lesson_plan_s_slides_run_from_a_disk_with_story_and_guesses(reader, t
     ]
     facts = {"place": {"model": "bundled", "sample": "meadow"}, "model": "bundled", "parts": []}
     story_html = html.story(
-        Spec(image="meadow", model="bundled", layers="all"), python_trace(), python_trace().picture, facts
+        Spec(image="meadow", model="bundled", all_layers=True), python_trace(), python_trace().picture, facts
     )
     path = tmp_path / "slides.html"
     path.write_text(teaching.page("Slides", teaching.Deck(slides, mounted_scripts(), story_html)), encoding="utf-8")

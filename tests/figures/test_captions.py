@@ -14,8 +14,7 @@ import playground
 from playground.figures import Spec, layouts
 from playground.figures.compose import subjects
 from playground.figures.drawing import captions, maps, naming, places
-from playground.figures.drawing.maps import Domain, Map
-from playground.figures.drawing.one_map import OneMap, ShownMap, Subject
+from playground.figures.drawing.maps import Domain, Map, OneMap, ShownMap, Subject
 from playground.figures.drawing.spec import METHODS
 from playground.vit import VisionTransformer
 from playground.vit_parts import GuidedHead

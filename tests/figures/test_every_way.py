@@ -95,12 +95,13 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared, tmp_p
     assert "weight × weight" in texts, texts
     caption = files.caption_words(spec, seen, image)
     assert "layer 4, head 0: the squares of what patch 7, 5 (row, column, from 0) takes" in caption, caption
-    map_ = maps.map_of(seen, spec, 4, 0, "on")
+    one = maps.OneMap(maps.Subject(seen, image, ""), figure.spec, "on")
+    map_ = maps.map_of(one)
     np.testing.assert_allclose(map_.grid, seen.on_grid(seen.row(4, 0, (7, 5))).numpy() ** 2, rtol=1e-6)
     assert map_.breadth is None  # squares do not sum to 1
     map_domain = maps.domain(spec, [map_])
     assert (map_domain.low, map_domain.percent, map_domain.signed) == (0, False, False)
-    mean_values = maps.map_of(seen, spec, 4, "mean", "on").values
+    mean_values = maps.map_of(replace(one, spec=replace(figure.spec, head="mean"))).values
     np.testing.assert_allclose(mean_values, (seen.rows(4, (7, 5)).numpy() ** 2).mean(0), rtol=1e-6)
     file = playground.save(seen, tmp_path / "squared.csv", layer=4, query=(7, 5), what="squared")
     assert "squared" in file.read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import playground
 from playground import PlaygroundError
 from playground.__main__ import _parser, main
 from playground.figures import Spec, batch, compose, layouts
-from playground.figures.command_line import FLAGS, command, needless, spec_of_html
+from playground.figures.command_line import FLAGS, command, needless
 from playground.figures.drawing.naming import published_spec
 from playground.vit import VisionTransformer
 
@@ -28,7 +28,7 @@ FIGURES = {  # a file's name -> the options of its figure
     "grid.pdf": ("--layout", "grid", "--rows", "layers:0,2", "--columns", "heads:0-1,mean"),
     "cut.png": ("--patch", "3,4", "--cut", "3,4>5,5", "--head", "max", "--no-caption"),
     "numbers.csv": ("--layout", "atlas"),
-    "alive.html": ("--layer", "1,0", "--head", "2", "--bare"),
+    "alive.html": ("--layer", "1", "--all-layers", "--head", "2", "--bare"),
 }
 
 
@@ -95,7 +95,7 @@ def parsed(line: str) -> Spec:
     """The spec that the command line parses from `line`; no picture is opened."""
     words = shlex.split(line)
     options = _parser().parse_args(words[3:])
-    return replace(spec_of_html(batch._spec(options), options.layer, options.head), image=options.images[0])
+    return replace(batch._spec(options), image=options.images[0])
 
 
 def test_the_command_holds_every_field():
@@ -113,7 +113,7 @@ def test_the_command_holds_every_field():
         assert getattr(again, name) == getattr(spec, name), (name, line)
     assert again.other_image == "./-dog.png"
     assert (again.caption, again.whole) == (False, True)
-    shown = {field.name for field in fields(Spec)} - {"image", "repeatable", "layers"}
+    shown = {field.name for field in fields(Spec)} - {"image", "repeatable"}
     assert shown == set(FLAGS)
 
 

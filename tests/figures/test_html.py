@@ -63,14 +63,14 @@ class Reader(HTMLParser):
 
 
 def test_the_file_holds_q_and_k_of_the_chosen_layers_in_sixteen_bits(small_trace, picture):
-    header, arrays = unpack(Reader(html.page(replace(SPEC, layers=(2, 1)), small_trace, picture)).pack())
-    assert (header["held"], header["heads"]) == ([1, 2], 4)
+    header, arrays = unpack(Reader(html.page(replace(SPEC, layer=1, all_layers=True), small_trace, picture)).pack())
+    assert (header["held"], header["heads"]) == ([0, 1, 2], 4)
     for name in ("q", "k"):
         assert arrays[name].dtype == np.float16
-        for index, layer in enumerate((1, 2)):
+        for index, layer in enumerate((0, 1, 2)):
             expected = getattr(small_trace.record[layer], name).half().numpy()
             assert np.array_equal(arrays[name][index], expected)
-    assert np.allclose(arrays["value_norms"][1], small_trace.value_norms(2))
+    assert np.allclose(arrays["value_norms"][2], small_trace.value_norms(2))
 
 
 def test_a_choice_of_heads_read_again_answers_like_the_trace_itself(small_trace):
@@ -109,18 +109,19 @@ def test_the_page_may_ask_nobody_and_run_nothing_but_its_own_script(small_trace,
 
 
 def test_the_origin_of_a_figure_is_written_in_its_file(small_trace, picture):
-    spec = replace(SPEC, layer=2, layers="all", head=3, query="cls", scale="off")
+    spec = replace(SPEC, layer=2, all_layers=True, head=3, query="cls", scale="off")
     metas = Reader(html.page(spec, small_trace, picture)).metas
     facts = {key.removeprefix("playground:"): value for key, value in metas.items() if key.startswith("playground:")}
     assert facts.pop("weights") == f"random weights, sha256:{naming.hash_of_weights(small_trace.vit)}"
     assert facts.pop("pixels") == f"sha256:{naming.hash_of_image(picture)}"
     assert shlex.split(facts.pop("command"))[3:-2] == [
-        *("figure", "disc.png", "--model", "untrained", "--size", "64x64", "--layer", "2,all"),
-        *("--head", "3", "--patch", "cls", "--scale", "off"),
+        *("figure", "disc.png", "--model", "untrained", "--size", "64x64", "--layer", "2"),
+        *("--head", "3", "--patch", "cls", "--scale", "off", "--all-layers"),
     ]
     assert facts == {
-        "version": playground.__version__, "model": "untrained", "image": "disc.png", "input": "64x64",
-        "layer": "2", "head": "3", "patch": "cls", "scale": "off", "layers": "0 1 2",
+        "made by": f"Attention Playground {playground.__version__}", "model": "untrained", "image": "disc.png",
+        "input": "64x64", "layout": "head", "shows": "weight, row", "layer": "2", "head": "3", "patch": "cls",
+        "scale": "none, this layer only", "layers": "0 1 2",
     }  # fmt: skip
 
 
@@ -128,23 +129,6 @@ def test_other_weights_and_other_pixels_have_other_fingerprints(small_trace, pic
     other_vit = VisionTransformer(small_trace.vit.config)
     assert naming.hash_of_weights(other_vit) != naming.hash_of_weights(small_trace.vit)
     assert naming.hash_of_image(picture.rotate(90)) != naming.hash_of_image(picture)
-
-
-@pytest.mark.parametrize(
-    ("choice", "expected"),
-    [
-        ({}, ("2,all", None)),
-        ({"layers": "all", "layer": 0, "head": 1}, ("0,all", "1")),
-        ({"layer": 1}, ("1", None)),
-        ({"layers": (0, 2), "layer": 2, "head": 3}, ("2,0", "3")),
-        ({"layers": (0,)}, ("0-0", None)),
-    ],
-)
-def test_the_command_names_what_the_file_holds_and_begins_where_it_begins(small_trace, picture, choice, expected):
-    page = html.page(replace(SPEC, **choice), small_trace, picture)
-    arguments = shlex.split(Reader(page).metas["playground:command"])
-    options = dict(zip(arguments[5:-2:2], arguments[6:-2:2], strict=True))
-    assert (options["--layer"], options.get("--head")) == expected
 
 
 @pytest.mark.parametrize("name", [HOSTILE_NAME, "-o", "{title}", "'; rm -rf ~ #.png"])
@@ -171,7 +155,7 @@ def test_the_picture_is_small_upright_and_says_nothing_of_its_file(small_trace):
 @pytest.mark.slow
 @pytest.mark.parametrize("choice", [{}, {"query": "cls", "theme": "dark"}, {"what": "score"}], ids=str)
 def test_who_runs_no_scripts_sees_the_figure_of_what_it_begins_with(small_trace, picture, choice):
-    spec = replace(SPEC, layer=1, layers="all", head=2, view="locked=true&grid=true", **choice)
+    spec = replace(SPEC, layer=1, all_layers=True, head=2, view="locked=true&grid=true", **choice)
     reader = Reader(html.page(spec, small_trace, picture))
     visible = {
         tag_attributes["id"]: "hidden" not in tag_attributes for tag, tag_attributes in reader.tags if tag == "img"
@@ -200,9 +184,6 @@ def test_without_a_picture_the_file_shows_the_traced_one_or_what_the_model_saw(s
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [
-        ({"layers": (3,)}, "There is no layer 3"),
-        ({"layers": ()}, "at least one layer"),
-        ({"layers": (0, 1), "layer": 2}, "begins at layer 2"),
         ({"head": 9}, "There is no head 9"),
         ({"query": (9, 9)}, "There is no patch"),
         ({"query": "9,x"}, "no token called '9,x'"),
@@ -254,11 +235,11 @@ def test_the_page_begins_with_everything_that_was_chosen(small_trace, picture):
 def test_the_command_writes_the_page_and_says_how_large_it_is(picture, tmp_path, capsys):
     picture.save(tmp_path / "disc.png")
     page_file = tmp_path / "disc.html"
-    options = ["--model", "untrained", "--layer", "4,1", "--head", "2", "--patch", "3,4", "-o", str(page_file)]
+    options = ["--model", "untrained", "--layer", "4", "--head", "2", "--patch", "3,4", "-o", str(page_file)]
     assert main(["figure", str(tmp_path / "disc.png"), *options]) == 0
     output = capsys.readouterr()
     assert output.out.strip() == str(page_file)
-    assert f"{page_file.stat().st_size / 1e6:.2f} MB with 2 of 6 layers" in output.err
+    assert f"{page_file.stat().st_size / 1e6:.2f} MB with 1 of 6 layers" in output.err
     command = shlex.split(Reader(page_file.read_text(encoding="utf-8")).metas["playground:command"])
     assert command[3:-1] == ["figure", "disc.png", *options[:2], "--size", "112x112", *options[2:-1]]
 
@@ -271,7 +252,7 @@ def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_no
     assert tag_attributes["sandbox"].split() == ["allow-scripts", "allow-downloads"]
     assert "src" not in tag_attributes
     metas = Reader(tag_attributes["srcdoc"]).metas
-    assert [metas[f"playground:{key}"] for key in ("layer", "head", "patch", "scale")] == ["1", "3", "3,4", "on"]
+    assert [metas[f"playground:{key}"] for key in ("layer", "head", "patch", "scale")] == ["1", "3", "3,4", "1/√12"]
 
 
 def test_a_notebook_that_runs_no_scripts_gets_a_still_picture_and_words(small_trace, picture):

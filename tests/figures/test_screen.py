@@ -11,7 +11,7 @@ from test_javascript import node
 
 from playground.figures import Spec, layouts
 from playground.figures.drawing import maps, prints
-from playground.figures.drawing.one_map import Subject
+from playground.figures.drawing.maps import Subject
 
 ROOT = Path(__file__).parent.parent.parent
 CORE = ROOT / "playground" / "microscope" / "core"
@@ -95,9 +95,8 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(small_trace, pict
     )
     for way, screen_values in (("norm", lengths), ("similarity", similarities)):
         spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(small_trace)
-        np.testing.assert_allclose(
-            maps.map_of(small_trace, spec, LAYER, 0, None).values, screen_values, rtol=1e-4, atol=1e-5
-        )
+        map_ = maps.map_of(maps.OneMap(Subject(small_trace, picture, ""), spec, None))
+        np.testing.assert_allclose(map_.values, screen_values, rtol=1e-4, atol=1e-5)
         content = layouts.content(spec, Subject(small_trace, picture, ""))
         map_domain, patches = content.bar.domain, screen_values[len(small_trace.prefix) :]
         assert (map_domain.low, map_domain.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)

@@ -105,53 +105,6 @@ def test_a_sweep_over_layers_and_positions_gives_the_numbers_of_a_loop(labelled_
             assert float(dataset["value"][1, layer, row, column]) == pytest.approx(float(expected), rel=1e-3)
 
 
-def test_sweeps_over_cuts_scales_and_checkpoints_give_the_numbers_of_each_trace(labelled_vit, pictures):
-    texts = ["*>cls@1", "2,3>4,4;*>3x3@2"]
-    cut_sweep = playground.sweep(pictures, labelled_vit, over="cuts", cuts=texts, progress=False)
-    scale_sweep = playground.sweep(pictures, labelled_vit, over="scales", scales=["on", "off", 0.1], progress=False)
-    checkpoints = [scramble(VisionTransformer(labelled_vit.config), seed=n) for n in (0, 5)]
-    for n, checkpoint in enumerate(checkpoints):
-        checkpoint.name = f"step {n}"
-    checkpoint_sweep = playground.sweep(
-        pictures, metric="accuracy", over="checkpoints", checkpoints=checkpoints, progress=False
-    )
-    assert checkpoint_sweep["checkpoint"].values.tolist() == ["step 0", "step 1"]
-    for name, seen, label in labelled_traces(labelled_vit, pictures):
-        for text in texts:
-            logits = playground.trace(labelled_vit, name, size=(64, 64), cut=text.split(";")).logits
-            assert float(cut_sweep["value"].sel(image=name, cut=text)) == pytest.approx(margin(logits, label), abs=1e-4)
-        for text, scale in (("on", None), ("off", "off"), ("0.1", 0.1)):
-            logits = playground.trace(labelled_vit, name, size=(64, 64), scale=scale).logits
-            assert float(scale_sweep["value"].sel(image=name, scale=text)) == pytest.approx(
-                margin(logits, label), abs=1e-4
-            )
-        for n, checkpoint in enumerate(checkpoints):
-            accuracy = float(checkpoint(seen.input)[0].argmax() == label)
-            assert float(checkpoint_sweep["value"].sel(image=name)[n]) == accuracy
-
-
-def test_a_checkpoint_moves_the_tokens_of_the_model(labelled_vit, pictures):
-    checkpoints = [labelled_vit, scramble(VisionTransformer(labelled_vit.config), seed=5)]
-    moved = playground.sweep(
-        pictures, labelled_vit, metric="moved", over="checkpoints", checkpoints=checkpoints, progress=False
-    )
-    for name, seen, _ in labelled_traces(labelled_vit, pictures):
-        tokens, other = (vit.features(seen.input, 2)[0] for vit in checkpoints)
-        expected = ((other - tokens).norm(dim=-1) / tokens.norm(dim=-1)).mean().item()
-        assert moved["value"].sel(image=name).values.tolist() == [0, pytest.approx(expected, rel=1e-4)]
-        assert expected > 0.1
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [({"width": 96}, "67 of 96"), ({"registers": 0}, "65 of 48"), ({"patch_size": 16}, "19 of 48")],
-)
-def test_a_checkpoint_with_other_tokens_can_not_be_compared_token_by_token(labelled_vit, pictures, changes, words):
-    options = {"over": "checkpoints", "checkpoints": [labelled_vit, VisionTransformer(replace(SMALL, **changes))]}
-    with pytest.raises(PlaygroundError, match=f"has 67 of 48 numbers, untrained {words}\\. Sweep over checkpoints of"):
-        playground.sweep(pictures, metric="moved", progress=False, **options)
-
-
 def test_a_metric_of_one_s_own_gets_logits_or_features(labelled_vit, pictures):
     def doubled_logit(logits, label):
         return logits[:, 2] * 2
@@ -169,7 +122,7 @@ def test_a_metric_of_one_s_own_gets_logits_or_features(labelled_vit, pictures):
     assert float(dataset["before"][0]) == pytest.approx(float(labelled_vit.norm(trace.features())[0].norm()), rel=1e-4)
 
 
-def test_labels_come_from_folders_a_table_or_the_model(labelled_vit, pictures):
+def test_labels_come_from_folders_or_a_table(labelled_vit, pictures):
     (pictures / "b").rename(pictures / "kittens")
     with pytest.raises(
         PlaygroundError, match=r"of the folder 'kittens', which is no label.*labels=\{'kittens': a label\}"
@@ -179,10 +132,6 @@ def test_labels_come_from_folders_a_table_or_the_model(labelled_vit, pictures):
     assert sweep_by_table["class"].values.tolist() == ["e", "e", "b", "b", "b"]
     sweep_by_name = playground.sweep(pictures, labelled_vit, labels={"kittens": "b", "4.png": "7"}, progress=False)
     assert sorted(sweep_by_name["class"].values.tolist()) == ["b", "b", "b", "e", "h"]
-    sweep_by_model = playground.sweep(pictures, labelled_vit, labels="model", progress=False)
-    for name in sweep_by_model["image"].values:
-        likeliest = int(playground.trace(labelled_vit, name, size=(64, 64)).logits.argmax())
-        assert str(sweep_by_model["class"].sel(image=name).values) == "abcdefghij"[likeliest]
 
 
 def test_a_class_with_one_picture_has_no_interval_and_says_so(labelled_vit, pictures):
@@ -250,7 +199,7 @@ def test_a_killed_run_goes_on_and_gives_the_same(labelled_vit, pictures, picture
     for change in (
         {"metric": "accuracy"},
         {"metric": lambda logits, label: logits[:, 0]},
-        {"over": "scales", "scales": [1]},
+        {"over": "layers × positions"},
     ):
         with pytest.raises(PlaygroundError, match=r"another model or other questions: choose another name"):
             playground.sweep(pictures, labelled_vit, out=store, progress=False, **change)
@@ -269,22 +218,16 @@ def test_what_an_intervention_leaves_alone_is_computed_once(labelled_vit, pictur
 
     for block in labelled_vit.blocks:
         block.mlp.register_forward_hook(count)
-    prepared_sweep = sweeping.prepared_sweep(
-        sorted(pictures.rglob("*.png"))[:1], labelled_vit, "moved", "heads", None, (), (), (), 1, None
-    )
+    prepared_sweep = sweeping.prepared_sweep(sorted(pictures.rglob("*.png"))[:1], labelled_vit, "moved", "heads")
     list(prepared_sweep)
     assert row_count / 3 == pytest.approx(1 + 4 * (3 + 2 + 1) / 3)
 
 
 WRONG_OPTIONS = [
-    ({"over": "hats"}, "A sweep is over heads, layers × positions, cuts"),
+    ({"over": "hats"}, "A sweep is over heads, layers × positions; given"),
     ({"metric": "beauty"}, r"A metric is margin, accuracy, moved or a function; given was 'beauty'"),
-    ({"over": "cuts"}, r"needs cuts=\[…\]"),
-    ({"scales": [1]}, r"scales= is for a sweep over scales"),
-    ({"over": "cuts", "cuts": ["7>3"]}, "A cut names patches"),
-    ({"over": "scales", "scales": ["huge"]}, 'A scale is "on"'),
     ({"over": "layers × positions", "blocks": 99}, "the side of a block, 1 to 8 patches"),
-    ({"labels": 7}, r'labels= is "model" or a table'),
+    ({"labels": 7}, "labels= is a table"),
     ({"metric": lambda logits, label: logits[0, 0]}, r"it gave 1 numbers for 4 passes"),
     ({"metric": lambda logits, label: logits[:, 0] * math.nan}, r"the metric is no number"),
 ]
@@ -297,8 +240,6 @@ def test_impossible_sweeps_are_refused_in_a_sentence(labelled_vit, pictures, num
         playground.sweep(pictures, labelled_vit, progress=False, **options)
 
 
-def test_a_folder_without_pictures_and_no_model_are_refused_in_a_sentence(labelled_vit, tmp_path):
+def test_a_folder_without_pictures_is_refused_in_a_sentence(labelled_vit, tmp_path):
     with pytest.raises(PlaygroundError, match="no pictures"):
         playground.sweep(tmp_path, labelled_vit)
-    with pytest.raises(PlaygroundError, match=r"sweep takes a model, or checkpoints"):
-        playground.sweep(tmp_path)

@@ -13,13 +13,13 @@ from playground.figures.drawing.maps import (
     POOLED,
     Domain,
     Map,
+    ShownMap,
     clipped_patches,
     is_even,
     least_move,
     moved_by_nothing,
     patch_of,
 )
-from playground.figures.drawing.one_map import ShownMap
 from playground.figures.drawing.prints import has_outline, outline
 from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
 from playground.models.names import plain_name

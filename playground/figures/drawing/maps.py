@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
@@ -19,18 +20,36 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 
-# The functions that compute the numbers of each way to look, one for each record of ways.py. Those of the browser are
-# in microscope/core/ways.js.
+@dataclass(frozen=True)
+class Subject:
+    """A trace, and its picture as it is drawn."""
+
+    seen: Trace
+    image: Image.Image
+    name: str
+
+
+GridSubjects = dict[tuple[str, str], Subject]  # the traces of a grid: (picture, model) -> trace and picture
+Other = Subject | GridSubjects | None  # the second subject of a figure, or all subjects of a grid
 
 
 @dataclass(frozen=True)
-class Request:
-    seen: Trace
-    spec: Spec
-    layer: int
-    head: int
-    scale: str | None  # None: the scale of the pass
-    asker: Trace | None = None  # the trace of another picture, if the query is a patch of that picture
+class OneMap:
+    """What a panel asks for."""
+
+    subject: Subject
+    spec: Spec  # with this map's layer, head and query
+    scale: str | None  # the scale in this layer; None: the scale of the pass
+    asker: Trace | None = None  # for similarity between two pictures: the trace whose patch is the query
+    given: np.ndarray | None = None  # values of one's own, (rows, columns), drawn instead of the trace's
+
+    @property
+    def seen(self) -> Trace:
+        return self.subject.seen
+
+    @property
+    def place(self) -> tuple:
+        return self.spec.layer, self.spec.head, self.spec.query, self.scale
 
     @property
     def by_row(self) -> bool:
@@ -41,92 +60,87 @@ class Request:
         return {"label": int(self.spec.label)} if self.spec.label else {"query": self.spec.query}
 
 
+# The functions that compute the numbers of each way to look, one for each record of ways.py. Those of the browser are
+# in microscope/core/ways.js.
+
+
 @dataclass(frozen=True)
 class Answer:
     numbers: Tensor  # (tokens,)
     blanked: Step | None = None  # the blocks that an occlusion has blanked
 
 
-def weight(request: Request) -> Tensor:
-    return (request.seen.row if request.by_row else request.seen.column)(
-        request.layer, request.head, request.spec.query, request.scale
-    )
+def weight(one: OneMap) -> Tensor:
+    return (one.seen.row if one.by_row else one.seen.column)(*one.place)
 
 
-def value(request: Request) -> Tensor:
-    norms = request.seen.value_norms(request.layer)[request.head]
-    return weight(request) * (norms if request.by_row else norms[request.seen.token(request.spec.query)])
+def value(one: OneMap) -> Tensor:
+    norms = one.seen.value_norms(one.spec.layer)[one.spec.head]
+    return weight(one) * (norms if one.by_row else norms[one.seen.token(one.spec.query)])
 
 
-def score(request: Request) -> Tensor:
-    return (request.seen.scores if request.by_row else request.seen.column_scores)(
-        request.layer, request.head, request.spec.query, request.scale
-    )
+def score(one: OneMap) -> Tensor:
+    return (one.seen.scores if one.by_row else one.seen.column_scores)(*one.place)
 
 
-def similarity(request: Request) -> Tensor:
-    if request.asker is None:
-        return request.seen.similarity(request.spec.query, request.layer)
+def similarity(one: OneMap) -> Tensor:
+    if one.asker is None:
+        return one.seen.similarity(one.spec.query, one.spec.layer)
     import torch
 
-    query_feature = request.asker.features(request.layer)[request.asker.token(request.spec.query)]
-    return torch.cosine_similarity(request.seen.features(request.layer), query_feature[None], dim=-1)
+    query_feature = one.asker.features(one.spec.layer)[one.asker.token(one.spec.query)]
+    return torch.cosine_similarity(one.seen.features(one.spec.layer), query_feature[None], dim=-1)
 
 
-def norm(request: Request) -> Tensor:
-    return request.seen.features(request.layer).norm(dim=-1)
+def norm(one: OneMap) -> Tensor:
+    return one.seen.features(one.spec.layer).norm(dim=-1)
 
 
-def rollout(request: Request) -> Tensor:
-    return request.seen.rollout(request.spec.query)
+def rollout(one: OneMap) -> Tensor:
+    return one.seen.rollout(one.spec.query)
 
 
-def relevance(request: Request) -> Tensor:
-    return request.seen.relevance(**request.explained, method=request.spec.method, signed=request.spec.for_and_against)
+def relevance(one: OneMap) -> Tensor:
+    return one.seen.relevance(**one.explained, method=one.spec.method, signed=one.spec.for_and_against)
 
 
-def occlusion(request: Request) -> Answer:
+def occlusion(one: OneMap) -> Answer:
     """How far blanking each patch moves the answer; 0 for prefix tokens, which can't be blanked."""
     import torch
 
     from playground.analysis import occlusion
 
-    *_, last_step = occlusion.occlusion(
-        occlusion.Blanking(request.seen, occlusion.Target(**request.explained), request.spec.blank)
-    )
-    return Answer(torch.cat([torch.zeros(len(request.seen.prefix)), last_step.map.flatten()]), last_step)
+    target = occlusion.Target(**one.explained)
+    *_, last_step = occlusion.occlusion(occlusion.Blanking(one.seen, target, one.spec.blank))
+    return Answer(torch.cat([torch.zeros(len(one.seen.prefix)), last_step.map.flatten()]), last_step)
 
 
-def label(request: Request) -> Tensor:
-    shares = request.seen.answers(request.layer)  # (tokens, labels)
-    return shares[
-        :, request.seen.label(int(request.spec.label)) if request.spec.label else int(request.seen.logits.argmax())
-    ]
+def label(one: OneMap) -> Tensor:
+    number = one.seen.label(int(one.spec.label)) if one.spec.label else int(one.seen.logits.argmax())
+    return one.seen.answers(one.spec.layer)[:, number]  # (tokens, labels)
 
 
-def text(request: Request) -> Tensor:
+def text(one: OneMap) -> Tensor:
     from playground.analysis.explain import likeness
     from playground.models import text_tower
 
-    return likeness(request.seen, text_tower.direction(request.seen.vit, request.spec.text), request.layer)
+    return likeness(one.seen, text_tower.direction(one.seen.vit, one.spec.text), one.spec.layer)
 
 
-NUMBERS: dict[str, Callable[[Request], Tensor | Answer]] = {
+NUMBERS: dict[str, Callable[[OneMap], Tensor | Answer]] = {
     f.__name__: f for f in (weight, value, score, similarity, norm, rollout, relevance, occlusion, label, text)
 }
 
 
-def answer(request: Request) -> Answer:
-    numbers = NUMBERS[request.spec.what](request)
+def answer(one: OneMap) -> Answer:
+    if one.spec.way.of_heads and one.spec.head in POOLINGS:  # the mean or the maximum over heads
+        import torch
+
+        every = [answer(replace(one, spec=replace(one.spec, head=n))).numbers for n in range(one.seen.heads)]
+        head_numbers = torch.stack(every)  # (heads, tokens)
+        return Answer(head_numbers.mean(0) if one.spec.head == "mean" else head_numbers.amax(0))
+    numbers = NUMBERS[one.spec.what](one)
     return numbers if isinstance(numbers, Answer) else Answer(numbers)
-
-
-def pooled_answer(requests: list[Request], pooling: str) -> Answer:
-    """The mean or the maximum over heads."""
-    import torch
-
-    head_numbers = torch.stack([answer(request).numbers for request in requests])  # (heads, tokens)
-    return Answer(head_numbers.mean(0) if pooling == "mean" else head_numbers.amax(0))
 
 
 POOLED = {"mean": "the mean of all heads", "max": "the largest of all heads"}
@@ -159,16 +173,12 @@ class Domain:
     signed: bool = False  # whether there are two colours around zero
 
 
-def map_of(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | None, asker: Trace | None = None) -> Map:
-    """The map of one head that `spec` describes. `scale`: None means the scale of the pass. `asker`: for similarity,
-    the trace of another picture, if the query is a patch of that picture."""
-    if spec.way.of_heads and head in POOLINGS:
-        requests = [Request(trace, spec, layer, number, scale) for number in range(trace.heads)]
-        result = pooled_answer(requests, head)
-    else:
-        result = answer(Request(trace, spec, layer, head, scale, asker))
+def map_of(one: OneMap) -> Map:
+    if one.given is not None:
+        return Map(one.given, (), None)
+    spec, trace, result = one.spec, one.seen, answer(one)
     numbers, breadth = result.numbers, None
-    if spec.way.rows and spec.direction == "row" and head != "max":  # maxima over heads don't sum to 1
+    if spec.way.rows and spec.direction == "row" and spec.head != "max":  # maxima over heads don't sum to 1
         from playground.tracing import entropy
 
         breadth = 2 ** float(entropy(numbers))
@@ -179,6 +189,26 @@ def map_of(trace: Trace, spec: Spec, layer: int, head: int | str, scale: str | N
         values=numbers.numpy(),
         blanked=result.blanked,
     )
+
+
+@dataclass(frozen=True)
+class ShownMap:
+    """A panel: what it asks for, and the map that came of it."""
+
+    one: OneMap
+    map: Map
+
+    @property
+    def spec(self) -> Spec:
+        return self.one.spec
+
+    @property
+    def subject(self) -> Subject:
+        return self.one.subject
+
+    @property
+    def seen(self) -> Trace:
+        return self.one.subject.seen
 
 
 def domain(spec: Spec, maps: list[Map], log: bool = False) -> Domain:

@@ -95,7 +95,7 @@ class Spec:
     dpi: int | None = None  # dots per inch; None: the paper's
     repeatable: bool = True  # whether a command can make the figure again: not if model or picture was only in memory
     # What an interactive figure holds
-    layers: tuple[int, ...] | str | None = None  # numbers or "all"; None: `layer`, or all layers if these are small
+    all_layers: bool = False  # whether it holds all; else `layer`, or where no layer was named all if these are small
     view: str = ""  # further choices of the first view, written as in an address: "locked=true&grid=true"
     bare: bool = False  # whether an .html has the interactive picture alone
 
@@ -195,7 +195,9 @@ class Spec:
         elif self.label and trace.vit is not None:
             trace.label(int(self.label))  # raises if there is no label of this number
         default_layer = self.look.layer if self.look else trace.upper_layer
-        self = replace(self, layer=default_layer if self.layer is None else self.layer)
+        self = replace(self, layer=default_layer if self.layer is None else trace.layer_number(self.layer))
+        if self.head not in POOLINGS:
+            trace.head_number(self.head)  # type: ignore[arg-type]  # raises if there is no such head
         if self.rows or self.columns:  # each picture of a grid has its own size and its own first patch
             return self
         query = start_patch(self.image, trace.grid) if self.query is None else _query_name(self.query, trace)
@@ -232,6 +234,14 @@ def read_width(width: str | float) -> str | float:
 def query_words(query: Query) -> str:
     """The query as on the command line: "7,5" or "cls"."""
     return f"{query[0]},{query[1]}" if isinstance(query, tuple | list) else str(query)
+
+
+def read_head(text: str | None) -> int | str:
+    if text in POOLINGS:
+        return text
+    if (text or "0").isdecimal():
+        return int(text or 0)
+    raise PlaygroundError(f"A head is a number from 0, or {' or '.join(POOLINGS)} of all; given was {text!r}.")
 
 
 def read_query(text: str | None) -> Query:

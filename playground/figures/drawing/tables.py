@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from playground.figures.drawing.captions import number_facts
-from playground.figures.drawing.one_map import ShownMap, Subject
+from playground.figures.drawing.maps import ShownMap, Subject
 from playground.figures.drawing.spec import Spec, query_words
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
-from playground.figures.drawing.one_map import Other, Subject
+from playground.figures.drawing.maps import Other, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
 from playground.figures.layouts.compare import CHANGE, COMPARE, SCALE

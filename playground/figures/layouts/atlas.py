@@ -11,8 +11,7 @@ from PIL import Image
 
 from playground.analysis.scale import shared_ceiling
 from playground.figures.drawing import captions, naming, prints, tables
-from playground.figures.drawing.maps import Domain, Map
-from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject
+from playground.figures.drawing.maps import Domain, Map, OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.layout import Content, Layout, Matrix, bar_of
 from playground.models.names import plain_name

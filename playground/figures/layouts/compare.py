@@ -10,8 +10,7 @@ import numpy as np
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming, tables
-from playground.figures.drawing.maps import Domain, Map
-from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject
+from playground.figures.drawing.maps import Domain, Map, OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.spec import POOLINGS, Spec
 from playground.figures.layouts.layout import (
     Content,

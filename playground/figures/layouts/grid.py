@@ -8,8 +8,7 @@ from pathlib import PurePath
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
-from playground.figures.drawing.maps import Domain
-from playground.figures.drawing.one_map import GridSubjects, OneMap, Other, ShownMap, Subject
+from playground.figures.drawing.maps import Domain, GridSubjects, OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.spec import AXES, POOLINGS, Spec, query_words, read_numbers, read_query
 from playground.figures.layouts.layout import (
     Content,

@@ -10,7 +10,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, prints
-from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject
+from playground.figures.drawing.maps import OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.prints import KERNEL, QUERY
 from playground.figures.drawing.spec import VALUES, Spec
 from playground.figures.layouts.layout import (

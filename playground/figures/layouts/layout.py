@@ -13,8 +13,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, prints, tables
-from playground.figures.drawing.maps import Domain
-from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject, maps_of
+from playground.figures.drawing.maps import Domain, OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.prints import KEY, QUERY
 from playground.figures.drawing.spec import Spec
 from playground.numbers import bare_share
@@ -133,7 +132,13 @@ def layer_scale(spec: Spec) -> str | None:
 
 
 def shown_maps(requests: list[OneMap]) -> list[ShownMap]:
-    return [ShownMap(request, map_) for request, map_ in zip(requests, maps_of(requests), strict=True)]
+    """The maps of all panels. Colours of features are computed together, so that equal colours mean similar features in
+    all of them."""
+    if together := prints.COMPUTED_TOGETHER.get(requests[0].spec.what):
+        every = together([(request.seen, request.spec.layer) for request in requests])
+    else:
+        every = [maps.map_of(request) for request in requests]
+    return [ShownMap(request, map_) for request, map_ in zip(requests, every, strict=True)]
 
 
 def shared_domain(spec: Spec, shown: list[ShownMap], log: bool = False) -> Domain:
