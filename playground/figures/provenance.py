@@ -20,11 +20,9 @@ from playground.version import __version__
 MADE_BY = f"Attention Playground {__version__}"
 
 
-def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str, str]:
+def facts(spec: Spec, subject: Subject, other: Other = None) -> dict[str, str]:
     """Facts about the figure's origin, in reading order: {"model": "bundled", "layer": "4", …}."""
     layout, unused = layouts.of(spec), needless(spec)
-    if subject is None:
-        return {"layout": spec.layout, **layout.facts, "made by": MADE_BY}
     trace, public = subject.seen, published_spec(spec)
     entries = {**_subject_facts(subject), "layout": spec.layout}
     choices = {"layer": spec.layer, "head": spec.head, "patch": spec.query and query_words(spec.query)}

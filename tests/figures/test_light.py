@@ -54,7 +54,7 @@ def test_the_browser_has_the_colours_of_figures():
 
 def test_the_colour_bar_on_the_screen_is_a_figure_s():
     browser_bar = run_javascript(
-        'const ramp = drawing.barColours("heat"), domain = { low: 0, high: 0.3, log: false };'
+        'const ramp = drawing.barColours("heat"), domain = { low: 0, high: 0.3 };'
         "return Array.from({ length: 256 }, (_, i) => ramp[light.stepOf((0.3 * i) / 255, domain)]"
         ".match(/\\d+/g).map(Number));"
     )
@@ -86,7 +86,7 @@ def test_exposure_set_and_outline_are_the_browser_s():
         ceiling, browser_set, paths, steps, share = run_javascript(
             f"const row = Float32Array.from({values.ravel().tolist()}); const chosen = new Uint8Array(row.length);"
             "light.densestInto(chosen, row, 0, row.length); const top = light.exposure(row, 0, row.length);"
-            "const domain = { low: 0, high: top, log: false };"
+            "const domain = { low: 0, high: top };"
             "const steps = [...row].map((x) => light.stepOf(x, domain));"
             "const paths = light.contours(chosen, 12, 17);"
             "return [top, [...chosen], paths.map((one) => [...one]), steps, light.shareWithin(paths, row, 0, 12, 17)];"
