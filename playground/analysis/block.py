@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -92,55 +91,13 @@ def hidden(seen: Trace, give_way: Callable[[], object] = lambda: None) -> Iterat
 DEPTHS = (2, 4, 8, 16, 32)
 SEEDS = 5
 SMALL_INITIAL_STD = 0.02  # the standard deviation of the initial parameters in most ViTs and in our models
-LAST_GRADIENTS = {  # results of `last_gradients` at DEPTHS, stored because they take long; a test recomputes them
+# The gradient at the last layer of new networks of these DEPTHS, the median of SEEDS networks, with norms before the
+# branches ("pre") or after the sums ("post"). tests/analysis/test_block.py measures them again.
+LAST_GRADIENTS = {
     "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
     "post": (0.437, 0.426, 0.440, 0.473, 0.436),
 }
 LAST_GRADIENTS_SMALL = {"pre": (0.070, 0.067, 0.066, 0.067, 0.066), "post": (0.066, 0.066, 0.066, 0.066, 0.065)}
-
-
-def gradients(
-    layers: int = 12, width: int = 64, tokens: int = 24, seed: int = 0, initial_std: float | None = None
-) -> dict[str, list[float]]:
-    """The gradient's norm at the second matrix of each layer's MLP in a new network: with norms before the branches
-    ("pre"), and with norms after the sums ("post"), as in the first transformers. Both networks have the same
-    parameters, tokens and target. The initial parameters have a standard deviation of 1/√D, as in Xiong et al. (2020),
-    or of `initial_std`."""
-    gradient_norms = {}
-    for norm_place in ("pre", "post"):
-        generator = torch.Generator().manual_seed(seed)
-        layer_matrices = [_new_layer(width, generator, initial_std) for _ in range(layers)]
-        x, target = (torch.randn(1, tokens, width, generator=generator) for _ in range(2))
-        for layer in layer_matrices:
-            x = _apply_layer(layer, x, norm_place)
-        F.mse_loss(F.layer_norm(x, (width,)), target).backward()
-        gradient_norms[norm_place] = [layer["w2"].grad.norm().item() for layer in layer_matrices]
-    return gradient_norms
-
-
-def last_gradients(depth: int, initial_std: float | None = None) -> dict[str, float]:
-    """The gradient's norm at the last layer of networks with `depth` layers: the median over SEEDS networks."""
-    runs = [gradients(depth, seed=seed, initial_std=initial_std) for seed in range(SEEDS)]
-    return {norm_place: float(np.median([run[norm_place][-1] for run in runs])) for norm_place in ("pre", "post")}
-
-
-def _new_layer(width: int, generator: torch.Generator, initial_std: float | None) -> dict[str, Tensor]:
-    sizes = {"qkv": (width, 3 * width), "out": (width, width), "w1": (width, 4 * width), "w2": (4 * width, width)}
-    return {
-        name: (torch.randn(rows, columns, generator=generator) * (initial_std or rows**-0.5)).requires_grad_()
-        for name, (rows, columns) in sizes.items()
-    }
-
-
-def _apply_layer(layer: dict[str, Tensor], x: Tensor, norm_place: str) -> Tensor:
-    def attend(x: Tensor) -> Tensor:
-        q, k, v = (x @ layer["qkv"]).chunk(3, dim=-1)
-        return F.scaled_dot_product_attention(q, k, v) @ layer["out"]
-
-    for branch in (attend, lambda x: F.gelu(x @ layer["w1"]) @ layer["w2"]):
-        shape = (x.shape[-1],)
-        x = x + branch(F.layer_norm(x, shape)) if norm_place == "pre" else F.layer_norm(x + branch(x), shape)
-    return x
 
 
 # The answer -----------------------------------------------------------------------------------------------------------

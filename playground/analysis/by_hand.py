@@ -14,13 +14,8 @@ LARGEST_COORDINATE = 4.0  # the largest coordinate of an arrow's tip, along each
 # Nine tokens with arrows ----------------------------------------------------------------------------------------------
 
 
-def arrows_as_text(arrows: Tensor) -> str:
-    """The arrows as text for the page's address: x and y of each arrow in tenths, token by token."""
-    return "_".join(str(round(coordinate * 10)) for coordinate in arrows.flatten().tolist())
-
-
 def arrows_from_text(text: str, tokens: int = 9) -> Tensor | None:
-    """Parses what `arrows_as_text` wrote; None for any other text."""
+    """The arrows of an address: x and y of each in tenths, token by token; None for any other text."""
     if not re.fullmatch(rf"-?\d{{1,2}}(_-?\d{{1,2}}){{{2 * tokens - 1}}}", text, re.ASCII):
         return None
     arrows = torch.tensor([int(number) for number in text.split("_")]).view(tokens, 2) / 10

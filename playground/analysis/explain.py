@@ -48,8 +48,6 @@ class Explanation:
     top_rank: int  # the rank of `top_move`, from 1, among the moves by all blocks but the query's
 
 
-CHANCE_MAPS = ("random", "constant")  # baselines: a good score of one of these maps would mean that the score is flawed
-
 # For our small model: each map's rank correlation (Spearman) with how far blanking moves the feature, averaged over
 # three queries of each drawing. A test computes one drawing again.
 RANK_CORRELATIONS = {
@@ -95,7 +93,8 @@ QUERY_PLACES = ((0.62, 0.4), (0.3, 0.7), (0.85, 0.25))  # places of query patche
 
 def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, Tensor]:
     """{name: map (rows, columns)}: the last layer's weights; these weights times the lengths of the values; rollout;
-    gradient × weight through all layers; the filter by colour and nearness; those of CHANCE_MAPS. pixels: (H, W, 3)"""
+    gradient × weight through all layers; the filter by colour and nearness; a random and an even one, whose good score
+    would mean that the score is flawed. pixels: (H, W, 3)"""
     last_layer = seen.layers - 1
     rows = seen.rows(last_layer, query)  # (heads, tokens)
     colours = colour_nearness.mean_colours(pixels, seen.grid)

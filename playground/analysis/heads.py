@@ -8,7 +8,6 @@ Only the rows of patches are measured, not those of prefix tokens.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -229,14 +228,9 @@ def _statistic_of_each(image_habits: Sequence[Habits], statistic) -> Habits:
     )
 
 
-def measure_heads(seen: Trace, turn: Callable[[], AbstractContextManager] = nullcontext) -> Habits:
-    """Measures every head on one image. Each layer takes its own `turn()` of the queue, so that other people needn't
-    wait for all layers."""
-    grid, layers = Grid.of(seen), []
-    for layer in range(seen.layers):
-        with turn():
-            layers.append(measure_layers(seen, [layer], grid))
-    return stacked(layers)
+def measure_heads(seen: Trace) -> Habits:
+    """Measures every head on one image."""
+    return measure_layers(seen, range(seen.layers))
 
 
 def stacked(layers: Sequence[Habits]) -> Habits:

@@ -188,12 +188,6 @@ def place_vectors(vit: VisionTransformer, grid: tuple[int, int], table: str) -> 
         return vit.positions(grid).detach()[0, -grid[0] * grid[1] :].float().cpu(), "learned"
 
 
-def similarity(vectors: Tensor) -> Tensor:
-    """(N, D) -> (N, N): the cosine between every two rows."""
-    unit = F.normalize(vectors, dim=-1)
-    return unit @ unit.T
-
-
 def score_ranges_at_one_offset(grid: tuple[int, int], d: int = ROTATED_WIDTH, seed: int = 0) -> tuple[float, float]:
     """Puts one query and one key at pairs of places with the same offset. Returns the largest difference of q·k between
     these pairs: first if query and key are rotated (RoPE), then if random position vectors are added."""

@@ -36,16 +36,14 @@ class Check:
         if (first := self.parts) is not None:
             equal_words = f"they are equal up to layer {first - 1}" if first else "from the first one on"
             return f"the tokens part after layer {first}, by {self.layers[first]:.1g}; {equal_words}"
+        if self.answer is None and not self.layers:
+            return "nothing of this model could be compared: neither its layers nor its answer were found"
         if self.answer is None:
-            if not self.layers:
-                return "nothing of this model could be compared: neither its layers nor its answer were found"
             return f"the tokens of all layers are equal within {max(self.layers):.0e}; its answer is nothing we compute"
-        if self.differs:
-            same_words = (
-                "the tokens of all layers are equal, so what reads them differs" if self.layers else "layers unknown"
-            )
-            return f"{self.what} differ by {self.answer:.1g}; {same_words}"
-        return f"{self.what} equal within {self.answer:.0e}"
+        if not self.differs:
+            return f"{self.what} equal within {self.answer:.0e}"
+        reason = "the tokens of all layers are equal, so what reads them differs" if self.layers else "layers unknown"
+        return f"{self.what} differ by {self.answer:.1g}; {reason}"
 
 
 def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
@@ -61,29 +59,25 @@ def check(vit: VisionTransformer, model: nn.Module, batch: Any = None) -> Check:
         raise PlaygroundError(why)
     pixels = _pixels(vit, batch)
     weight = vit.patch_embed.proj.weight
-    our_tokens: list[Tensor] = []
     options = {} if tuple(pixels.shape[2:]) == vit.config.image_size else _stretching_options(model)
     with torch.no_grad():
         try:
-            answer, their_tokens = _outputs(model, pixels.to(next(model.parameters())), vit.config.depth, options)
+            answer, theirs = _outputs(model, pixels.to(next(model.parameters())), vit.config.depth, options)
         except (TypeError, ValueError, RuntimeError, AssertionError, AttributeError, KeyError) as error:
             raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
-        for x, _ in vit.layers(*vit.embed(pixels.to(weight))):
-            our_tokens.append(x)
-        answers = {
-            "logits" if vit.config.classes else "features": vit.classify(our_tokens[-1]),
-            "tokens": vit.norm(our_tokens[-1]),
-        }
+        ours = [x for x, _ in vit.layers(*vit.embed(pixels.to(weight)))]
+        kind = "logits" if vit.config.classes else "features"
+        answers = {kind: vit.classify(ours[-1]), "tokens": vit.norm(ours[-1])}
     tolerance = TOLERANCES.get(weight.dtype, HALF_TOLERANCE)
-    same_shapes = [x.shape for x in our_tokens] == [x.shape for x in their_tokens]
-    pairs = zip(our_tokens, their_tokens, strict=True) if same_shapes else ()
-    differences = [_largest_difference(ours, theirs) for ours, theirs in pairs]
-    parts = next((n for n, (largest, scale) in enumerate(differences) if not largest <= tolerance * scale), None)
+    same_shapes = [x.shape for x in ours] == [x.shape for x in theirs]
+    pairs = zip(ours, theirs, strict=True) if same_shapes else ()
+    differences = [_difference(x, y, tolerance) for x, y in pairs]
     layers = tuple(largest for largest, _ in differences)
+    parts = next((layer for layer, (_, differs) in enumerate(differences) if differs), None)
     for kind, value in answers.items():
         if answer is not None and answer.shape == value.shape:
-            largest, scale = _largest_difference(value, answer)
-            return Check(layers, largest, kind, parts, not largest <= tolerance * scale)
+            largest, differs = _difference(value, answer, tolerance)
+            return Check(layers, largest, kind, parts, differs)
     return Check(layers, None, "", parts, False)
 
 
@@ -102,10 +96,11 @@ def _pixels(vit: VisionTransformer, batch: Any) -> Tensor:
     return pixels
 
 
-def _largest_difference(ours: Tensor, theirs: Tensor) -> tuple[float, float]:
-    """(largest difference, largest number)."""
+def _difference(ours: Tensor, theirs: Tensor, tolerance: float) -> tuple[float, bool]:
+    """(the largest difference, whether it exceeds the tolerance, which is a share of the largest number)"""
     ours, theirs = ours.float().cpu(), theirs.float().cpu()
-    return float((ours - theirs).abs().max()), float(theirs.abs().max())
+    largest = float((ours - theirs).abs().max())
+    return largest, not largest <= tolerance * float(theirs.abs().max())
 
 
 def _stretching_options(model: nn.Module) -> dict[str, bool]:

@@ -70,21 +70,6 @@ def to_engine(vit: VisionTransformer) -> bytes:
     return pack(header(vit), arrays)
 
 
-def card(vit: VisionTransformer) -> dict:
-    """The facts that the browser needs before it fetches a model's weights: see `shell/workersource.js`."""
-    config = vit.config
-    return {
-        "title": plain_name(vit.name),
-        "patch": config.patch_size,
-        "layers": config.depth,
-        "heads": config.heads,
-        "head_dim": config.width // config.heads,
-        "prefix": config.prefix,
-        "labels": config.labels,
-        "multi_label": config.multi_label,
-    }
-
-
 def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(codes int8, gains float16 (rows, blocks)) of a matrix (rows, columns) float32: a number is about its code × its
     block's gain."""

@@ -158,7 +158,9 @@ def resolve(
 ) -> Source:
     """The Source of a model."""
     if not isinstance(model, str | os.PathLike):
-        raise PlaygroundError(f"load takes a name, a file, a folder or a model; given was {type(model).__name__}.")
+        raise PlaygroundError(
+            f"load takes a model's name, a file, a folder or a model; given was {type(model).__name__}."
+        )
     name = os.fspath(model)
     path = _path(name)
     if name and (path.is_dir() or name.startswith(FOLDER_PREFIX)):

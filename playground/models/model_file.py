@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,17 +60,8 @@ def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
     top_folder = Path(folder).expanduser()
     if not top_folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder} to take models from.")
-    folders = [top_folder, *(subfolder for subfolder in _entries(top_folder) if subfolder.is_dir())]
-    files = sorted(file for subfolder in folders for file in _entries(subfolder) if file.suffix == ".safetensors")
-    return {name_of(file): file for file in files}
-
-
-def _entries(folder: Path) -> list[Path]:
-    """The entries of a folder; [] if it was just deleted, because models may be removed while a server runs."""
-    try:
-        return list(folder.iterdir())
-    except OSError:
-        return []
+    names = [name for pattern in ("*.safetensors", "*/*.safetensors") for name in glob(pattern, root_dir=top_folder)]
+    return {name_of(file): file for file in sorted(top_folder / name for name in names)}
 
 
 def name_of(file: Path) -> str:

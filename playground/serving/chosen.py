@@ -38,11 +38,6 @@ def read_address(address: Mapping[str, str]) -> tuple[dict[str, str], dict[str, 
     return view.with_allowed_values(address, PAGE_PATTERNS), view.allowed_words(address)
 
 
-def view_of(words: Mapping[str, str]) -> dict[str, str]:
-    """The address parameters that belong to the microscope's view."""
-    return view.allowed_words(words)
-
-
 def readable_settings(words: dict[str, str]) -> dict[str, str]:
     """The settings whose values match PAGE_PATTERNS, so that `read_address` reads them back."""
     return view.with_allowed_values(words, PAGE_PATTERNS)

@@ -111,8 +111,12 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
         patch_side, input_size = models.patch_and_input(name)
         native_grid = [side // patch_side for side in input_size]
         details = [detail for detail in models.details(name) if math.prod(native_grid) * detail**2 <= MOST_PATCHES]
-        fields = {"grid": native_grid, "first": FIRST_GRIDS.get(name), "details": details}
-        records[name] = engine_file.card(models.load(name)) | fields
+        c = models.load(name).config
+        records[name] = {
+            "title": plain_name(name), "patch": c.patch_size, "layers": c.depth, "heads": c.heads,
+            "head_dim": c.width // c.heads, "prefix": c.prefix, "labels": c.labels, "multi_label": c.multi_label,
+            "grid": native_grid, "first": FIRST_GRIDS.get(name), "details": details,
+        }  # fmt: skip
     return records
 
 

@@ -26,7 +26,7 @@ def query_block(small_trace, explained):
 
 
 def test_every_map_covers_the_grid_is_not_empty_and_is_zero_in_the_query_s_block(small_trace, explained, query_block):
-    names = {"weight", "arrives", "rollout", "gradient", "colour", *explain.CHANCE_MAPS}
+    names = {"weight", "arrives", "rollout", "gradient", "colour", "random", "constant"}
     assert explained.maps.keys() == explained.scores.keys() == names
     for name, relevance in (explained.maps | {"moved": explained.moved}).items():
         assert relevance.shape == small_trace.grid, name

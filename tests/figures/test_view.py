@@ -57,7 +57,7 @@ def test_what_the_browser_writes_into_an_address_is_read_again():
     for view, text in zip(views, texts, strict=True):
         ((key, value),) = view.items()
         default = next(choice.default for choice in VIEW_CHOICES if choice.key == key)
-        view_read = chosen.view_of(dict(parse_qsl(text)))
+        view_read = chosen.view.allowed_words(dict(parse_qsl(text)))
         assert set(view_read) == (set() if value == default else {key}), (view, text)
         if value != default and not isinstance(value, float):
             assert view_read[key] == as_in_address(value)
@@ -68,7 +68,7 @@ def test_what_the_browser_writes_into_an_address_is_read_again():
 )
 def test_neither_the_browser_nor_the_server_takes_another_value(choice):
     assert run_js(f"tidyView(given).{choice.key}", {choice.key: "another"}) == choice.default
-    assert chosen.view_of({choice.key: "another"}) == {}
+    assert chosen.view.allowed_words({choice.key: "another"}) == {}
 
 
 def test_a_figure_has_the_same_defaults_and_choices():

@@ -144,7 +144,8 @@ def arrows_report(**tokens: tuple[tuple[float, float], tuple[float, float]]) -> 
 def report_of_arrows(arrows: torch.Tensor) -> dict[str, dict]:
     received = analysis.weights(arrows) @ torch.tensor(by_hand.VALUES).float()
     numbers = {"received": received.tolist(), "nearly": by_hand.NEAR_LARGEST}
-    return {"arrows": {"arrows": analysis.arrows_as_text(arrows)}, "received": numbers}
+    tenths = "_".join(str(round(coordinate * 10)) for coordinate in arrows.flatten().tolist())
+    return {"arrows": {"arrows": tenths}, "received": numbers}
 
 
 def initial_report(queries: bool = True, keys: bool = True) -> dict[str, dict]:

@@ -37,17 +37,17 @@ from playground.serving import chosen
 )
 def test_unexpected_words_of_an_address_are_dropped(hostile):
     assert chosen.read_address(hostile) == ({}, {})
-    assert chosen.view_of(hostile) == {}
+    assert chosen.view.allowed_words(hostile) == {}
     assert chosen.readable_settings(hostile) == {}
 
 
 def test_the_view_that_the_microscope_writes_is_read_again():
     text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&draw=light&ceiling=0.05&beside=wall"
-    view = chosen.view_of(dict(parse_qsl(text)))
+    view = chosen.view.allowed_words(dict(parse_qsl(text)))
     assert len(view) == text.count("=")
     assert chosen.read_address(view)[1] == view
 
 
 def test_of_a_view_with_endless_words_the_valid_ones_are_read():
     endless = {f"x{n}": "1" for n in range(10**5)} | {"layer": "1", "query": "1," * 10**5, "head": "9" * 10**5}
-    assert chosen.view_of(endless) == {"layer": "1"}
+    assert chosen.view.allowed_words(endless) == {"layer": "1"}

@@ -12,9 +12,10 @@ from starlette.datastructures import QueryParams
 from starlette.testclient import TestClient
 
 from playground.serving import chosen, ledger, people, pictures, routes_samples, scripts, settings
-from playground.serving.routes import REDIRECTS, ROUTES, WORDS_OF_ROUTE
+from playground.serving.routes import REDIRECTS, ROUTES
 from playground.serving.traces import Setup
 from serving.visits import ANNA, assert_refused, bring, client
+from serving.words_of_routes import WORDS_OF_ROUTE
 
 ROOT = Path(__file__).parent.parent.parent
 MICROSCOPE = ROOT / "playground" / "microscope"

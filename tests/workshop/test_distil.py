@@ -15,7 +15,7 @@ from playground.analysis import patches
 from playground.errors import PlaygroundError
 from playground.lessons.patches_places import START_COSINE
 from playground.lessons.training import LONGER
-from playground.models import zoo
+from playground.models import loading
 from playground.vit import VisionTransformer, attention
 from workshop import distil, order, photographs, terminal, thresholds, views
 from workshop.__main__ import main
@@ -46,7 +46,7 @@ def folders(album, tmp_path_factory):
     """Folders of views of 8 × 8 patches with random features, because DINOv2 would take seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(views, "features", _random_features)
-        patch.setattr(zoo, "load", lambda *a, **k: None)
+        patch.setattr(loading, "load", lambda *a, **k: None)
         view_folders = [tmp_path_factory.mktemp("views") for _ in range(2)]
         for folder, count, side in zip(view_folders, (40, 8), (EMERGENT.coarse, EMERGENT.fine), strict=True):
             assert list(views.prepare(folder, photographs.albums(album)[0], count, side, 3))[-1] == count
@@ -165,7 +165,7 @@ def test_views_go_on_where_they_were_stopped(album, tmp_path, monkeypatch):
     monkeypatch.setattr(
         views, "features", lambda _, images: np.full((len(images), 17, views.FEATURE_WIDTH), images.mean())
     )
-    monkeypatch.setattr(zoo, "load", lambda *a, **k: None)
+    monkeypatch.setattr(loading, "load", lambda *a, **k: None)
     training_album = photographs.albums(album)[0]
     assert list(views.prepare(tmp_path / "whole", training_album, 40, 4, 0)) == [16, 32, 40]
     progress = views.prepare(tmp_path / "parts", training_album, 40, 4, 0)
