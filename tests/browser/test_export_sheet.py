@@ -74,7 +74,6 @@ def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
 def test_a_lesson_exports_its_own_figure(visit, page, layout):
     visitor = visit("model=bundled&sample=flock")
     visitor.page.goto(f"{visitor.url}/{page}?model=bundled&sample=flock")
-    visitor.page.locator(".toolbar .opener.export").wait_for()
     visitor.rest()
     sheet = wait_for_preview(visitor.unfold("export"))
     assert layout in copied_line(sheet, "The command")
