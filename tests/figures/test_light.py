@@ -12,7 +12,6 @@ from matplotlib.patches import PathPatch
 from test_javascript import node
 
 import playground
-from playground.analysis import token_norms
 from playground.figures.drawing import captions, light, maps, prints
 from playground.figures.drawing.maps import Domain, Map
 from playground.figures.drawing.spec import Spec
@@ -268,7 +267,3 @@ def lines_of(axes) -> list[np.ndarray]:
         ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
         lines += [flattened_curve(path.vertices[a:b, ::-1]) for a, b in zip(starts, ends, strict=True)]
     return lines
-
-
-def test_the_bound_of_outlying_lengths_is_the_browser_s():
-    assert token_norms.outlier_bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75

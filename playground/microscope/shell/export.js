@@ -1,7 +1,7 @@
 // The sheet of Export: a preview of the figure, the options for it, and the download. The server lists all options and
 // the chosen ones (/api/exports, see playground/serving/routes_figures.py).
-// A still figure of a sample has an address, and the preview is an <img> of it. Animations, interactive figures, and
-// figures of a person's own picture are requested with the person's key and shown as blobs.
+// A still figure of a sample has an address, and the preview is an <img> of it. Interactive figures, and figures of a
+// person's own picture are requested with the person's key and shown as blobs.
 
 import { make, setText, setVisible } from "../drawing/dom.js";
 import { addressOf, askAgain } from "./http.js";
@@ -13,21 +13,18 @@ const EXPORT_HEADINGS = {
   kind: "As",
   table: "File",
   held: "Holding",
-  pack: "Numbers",
   layout: "Showing",
   width: "For",
   background: "Background",
   map: "Colours",
   caption: "caption",
-  sweep: "Moving",
 };
 const EXPORT_LISTS = ["layout", "width"]; // drawn as a select, for they have many options
 const EXPORT_SWITCHES = ["caption"];
 const LOOK_OPTIONS = ["layout", "width", "background", "map", "caption"];
 const CHOICES_OF_KIND = {
-  html: ["kind", "held", "pack"],
+  html: ["kind", "held"],
   numbers: ["kind", "table", "layout"],
-  webp: ["kind", ...LOOK_OPTIONS, "sweep"],
 };
 
 const exportOptions = {}; // the options that the person chose last; the next sheet begins with them

@@ -282,19 +282,20 @@ function drawNotes({ body, link, material }) {
 }
 
 function drawSheets({ body, material }) {
-  const { sheets, papers } = material;
-  const lines = Object.entries(sheets).map(([sheet, title]) => {
-    const anchors = papers.map((paper) => {
-      const href = addressOf(`api/teach/${sheet}-${paper}.pdf`);
-      const [download, words] = [`${sheet}-${paper}.pdf`, `PDF, ${paper}`];
-      return make("a", { className: "teach-button", href, download, "aria-label": `${title}: ${words}` }, words);
-    });
-    return make("li", {}, make("span", { textContent: title }), ...(isBehindHash() ? [] : anchors));
+  const lines = Object.entries(material.sheets).map(([sheet, title]) => {
+    const href = addressOf(`api/teach/sheets/${sheet}.html`);
+    const way = { className: "teach-button", href, download: "", "aria-label": `${title}: to print` };
+    return make(
+      "li",
+      {},
+      make("span", { textContent: title }),
+      ...(isBehindHash() ? [] : [make("a", way, "To print")]),
+    );
   });
   body.replaceChildren(
     make("ul", { className: "teach-sheets" }, ...lines),
-    ...(isBehindHash() ? [needsTheApp("Sheets as PDF")] : []),
-    smallLine("`python -m playground.figures.teaching FOLDER` prints all of them."),
+    ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
+    smallLine("`python -m playground.figures.teaching FOLDER` writes all of them."),
   );
 }
 
