@@ -52,12 +52,10 @@ class Bars:
     high: float  # the end of the axis
     at: int | None = None  # the index of the covered bar to guess; None: no single bar is guessed
     later: tuple[float, ...] | None = None  # the bars' heights that the answer shows
-    level: bool = False  # whether the answer is drawn as a horizontal level across the bars
     across: bool = False  # whether the bars are horizontal, which leaves room for long names
     title: str = ""
     x: str = ""
     unit: str = ""
-    said: tuple[str, ...] | None = None  # labels at the ends of the bars instead of their numbers
     height: int = PICTURE_HEIGHT
 
 

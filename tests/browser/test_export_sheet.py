@@ -73,7 +73,6 @@ def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
 def test_a_lesson_exports_its_own_figure(visit):
     visitor = visit("model=bundled&sample=flock")
     visitor.page.goto(f"{visitor.url}/heads?model=bundled&sample=flock")
-    visitor.page.locator(".toolbar .opener.export").wait_for()
     visitor.rest()
     sheet = wait_for_preview(visitor.unfold("export"))
     assert "atlas" in copied_line(sheet, "The command")

@@ -329,9 +329,9 @@ export function sortInto(out, row, offset, count) {
 
 // --------------------------------------------------------------------------------------------------- convolution
 
-// The cells that `depth` stacked k×k convolutions reach from one cell: depth·(k−1)/2 to each side, cut at the borders.
-export function neighbourhood(rows, columns, row, column, k, depth = 1) {
-  const radius = (depth * (k - 1)) / 2;
+// The cells that a k×k convolution reads around one cell, cut at the borders.
+export function neighbourhood(rows, columns, row, column, k) {
+  const radius = (k - 1) / 2;
   const top = Math.max(0, row - radius),
     bottom = Math.min(rows - 1, row + radius);
   const left = Math.max(0, column - radius),

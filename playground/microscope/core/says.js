@@ -167,9 +167,9 @@ export function writeRow(language, row, columns) {
 // own.
 export const shownPlace = ({ places }) => places.find(({ own }) => !own) ?? places[0];
 
-// The share of a row outside the k × k neighbourhood, prefix tokens included: a convolution reads none of it.
-export function outsideShare(weights, start, { prefixCount, rows, columns }, mark, k = 3) {
-  const neighbours = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, k);
+// The share of a row outside the 3 × 3 neighbourhood, prefix tokens included: a convolution reads none of it.
+export function outsideShare(weights, start, { prefixCount, rows, columns }, mark) {
+  const neighbours = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
   let nearTotal = 0;
   for (let r = neighbours.top; r <= neighbours.bottom; r++)
     for (let c = neighbours.left; c <= neighbours.right; c++)

@@ -168,9 +168,9 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
 }
 
 // Outlines a patch of a picture that is w × h large.
-export function outlinePatch(context, patch, [rows, columns], w, h, colour = ROLES.query) {
+export function outlinePatch(context, patch, [rows, columns], w, h) {
   const [cw, ch] = [w / columns, h / rows];
-  outlineCell(context, (patch % columns) * cw, Math.floor(patch / columns) * ch, cw, ch, 1, colour);
+  outlineCell(context, (patch % columns) * cw, Math.floor(patch / columns) * ch, cw, ch, 1);
 }
 
 // Explains words in a card beside them. [data-explains] holds the text. The card opens when the mouse has rested on the

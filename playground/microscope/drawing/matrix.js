@@ -37,15 +37,8 @@ export function drawMatrix(context, size, count, matrix, markedCell, theme, colo
   }
   for (let row = 0; row < count; row++) {
     for (let column = 0; column < count; column++) {
-      drawCell(
-        context,
-        LETTER_EDGE + column * cell,
-        LETTER_EDGE + row * cell,
-        cell,
-        matrix.values[row * count + column],
-        matrix,
-        theme,
-      );
+      const [x, y] = [LETTER_EDGE + column * cell, LETTER_EDGE + row * cell];
+      drawCell(context, x, y, cell, matrix.values[row * count + column], matrix, theme);
     }
   }
   if (!markedCell) return;

@@ -57,24 +57,11 @@ export function paintNearness({ choice, data, frame, page }) {
   const { twin: canvas } = refs;
   const image = main.picture.bitmap;
   const { print } = nearness;
-  if (
-    !print ||
-    print.photo.image !== image ||
-    print.canvas.width !== canvas.width ||
-    print.canvas.height !== canvas.height
-  )
-    nearness.print = makePrint(makePhoto(image, canvas.width, canvas.height));
+  const { width, height } = canvas;
+  if (print?.photo.image !== image || print.canvas.width !== width || print.canvas.height !== height)
+    nearness.print = makePrint(makePhoto(image, width, height));
   const picture = nearnessPicture(choice, data, frame);
-  drawNearness(
-    choice,
-    frame,
-    canvas.getContext("2d"),
-    canvas.width,
-    canvas.height,
-    nearness.print,
-    picture,
-    frame.unit,
-  );
+  drawNearness(choice, frame, canvas.getContext("2d"), width, height, nearness.print, picture, frame.unit);
   setText(refs.twinBadge, picture.row ? FILTER_TITLE : reasonWithoutRow(data, frame));
   setVisible(refs.twinBadge, true);
   writeNearness(choice, frame, page, picture);
@@ -222,16 +209,8 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   }
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
   setText(refs.otherFoot, loadingWords(choice, data, frame));
-  frame.wallCells = drawHeads(
-    choice,
-    data,
-    frame,
-    canvas.getContext("2d"),
-    canvas.width,
-    canvas.height,
-    frame.colours,
-    frame.unit,
-  );
+  const { width: w, height: h } = canvas;
+  frame.wallCells = drawHeads(choice, data, frame, canvas.getContext("2d"), w, h, frame.colours, frame.unit);
 }
 
 // What lies under the heat instead of a photograph: black, with one pixel for each patch.

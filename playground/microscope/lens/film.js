@@ -118,17 +118,8 @@ function paintFilm(lens) {
     const values = rowInLayer(choice, frame, choice.heads, layer) ?? zeroRow(frame);
     const hasOwnDomain = view.colours === "own" || WAYS[shown.what].spread;
     const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling) : shown.domain;
-    heatInto(
-      strip.heat.pixels,
-      index * columns,
-      width,
-      values,
-      pack.prefixCount,
-      rows,
-      columns,
-      frame.patchPhoto,
-      domain,
-    );
+    const { pixels } = strip.heat;
+    heatInto(pixels, index * columns, width, values, pack.prefixCount, rows, columns, frame.patchPhoto, domain);
   }
   strip.heat.context.putImageData(strip.heat.data, 0, 0);
   drawFilm(lens, layers);

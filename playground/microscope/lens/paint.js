@@ -315,20 +315,10 @@ export function workOnColumns(choice, data, frame) {
   frame.columnsDone = prepareColumns(shown.answers, [view.layer], view.head, shown.scale, COLUMNS_SLICE);
   if (frame.columnsDone < 1) return true;
   const { pack, answers } = shown.drawn;
-  if (
-    view.beside === "wall" &&
-    prepareColumns(answers, [...pack.stored.keys()], view.head, shown.scale, COLUMNS_SLICE) < 1
-  )
-    return true;
+  const needsMore = (...columns) => prepareColumns(...columns, COLUMNS_SLICE) < 1;
+  if (view.beside === "wall" && needsMore(answers, [...pack.stored.keys()], view.head, shown.scale)) return true;
   if (view.beside !== "compare" || !other) return false;
   const scale = dialToScale(scaleToDial(shown.scale, main.pack.scale), other.pack.scale);
-  return (
-    prepareColumns(
-      other.answers,
-      [sameLayer(view.layer, main.pack, other.pack)],
-      Math.min(view.head, other.pack.heads - 1),
-      scale,
-      COLUMNS_SLICE,
-    ) < 1
-  );
+  const head = Math.min(view.head, other.pack.heads - 1);
+  return needsMore(other.answers, [sameLayer(view.layer, main.pack, other.pack)], head, scale);
 }

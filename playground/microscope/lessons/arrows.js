@@ -76,29 +76,15 @@ function paintGrid(state, theme, weights) {
     context.fillStyle = token === state.token ? theme.ink : theme.soft;
     context.fillText(LETTERS[token], x + 7, y + 18);
   }
-  for (let token = 0; token < TOKEN_COUNT; token++) {
-    const centre = middleOf(token, cell);
-    paintArrow(
-      context,
-      centre,
-      tipOf(state, token, "k"),
-      ROLES.key,
-      6,
-      8,
-      theme,
-      state.token === token && state.kind === "k",
-    );
-    paintArrow(
-      context,
-      centre,
-      tipOf(state, token, "q"),
-      ROLES.query,
-      2.5,
-      5,
-      theme,
-      state.token === token && state.kind === "q",
-    );
-  }
+  const looks = [
+    ["k", ROLES.key, 6, 8],
+    ["q", ROLES.query, 2.5, 5],
+  ];
+  for (let token = 0; token < TOKEN_COUNT; token++)
+    for (const [kind, ...look] of looks) {
+      const isChosen = state.token === token && state.kind === kind;
+      paintArrow(context, middleOf(token, cell), tipOf(state, token, kind), ...look, theme, isChosen);
+    }
   const [x, y] = [(state.token % 3) * cell, Math.floor(state.token / 3) * cell];
   context.strokeStyle = ROLES.query;
   context.lineWidth = 2.5;
@@ -343,13 +329,8 @@ function onKey(state, event) {
   else if (direction) {
     const index = indexOf(state.token, state.kind),
       stride = event.shiftKey ? 0.5 : 0.1;
-    setArrow(
-      state,
-      state.token,
-      state.kind,
-      state.arrows[index] + direction[0] * stride,
-      state.arrows[index + 1] + direction[1] * stride,
-    );
+    const coordinates = direction.map((step, n) => state.arrows[index + n] + step * stride);
+    setArrow(state, state.token, state.kind, ...coordinates);
   } else return;
   event.preventDefault();
   state.hover = null;

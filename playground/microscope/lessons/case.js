@@ -177,50 +177,28 @@ const PIECES = {
 
   flops: (state) =>
     addChart(state, (caseNow) => {
-      const { says: texts, colours, switches } = state.data;
+      const { says: texts } = state.data;
       const { count: countedPart, other: otherPart, mlp } = state.settings;
-      const wordsOf = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
       const mlpWords = mlp === "yes" ? texts.and_mlp : "";
-      const flops = (n) => countedFlops(countedPart, mlp, n, caseNow);
-      const convolution = fillHoles(texts.convolution, { other: wordsOf("other"), k: caseNow.kernel });
+      const [flops, otherFlops] = [countedPart, otherPart].map((part) => (n) => countedFlops(part, mlp, n, caseNow));
+      const convolution = fillHoles(texts.convolution, { other: switchWords(state, "other"), k: caseNow.kernel });
       const lines = [
-        { name: wordsOf("count") + mlpWords, of: flops, colour: colours.attention, dash: "solid" },
-        { name: texts.pairs, of: (n) => FLOPS.pairs(n, caseNow.width), colour: colours.attention, dash: "dot" },
-        {
-          name: convolution + mlpWords,
-          of: (n) => countedFlops(otherPart, mlp, n, caseNow),
-          colour: colours.convolution,
-          dash: "dash",
-        },
+        lineOf(state, switchWords(state, "count") + mlpWords, flops, "attention", "solid"),
+        lineOf(state, texts.pairs, (n) => FLOPS.pairs(n, caseNow.width), "attention", "dot"),
+        lineOf(state, convolution + mlpWords, otherFlops, "convolution", "dash"),
       ].filter(({ name }) => countedPart !== "scores" || name !== texts.pairs);
-      const crossingAt = crossingOf(countedPart, otherPart, caseNow);
-      const crossing = {
-        tokens: crossingAt,
-        value: flops(crossingAt),
-        shape: "cross",
-        words: `${commas(crossingAt)} tokens`,
-      };
+      const tokens = crossingOf(countedPart, otherPart, caseNow);
+      const crossing = { tokens, value: flops(tokens), shape: "cross", words: `${commas(tokens)} tokens` };
       const currentMark = { tokens: caseNow.tokens, value: flops(caseNow.tokens) };
-      return {
-        ...{
-          lines,
-          text: flopsText,
-          mostTokens: Math.max(mostTokensOf(caseNow), 2 * crossingAt),
-          title: fillHoles(texts.flops, { d: commas(caseNow.width) }),
-        },
-        marks: [...(crossingAt > 1 ? [crossing] : []), currentMark],
-      };
+      const title = fillHoles(texts.flops, { d: commas(caseNow.width) });
+      const mostTokens = Math.max(mostTokensOf(caseNow), 2 * tokens);
+      return { lines, text: flopsText, mostTokens, title, marks: [...(tokens > 1 ? [crossing] : []), currentMark] };
     }),
 
   bytes: (state) =>
     addChart(state, (caseNow) => {
-      const { says: texts, colours } = state.data;
-      const line = (name, key, dash) => ({
-        name,
-        of: (n) => BYTES[key](n, caseNow),
-        colour: colours[key],
-        dash,
-      });
+      const { says: texts } = state.data;
+      const line = (name, key, dash) => lineOf(state, name, (n) => BYTES[key](n, caseNow), key, dash);
       const lines = [
         line(texts.attention, "attention", "solid"),
         line(texts.fused, "fused", "solid"),
@@ -244,6 +222,12 @@ const PIECES = {
     });
   },
 };
+
+// The words of the option that a switch has.
+const switchWords = ({ data, settings }, name) =>
+  data.switches[name].options.find(([value]) => value === settings[name])[1];
+
+const lineOf = ({ data }, name, of, colour, dash) => ({ name, of, colour: data.colours[colour], dash });
 
 const mostTokensOf = ({ tokens }) => Math.max(SHORTEST_AXIS, 2 * tokens);
 
@@ -279,15 +263,18 @@ function addChart(state, chartFor) {
 
 // The sentence about the ratio of two costs. Switches choose the costs.
 function ratioWords(state, caseNow) {
-  const { says: texts, switches } = state.data;
+  const { says: texts } = state.data;
   const { count, other: otherPart, mlp } = state.settings;
-  const wordsOf = (name) => switches[name].options.find(([value]) => value === state.settings[name])[1];
   const [flops, otherFlops] = [count, otherPart].map((part) => countedFlops(part, mlp, caseNow.tokens, caseNow));
   const crossingAt = crossingOf(count, otherPart, caseNow);
   const side = Math.ceil(Math.sqrt(crossingAt));
   const holes = { k: caseNow.kernel, first: commas(crossingAt), side, pixels: commas(side * caseNow.patch) };
   return fillHoles(texts.ratio, {
-    ...{ what: capitalised(wordsOf("count")), other: wordsOf("other"), mlp: mlp === "yes" ? texts.each_mlp : "" },
+    ...{
+      what: capitalised(switchWords(state, "count")),
+      other: switchWords(state, "other"),
+      mlp: mlp === "yes" ? texts.each_mlp : "",
+    },
     ...{ mine: commas(flops), theirs: commas(otherFlops), ratio: threeDigits(flops / otherFlops) },
     textbook: count === "scores" && otherPart === "depthwise" && mlp === "no" ? texts.textbook : "",
     crossing: fillHoles(crossingAt === 1 ? texts.always : texts.from, holes),

@@ -9,7 +9,7 @@ import { withSubscripts } from "../drawing/listing.js";
 const LETTER_WIDTH = 7; // estimated width in pixels of a letter in a name
 const MARGIN = { left: 62, right: 16, top: 26, bottom: 44 };
 
-export const escapeHtml = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
+const escapeHtml = (x) => x.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/"/g, "&quot;");
 
 // The text of a number at a tick: six digits, or three from a million on.
 const tickText = (x) => (Math.abs(x) < 1e6 ? x.toLocaleString("en", { maximumSignificantDigits: 6 }) : roundedText(x));
@@ -85,46 +85,36 @@ const isLabelCrossed = (y, { guess, truth, open }) =>
 // Draws upright bars. `chart.at` is the index of the bar to guess; if null, the guess is one height for all bars.
 function uprightBars(chart, state) {
   const box = plotBox(state),
-    { values, at: askedIndex } = chart,
-    laterValues = chart.later ?? values,
-    high = chart.high,
-    { y, rules } = verticalAxis(chart, box, 0, high),
+    { values, later, at: askedIndex } = chart,
+    { y, rules } = verticalAxis(chart, box, 0, chart.high),
     barStep = (box.right - box.left) / values.length,
-    barWidth = barStep * (values.length > 20 ? 0.72 : 0.62);
+    barWidth = barStep * (values.length > 20 ? 0.72 : 0.62),
+    isNumberCrossed = askedIndex !== null && isLabelCrossed(y, state);
   const barLeft = (i) => box.left + i * barStep + (barStep - barWidth) / 2;
+  const bar = (i, value, kind) => rect(barLeft(i), y.at(value), barWidth, box.bottom - y.at(value), kind);
+  const barLabel = (i, atY, words, kind) => label(barLeft(i) + barWidth / 2, atY, words, `class="${kind}"`);
   let svg = titleLabel(chart, box) + rules;
   values.forEach((value, i) => {
     const isAsked = i === askedIndex;
     if (isAsked && !state.open) svg += rect(barLeft(i), box.top, barWidth, box.bottom - box.top, "covered");
-    else if (!(chart.later && state.open))
-      svg += rect(barLeft(i), y.at(value), barWidth, box.bottom - y.at(value), "bar");
-    if (state.open && (isAsked || chart.later)) {
-      const trueValue = isAsked && !chart.later ? state.truth : laterValues[i];
-      if (chart.later) svg += rect(barLeft(i), y.at(value), barWidth, box.bottom - y.at(value), "bar faint");
-      svg += rect(barLeft(i), y.at(trueValue), barWidth, box.bottom - y.at(trueValue), "bar true");
-      if (isAsked) {
-        const top = isLabelCrossed(y, state) ? y.at(Math.max(state.guess, trueValue)) : y.at(trueValue);
-        svg += label(barLeft(i) + barWidth / 2, top - 6, `${roundedText(trueValue)}${chart.unit}`, 'class="known"');
-      }
+    else svg += bar(i, value, later && state.open ? "bar faint" : "bar");
+    if (state.open && (isAsked || later)) {
+      const trueValue = later ? later[i] : state.truth;
+      svg += bar(i, trueValue, "bar true");
+      const top = isNumberCrossed ? y.at(Math.max(state.guess, trueValue)) : y.at(trueValue);
+      if (isAsked) svg += barLabel(i, top - 6, `${roundedText(trueValue)}${chart.unit}`, "known");
     }
-    if (values.length <= 20) svg += label(barLeft(i) + barWidth / 2, box.bottom + 18, chart.labels[i], 'class="name"');
+    if (values.length <= 20) svg += barLabel(i, box.bottom + 18, chart.labels[i], "name");
   });
   if (state.guess !== null && state.guess !== undefined) {
-    const lineStart = askedIndex === null ? box.left : barLeft(askedIndex) - 4,
-      lineEnd = askedIndex === null ? box.right : barLeft(askedIndex) + barWidth + 4;
+    const [from, to] =
+      askedIndex === null ? [box.left, box.right] : [barLeft(askedIndex) - 4, barLeft(askedIndex) + barWidth + 4];
     const guessY = y.at(state.guess);
-    svg += `<line class="guess-line" x1="${lineStart}" x2="${lineEnd}" y1="${guessY}" y2="${guessY}"/>`;
-    if (askedIndex === null || !isLabelCrossed(y, state)) {
-      svg += label(lineEnd, y.at(state.guess) - 6, "your guess", 'class="own" text-anchor="end"');
-    } else svg += label(lineStart - 4, y.at(state.guess) + 4, "your guess", 'class="own" text-anchor="end"');
-  }
-  if (askedIndex !== null && !state.open && state.guess === null) {
-    svg += label(barLeft(askedIndex) + barWidth / 2, (box.top + box.bottom) / 2 + 10, "?", 'class="blank"');
-  }
-  if (askedIndex === null && state.open && chart.level) {
-    const truthY = y.at(state.truth);
-    svg += `<line class="true-line" x1="${box.left}" x2="${box.right}" y1="${truthY}" y2="${truthY}"/>`;
-  }
+    svg += `<line class="guess-line" x1="${from}" x2="${to}" y1="${guessY}" y2="${guessY}"/>`;
+    const place = isNumberCrossed ? [from - 4, guessY + 4] : [to, guessY - 6];
+    svg += label(...place, "your guess", 'class="own" text-anchor="end"');
+  } else if (askedIndex !== null && !state.open)
+    svg += barLabel(askedIndex, (box.top + box.bottom) / 2 + 10, "?", "blank");
   if (chart.x) svg += label((box.left + box.right) / 2, state.height - 6, chart.x, 'class="name"');
   return { svg, valueAt: (_, py) => y.value(py) };
 }
@@ -146,7 +136,7 @@ function lyingBars(chart, state) {
     if (isAsked && !state.open) svg += rect(box.left, y, box.right - box.left, barHeight, "covered");
     else {
       svg += rect(box.left, y, x.at(shownValue) - box.left, barHeight, isAsked ? "bar true" : "bar");
-      const words = chart.said?.[i] ?? `${roundedText(shownValue)}${chart.unit ?? ""}`;
+      const words = `${roundedText(shownValue)}${chart.unit ?? ""}`;
       svg += label(x.at(shownValue) + 6, y + barHeight / 2 + 4, words);
       textEnd = x.at(shownValue) + 6 + LETTER_WIDTH * words.length;
     }
@@ -315,28 +305,28 @@ export const CHARTS = {
 const PICTURE_GAP = 16; // pixels between pictures
 const WORDS_HEIGHT = 26; // pixels for words below a picture
 
-// The largest box with this aspect that fits between `top` and `height`, and into the width.
-export function largestBox(aspect, width, height, top = 0) {
-  const boxHeight = Math.min(height - top, width / aspect);
-  return { left: 0, top, width: boxHeight * aspect, height: boxHeight };
+// The largest box with this aspect that fits.
+function largestBox(aspect, width, height) {
+  const boxHeight = Math.min(height, width / aspect);
+  return { left: 0, width: boxHeight * aspect, height: boxHeight };
 }
 
-const cellOf = (box, [rows, columns], patch) => [
-  box.left + ((patch % columns) * box.width) / columns,
-  box.top + (Math.floor(patch / columns) * box.height) / rows,
-  box.width / columns,
-  box.height / rows,
-];
+const imageAt = (href, x, y, { width, height }, kind = "") =>
+  `<image href="${href}" x="${x}" y="${y}" width="${width}" height="${height}" preserveAspectRatio="none"
+    class="${kind}"/>`;
+const captionAt = (text, x, bottom) => `<text x="${x}" y="${bottom + 17}">${withSubscripts(text)}</text>`;
 
-const patchRect = (cell, kind, attributes = "") => {
-  const [x, y, width, height] = cell.map((n) => n.toFixed(2));
-  return `<rect x="${x}" y="${y}" width="${width}" height="${height}" class="${kind}" ${attributes}/>`;
-};
+function patchRect({ left, width, height }, [rows, columns], patch, kind, attributes = "") {
+  const [cw, ch] = [width / columns, height / rows];
+  const places = [left + (patch % columns) * cw, Math.floor(patch / columns) * ch, cw, ch].map((n) => n.toFixed(2));
+  const [x, y, w, h] = places;
+  return `<rect x="${x}" y="${y}" width="${w}" height="${h}" class="${kind}" ${attributes}/>`;
+}
 
-const gridLines = (box, rows, columns, kind) => {
+const gridLines = ({ width, height }, rows, columns, kind) => {
   let path = "";
-  for (let r = 0; r <= rows; r++) path += `M${box.left} ${box.top + (r * box.height) / rows}h${box.width}`;
-  for (let c = 0; c <= columns; c++) path += `M${box.left + (c * box.width) / columns} ${box.top}v${box.height}`;
+  for (let r = 0; r <= rows; r++) path += `M0 ${(r * height) / rows}h${width}`;
+  for (let c = 0; c <= columns; c++) path += `M${(c * width) / columns} 0v${height}`;
   return `<path d="${path}" class="${kind}"/>`;
 };
 
@@ -346,7 +336,7 @@ const glow = (box, grid, row) => {
     .map((weight, patch) => {
       const strength = 0.12 + 0.78 * (weight / largest);
       const fill = `rgb(${heatAt(weight / largest).join(" ")} / ${strength.toFixed(3)})`;
-      return patchRect(cellOf(box, grid, patch), "glow", `fill="${fill}"`);
+      return patchRect(box, grid, patch, "glow", `fill="${fill}"`);
     })
     .join("");
 };
@@ -360,65 +350,42 @@ function hasRoom({ aspect, beside }, state) {
 }
 
 export function photograph(chart, state) {
-  const [rows, columns] = chart.grid,
-    aspect = chart.aspect,
-    showsBoth = state.open && chart.heat && state.guess instanceof Set && state.guess.size > 0,
+  const { grid, aspect, heat, image } = chart,
+    [rows, columns] = grid,
+    { guess } = state,
+    showsBoth = state.open && heat && guess instanceof Set && guess.size > 0,
     secondPicture = showsBoth || !hasRoom(chart, state) ? null : chart.beside,
+    secondAspect = showsBoth ? aspect : (secondPicture?.aspect ?? 0),
     wordsHeight = secondPicture || chart.words ? WORDS_HEIGHT : 0,
-    share = secondPicture ? aspect / (aspect + secondPicture.aspect) : showsBoth ? 0.5 : 1;
-  const box = largestBox(
-    aspect,
-    showsBoth || secondPicture ? share * (state.width - PICTURE_GAP) : state.width,
-    state.height - wordsHeight,
-  );
-  const imageSvg = (area, isGrey) =>
-    `<image href="${chart.image}" x="${area.left}" y="${area.top}" width="${area.width}" height="${area.height}"
-      preserveAspectRatio="none" class="${isGrey ? "grey" : ""}"/>`;
-  const outline = (area) =>
-    chart.mark === null || chart.mark === undefined
-      ? ""
-      : patchRect(cellOf(area, chart.grid, chart.mark), "halo") +
-        patchRect(cellOf(area, chart.grid, chart.mark), "mark");
-  let svg = imageSvg(box, chart.heat && (state.open || chart.paints));
-  const captionSvg = (text, left) =>
-    `<text x="${left}" y="${box.top + box.height + 17}">${withSubscripts(text)}</text>`;
-  if (chart.words) svg += captionSvg(chart.words, box.left);
-  if (secondPicture) {
-    const left = box.width + PICTURE_GAP;
-    svg += `<image href="${secondPicture.image}" x="${left}" y="${box.top}" width="${box.height * secondPicture.aspect}"
-      height="${box.height}" preserveAspectRatio="none"/>${captionSvg(secondPicture.words, left)}`;
-  }
-  if (state.guess instanceof Set) {
-    for (const patch of state.guess) svg += patchRect(cellOf(box, chart.grid, patch), "painted");
-  } else if (typeof state.guess === "number" && chart.counts) {
-    const columnCount = Math.max(1, Math.round(Math.sqrt(state.guess * aspect)));
-    svg += gridLines(box, Math.max(1, Math.round(state.guess / columnCount)), columnCount, "grid own-grid");
+    room = secondAspect ? (aspect / (aspect + secondAspect)) * (state.width - PICTURE_GAP) : state.width,
+    box = largestBox(aspect, room, state.height - wordsHeight),
+    left = secondAspect ? box.width + PICTURE_GAP : 0, // of the second picture
+    secondBox = { left, width: box.height * secondAspect, height: box.height };
+  const patchOn = (area, patch, kind) => ((patch ?? null) === null ? "" : patchRect(area, grid, patch, kind));
+  const outline = (area) => patchOn(area, chart.mark, "halo") + patchOn(area, chart.mark, "mark");
+  let svg = imageAt(image, 0, 0, box, heat && (state.open || chart.paints) ? "grey" : "");
+  if (chart.words) svg += captionAt(chart.words, 0, box.height);
+  if (secondPicture)
+    svg += imageAt(secondPicture.image, left, 0, secondBox) + captionAt(secondPicture.words, left, box.height);
+  if (guess instanceof Set) {
+    for (const patch of guess) svg += patchRect(box, grid, patch, "painted");
+  } else if (typeof guess === "number" && chart.counts) {
+    const columnCount = Math.max(1, Math.round(Math.sqrt(guess * aspect)));
+    svg += gridLines(box, Math.max(1, Math.round(guess / columnCount)), columnCount, "grid own-grid");
   }
   if (chart.lines || (chart.counts && state.open)) svg += gridLines(box, rows, columns, "grid");
-  if (state.open && chart.heat) {
-    const secondBox = showsBoth ? { ...box, left: box.width + PICTURE_GAP } : box;
-    if (showsBoth) svg += imageSvg(secondBox, true);
-    svg += glow(secondBox, chart.grid, chart.heat) + outline(secondBox);
+  if (state.open && heat) {
+    const truthBox = showsBoth ? secondBox : box;
+    if (showsBoth) svg += imageAt(image, left, 0, box, "grey");
+    svg += glow(truthBox, grid, heat) + outline(truthBox);
   }
-  svg += outline(box);
-  if (state.cursor !== null && state.cursor !== undefined)
-    svg += patchRect(cellOf(box, chart.grid, state.cursor), "cursor");
+  svg += outline(box) + patchOn(box, state.cursor, "cursor");
   const patchAt = (px, py) => {
-    const row = Math.floor(((py - box.top) / box.height) * rows),
-      column = Math.floor(((px - box.left) / box.width) * columns);
+    const [row, column] = [Math.floor((py / box.height) * rows), Math.floor((px / box.width) * columns)];
     return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : null;
   };
-  return {
-    svg,
-    patchAt,
-    valueAt: () => null,
-    width: showsBoth
-      ? 2 * box.width + PICTURE_GAP
-      : secondPicture
-        ? box.width + PICTURE_GAP + box.height * secondPicture.aspect
-        : box.width,
-    height: box.top + box.height + wordsHeight,
-  };
+  const width = secondAspect ? left + secondBox.width : box.width;
+  return { svg, patchAt, valueAt: () => null, width, height: box.height + wordsHeight };
 }
 
 // Draws pictures side by side: more than three in two rows, two on a phone one below the other. Each picture has two
@@ -437,9 +404,7 @@ export function pictures(chart, state) {
     const box = largestBox(chart.aspect, cellWidth, cellHeight - WORDS_HEIGHT),
       left = (i % columnCount) * (Math.min(cellWidth, box.width) + PICTURE_GAP),
       top = Math.floor(i / columnCount) * cellHeight;
-    svg += `<image href="${image}" x="${left}" y="${top}" width="${box.width}" height="${box.height}"
-      preserveAspectRatio="none"/>`;
-    svg += `<text x="${left}" y="${top + box.height + 17}">${withSubscripts(chart.captions[i])}</text>`;
+    svg += imageAt(image, left, top, box) + captionAt(chart.captions[i], left, top + box.height);
     totalWidth = Math.max(totalWidth, left + box.width);
     totalHeight = Math.max(totalHeight, top + box.height + WORDS_HEIGHT);
   });

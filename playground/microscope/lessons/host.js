@@ -456,16 +456,7 @@ const chartConfig = (name) => ({
   displayModeBar: matchMedia("(hover: none)").matches ? false : "hover", // on a phone it would cover the title
   responsive: true,
   toImageButtonOptions: { format: "svg", filename: name },
-  modeBarButtonsToRemove: [
-    "zoom2d",
-    "pan2d",
-    "select2d",
-    "lasso2d",
-    "zoomIn2d",
-    "zoomOut2d",
-    "autoScale2d",
-    "sendChartToCloud",
-  ],
+  modeBarButtons: [["toImage", "resetScale2d"]],
 });
 
 function chartLayout(layout, height, place) {

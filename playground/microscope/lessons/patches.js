@@ -6,7 +6,7 @@
 // "number".
 import { decodeHalves, openContainer } from "../core/core.js";
 import { dotProduct, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
-import { makeCanvas, outlineCell, pixelSheet } from "../drawing/dom.js";
+import { fillHeat, makeCanvas, makeHeat, outlineCell, pixelSheet } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
 import { followKeys, followPointer } from "./patch.js";
@@ -77,20 +77,9 @@ function drawFlyingRows(state, context, planes, planeX, side, bandHeight, w, pla
       delay = (0.4 * i) / count;
     const t = eased(Math.min(1, Math.max(0, (state.flightProgress - delay) / 0.22)));
     if (t === 0) continue;
-    const fromX = planeX(channel),
-      fromY = places.patchY + (y * side) / patch;
-    const between = (a, b) => a + (b - a) * t;
-    context.drawImage(
-      planes[channel],
-      0,
-      y,
-      patch,
-      1,
-      between(fromX, i * numberWidth),
-      between(fromY, places.vectorY),
-      between(side, numberWidth + 0.3),
-      between(side / patch, bandHeight),
-    );
+    const from = [planeX(channel), places.patchY + (y * side) / patch, side, side / patch];
+    const to = [i * numberWidth, places.vectorY, numberWidth + 0.3, bandHeight];
+    context.drawImage(planes[channel], 0, y, patch, 1, ...from.map((a, n) => a + (to[n] - a) * t));
   }
 }
 
@@ -98,12 +87,8 @@ function drawFlyingRows(state, context, planes, planeX, side, bandHeight, w, pla
 function colourPlanes(state) {
   const key = `${state.id} ${state.at}`;
   if (state.planes?.key === key) return state.planes.canvases;
-  const {
-    patch,
-    size: [, width],
-    grid: [, columns],
-    pixels,
-  } = state.data;
+  const { patch, size, grid, pixels } = state.data;
+  const [width, columns] = [size[1], grid[1]];
   const top = Math.floor(state.at / columns) * patch,
     left = (state.at % columns) * patch;
   const canvases = CHANNELS.map((_, channel) => {
@@ -125,16 +110,10 @@ function colourPlanes(state) {
 // Draws signed numbers as a band of colours: one pixel for each number, stretched to the width w.
 function drawBand(context, values, largest, x, y, w, h, theme) {
   if (w <= 0) return;
-  const strip = makeCanvas(values.length, 1),
-    stripContext = strip.getContext("2d"),
-    data = stripContext.createImageData(values.length, 1);
-  const pixels = new Uint32Array(data.data.buffer),
-    palette = signedPalette(theme.dark);
-  for (let i = 0; i < values.length; i++)
-    pixels[i] = palette[Math.round(127.5 + 127.5 * Math.min(1, Math.max(-1, values[i] / largest)))];
-  stripContext.putImageData(data, 0, 0);
+  const strip = makeHeat(1, values.length);
+  fillHeat(strip, values, 0, signedPalette(theme.dark), { low: -largest, high: largest });
   context.imageSmoothingEnabled = values.length > 2 * w;
-  context.drawImage(strip, x, y, w, h);
+  context.drawImage(strip.canvas, x, y, w, h);
   context.strokeStyle = theme.line;
   context.lineWidth = 1;
   context.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
@@ -272,11 +251,8 @@ function bindPatches(state) {
 
 // The positions of the patches with the present gaps between them.
 function spreadOf(state) {
-  const {
-    size: [height, width],
-    patch,
-    grid: [rows, columns],
-  } = state.data;
+  const { size, patch, grid } = state.data;
+  const [[height, width], [rows, columns]] = [size, grid];
   const w = state.picture.clientWidth;
   const widestGap = Math.max(1.5, Math.min(9, (0.22 * w) / columns));
   const scale = (w - (columns + 0.5) * widestGap - 2) / width;
@@ -327,33 +303,21 @@ function paintPatches(state, theme) {
 }
 
 function paintApart(state, theme) {
-  const {
-    size: [height, width],
-    patch,
-    grid: [rows, columns],
-  } = state.data;
+  const { size, patch, grid } = state.data;
+  const [[height, width], [rows, columns]] = [size, grid];
   const { scale, gap, x, y, cell, height: contentHeight } = spreadOf(state);
   const { context } = sheetOf(state.picture, Math.ceil(contentHeight));
   context.imageSmoothingEnabled = cell < 3 * patch;
-  for (let row = 0; row < rows; row++) {
-    for (let column = 0; column < columns; column++) {
-      context.drawImage(
-        state.image,
-        column * patch,
-        row * patch,
-        patch,
-        patch,
-        x + column * (cell + gap),
-        y + row * (cell + gap),
-        cell + 0.3,
-        cell + 0.3,
-      );
-    }
+  const step = cell + gap;
+  const cornerOf = (n) => [x + (n % columns) * step, y + Math.floor(n / columns) * step];
+  for (let n = 0; n < rows * columns; n++) {
+    const [sourceX, sourceY] = [(n % columns) * patch, Math.floor(n / columns) * patch];
+    context.drawImage(state.image, sourceX, sourceY, patch, patch, ...cornerOf(n), cell + 0.3, cell + 0.3);
   }
   const restWidth = width - columns * patch,
     restHeight = height - rows * patch;
-  const edgeX = x + columns * (cell + gap),
-    edgeY = y + rows * (cell + gap);
+  const edgeX = x + columns * step,
+    edgeY = y + rows * step;
   const hatchRest = (sx, sy, sw, sh, dx, dy, dw, dh) => {
     context.globalAlpha = 1 - 0.72 * state.gapShare;
     context.drawImage(state.image, sx, sy, sw, sh, dx, dy, dw, dh);
@@ -362,33 +326,14 @@ function paintApart(state, theme) {
     context.globalAlpha = 1;
   };
   if (restWidth) hatchRest(columns * patch, 0, restWidth, rows * patch, edgeX, y, restWidth * scale, edgeY - y - gap);
-  if (restHeight)
-    hatchRest(
-      0,
-      rows * patch,
-      width,
-      restHeight,
-      x,
-      edgeY,
-      edgeX - x - (restWidth ? 0 : gap) + restWidth * scale,
-      restHeight * scale,
-    );
-  outlineCell(
-    context,
-    x + (state.at % columns) * (cell + gap),
-    y + Math.floor(state.at / columns) * (cell + gap),
-    cell,
-    cell,
-    1,
-  );
+  const footWidth = edgeX - x - (restWidth ? 0 : gap) + restWidth * scale;
+  if (restHeight) hatchRest(0, rows * patch, width, restHeight, x, edgeY, footWidth, restHeight * scale);
+  outlineCell(context, ...cornerOf(state.at), cell, cell, 1);
 }
 
 function writeFit(state) {
-  const {
-    size: [height, width],
-    patch,
-    grid: [rows, columns],
-  } = state.data;
+  const { size, patch, grid } = state.data;
+  const [[height, width], [rows, columns]] = [size, grid];
   const restWidth = width - columns * patch,
     restHeight = height - rows * patch;
   const restWords = [restWidth && `${restWidth} pixels at the right`, restHeight && `${restHeight} at the bottom`]

@@ -100,10 +100,8 @@ function similarities(state, place) {
 }
 
 function paintPlaces(state, theme) {
-  const {
-    grid: [rows, columns],
-    count,
-  } = state.data;
+  const { grid, count } = state.data;
+  const [rows, columns] = grid;
   const palette = signedPalette(theme.dark);
   const height = Math.round((state.map.clientWidth * rows) / columns);
   const similarity = similarities(state, state.at);
@@ -149,9 +147,7 @@ function paintTable(state, theme, palette, height) {
 
 // Draws the maps; on a fine grid only those of every second or third patch.
 function paintMaps(state, theme, palette, height) {
-  const {
-      grid: [rows, columns],
-    } = state.data,
+  const [rows, columns] = state.data.grid,
     mapStep = Math.max(1, Math.ceil(Math.max(rows, columns) / MOST_MAPS));
   const mapRows = Math.ceil(rows / mapStep),
     mapColumns = Math.ceil(columns / mapStep),
@@ -164,13 +160,8 @@ function paintMaps(state, theme, palette, height) {
     for (let i = 0; i < mapRows * mapColumns; i++) {
       const row = Math.floor(i / mapColumns),
         column = i % mapColumns;
-      fillHeat(
-        heat,
-        similarities(state, Math.min(rows - 1, row * mapStep) * columns + Math.min(columns - 1, column * mapStep)),
-        0,
-        palette,
-        COSINE_RANGE,
-      );
+      const place = Math.min(rows - 1, row * mapStep) * columns + Math.min(columns - 1, column * mapStep);
+      fillHeat(heat, similarities(state, place), 0, palette, COSINE_RANGE);
       context.drawImage(heat.canvas, column * (columns + 1), row * (rows + 1));
     }
   }
@@ -327,21 +318,11 @@ function paintMoved(state, context, w, h, picture, t) {
     ch = h / rows;
   const sw = picture.width / columns,
     sh = picture.height / rows;
+  const cornerOf = (patch) => [patch % columns, Math.floor(patch / columns)];
   state.pack.header.places.forEach((patch, place) => {
-    const between = (from, to) => from + (to - from) * t;
-    const x = between(patch % columns, place % columns) * cw,
-      y = between(Math.floor(patch / columns), Math.floor(place / columns)) * ch;
-    context.drawImage(
-      picture,
-      (patch % columns) * sw,
-      Math.floor(patch / columns) * sh,
-      sw,
-      sh,
-      x,
-      y,
-      cw + 0.4,
-      ch + 0.4,
-    );
+    const [[column, row], [toColumn, toRow]] = [patch, place].map(cornerOf);
+    const [x, y] = [(column + (toColumn - column) * t) * cw, (row + (toRow - row) * t) * ch];
+    context.drawImage(picture, column * sw, row * sh, sw, sh, x, y, cw + 0.4, ch + 0.4);
   });
 }
 
