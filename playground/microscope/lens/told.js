@@ -6,7 +6,7 @@ import { isEven } from "../core/light.js";
 import { partAt, toldOf } from "../core/places.js";
 import { writeRow } from "../core/says.js";
 import { prefixName } from "../core/sentence.js";
-import { borderOf } from "../core/things.js";
+import { shapeOf } from "../core/things.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { sceneOf } from "./moment.js";
 
@@ -22,7 +22,7 @@ export function rowOnView({ view }, data, { shown }) {
   const likeness = likenessNow(data, shown);
   const ownPlace = row.told.places.find(({ own }) => own);
   if (row.told.kind !== "spread") {
-    if (likeness && ownPlace) ownPlace.thing = borderOf(ownPlace.patches, likeness, pack) >= THING_BORDER;
+    if (likeness && ownPlace) ownPlace.thing = shapeOf(ownPlace.patches, likeness, pack).border >= THING_BORDER;
     return { ...row, off: isOff, alike: null };
   }
   const weights = answers.weights.subarray(view.head * pack.tokens + pack.prefixCount);
