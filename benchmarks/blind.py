@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 from playground import samples  # noqa: E402
 from playground.analysis import colour_nearness  # noqa: E402
-from playground.models import zoo  # noqa: E402
+from playground.models import loading  # noqa: E402
 from playground.pictures.images import open_image  # noqa: E402
 from playground.tracing import trace  # noqa: E402
 
@@ -104,8 +104,8 @@ def squares_and_queries(album: Path | None) -> Iterator[tuple[Image.Image, int]]
 def weights_of_heads(model: str, pictures: list) -> dict[str, np.ndarray]:
     """{name of a head or of a setting of the filter: its weights (pictures, patches)}"""
     random = np.random.default_rng()
-    our_vit, dinov2 = zoo.load(model, device="cpu"), zoo.load("dinov2-small", device="cpu")
-    untrained = zoo.load("dinov2-small", device="cpu", pretrained=False)
+    our_vit, dinov2 = loading.load(model, device="cpu"), loading.load("dinov2-small", device="cpu")
+    untrained = loading.load("dinov2-small", device="cpu", pretrained=False)
     heads = our_vit.config.depth * our_vit.config.heads
     weights_by_name = {}
     for model_name, vit, count in (

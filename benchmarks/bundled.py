@@ -109,10 +109,10 @@ def difference_words(number: tuple[float, float]) -> str:
 
 def rows_on_photographs(vit, folder: Path) -> list[tuple[str, str, str]]:
     """Rows of the table, measured on the held-out photographs."""
-    from playground.models import zoo
+    from playground.models import loading
     from workshop.photographs import albums
 
-    vits = {"": vit} | {title: zoo.load(name, device="cpu") for title, name in COMPARED_MODELS.items()}
+    vits = {"": vit} | {title: loading.load(name, device="cpu") for title, name in COMPARED_MODELS.items()}
     return [*rows_on_pasted_things(vits, albums(folder)[1]), *rows_of_pairs(vits)]
 
 

@@ -164,7 +164,7 @@ def print_browser_rows(title: str) -> None:
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
         models = export_peer_models(their_file, size, folder)
-        with patch.object(engine_file, "origin", lambda name: engine_file.Origin("", "", "")):
+        with patch.object(engine_file, "origin", lambda name: {}):
             vit = playground.load(our_file, pretrained=our_file == "dinov2-small", device="cpu")
             (folder / "weights.bin").write_bytes(engine_file.to_engine(vit))
         np.random.default_rng(0).normal(size=(3, size, size)).astype(np.float32).tofile(folder / "image.f32")

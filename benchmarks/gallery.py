@@ -11,13 +11,10 @@ from pathlib import Path
 import harness
 
 from playground.__main__ import main
-from playground.figures.drawing.spec import Spec, query_words
-from playground.figures.request import from_files
 
 FOLDER = harness.ROOT / "assets" / "readme" / "gallery"
 DPI = 72
 
-# `with_walk` replaces {walk} by patches, which are chosen by the model's rows.
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # file -> (title, options of the command)
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
@@ -39,31 +36,7 @@ FIGURES = {  # file -> (title, options of the command)
     "compare.png": ("Two models", f"{CAT} --layout compare --with-model bundled"),
     "drawing.png": ("A drawing, in the bundled model", "portrait"),
     "atlas.png": ("What every head does on average", "meadow --layout atlas"),
-    "curves.png": ("What the scale does to the softmax", "--layout curves"),
-    "layers.webp": ("A sweep through the layers", f"{CAT} --sweep layers --dpi 64"),
-    "patches.webp": (
-        "A walk over the picture",
-        "meadow --layout convolution --sweep patches:{walk} --dpi 64",
-    ),
 }
-
-
-def with_walk(options: str) -> str:
-    """The options with {walk} filled in: from the start patch to the patch with the largest weight in its row, its
-    neighbours excluded, and back."""
-    if "{" not in options:
-        return options
-    words = shlex.split(options)
-    model = words[words.index("--model") + 1] if "--model" in words else "bundled"
-    spec = Spec(image=words[0], model=model)
-    seen, _, _ = from_files(spec)
-    spec = spec.settled(seen)
-    head = spec.look.head if spec.look else spec.head
-    row, column = spec.query
-    far_weights = seen.on_grid(seen.row(spec.layer, head, spec.query)).clone()
-    far_weights[max(0, row - 1) : row + 2, max(0, column - 1) : column + 2] = 0
-    end_patch = divmod(int(far_weights.argmax()), seen.grid[1])
-    return options.format(walk="-".join(query_words(patch) for patch in (spec.query, end_patch, spec.query)))
 
 
 def command_words(name: str, options: str) -> list[str]:
@@ -75,8 +48,7 @@ def draw(folder: Path, file_names: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     paragraphs = ["# Gallery", "Made by `python benchmarks/gallery.py`; under each figure the command that makes it."]
     for name in file_names:
-        title, options_text = FIGURES[name]
-        options = with_walk(options_text)
+        title, options = FIGURES[name]
         if main(command_words(str(folder / name), options)):
             raise SystemExit(f"{name} could not be made")
         print(f"{name:16} {(folder / name).stat().st_size / 1000:.0f} kB")

@@ -32,7 +32,7 @@ def wander(visitor: Visitor, session: CDPSession, moves: int) -> dict[str, float
     rows, columns = visitor.read()["grid"]
     box = visitor.part("picture").bounding_box()
     visitor.page.bring_to_front()
-    for step in (3, 0):  # the ghost ignores a single report of a resting mouse
+    for step in (3, 0):  # one report may be of a resting mouse
         visitor.page.mouse.move(box["x"] + box["width"] / 2 - step, box["y"] + box["height"] / 2)
     visitor.page.evaluate("new Promise((done) => setTimeout(done, 300))")  # an animation of the former move ends
     before = metrics(session)

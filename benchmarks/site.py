@@ -15,7 +15,7 @@ import harness  # noqa: F401  it puts the package on the path
 import numpy as np
 from engine_under_node import distance, photographs, rows_in_engine, rows_in_python, run_pass
 
-from playground.models import zoo
+from playground.models import loading
 from playground.pictures.images import fit, open_image
 from playground.samples import named
 from playground.tracing import trace
@@ -26,7 +26,7 @@ MB = 1e6
 
 
 def print_differences(name: str, folder: Path) -> None:
-    vit, differences, largest_difference = zoo.load(name, device="cpu"), [], 0.0
+    vit, differences, largest_difference = loading.load(name, device="cpu"), [], 0.0
     patch = vit.config.patch_size
     for picture in photographs().values():
         image = open_image(picture)
@@ -50,7 +50,7 @@ def print_differences(name: str, folder: Path) -> None:
 
 
 def print_speed(name: str, folder: Path, times: int) -> None:
-    vit = zoo.load(name, device="cpu")
+    vit = loading.load(name, device="cpu")
     image = open_image(named("meadow").path).resize((640, 640))
     for grid in GRIDS[name]:
         model_trace = trace(vit, image, size=tuple(n * vit.config.patch_size for n in grid))

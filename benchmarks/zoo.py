@@ -51,12 +51,12 @@ def offers() -> dict[str, dict]:
     from playground.models.names import plain_name, training_pictures
 
     facts = {}
-    for name, good_for in catalogue.CURATED_MODELS.items():
+    for name, offer in catalogue.short_list().items():
         card = catalogue.card(name)
         hub_id = get_pretrained_cfg(borrowed.DINOV2_ON_THE_HUB if name == "dinov2-small" else name).hf_hub_id
         facts[name] = {
             "title": plain_name(name),
-            "good_for": good_for,
+            "good_for": offer["good_for"],
             "suits": training_pictures(name),
             "megabytes": round(card.megabytes),
             "labels": len(card.config.labels),

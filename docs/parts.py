@@ -50,7 +50,7 @@ def with_installed_name(text: str) -> str:
 def figures() -> str:
     """The gallery without its first paragraph; its pictures lie in another folder."""
     text = with_installed_name((ROOT / GALLERY / "README.md").read_text(encoding="utf-8"))
-    return re.sub(r"\]\(([\w.]+\.(?:png|webp))\)", rf"](../../{GALLERY}/\1)", text[text.index("\n## ") :])
+    return re.sub(r"\]\(([\w.]+\.png)\)", rf"](../../{GALLERY}/\1)", text[text.index("\n## ") :])
 
 
 def faithfulness() -> str:

@@ -1,7 +1,7 @@
 """The command line: parses arguments. The commands themselves lie in other modules.
 
 `attention-playground`, or `python -m playground` in a checkout, starts the app unless a command follows:
-figure | relevance | faithfulness | numbers | site | models | download | prepare | doctor | completion.
+figure | faithfulness | numbers | site | models | download | prepare | doctor | completion.
 """
 
 from __future__ import annotations
@@ -24,9 +24,7 @@ EXAMPLES = """examples:
   PROGRAM figure meadow --patch 9,7 -o meadow.png
   PROGRAM figure portrait --model vit_small_patch16_224.dino --layer 8 --head 3 --patch cls -o face.pdf
   PROGRAM figure meadow --layout convolution --patch 9,7 --theme dark -o slide.svg
-  PROGRAM figure meadow --patch 9,7 --sweep layers -o meadow.webp
   PROGRAM figure meadow flock --layer all --width column -o "out/{image}-{layer}.pdf"
-  PROGRAM relevance FOLDER --out scores.csv
   PROGRAM models "*dinov2*"
   PROGRAM download vit_small_patch16_224.dino
 """
@@ -131,22 +129,6 @@ def _parser() -> argparse.ArgumentParser:
 
     batch.add_command(commands, epilog=examples, formatter_class=raw_format)
 
-    relevance = commands.add_parser(
-        "relevance", help="measure how well relevance foretells what blanking patches moves, on a folder of pictures"
-    )
-    relevance.add_argument("images", metavar="IMAGE", nargs="+", help="pictures, folders of them, or names of samples")
-    relevance.add_argument("--out", metavar="FILE", required=True, help="a .csv: one line for a picture and a method")
-    _add_model(relevance)
-    relevance.add_argument(
-        "--patch", metavar="ROW,COLUMN", help="or cls: whose feature is explained (default: the likeliest label; the "
-        "patch in the middle where the model has no labels)",
-    )  # fmt: skip
-    relevance.add_argument("--label", help="a label's name or number, instead of a patch")
-    relevance.add_argument(
-        "--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)"
-    )
-    relevance.add_argument("--method", help="gradient, integrated, chefer or legrad (default: all)")
-    relevance.set_defaults(run=_relevance)
     faithfulness = commands.add_parser(
         "faithfulness", help="a table of how far each method's maps can be trusted, over a folder of pictures"
     )
@@ -167,11 +149,9 @@ def _parser() -> argparse.ArgumentParser:
         help="pixels of a square as large as the input (default: the model's own, at most 224)",
     )
     faithfulness.set_defaults(run=_faithfulness)
-    numbers = commands.add_parser(
-        "numbers", help="the numbers of many pictures, into a .zarr or .nc; a stopped run goes on"
-    )
+    numbers = commands.add_parser("numbers", help="the numbers of many pictures, into a .zarr; a stopped run goes on")
     numbers.add_argument("images", metavar="FOLDER", help="a folder of pictures")
-    numbers.add_argument("-o", "--output", metavar="FILE", required=True, help="a .zarr store, or a .nc file")
+    numbers.add_argument("-o", "--output", metavar="FILE", required=True, help="a .zarr store")
     _add_model(numbers)
     numbers.add_argument(
         "--what",
@@ -184,9 +164,6 @@ def _parser() -> argparse.ArgumentParser:
         "--batch", type=int, metavar="N", help="pictures at a time (default: 8; on a GPU as many as fit)"
     )
     numbers.add_argument("--device", metavar="D", help="cpu, cuda, mps … (default: the best there is)")
-    numbers.add_argument(
-        "--dask", metavar="ADDRESS", help="of a scheduler of dask.distributed, whose workers share the work"
-    )
     numbers.set_defaults(run=_numbers)
 
     site = commands.add_parser(
@@ -286,12 +263,6 @@ def _faithfulness(options: argparse.Namespace) -> None:
     faithfulness.write(options)
 
 
-def _relevance(options: argparse.Namespace) -> None:
-    from playground.figures.many import write_relevances
-
-    write_relevances(options)
-
-
 def _models(options: argparse.Namespace) -> None:
     from playground.models.catalogue import list_models
 
@@ -315,7 +286,7 @@ def _numbers(options: argparse.Namespace) -> None:
     size = read_size(options.size)
     all_numbers = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
     try:
-        print(all_numbers.write(options.output, bar(), options.dask))
+        print(all_numbers.write(options.output, bar()))
     except KeyboardInterrupt:
         _complain("stopped. The same command goes on from here.")
         raise

@@ -22,4 +22,3 @@ TIMELAPSE = ASSETS / "timelapse.bin"  # python -m workshop.timelapse RUN
 TAUGHT_CURVES = ASSETS / "timelapse-taught.bin"  # python -m workshop.timelapse RUN --curves
 MEASURED = ASSETS / "measured.json"  # of the bundled model: python benchmarks/bundled.py --write-card
 FAITHFULNESS = ASSETS / "faithfulness.csv"  # python -m playground faithfulness SCENES; SCENES: workshop/drawn_masks.py
-TEACHING = ASSETS / "teaching"  # python -m playground.figures.teaching

@@ -13,9 +13,11 @@ import numpy as np
 from PIL import Image
 from test_javascript import ROOT, node
 
-from playground.models.engine_file import to_engine
+from playground.models.engine_file import folded_weights, header, to_engine
+from playground.pack import pack
 from playground.samples import PHOTOGRAPHS
 from playground.tracing import Trace, scale_number
+from playground.vit import VisionTransformer
 
 RUNNER = ROOT / "tests" / "js" / "engine" / "pass.mjs"
 
@@ -70,13 +72,18 @@ def open_models(models: list[dict], folder: Path) -> list[OpenedModel]:
     ]
 
 
+def engine_bytes(vit: VisionTransformer, numbers: str) -> bytes:
+    """The weights for the engine in 8 bits as they ship, or "float32" for comparison."""
+    return to_engine(vit) if numbers == "int8" else pack(header(vit), folded_weights(vit))
+
+
 def run_pass(
     trace: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **options
 ) -> EnginePass:
     """The engine's pass over the trace's input. `numbers` is the format of the weights: "float32", "int8" …"""
     if weights is None:
         weights = folder / "weights.bin"
-        weights.write_bytes(to_engine(trace.vit, numbers))
+        weights.write_bytes(engine_bytes(trace.vit, numbers))
     (folder / "image.f32").write_bytes(trace.input.numpy().tobytes())
     files = {"weights": str(weights), "image": str(folder / "image.f32")}
     out_file = folder / "out.f32"

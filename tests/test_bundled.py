@@ -13,7 +13,7 @@ import pytest
 
 from playground.analysis.explain import NAMED_SCENES, SHARES_ON_NAMED
 from playground.assets import ASSETS, MEASURED, SHIPPED_MODELS
-from playground.models import zoo
+from playground.models import loading
 from workshop import evaluate
 from workshop.scenes import generate
 from workshop.scenes.generate import LABELS
@@ -31,7 +31,7 @@ def held_out_scenes() -> list:
 
 
 def measures_of(name: str) -> dict:
-    vit = zoo.load(name, device="cpu")
+    vit = loading.load(name, device="cpu")
     return evaluate.measure(vit, held_out_scenes()[:SCENE_COUNT], held_out_scenes()[SCENE_COUNT:])
 
 
@@ -58,7 +58,7 @@ def test_the_class_token_says_what_the_picture_shows(bundled_measures):
 def test_rollout_finds_named_objects_hardly_better_than_chance_and_the_lesson_says_so():
     """The lesson prints the numbers in SHARES_ON_NAMED beside the map of rollout; they are measured again here."""
     assert len(held_out_scenes()) == NAMED_SCENES
-    scores = evaluate.share_on_named_things(zoo.load("bundled", device="cpu"), held_out_scenes())
+    scores = evaluate.share_on_named_things(loading.load("bundled", device="cpu"), held_out_scenes())
     assert {method: scores[method] for method in SHARES_ON_NAMED} == pytest.approx(SHARES_ON_NAMED, abs=0.004)
     assert 0.5 * scores["area"] < scores["attention"] < 1.2 * scores["area"], (
         "the class token's own rows find it no better"

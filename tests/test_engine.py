@@ -11,7 +11,7 @@ from engine_under_node import distance, resized_by_engine, rows_in_engine, rows_
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.models import borrowed, engine_file, zoo
+from playground.models import borrowed, engine_file, loading
 from playground.models.engine_file import eight_bit_blocks, to_engine
 from playground.pack import unpack
 from playground.pictures import images
@@ -25,13 +25,14 @@ def has_dinov2() -> bool:
     return bool(borrowed.find(borrowed.DINOV2.file))
 
 
+ORIGIN = {"licence": "MIT", "author": "a test", "source": "nowhere"}
 NEEDS_DINOV2 = pytest.mark.skipif(not has_dinov2(), reason="DINOv2's weights are not on this machine")
 
 
 @pytest.fixture
 def scaled_vit(monkeypatch) -> VisionTransformer:
     """A small scrambled ViT with LayerScale, prefix tokens and a classifier."""
-    monkeypatch.setattr(engine_file, "origin", lambda name: engine_file.Origin("MIT", "a test", "nowhere"))
+    monkeypatch.setattr(engine_file, "origin", lambda name: ORIGIN)
     return scramble(VisionTransformer(Config(**{**SMALL.__dict__, "layer_scale": True})))
 
 
@@ -187,7 +188,7 @@ def test_zeros_at_any_point_change_the_engine_s_pass_as_they_change_python_s(sca
 
 @pytest.mark.parametrize("name", ["bundled", pytest.param("dinov2-small", marks=NEEDS_DINOV2)])
 def test_rows_of_the_same_weights_equal_python_s_and_eight_bits_stay_close(name, tmp_path):
-    model_trace = trace(zoo.load(name), Image.open(named("meadow").path), size=_input_size(name))
+    model_trace = trace(loading.load(name), Image.open(named("meadow").path), size=_input_size(name))
     float_pass = run_pass(model_trace, tmp_path)
     python_rows = rows_in_python(model_trace)
     assert np.abs(rows_in_engine(float_pass.q, float_pass.k, model_trace) - python_rows).max() <= 1e-4
@@ -255,22 +256,17 @@ def test_each_block_of_32_has_a_gain_and_no_number_is_off_by_more_than_half_of_i
 
 def test_the_file_says_whose_the_weights_are_and_what_was_changed(scaled_vit):
     header, arrays = unpack(to_engine(scaled_vit))
-    assert {key: header[key] for key in ("licence", "author", "source")} == {
-        "licence": "MIT",
-        "author": "a test",
-        "source": "nowhere",
-    }
+    assert {key: header[key] for key in ORIGIN} == ORIGIN
     assert "LayerScale" in header["changes"]
     assert "8 bits" in header["changes"]
     assert arrays["blocks.0.attn.qkv.weight"].dtype == np.int8
     assert header["config"]["prefix"] == ["cls", "reg0", "reg1"]
-    assert unpack(to_engine(scaled_vit, "float32"))[0]["changes"].count(";") == 0
 
 
 def test_dinov2_s_weights_say_whose_they_are():
     origin = engine_file.origin("dinov2-small")
-    assert origin.licence == "Apache-2.0"
-    assert "Meta" in origin.author
+    assert origin["licence"] == "Apache-2.0"
+    assert "Meta" in origin["author"]
 
 
 def test_weights_of_unknown_origin_are_not_written():

@@ -55,7 +55,7 @@ def test_a_figure_of_a_sample_asks_from_the_sample_s_patch_and_has_its_name():
 
 def test_the_options_of_a_figure_are_the_flags_of_the_command(usual_trace):
     parameters = inspect.signature(playground.figure).parameters
-    assert set(OPTIONS) - {"sweep", "layers", "heads", "view", "bare", "pack"} <= set(parameters)
+    assert set(OPTIONS) - {"layers", "view", "bare"} <= set(parameters)
     assert set(parameters) - {"seen", "image", "other", "values"} <= set(FLAGS)
 
 
@@ -111,13 +111,10 @@ def test_two_pictures_are_compared_by_the_other_one_s_name(usual_trace, tmp_path
         file = playground.save(usual_trace, tmp_path / "a.json", layout="compare", layer=1, **options)
         saved_values.append([table["maps"][0]["values"] for table in json.loads(file.read_text())["tables"]])
     assert all(len(values) == 2 and values == saved_values[0] for values in saved_values)
-    file = playground.save(usual_trace, tmp_path / "a.png", layout="compare", layer=1, other_image="portrait", dpi=20)
-    assert "--with-image portrait " in Image.open(file).text["Command"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".npz", ".webp"])
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".html", ".npz"])
 def test_whatever_is_shown_can_be_saved(usual_trace, tmp_path, suffix):
-    motion_options = {"sweep": "scale", "dpi": 20} if suffix == ".webp" else {}
-    file = playground.save(usual_trace, tmp_path / f"a{suffix}", layer=1, head=2, query=(3, 4), **motion_options)
+    file = playground.save(usual_trace, tmp_path / f"a{suffix}", layer=1, head=2, query=(3, 4))
     assert file.stat().st_size > 2000

@@ -84,9 +84,9 @@ OF_INTEGERS = {
     ),
     "save": lambda s, o, n, out: playground.save(s, out / "one.csv", n(1), n(1), (n(1), n(2))).read_text(),
     "save a page": lambda s, o, n, out: playground.save(
-        s, out / "one.html", n(1), n(1), (n(1), n(2)), layers=[n(1)], heads=[n(1)]
+        s, out / "one.html", n(1), n(1), (n(1), n(2)), layers=[n(1)]
     ).read_bytes(),
-    "show": lambda s, o, n, out: playground.show(s, n(1), n(1), (n(1), n(2)), layers=[n(1)], heads=[n(1)]).page,
+    "show": lambda s, o, n, out: playground.show(s, n(1), n(1), (n(1), n(2)), layers=[n(1)]).page,
     "trace": lambda s, o, n, out: playground.trace(s.vit, "meadow", size=(n(112), n(112))),
     "trace_many": lambda s, o, n, out: [
         one.arrays["entropy"].tolist()
@@ -214,7 +214,7 @@ def test_a_store_on_a_full_disk_is_a_sentence(vit, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("playground.figures.zarr_file.write_some", full)
+    monkeypatch.setattr("playground.figures.zarr_file._regions", full)
     with pytest.raises(PlaygroundError, match=r"one.zarr can't be written: No space left on device. A .zarr keeps"):
         playground.trace_many([named("meadow").path], vit, "entropy", size=SIZE).write(tmp_path / "one.zarr")
 

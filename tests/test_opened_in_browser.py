@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import scramble
-from engine_under_node import OpenedModel, open_models
+from engine_under_node import OpenedModel, engine_bytes, open_models
 from models.test_hugging_face import MODELS, hugging_face_model
 from models.test_others_files import SMALL as SMALL_META
 from models.test_others_files import state_of_meta
@@ -36,7 +36,7 @@ INDEX = "model.safetensors.index.json"
 
 @pytest.fixture(autouse=True)
 def without_origin(monkeypatch):
-    monkeypatch.setattr(engine_file, "origin", lambda name: engine_file.Origin("", "", ""))
+    monkeypatch.setattr(engine_file, "origin", lambda name: {"licence": "", "author": "", "source": ""})
 
 
 def files_in(folder) -> list:
@@ -45,7 +45,7 @@ def files_in(folder) -> list:
 
 def assert_same(opened_model: OpenedModel, vit, numbers: str = "int8") -> None:
     assert not opened_model.error, opened_model.stack
-    header, arrays = unpack(engine_file.to_engine(vit, numbers))
+    header, arrays = unpack(engine_bytes(vit, numbers))
     expected = json.loads(json.dumps(header["config"]))
     if not opened_model.config["labels"]:  # a page does not know what ImageNet's classes are called
         expected["labels"] = []
@@ -201,7 +201,7 @@ def test_settings_that_are_not_given_are_assumed_in_python_s_words(tmp_path):
     ("settings", "sentence"),
     [
         ({"mean": [1, 2]}, "mean is a number for red, green and blue, such as 0.485,0.456,0.406"),
-        ({"std": "0,1,1"}, "std divides the pixels: its numbers are greater than 0"),
+        ({"std": "0,1,1"}, "std is a number for red, green and blue, such as 0.229,0.224,0.225, all greater than 0"),
         ({"num_heads": 0}, "num_heads goes from 1 to 256; given was 0."),
         ({"num_heads": 5}, "A width of 192 can't be shared out evenly among 5 heads"),
         ({"act_layer": "elu"}, "act_layer is one of relu, gelu, gelu_tanh, quick_gelu, silu"),

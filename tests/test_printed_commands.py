@@ -97,11 +97,8 @@ def figure_parameters(export_parameters: dict) -> dict:
 
 def command_in(file: Path) -> str | None:
     """The command in a figure file's own metadata."""
-    if file.suffix == ".png" or file.suffix == ".webp":
-        image = Image.open(file)
-        if file.suffix == ".png":
-            return image.text.get("Command")
-        return (re.search(rb"<dc:source>(.*?)</dc:source>", image.info["xmp"]) or [b"", b""])[1].decode() or None
+    if file.suffix == ".png":
+        return Image.open(file).text.get("Command")
     if file.suffix == ".svg":
         sources = [e.text for e in read_svg(file).iter("{http://purl.org/dc/elements/1.1/}source")]
         return sources[0] if sources else None
@@ -118,11 +115,9 @@ OPTIONS_OF_FILE = {
     "the value.pdf": QUICK_OPTIONS | {"what": "value", "direction": "column"},
     "without the scale.png": QUICK_OPTIONS | {"scale": "off", "layout": "heads"},
     "side by side.png": QUICK_OPTIONS | {"layout": "convolution"},
-    "two pictures.png": QUICK_OPTIONS | {"layout": "compare", "other_image": "portrait"},
     "a grid.png": QUICK_OPTIONS | {"layout": "grid", "rows": "layers:1,4", "columns": "heads:0-2"},
     "relevance.png": QUICK_OPTIONS | {"what": "relevance"},
     "numbers.json": {"layout": "wall"},
-    "a film.webp": QUICK_OPTIONS | {"sweep": "patches:7,5-7,7"},
     "alive.html": {"layer": 4},
 }
 

@@ -21,7 +21,7 @@ import torch
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.models import zoo
+from playground.models import loading
 from playground.vit import VisionTransformer
 from workshop.loop import half_precision
 from workshop.photographs import Album, composite, crop
@@ -63,7 +63,7 @@ def prepare(folder: Path, album: Album, count: int, side: int, seed: int) -> Ite
         name: np.lib.format.open_memmap(folder / f"{name}.npy", mode, kind, (count, *shape))
         for name, (shape, kind) in shapes.items()
     }
-    dinov2 = zoo.load("dinov2-small", device="cpu") if progress_record["made"] < count else None
+    dinov2 = loading.load("dinov2-small", device="cpu") if progress_record["made"] < count else None
     for first_view in range(progress_record["made"], count, VIEWS_PER_PASS):
         numbers = range(first_view, min(first_view + VIEWS_PER_PASS, count))
         views_made = [view(album, side, np.random.default_rng((seed, i)), seed * 2**32 + i) for i in numbers]

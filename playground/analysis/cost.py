@@ -1,4 +1,5 @@
-"""Compares the cost of attention with that of a convolution: tokens, score entries, FLOPs and bytes, as exact integers.
+"""Compares the cost of attention with that of a convolution: tokens, score entries and FLOPs, as exact integers. What
+else the lesson counts, microscope/core/costs.js computes.
 
 N tokens of width D. One layer of attention multiplies every token with four D × D matrices (queries, keys, values and
 the output) and every token with every other, twice (scores and mixing):
@@ -9,7 +10,7 @@ the output) and every token with every other, twice (scores and mixing):
 
 The ratio of the two costs depends on what is counted. The scores alone cost N / k² times a depthwise convolution, as
 textbooks say; a whole attention may cost less than a dense convolution. A FLOP is one multiplication or
-one addition, as torch counts them; softmax and biases are left out, as torch does. Bytes are those of float32."""
+one addition, as torch counts them; softmax and biases are left out, as torch does."""
 
 from __future__ import annotations
 
@@ -49,11 +50,6 @@ class Case:
         return self.image // self.patch
 
     @property
-    def spare_pixels(self) -> int:
-        """Pixels along a side that are left over beside whole patches."""
-        return self.image % self.patch
-
-    @property
     def tokens(self) -> int:
         return self.side**2
 
@@ -61,10 +57,6 @@ class Case:
     def entries(self) -> int:
         """Entries of one head's score matrix, N²."""
         return self.tokens**2
-
-    @property
-    def all_entries(self) -> int:
-        return self.entries * self.heads * self.layers
 
     @property
     def attention_flops(self) -> int:
@@ -84,16 +76,6 @@ class Case:
         return (
             embedding_parameters + d + (self.tokens + 1) * d + self.layers * layer_parameters + 2 * d + 1000 * (d + 1)
         )
-
-    @property
-    def matrices_bytes(self) -> int:
-        """The N × N weights of every head in every layer."""
-        return FLOAT_BYTES * self.all_entries
-
-    @property
-    def kept_bytes(self) -> int:
-        """Queries and keys of every layer, from which any row of weights can be computed."""
-        return FLOAT_BYTES * 2 * self.tokens * self.width * self.layers
 
 
 PRESETS = {
@@ -115,22 +97,13 @@ SIZES = {  # B, L and H are the ViT paper's; Ti and S were published later
 
 
 def attention_flops(tokens: int, width: int) -> int:
-    return projection_flops(tokens, width) + pair_flops(tokens, width)
-
-
-def projection_flops(tokens: int, width: int) -> int:
-    """FLOPs of queries, keys, values and the output, which grow with the number of tokens."""
-    return 8 * tokens * width**2
+    """FLOPs of queries, keys, values and the output, and of the pairs."""
+    return 8 * tokens * width**2 + pair_flops(tokens, width)
 
 
 def pair_flops(tokens: int, width: int) -> int:
     """FLOPs of QKᵀ and A·V, which grow with the square of the number of tokens."""
     return 4 * tokens**2 * width
-
-
-def score_flops(tokens: int, width: int) -> int:
-    """FLOPs of QKᵀ alone."""
-    return 2 * tokens**2 * width
 
 
 def mlp_flops(tokens: int, width: int) -> int:
@@ -143,45 +116,5 @@ def convolution_flops(tokens: int, width: int, kernel: int) -> int:
     return 2 * kernel**2 * tokens * width**2
 
 
-def depthwise_flops(tokens: int, width: int, kernel: int) -> int:
-    """FLOPs of a k × k convolution with one filter for each channel, which mixes neighbours but not channels."""
-    return 2 * kernel**2 * tokens * width
-
-
 ATTENTION, SCORES = "attention", "scores"  # the parts of attention whose cost can be counted
 DENSE, DEPTHWISE = "dense", "depthwise"  # convolutions to compare with
-
-
-def attention_cost(part: str, tokens: int, width: int, mlp: bool = False) -> int:
-    flops = {ATTENTION: attention_flops, SCORES: score_flops}[part](tokens, width)
-    return flops + mlp * mlp_flops(tokens, width)
-
-
-def convolution_cost(convolution: str, tokens: int, width: int, kernel: int, mlp: bool = False) -> int:
-    flops = {DENSE: convolution_flops, DEPTHWISE: depthwise_flops}[convolution](tokens, width, kernel)
-    return flops + mlp * mlp_flops(tokens, width)
-
-
-def crossing(width: int, kernel: int, part: str = ATTENTION, convolution: str = DENSE) -> int:
-    """The smallest number of tokens at which attention costs more FLOPs than the convolution. A cost is a·N + b·N²
-    FLOPs, and a convolution has b = 0. So attention costs more if N > (a_convolution − a_attention) / b. For a whole
-    attention and a dense convolution this bound is (k² − 4)·D/2."""
-    linear_cost, square_cost = {ATTENTION: (8 * width**2, 4 * width), SCORES: (0, 2 * width)}[part]
-    convolution_linear = convolution_cost(convolution, 1, width, kernel)
-    return max(0, (convolution_linear - linear_cost) // square_cost) + 1
-
-
-def attention_bytes(tokens: int, width: int, heads: int) -> int:
-    """The bytes of the activations of an attention layer that training has to keep: the input, queries, keys, values,
-    weights, mixed values and output."""
-    return fused_bytes(tokens, width) + FLOAT_BYTES * heads * tokens**2
-
-
-def fused_bytes(tokens: int, width: int) -> int:
-    """Like `attention_bytes`, without the weights, which a fused kernel computes in blocks and never stores."""
-    return FLOAT_BYTES * 6 * tokens * width
-
-
-def convolution_bytes(tokens: int, width: int) -> int:
-    """The bytes of the activations of a convolution that training has to keep: the input and the output."""
-    return FLOAT_BYTES * 2 * tokens * width

@@ -12,53 +12,7 @@ from torch import Tensor
 
 from playground.analysis import colour_nearness, occlusion
 from playground.errors import PlaygroundError
-from playground.tracing import METHODS, Query, Trace
-
-# Each method of relevance gets three scores on a picture: the rank correlation of its map with the moves of the answer
-# when blocks of patches are blanked, and the areas under the curves of deletion (large is good) and insertion (small is
-# good). A map with signs (gradient × input of a label) has to predict the sign of a move, the other maps only the size.
-# Rollout and a random map are baselines.
-
-CONTROLS = ("rollout", "random")
-
-
-@dataclass(frozen=True)
-class Score:
-    method: str
-    rank_correlation: float  # correlation of the map with the moves of the answer when blocks are blanked
-    deletion: float
-    insertion: float
-
-
-def scores(
-    trace: Trace, target: occlusion.Target, by: str = "mean", methods: Sequence[str] = METHODS
-) -> Iterator[Score]:
-    """The scores of each method and of the controls. Each takes about thirty passes."""
-    blanking = occlusion.Blanking(trace, target, by)
-    side = occlusion.side_of(trace.grid)
-    moves = blanking.moved(occlusion.blocks(trace.grid, side))
-    for method in (*methods, *CONTROLS):
-        relevance = _map(trace, target, method)
-        yield Score(
-            method,
-            occlusion.foretells(relevance, side, moves),
-            occlusion.deletion(relevance, blanking).area,
-            occlusion.insertion(relevance, blanking).area,
-        )
-
-
-def _map(trace: Trace, target: occlusion.Target, method: str) -> Tensor:
-    """(rows, columns)"""
-    if method == "random":
-        return torch.rand(trace.grid, generator=torch.Generator().manual_seed(0))
-    if method == "rollout":
-        return trace.on_grid(trace.rollout(_reader_token(trace) if target.query is None else target.query))
-    return trace.on_grid(trace.relevance(target.query, target.label, method))
-
-
-def _reader_token(trace: Trace) -> Query:
-    """The token whose rollout is compared with a label's relevance: the class token, or the patch in the middle."""
-    return "cls" if "cls" in trace.prefix else (trace.grid[0] // 2, trace.grid[1] // 2)
+from playground.tracing import Query, Trace
 
 
 def answer_of(trace: Trace, query: Query | None, label: str | int | None) -> occlusion.Target:
@@ -72,13 +26,6 @@ def answer_of(trace: Trace, query: Query | None, label: str | int | None) -> occ
     if trace.logits is not None:
         return occlusion.Target(label=int(trace.logits.argmax()))
     return occlusion.Target(query=(trace.grid[0] // 2, trace.grid[1] // 2))
-
-
-def target_words(seen: Trace, target: occlusion.Target) -> str:
-    if target.label is None:
-        return target.query if isinstance(target.query, str) else "{},{}".format(*target.query)  # type: ignore[misc]
-    labels = seen.vit.config.labels  # type: ignore[union-attr]
-    return labels[int(target.label)] if labels else f"class {target.label}"
 
 
 # For our small model's class token on drawn scenes: the shares of two maps that lie on the things that the model names,
@@ -161,7 +108,7 @@ def maps(seen: Trace, pixels: np.ndarray, query: tuple[int, int]) -> dict[str, T
     }
     patch_maps = {name: seen.on_grid(row.float().cpu()) for name, row in row_by_name.items()}
     patch_maps["colour"] = torch.from_numpy(colour_nearness.row_of(colours, patch)).float().view(seen.grid)
-    patch_maps["random"] = _map(seen, occlusion.Target(query=query), "random")
+    patch_maps["random"] = torch.rand(seen.grid, generator=torch.Generator().manual_seed(0))
     patch_maps["constant"] = torch.ones(seen.grid)
     return patch_maps
 
@@ -219,16 +166,6 @@ def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, mo
         top_move,
         rank,
     )
-
-
-def mean_scores(trace: Trace, pixels: np.ndarray) -> dict[str, float]:
-    """The mean score of each map over the query patches at QUERY_PLACES."""
-    side, query_scores = occlusion.side_of(trace.grid), []
-    for row_share, column_share in QUERY_PLACES:
-        query = (int(row_share * trace.grid[0]), int(column_share * trace.grid[1]))
-        *_, moves = moves_of(trace, query, side)
-        query_scores.append(explain(maps(trace, pixels, query), query, side, moves).scores)
-    return {name: sum(scores[name] for scores in query_scores) / len(query_scores) for name in query_scores[0]}
 
 
 # Likeness to a text

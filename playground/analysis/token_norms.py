@@ -5,21 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from playground.tracing import Trace
 from playground.vit import within
-
-# microscope/core/features.js computes the same bound.
-
-
-def outlier_bound(values: np.ndarray) -> float:
-    """Tukey's bound, above which a length is an outlier: the upper quartile plus three times the interquartile
-    range."""
-    lower_quartile, upper_quartile = np.quantile(values, [0.25, 0.75])
-    return float(upper_quartile + 3 * (upper_quartile - lower_quartile))
 
 
 @dataclass(frozen=True)
@@ -32,7 +22,8 @@ class Lengths:
         return float(self.patches[layer].max() / self.patches[layer].median())
 
     def outlier_count(self, layer: int) -> int:
-        """The number of patches whose tokens are longer than Tukey's bound."""
+        """The number of patches whose tokens are longer than Tukey's bound: the upper quartile plus three times the
+        interquartile range, as in microscope/core/features.js."""
         lengths = self.patches[layer].flatten()
         lower_quartile, upper_quartile = (float(lengths.quantile(share)) for share in (0.25, 0.75))
         return int((lengths > upper_quartile + 3 * (upper_quartile - lower_quartile)).sum())

@@ -1,23 +1,21 @@
-"""The command `figure`: makes one or many files from pictures and choices, and a manifest if there are many."""
+"""The command `figure`: makes one or many files from pictures and choices."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from playground import figures
 from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
 from playground.figures import command_line, layouts
 from playground.figures.drawing import naming
 from playground.figures.drawing.spec import POOLINGS, Spec, read_numbers, read_query, read_size
-from playground.figures.files import write_file
 from playground.pictures import images
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "layer", "head", "query")]
@@ -30,8 +28,8 @@ def add_command(commands, **parser_options) -> None:
     parser.add_argument("images", metavar="IMAGE", nargs="*", help="pictures, folders of them, or the name of a sample")
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True,
-        help="a .png, .svg, .pdf or .html file; a .gif, .webp or .png of a sweep; .npz, .csv or .json for its numbers; "
-        ".txt for its caption; for many, a folder, or a name with {image}, {layer}, {head} in it",
+        help="a .png, .svg, .pdf or .html file; .npz, .csv or .json for its numbers; .txt for its caption; for many, a "
+        "folder, or a name with {image}, {layer}, {head} in it",
     )  # fmt: skip
     groups = command_line.add_arguments(parser)
     groups["the file"].add_argument(
@@ -44,10 +42,7 @@ def run(options: argparse.Namespace) -> int:
     """Returns the exit status: 1 if one of many figures could not be made."""
     spec = _spec(options)
     _check(spec, options)
-    if not layouts.of(spec).of_pictures:
-        print(_write(Path(options.output), spec))
-        return 0
-    return _Batch(options, spec, _plan(spec, options, pictures_of(options.images, Path(options.output)))).make()
+    return _make(options, _plan(spec, options, pictures_of(options.images, Path(options.output))))
 
 
 def _spec(options: argparse.Namespace) -> Spec:
@@ -55,7 +50,7 @@ def _spec(options: argparse.Namespace) -> Spec:
     may name several."""
     values = {name: getattr(options, name) for name in FIELDS}
     values["model"] = options.model or ("bundled" if BUNDLED_MODEL.exists() else "untrained")
-    if values["model"] == "untrained" and options.model is None and layouts.LAYOUTS[options.layout].of_pictures:
+    if values["model"] == "untrained" and options.model is None:
         print("playground: there is no bundled model here; this one is untrained (see --model)", file=sys.stderr)
     size, query = read_size(options.size), read_query(options.query)
     spec = Spec(**values, size=size, query=query)
@@ -72,12 +67,11 @@ def _is_folder(output: str) -> bool:
 
 def _check(spec: Spec, options: argparse.Namespace) -> None:
     """Raises for impossible options before anything is traced."""
-    suffixes = figures.MOVING_SUFFIXES if spec.sweep else (*figures.SUFFIXES, *figures.NUMBER_SUFFIXES, ".txt", HTML)
-    if not _is_folder(options.output) and Path(options.output).suffix.lower() not in suffixes:
-        raise PlaygroundError(f"-o must end in {', '.join(suffixes)}; given was {options.output}.")
+    if not _is_folder(options.output):
+        from playground.figures import files
+
+        files.check_kind(Path(options.output))
     layouts.of(spec).check(spec)
-    if not layouts.of(spec).of_pictures and options.images:
-        raise PlaygroundError(f"The layout {spec.layout} shows random rows: it takes no picture.")
     if _is_html(options.output):
         from playground.figures import html
 
@@ -97,7 +91,7 @@ class Job:
 
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Job]:
     """A job for each picture. Raises for duplicate file names, before any file is written."""
-    short_names = unique_names(images)
+    names = short_names(images)
     if "pictures" in (spec.rows, spec.columns):  # a grid shows all pictures in one figure
         if name_with_comma := next((name for name in images if "," in name), None):
             raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {name_with_comma}.")
@@ -110,11 +104,11 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> list[Jo
         job_spec = replace(spec, image=image)
         job_spec = replace(job_spec, head=job_spec.look.head) if options.head is None and job_spec.look else job_spec
         layers, heads = _layers_and_heads(job_spec, options)
-        name = _namer(options, spec, has_several, len(layers) > 1, len(heads) > 1)
+        name = _namer(options, has_several, len(layers) > 1, len(heads) > 1)
         files = {}
         for layer in layers:
             for head in heads:
-                path = name(image=short_names[image], layer=layer, head=head)
+                path = name(image=names[image], layer=layer, head=head)
                 if (conflict := taken_paths.get(_path_key(path))) is not None:
                     raise PlaygroundError(f"{path} would be written over {conflict}: choose another -o.")
                 taken_paths[_path_key(path)] = f"the figure of {image}"
@@ -146,13 +140,13 @@ def _layers_and_heads(spec: Spec, options: argparse.Namespace) -> tuple[list, li
     return layers, heads
 
 
-def _namer(options: argparse.Namespace, spec: Spec, has_several: bool, has_layers: bool, has_heads: bool):
+def _namer(options: argparse.Namespace, has_several: bool, has_layers: bool, has_heads: bool):
     """Returns a function that gives each figure's path. If -o is a folder, a file is named after its picture, layer and
     head; otherwise {image}, {layer} and {head} are filled into the name after -o."""
     output = options.output
     name_parts = ["{image}", *["layer-{layer}"] * has_layers, *["head-{head}"] * has_heads]
     if _is_folder(output):
-        output = str(Path(output) / ("-".join(name_parts) + (".webp" if spec.sweep else ".png")))
+        output = str(Path(output) / f"{'-'.join(name_parts)}.png")
     needed_fields = ["{image}"] * has_several + ["{layer}"] * has_layers + ["{head}"] * has_heads
     if missing_fields := [field for field in needed_fields if field not in output]:
         raise PlaygroundError(
@@ -167,168 +161,63 @@ def _namer(options: argparse.Namespace, spec: Spec, has_several: bool, has_layer
 # Making the figures ---------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, spec: Spec, *subject, **draw_arguments) -> Path:
-    """Writes a figure as a picture, as numbers, or as its caption."""
-    from playground.figures import files
+def _make(options: argparse.Namespace, jobs: list[Job]) -> int:
+    """Makes all figures of one command. Returns the exit status: 1 if one of many pictures could not be drawn."""
+    from tqdm import tqdm
 
-    kind = path.suffix.lower()
-    if kind == ".txt":
-        return files.write_caption(path, spec, *subject, **draw_arguments)
-    if kind in figures.NUMBER_SUFFIXES:
-        return files.write_numbers(path, spec, *subject, **draw_arguments)
-    return files.write(figures.draw(spec, *subject, **draw_arguments), path)
-
-
-@dataclass
-class _Batch:
-    """Makes all figures of one command, with one model."""
-
-    options: argparse.Namespace
-    spec: Spec
-    jobs: list[Job]
-    written: list[Path] = field(default_factory=list)
-    skipped: int = 0  # number of files that existed already
-    bar: object = None
-    printed: set[str] = field(default_factory=set)  # messages printed in this run; none is printed twice
-
-    def make(self) -> int:
-        from tqdm import tqdm
-
-        is_quiet = len(self.jobs) == 1 or not sys.stderr.isatty()
-        self.bar = tqdm(self.jobs, desc="drawing", unit="picture", disable=is_quiet)
-        self._make_folders()
-        manifest, failures = Manifest.of([path for job in self.jobs for path in job.files]), 0
-        try:
-            for job in self.bar:
-                try:
-                    self._make_job(job, manifest)
-                except PlaygroundError as error:
-                    if len(self.jobs) == 1:
-                        raise
-                    failures += 1
-                    self.complain(f"playground: {job.spec.image}: {error}")
-        except KeyboardInterrupt:
-            self._say_what_is_finished()
-            raise
-        if self.skipped:
-            print(f"playground: {self.skipped} files were there and are kept", file=sys.stderr)
-        if failures:
-            print(f"playground: {failures} of {len(self.jobs)} pictures were skipped", file=sys.stderr)
-        return int(failures > 0)
-
-    def _make_folders(self) -> None:
-        """Makes missing folders and says so, so that a mistyped name is noticed at once."""
-        for folder in sorted({path.parent for job in self.jobs for path in job.files}):
-            if not folder.exists():
-                try:
-                    folder.mkdir(parents=True)
-                except OSError as error:
-                    raise PlaygroundError(f"{folder} can't be written: {error.strerror or error}.") from None
-                self.complain(f"playground: made the folder {folder}")
-
-    def _say_what_is_finished(self) -> None:
-        total = sum(len(job.files) for job in self.jobs)
-        last_words = f", the last is {self.written[-1]}" if self.written else ""
-        print(
-            f"\nplayground: stopped; {len(self.written)} of {total} figures are finished{last_words}. "
-            "The same command with --skip-existing goes on.",
-            file=sys.stderr,
-        )
-
-    def _make_job(self, job: Job, manifest: Manifest) -> None:
-        files = {path: spec for path, spec in job.files.items() if not (self.options.skip_existing and path.exists())}
-        self.skipped += len(job.files) - len(files)
-        if not files:
-            return
-        from playground.figures.request import from_files
-
-        trace, image, draw_arguments = from_files(job.spec)
-        for path, spec in files.items():
-            file = self._make_file(path, spec, trace, image, draw_arguments)
-            self.written.append(file)
-            self.say(str(file))
-            manifest.add(file, spec, trace, image, draw_arguments)
-        self._warn(trace, draw_arguments.get("other", trace))
-
-    def _make_file(self, path: Path, spec: Spec, trace, image, draw_arguments: dict) -> Path:
-        if _is_html(self.options.output):
-            return self._write_html(path, spec, trace, image)
-        if spec.sweep:
-            return figures.animate(path, spec, trace, image, self._frames, **draw_arguments)
-        return _write(path, spec, trace, image, **draw_arguments)
-
-    def _frames(self, frames):
-        from tqdm import tqdm
-
-        return tqdm(frames, desc="frames", unit="frame", leave=False, disable=not sys.stderr.isatty())
-
-    def _write_html(self, path: Path, spec: Spec, trace, image) -> Path:
-        from playground.figures import html
-
-        spec = html.filled_spec(naming.published_spec(spec), trace, image)
-        megabytes = html.write(path, spec, trace, image) / 1e6
-        self.complain(f"{path}: {megabytes:.2f} MB with {len(html.layers(spec, trace))} of {trace.layers} layers")
-        if rounding_note := html.rounding_note(spec, trace):
-            self.complain(f"{path}: {rounding_note}")
-        return path
-
-    def say(self, text: str) -> None:
-        self.bar.write(text, file=sys.stdout)
-
-    def complain(self, text: str) -> None:
-        self.bar.write(text, file=sys.stderr)
-
-    def _complain_once(self, text: str) -> None:
-        if text not in self.printed:
-            self.printed.add(text)
-            self.complain(f"playground: {text}")
-
-    def _warn(self, *traces) -> None:
-        for name in sorted({naming.model(trace) for trace in traces if naming.is_random(trace)}):
-            self._complain_once(f"{name}: nothing of what this figure shows was learned")
-
-
-# The manifest of a run of many figures: manifest.json beside them, updated after each file.
-
-
-MANIFEST_NAME = "manifest.json"
-
-
-@dataclass(frozen=True)
-class Manifest:
-    path: Path | None  # None: a single figure has no manifest
-    entries: dict[str, dict]  # a file's path, relative to the manifest's folder -> what the file shows
-
-    @staticmethod
-    def of(files: list[Path]) -> Manifest:
-        """The manifest of a run that will write these files. It keeps entries of earlier runs whose files still
-        exist."""
-        if len(files) < 2:
-            return Manifest(None, {})
-        path = Path(os.path.commonpath([file.parent.resolve() for file in files])) / MANIFEST_NAME
-        return Manifest(path, {name: entry for name, entry in _read(path).items() if (path.parent / name).exists()})
-
-    def add(self, file: Path, spec: Spec, trace, image, draw_arguments: dict) -> None:
-        if self.path is None:
-            return
-        from playground.figures import layouts
-        from playground.figures.command_line import repeat_command
-        from playground.figures.compose import subjects
-        from playground.figures.provenance import facts
-
-        command = repeat_command(layouts.settled(spec, trace), file.name)
-        name = file.resolve().relative_to(self.path.parent).as_posix()
-        entry = facts(*subjects(spec, trace, image, **draw_arguments))
-        self.entries[name] = entry | ({"command": command} if command else {})
-        write_file(self.path, (json.dumps(self.entries, indent=1, ensure_ascii=False) + "\n").encode())
-
-
-def _read(path: Path) -> dict[str, dict]:
+    bar = tqdm(jobs, desc="drawing", unit="picture", disable=len(jobs) == 1 or not sys.stderr.isatty())
+    complain = partial(bar.write, file=sys.stderr)
+    total, written, kept, failures, untrained = sum(len(job.files) for job in jobs), 0, 0, 0, set[str]()
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
+        for job in bar:
+            missing = {path: spec for path, spec in job.files.items() if not (options.skip_existing and path.exists())}
+            kept += len(job.files) - len(missing)
+            try:
+                for file in _figures_of(job, missing, complain, untrained):
+                    written += 1
+                    bar.write(str(file), file=sys.stdout)
+            except PlaygroundError as error:
+                if len(jobs) == 1:
+                    raise
+                failures += 1
+                complain(f"playground: {job.spec.image}: {error}")
+    except KeyboardInterrupt:
+        complain(f"\nplayground: stopped; {written} of {total} figures are finished. --skip-existing goes on.")
+        raise
+    if kept:
+        complain(f"playground: {kept} files were there and are kept")
+    if failures:
+        complain(f"playground: {failures} of {len(jobs)} pictures were skipped")
+    return int(failures > 0)
+
+
+def _figures_of(
+    job: Job, missing: dict[Path, Spec], complain: Callable[[str], None], untrained: set[str]
+) -> Iterator[Path]:
+    """Traces the picture once, and yields each file when it is written. `untrained`: models already complained of."""
+    if not missing:
+        return
+    from playground.figures import files
+    from playground.figures.request import from_files
+
+    trace, image, draw_arguments = from_files(job.spec)
+    for path, spec in missing.items():
+        if not path.parent.exists():  # said, so that a mistyped name is noticed at once
+            try:
+                path.parent.mkdir(parents=True)
+            except OSError as error:
+                raise PlaygroundError(f"{path.parent} can't be written: {error.strerror or error}.") from None
+            complain(f"playground: made the folder {path.parent}")
+        yield files.write_file(path, files.data(path.name, spec, trace, image, **draw_arguments))
+        if path.suffix.lower() == HTML:
+            from playground.figures import html
+
+            held = len(html.layers(html.filled_spec(spec, trace, image), trace))
+            complain(f"{path}: {path.stat().st_size / 1e6:.2f} MB with {held} of {trace.layers} layers")
+    for one in filter(naming.is_random, dict.fromkeys((trace, draw_arguments.get("other") or trace))):
+        if (name := naming.model(one)) not in untrained:
+            untrained.add(name)
+            complain(f"playground: {name}: nothing of what this figure shows was learned")
 
 
 # Finds the pictures that a command names, and gives each a short unique name for its figures.
@@ -361,23 +250,14 @@ def _absolute_path(name: str) -> str:
     return str(Path(name).resolve()) if Path(name).exists() else name
 
 
-def unique_names(names: list[str]) -> dict[str, str]:
-    """{picture: a short unique name}. A name is the file's stem; to equal names the file's suffix is added, then its
-    folder, then a number. Names that differ only in case count as equal."""
-    short_names = {name: Path(name).stem for name in names}
-    for lengthen in (_with_suffix, _with_folder, None):
-        counts = Counter(stem.casefold() for stem in short_names.values())
-        repeated_names = [name for name, stem in short_names.items() if counts[stem.casefold()] > 1]
-        for number, name in enumerate(repeated_names, start=1):
-            short_names[name] = lengthen(name) if lengthen else f"{short_names[name]}-{number}"
-    return short_names
+def short_names(names: list[str]) -> dict[str, str]:
+    """{picture: its file's stem}; where stems are equal, its folder, stem and suffix. Names that differ only in case
+    count as equal."""
+    counts = Counter(Path(name).stem.casefold() for name in names)
 
+    def short(path: Path) -> str:
+        if counts[path.stem.casefold()] == 1:
+            return path.stem
+        return "-".join(filter(None, [path.resolve().parent.name, path.stem, path.suffix[1:]]))
 
-def _with_suffix(name: str) -> str:
-    path = Path(name)
-    return f"{path.stem}-{path.suffix.lstrip('.')}" if path.suffix else path.stem
-
-
-def _with_folder(name: str) -> str:
-    path = Path(name).resolve()
-    return f"{path.parent.name}-{_with_suffix(name)}"
+    return {name: short(Path(name)) for name in names}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from playground.assets import PROGRAM
+from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.drawing.naming import published_spec
 from playground.figures.drawing.spec import CHOICES, METHODS, POOLINGS, Spec, query_words, read_numbers
@@ -48,8 +49,7 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
             "those in it, and it begins at the first", "N",
         ),
         "head": Flag(
-            "--head", "counting from 0; several like layers; or mean or max of all (default: the sample's, or 0); an "
-            ".html holds all heads unless several are named", "N",
+            "--head", "counting from 0; several like layers; or mean or max of all (default: the sample's, or 0)", "N",
         ),
         "query": Flag(
             "--patch", "ROW,COLUMN counting from 0, or cls, dist, reg0 … (default: the sample's, or the middle)",
@@ -85,7 +85,6 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
             "models:bundled,dinov2-small, patches:9,7-3,4 or scales:on,off", "WHAT",
         ),
         "columns": Flag("--columns", "the same for its columns", "WHAT"),
-        "sweep": Flag("--sweep", "an animation: layers, scale, or patches:0,0-7,5-13,13", "WHAT"),
     },
     "how it looks": {
         "width": Flag(
@@ -102,20 +101,15 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
             "brightest patches)", "SHARE",
         ),
         "caption": Flag("--caption", "what is seen, in a sentence (default: yes)"),
-        "dpi": Flag("--dpi", "dots per inch of a PNG (default: 192 for slides, 300 for papers, 96 in motion)", "N"),
+        "dpi": Flag("--dpi", "dots per inch of a PNG (default: 192 for slides, 300 for papers)", "N"),
     },
     "the file": {
         "view": Flag("--view", "what else an .html begins with, as in a link: locked=true&grid=true", "TEXT"),
         "bare": Flag("--bare", "of an .html: the picture alone, which still answers to cursor and keys: for a slide"),
-        "pack": Flag(
-            "--pack", "of an .html: float16, or int8: half as large; how far its weights are off is said "
-            "(default: float16)",
-        ),
     },
 }  # fmt: skip
 FLAGS = {name: flag.flag for group in GROUPS.values() for name, flag in group.items()}
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
-NUMBER_SUFFIXES = (".npz", ".csv", ".json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
@@ -168,16 +162,15 @@ def needless(spec: Spec) -> set[str]:
         axes = f"{spec.rows} {spec.columns}"
         named = {"heads": "head", "layers": "layer", "patches": "query", "scales": "scale"}
         fields_ |= {field for axis, field in named.items() if axis in axes}
-    kind = (spec.sweep or "").partition(":")[0]
-    return fields_ | ({layouts.layout.SWEPT_OPTIONS[kind]} if kind in layouts.layout.SWEPT_OPTIONS else set())
+    return fields_
 
 
 def command(spec: Spec, output: str | Path = "figure.png") -> str:
     """The command that makes this figure again, with the options that differ from the defaults."""
-    if not spec.model and layouts.of(spec).of_pictures:
+    if not spec.model:
         raise ValueError("This Spec names no model: its command would trace the picture in another one.")
     words = [*PROGRAM.split(), "figure", *([_path(spec.image)] if spec.image else [])]
-    omitted = set() if Path(output).suffix.lower() == ".html" else needless(spec) | {"view", "bare", "pack"}
+    omitted = set() if Path(output).suffix.lower() == ".html" else needless(spec) | {"view", "bare"}
     for name, flag in FLAGS.items():
         if name in omitted:
             continue
@@ -194,17 +187,14 @@ def command(spec: Spec, output: str | Path = "figure.png") -> str:
 
 def repeat_command(spec: Spec, output: str | Path) -> str | None:
     """The command that makes this figure again; None if no command can."""
-    is_repeatable = spec.repeatable and (spec.image or not layouts.of(spec).of_pictures)
-    return command(published_spec(spec), output) if is_repeatable else None
+    return command(published_spec(spec), output) if spec.repeatable and spec.image else None
 
 
 def _typed(spec: Spec, name: str) -> str | None:
     """The value of a field as a person types it."""
     value = getattr(spec, name)
     if name == "layer":
-        return _held_numbers_as_typed(spec.layer, spec.layers)
-    if name == "head" and spec.heads is not None:
-        return _held_numbers_as_typed(spec.head, spec.heads)
+        return _held_layers_as_typed(spec.layer, spec.layers)
     if value is None:
         return None
     if name == "size":
@@ -221,35 +211,26 @@ def _path(name: str) -> str:
     return f"./{name}" if name.startswith("-") else name
 
 
-def _held_numbers_as_typed(start: int | str | None, held_numbers: tuple[int, ...] | str | None) -> str | None:
-    """The value of --layer or --head for an .html: the number that the file opens with, then the others in the file."""
-    if held_numbers is None:
-        return None if start is None else str(start)
-    if held_numbers == "all":
-        return "all" if start is None else f"{start},all"
-    if tuple(held_numbers) == (start,):
-        return f"{start}-{start}"  # --head 3 would mean all heads, opening with head 3
-    return ",".join(map(str, [start, *sorted(set(held_numbers) - {start})]))
+def _held_layers_as_typed(first: int | None, held: tuple[int, ...] | str | None) -> str | None:
+    """The value of --layer for an .html: the layer that the file opens with, then the others in the file."""
+    if held is None:
+        return None if first is None else str(first)
+    if held == "all":
+        return "all" if first is None else f"{first},all"
+    if tuple(held) == (first,):
+        return f"{first}-{first}"
+    return ",".join(map(str, [first, *sorted(set(held) - {first})]))
 
 
 def spec_of_html(spec: Spec, layer: str | None, head: str | None) -> Spec:
-    """The spec of an .html from --layer and --head: the file opens with the first number and holds all named numbers.
-    A single layer means only that layer; a single head means all heads."""
-    first_layer, layers = _read_held_numbers(layer, "layer")
-    if head in POOLINGS:
-        return replace(spec, layer=first_layer, layers=layers, head=head)
-    first_head, heads = _read_held_numbers(head, "head")  # None: head 0, or the head chosen for the sample
-    return replace(
-        spec, layer=first_layer, layers=layers, head=first_head or 0, heads=None if heads == "all" else heads
-    )
-
-
-def _read_held_numbers(text: str | int | None, noun: str) -> tuple[int | None, tuple[int, ...] | str | None]:
-    """(the first number, all that are named): "4" is (4, None), "4-4" (4, (4,)), "4,all" (4, "all")."""
-    parts = [] if text is None else str(text).split(",")
+    """The spec of an .html from --layer and --head: the file opens with the first layer and holds all named layers: "4"
+    is layer 4 alone, "4,all" all. It holds all heads."""
+    parts = [] if layer is None else str(layer).split(",")
     number_text = ",".join(part for part in parts if part != "all")
-    numbers = read_numbers(number_text, None, noun) if number_text else []
-    opening_number = numbers[0] if numbers else None
-    if "all" in parts:
-        return opening_number, "all"
-    return opening_number, tuple(sorted(numbers)) if numbers and str(text) != str(opening_number) else None
+    numbers = read_numbers(number_text, None, "layer") if number_text else []
+    first = numbers[0] if numbers else None
+    layers = "all" if "all" in parts else tuple(sorted(numbers)) if numbers and layer != str(first) else None
+    heads = [0] if head is None else [head] if head in POOLINGS else read_numbers(head, None, "head")
+    if len(heads) > 1:
+        raise PlaygroundError("An .html holds all heads: --head names the one that it opens with.")
+    return replace(spec, layer=first, layers=layers, head=heads[0])

@@ -15,10 +15,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import ConnectionPatch, PathPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, PercentFormatter
 from PIL import Image
 
-from playground.analysis import scale
 from playground.figures import layouts
 from playground.figures.drawing import captions, naming
 from playground.figures.drawing.maps import Domain
@@ -27,7 +25,7 @@ from playground.figures.drawing.prints import CONVOLUTION, THEMES
 from playground.figures.drawing.sheet import Drawing, fitted, house_style, small_size, text_width, wrapped
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.heads import of_values
-from playground.figures.layouts.layout import Bar, Charts, Content, Matrix, Panel, Panels
+from playground.figures.layouts.layout import Bar, Content, Matrix, Panel, Panels
 from playground.figures.provenance import facts, metadata
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ OUTLINE_COLOUR = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 def draw(
     spec: Spec,
-    trace: Trace | None = None,
+    trace: Trace,
     image: Image.Image | None = None,
     *,
     other: Trace | None = None,
@@ -72,12 +70,10 @@ def draw(
 
 
 def subjects(
-    spec: Spec, first_trace=None, image=None, other=None, other_image=None, more=None
-) -> tuple[Spec, Subject | None, Other]:
+    spec: Spec, first_trace: Trace, image=None, other=None, other_image=None, more=None
+) -> tuple[Spec, Subject, Other]:
     """(the spec with its defaults filled in, the first subject, the rest). The rest is the second subject,
-    {key: subject} of a grid, or None. In a layout without pictures both are None."""
-    if not layouts.of(spec).of_pictures:
-        return spec, None, None
+    {key: subject} of a grid, or None."""
     public_spec = naming.published_spec(spec)
     image = first_trace.shown if image is None else image
     first = Subject(naming.published_trace(first_trace), image, captions.picture(public_spec.image))
@@ -114,8 +110,7 @@ class _Sheet:
         self.figure = Drawing(figsize=(self.paper.width, self.paper.height or 1), dpi=spec.dots)
         self.figure.set_facecolor(self.theme.paper)
         self.is_even = False  # whether all panels have one shape: then matplotlib can bring them together
-        draw_body = {Panels: self.panels, Matrix: self.matrix, Charts: self.charts}[type(body)]
-        width, height = draw_body(body)  # what the body needs
+        width, height = self.panels(body) if isinstance(body, Panels) else self.matrix(body)  # what the body needs
         if self.paper.height is None:
             self.figure.set_figheight(height + band + 2 * self.margin)
         total, pad = self.figure.get_figheight(), 0.25 * self.em
@@ -207,7 +202,7 @@ class _Sheet:
         rows, columns = panel.grid
         patch_pixels = max(1, round(width * STORED_DPI / columns))
         picture = panel.picture((columns * patch_pixels, rows * patch_pixels))
-        axes.imshow(np.asarray(picture), extent=(0, columns, rows, 0), interpolation="antialiased")
+        axes.imshow(np.asarray(picture), extent=(0, columns, rows, 0), interpolation="antialiased", clip_on=False)
         axes.set(xlim=(0, columns), ylim=(rows, 0))
         axes.set_axis_off()
         y = 0.35 * self.font
@@ -312,7 +307,7 @@ class _Sheet:
             grid = self.figure.add_gridspec(1, 2, width_ratios=(photo_width + self.em, width + 3 * self.em))
             axes.set_subplotspec(grid[0, 1])
             self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width, None)
-        axes.imshow(sheet, interpolation="antialiased")
+        axes.imshow(sheet, interpolation="antialiased", clip_on=False)
         self.ticks(axes, heads, layers, cell_width + gap, cell_height + gap)
         strip = (cell_width - cell_height) / 2 + 2
         points = 72 * width / size[1] * strip * 1.2
@@ -333,31 +328,6 @@ class _Sheet:
         axes.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted, pad=0.2 * self.font)
         axes.set_frame_on(False)
 
-    # Charts -----------------------------------------------------------------------------------------------------------
-
-    def charts(self, body: Charts) -> tuple[float, float]:
-        columns = 4 if self.paper.roomy and self.paper.height is None else 2
-        rows = math.ceil(len(body.charts) / columns)
-        grid = self.figure.add_gridspec(rows, columns)
-        for index, (quantity, heading, curves) in enumerate(body.charts):
-            axes = self.figure.add_subplot(grid[divmod(index, columns)])
-            for colour, curve in curves.items():
-                axes.fill_between(scale.WIDTHS, curve.low, curve.high, color=colour, alpha=0.25, linewidth=0)
-                axes.plot(scale.WIDTHS, curve.median, color=colour, linewidth=0.14 * self.font)
-            heading, points = fitted(heading, self.width / columns - 3 * self.em, self.small(0.9), True)
-            axes.set_title(heading, loc="left", fontsize=points, fontweight="bold", color=self.theme.ink)
-            axes.set_facecolor("none")
-            _set_scales(axes, quantity)
-            style = {"labelsize": self.small(0.7), "colors": self.theme.muted, "length": 0.25 * self.font}
-            axes.tick_params(**style)
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.spines[["left", "bottom"]].set_color(self.theme.line)
-            axes.grid(color=self.theme.line, linewidth=0.04 * self.font)
-            axes.set_axisbelow(True)
-            if index >= len(body.charts) - columns:
-                axes.set_xlabel("dₖ", fontsize=self.small(0.8), color=self.theme.ink)
-        return self.width, min(rows * (0.8 * self.width / columns + 2.5 * self.em), self.room)
-
     # Around the body --------------------------------------------------------------------------------------------------
 
     def colour_bar(self, bar_content: Bar) -> None:
@@ -369,7 +339,7 @@ class _Sheet:
             pad=0.02, ticks=[0, 0.5, 1],
         )  # fmt: skip
         bar.solids.set_visible(False)
-        bar.ax.imshow(bar_content.picture, extent=(0, 1, 0, 1), aspect="auto", zorder=-1)
+        bar.ax.imshow(bar_content.picture, extent=(0, 1, 0, 1), aspect="auto", zorder=-1, clip_on=False)
         bar.ax.set_xlim(0, 1)
         bar.outline.set_visible(False)
         for label, align in zip(
@@ -397,27 +367,8 @@ class _Sheet:
 def _sign(sign: str, points: float, x, y) -> Line2D:
     """A shape of SIGNS, white with a black edge."""
     face = "none" if sign.endswith("-open") else "white"
-    style = {"markeredgecolor": "black", "markerfacecolor": face, "markeredgewidth": 0.12 * points}
+    style = {"markeredgecolor": "black", "markerfacecolor": face, "markeredgewidth": 0.12 * points, "clip_on": False}
     return Line2D(np.atleast_1d(x), np.atleast_1d(y), linestyle="", marker=SIGNS[sign], markersize=points, **style)
-
-
-def _set_scales(axes: Axes, quantity: str) -> None:
-    as_number = FuncFormatter(lambda x, _: f"{x:g}")
-    axes.set_xscale("log")
-    axes.set_xlim(scale.WIDTHS[0], scale.WIDTHS[-1])
-    axes.xaxis.set(
-        major_locator=FixedLocator([4, 16, 64, 256, 1024]), major_formatter=as_number, minor_locator=NullLocator()
-    )
-    if quantity == "deviation":
-        axes.set_yscale("log")
-        axes.set_ylim(0.6, 42)
-        axes.yaxis.set(
-            major_locator=FixedLocator([1, 2, 4, 8, 16, 32]), major_formatter=as_number, minor_locator=NullLocator()
-        )
-    else:
-        axes.set_ylim(0, {"entropy": 6, "peak": 1}.get(quantity))
-    if quantity == "peak":
-        axes.yaxis.set_major_formatter(PercentFormatter(1))
 
 
 def _tick_words(domain: Domain) -> list[str]:

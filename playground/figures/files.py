@@ -1,4 +1,5 @@
-"""Writes a figure as PNG, SVG or PDF with metadata about its origin, its caption as .txt, and its numbers."""
+"""What a figure is as a file: the drawing, the living page, its numbers, or its caption. The file's ending says which;
+the command, Python and the server make the same bytes."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image, PngImagePlugin
+from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures import layouts
-from playground.figures.command_line import NUMBER_SUFFIXES, repeat_command
-from playground.figures.compose import subjects
+from playground.figures import html, layouts
+from playground.figures.command_line import repeat_command
+from playground.figures.compose import draw, subjects
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.tables import Table
@@ -25,48 +26,45 @@ from playground.figures.provenance import MADE_BY, facts
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-
-SUFFIXES = (".png", ".svg", ".pdf")
-
-
-def write(figure: Drawing, path: str | Path) -> Path:
-    """Writes a .png, .svg or .pdf file."""
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise PlaygroundError(f"Figures are written as {', '.join(SUFFIXES)}; {path} ends in {path.suffix!r}.")
-    return write_file(path, file_bytes(figure, path.suffix.lower()[1:], path.name))
+DRAWN, COUNTED = (".png", ".svg", ".pdf"), (".npz", ".csv", ".json")
+KINDS = (*DRAWN, ".html", *COUNTED, ".txt")
 
 
-def file_bytes(figure: Drawing, kind: str, name: str = "") -> bytes:
+def check_kind(path: Path) -> None:
+    if path.suffix.lower() not in KINDS:
+        raise PlaygroundError(f"A figure is saved as {', '.join(KINDS)}; {path} ends in {path.suffix!r}.")
+
+
+def data(name: str, spec: Spec, trace: Trace, image: Image.Image | None = None, **draw_arguments) -> bytes:
+    """The bytes of the figure's file of this name. `draw_arguments`: those of compose.draw."""
+    kind = Path(name).suffix.lower()
+    if kind == ".html":
+        return html.page(spec, trace, image).encode()
+    if kind in DRAWN:
+        return drawn(draw(spec, trace, image, **draw_arguments), kind[1:], name)
+    if kind == ".txt":
+        return (caption_words(spec, trace, image, **draw_arguments) + "\n").encode()
+    return numbers(kind, spec, trace, image, **draw_arguments)
+
+
+def drawn(figure: Drawing, kind: str, name: str) -> bytes:
     """The bytes of a png, svg or pdf."""
     buffer = io.BytesIO()
-    information = figure.metadata(kind, name or f"figure.{kind}")
-    figure.savefig(buffer, format=kind, metadata=information, dpi=figure.spec.dots)
+    figure.savefig(buffer, format=kind, metadata=figure.metadata(kind, name), dpi=figure.spec.dots)
     return buffer.getvalue()
 
 
-def pixels(figure: Drawing) -> Image.Image:
-    """The figure's pixels as in its PNG, RGBA."""
-    return Image.open(io.BytesIO(file_bytes(figure, "png"))).convert("RGBA")
+def caption_words(spec: Spec, *subject, **draw_arguments) -> str:
+    return layouts.content(*subjects(spec, *subject, **draw_arguments)).caption
 
 
-def png_text(entries: dict[str, str]) -> PngImagePlugin.PngInfo:
-    info = PngImagePlugin.PngInfo()
-    for key, value in entries.items():
-        info.add_itxt(key, value) if not value.isascii() else info.add_text(key, value)
-    return info
-
-
-# Writing to the disk.
-
-
-def write_file(path: Path, data: bytes) -> Path:
+def write_file(path: Path, content: bytes) -> Path:
     """Writes the file under a temporary name and renames it, so that a stopped run leaves no half file."""
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
     temporary_file = path.with_name(f".playground-{os.getpid()}.part")
     try:
-        temporary_file.write_bytes(data)
+        temporary_file.write_bytes(content)
         temporary_file.replace(path)
     except OSError as error:
         raise PlaygroundError(f"{path} can't be written: {error.strerror or error}.") from None
@@ -76,47 +74,17 @@ def write_file(path: Path, data: bytes) -> Path:
     return path
 
 
-def write_caption(path: Path, spec: Spec, *subject, **draw_arguments) -> Path:
-    return write_file(path, (caption_words(spec, *subject, **draw_arguments) + "\n").encode())
+# The numbers of a figure, with its grid, its tokens and facts about its origin
 
 
-def caption_words(spec: Spec, *subject, **draw_arguments) -> str:
-    return layouts.content(*subjects(spec, *subject, **draw_arguments)).caption
-
-
-# Writes the numbers of a figure as .npz, .csv or .json, with the grid, the tokens and facts about the figure's origin.
-
-
-def write_numbers(
-    path: str | Path, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
-) -> Path:
-    path = Path(path)
-    if path.suffix.lower() not in NUMBER_SUFFIXES:
-        raise PlaygroundError(f"Numbers are written as {', '.join(NUMBER_SUFFIXES)}; {path} ends in {path.suffix!r}.")
-    return write_file(path, numbers_file(path.suffix.lower(), spec, trace, image, **draw_arguments))
-
-
-def numbers_file(
-    suffix: str, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
-) -> bytes:
+def numbers(kind: str, spec: Spec, *subject, **draw_arguments) -> bytes:
     """The bytes of a file of numbers: .npz, .csv or .json."""
-    converters = {".npz": npz, ".csv": as_csv, ".json": as_json}
-    return converters[suffix](*facts_and_tables(suffix, spec, trace, image, **draw_arguments))
-
-
-def facts_and_tables(
-    suffix: str, spec: Spec, trace: Trace | None = None, image: Image.Image | None = None, **draw_arguments
-) -> tuple[dict, list[Table]]:
-    """(the figure's facts, its tables)"""
-    spec, subject, other = subjects(spec, trace, image, **draw_arguments)
-    origin_facts = {"made by": MADE_BY}
-    if command := repeat_command(spec, f"figure{suffix}"):
-        origin_facts["command"] = command
-    layout, shown = layouts.of(spec), layouts.content(spec, subject, other).shown
-    return facts(spec, subject, other) | origin_facts, layout.numbers(layout.prepared(spec), shown)
-
-
-# As files -------------------------------------------------------------------------------------------------------------
+    spec, first, other = subjects(spec, *subject, **draw_arguments)
+    about = facts(spec, first, other) | {"made by": MADE_BY}
+    if command := repeat_command(spec, f"figure{kind}"):
+        about["command"] = command
+    layout, shown = layouts.of(spec), layouts.content(spec, first, other).shown
+    return {".npz": npz, ".csv": as_csv, ".json": as_json}[kind](about, layout.numbers(layout.prepared(spec), shown))
 
 
 def as_json(about: dict, tables: list[Table]) -> bytes:
@@ -161,10 +129,10 @@ def as_csv(about: dict, tables: list[Table]) -> bytes:
     for key, value in about.items():
         buffer.write(f"# {key}: {value}\n")
     for table in tables:
-        for label, share in table.about.get("predictions", []):
+        for label, share in table.about["predictions"]:
             buffer.write(f"# {table.about['model']} predicts {label}: {share}\n")
     keys = list(dict.fromkeys(key for table in tables for map_keys in table.maps for key in map_keys))
-    subject_keys = ["model", "image"] if tables[0].about else []
+    subject_keys = ["model", "image"]
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow([*subject_keys, *keys, "token", "value"])
     for table in tables:

@@ -11,9 +11,8 @@ import gzip
 import html
 import io
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 from PIL import Image
@@ -27,7 +26,6 @@ from playground.figures.drawing.naming import model, published_spec, published_t
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words
 from playground.figures.drawing.view import FIGURE_CHOICES
-from playground.figures.files import caption_words, pixels, write_file
 from playground.pictures import images
 from playground.tracing import Trace
 from playground.version import __version__
@@ -64,11 +62,6 @@ PAGE_TEMPLATE = """<!doctype html>
 """
 
 
-def write(file: str | Path, spec: Spec, trace: Trace, image: Image.Image | None = None) -> int:
-    """Writes `page` into a file and returns its size in bytes."""
-    return write_file(Path(file), page(spec, trace, image).encode()).stat().st_size
-
-
 def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is the picture that was traced; without it, the file shows the model's input."""
     spec = filled_spec(spec, trace, image)
@@ -77,18 +70,13 @@ def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
 
 def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict) -> str:
     """The HTML of the story, to be shown in a frame; microscope/shell/lecture.js reads `story_start`."""
-    return _page(filled_spec(replace(spec, pack="int8", bare=True), trace, image), trace, image, story_start)
+    return _page(filled_spec(replace(spec, bare=True), trace, image), trace, image, story_start)
 
 
 def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
     """A figure of the file's first view: shown until the script has started, and in viewers without scripts."""
     still_spec = replace(spec, whole=False, width="page", dpi=STILL_DPI)
     return compose.draw(still_spec, trace, image)
-
-
-def size(spec: Spec, trace: Trace, image: Image.Image | None = None) -> int:
-    """The size of the page in bytes. It makes the page, because compression depends on the numbers."""
-    return len(page(spec, trace, image).encode())
 
 
 # What the file holds --------------------------------------------------------------------------------------------------
@@ -100,8 +88,6 @@ def check(spec: Spec) -> None:
         raise PlaygroundError("An interactive figure has no layout: leave it out, or write a .png, .svg or .pdf.")
     if spec.head in POOLINGS:
         raise PlaygroundError("An interactive figure shows one head at a time, no mean or maximum of all.")
-    if spec.sweep:
-        raise PlaygroundError("An interactive figure has no sweep: leave it out, or write a .gif, .webp or .png.")
     if not spec.way.of_heads:
         raise PlaygroundError(
             f"An interactive figure has no network to ask for {spec.what}: show what has heads, or write a .png, .svg "
@@ -115,7 +101,7 @@ def check(spec: Spec) -> None:
 
 
 def filled_spec(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Spec:
-    """Fills in the layers and heads that the file holds, and the file's first view."""
+    """Fills in the layers that the file holds, and the file's first view."""
     check(spec)
     if trace.scale != trace.native_scale:
         raise PlaygroundError(
@@ -124,28 +110,23 @@ def filled_spec(spec: Spec, trace: Trace, image: Image.Image | None = None) -> S
         )
     if not 0 <= trace.scale_number(spec.scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
-    if spec.layers == () or spec.heads == ():
-        raise PlaygroundError("An interactive figure needs at least one layer and one head.")
+    if spec.layers == ():
+        raise PlaygroundError("An interactive figure needs at least one layer.")
     if spec.layer is None:
         spec = replace(spec, layer=_first_layer(spec, trace))
         spec = with_layers_that_fit(spec, trace) if spec.layers is None else spec
-    for kind, first_number, held_numbers in (
-        ("layer", spec.layer, layers(spec, trace)),
-        ("head", spec.head, heads(spec, trace)),
-    ):
-        if first_number not in held_numbers:
-            raise PlaygroundError(
-                f"The view begins at {kind} {first_number}, and the file would hold "
-                f"{', '.join(map(str, held_numbers))}."
-            )
+    if spec.layer not in (held := layers(spec, trace)):
+        raise PlaygroundError(
+            f"The view begins at layer {spec.layer}, and the file would hold {', '.join(map(str, held))}."
+        )
+    trace.head_number(spec.head)
     return spec.settled(trace)
 
 
 def with_layers_that_fit(spec: Spec, trace: Trace) -> Spec:
     """The spec with all layers if their q and k are few bytes, else only with the layer that the file opens with."""
     spec = replace(spec, layers="all", layer=_first_layer(spec, trace) if spec.layer is None else spec.layer)
-    bytes_per_number = 1 if spec.pack == "int8" else 2
-    byte_count = 2 * bytes_per_number * len(trace.record) * len(heads(spec, trace)) * trace.tokens * trace.head_dim
+    byte_count = 2 * 2 * len(trace.record) * trace.heads * trace.tokens * trace.head_dim
     return spec if byte_count * 4 / 3 <= LIGHT_BYTES else replace(spec, layers=None)
 
 
@@ -154,21 +135,6 @@ def layers(spec: Spec, trace: Trace) -> list[int]:
     if spec.layers is None:
         return [spec.layer]
     return list(trace.record) if spec.layers == "all" else sorted(set(spec.layers))
-
-
-def heads(spec: Spec, trace: Trace) -> list[int]:
-    return list(range(trace.heads)) if spec.heads is None else sorted(set(spec.heads))
-
-
-def rounding_note(spec: Spec, trace: Trace) -> str:
-    """A sentence about the rounding by the file's pack; "" if it is negligible. The spec must be filled in."""
-    if spec.pack != "int8":
-        return ""
-    return f"q and k in 8 bits: {packing_loss(trace, _pack(spec, trace), layers(spec, trace), heads(spec, trace))}"
-
-
-def _pack(spec: Spec, trace: Trace) -> bytes:
-    return trace.to_bytes(layers(spec, trace), heads(spec, trace), spec.pack)
 
 
 def _first_layer(spec: Spec, trace: Trace) -> int:
@@ -191,18 +157,18 @@ def _view(spec: Spec) -> dict:
 
 def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
     picture = _picture(trace, image)
-    rounding_words = rounding_note(spec, trace)
     public_spec = published_spec(spec)
     name = _printable(public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
-    facts = _facts(public_spec, trace, picture) | ({"pack": rounding_words} if rounding_words else {})
+    facts = _facts(public_spec, trace, picture)
     if story_start:
         facts.pop("command", None)  # no command writes the story
+    caption = layouts.content(*compose.subjects(public_spec, trace, picture)).caption
     patches = f"{trace.grid[0]} × {trace.grid[1]} patches"
     style, script = f"{stylesheet()}\n{stylesheet('shell/alone.css')}", bundle("shell/alone.js")
     if story_start:
         style, script = f"{style}\n{stylesheet(*STORY_STYLES)}", bundle("shell/lecture.js")
-    start = {"title": name, "view": _view(spec), "heads": heads(spec, trace), "bare": spec.bare} | (story_start or {})
+    start = {"title": name, "view": _view(spec), "bare": spec.bare} | (story_start or {})
     return PAGE_TEMPLATE.format(
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
@@ -214,12 +180,12 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         ),
         name=html.escape(name),
         jpeg=_base64(_jpeg(picture)),
-        still=_base64(_jpeg(pixels(still_figure(public_spec, trace, picture)).convert("RGB"), STILL_QUALITY)),
-        seen=html.escape(f"Attention in {name}: {caption_words(public_spec, trace, picture)}"),
-        words=html.escape(" · ".join(filter(None, [name, model(trace), patches, rounding_words]))),
+        still=_base64(_jpeg(still_figure(public_spec, trace, picture).pixels().convert("RGB"), STILL_QUALITY)),
+        seen=html.escape(f"Attention in {name}: {caption}"),
+        words=html.escape(" · ".join([name, model(trace), patches])),
         command=f"<span>made by <code>{html.escape(facts['command'])}</code></span>" if "command" in facts else "",
         start=json.dumps(start).replace("<", r"\u003c"),  # nothing in a name can end the script element
-        pack=packed_text(_pack(spec, trace)),
+        pack=_packed_text(trace.to_bytes(layers(spec, trace), numbers="int8" if story_start else "float16")),
         style=style,
         script=script,
     )
@@ -250,7 +216,6 @@ def _facts(spec: Spec, trace: Trace, picture: Image.Image) -> dict:
         "patch": query_words(spec.query),
         "scale": spec.scale,
         "layers": " ".join(map(str, layers(spec, trace))),
-        "heads": " ".join(map(str, heads(spec, trace))),
         "input": f"{trace.size[0]}x{trace.size[1]}",
         "command": repeat_command(spec, "figure.html"),
     }
@@ -276,49 +241,6 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-# Queries and keys in the file, and the effect of eight bits instead of sixteen.
-
-MEASURED_PATCHES = 48  # patches, evenly spread, whose rows are measured in each head
-
-
-def packed_text(pack: bytes) -> str:
+def _packed_text(pack: bytes) -> str:
     """The pack as text for a <script>; the browser's DecompressionStream opens it. Equal packs give equal texts."""
-    return base64.b64encode(gzip.compress(pack, 6, mtime=0)).decode()
-
-
-@dataclass(frozen=True)
-class PackingLoss:
-    """Differences between the rows of weights in a file and those of the trace."""
-
-    largest: float  # the largest difference of a weight
-    mean: float
-    kept_share: float  # the share of rows whose strongest patch is the same in the file and in the trace
-
-    def __str__(self) -> str:
-        return (
-            f"a weight is off by at most {100 * self.largest:.2g} percentage points and by {100 * self.mean:.1g} on "
-            f"average; {100 * self.kept_share:.3g} % of the rows keep their strongest patch"
-        )
-
-
-def packing_loss(trace: Trace, pack: bytes, layers: list[int], heads: list[int]) -> PackingLoss:
-    """The loss in the rows of some patches, in every head that the file holds, at the scale of the pass."""
-    from playground.tracing import Trace
-
-    packed_trace, queries, patches = (
-        Trace.from_bytes(pack),
-        trace.some_patches(MEASURED_PATCHES),
-        slice(len(trace.prefix), None),
-    )
-    largest_difference, mean_differences, kept_shares = 0.0, [], []
-    for layer in layers:
-        packed_weights, exact_weights = packed_trace.weights(layer, queries), trace.weights(layer, queries)[heads]
-        differences = (packed_weights - exact_weights).abs()
-        largest_difference = max(largest_difference, float(differences.max()))
-        mean_differences.append(float(differences.mean()))
-        kept_shares.append(
-            float((packed_weights[..., patches].argmax(-1) == exact_weights[..., patches].argmax(-1)).float().mean())
-        )
-    return PackingLoss(
-        largest_difference, sum(mean_differences) / len(mean_differences), sum(kept_shares) / len(kept_shares)
-    )
+    return _base64(gzip.compress(pack, 6, mtime=0))

@@ -1,4 +1,4 @@
-"""Numbers of many pictures: `trace_many`, and the command `relevance`.
+"""Numbers of many pictures: `trace_many`.
 
 Pictures are computed batch after batch, with bounded memory and one pass through the network each.
 
@@ -8,7 +8,6 @@ the numbers that were asked for.
 
 from __future__ import annotations
 
-import csv
 import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -25,20 +23,12 @@ import torch
 from PIL import Image
 from torch import Tensor, nn
 
-from playground import tracing
-from playground.analysis import occlusion
-from playground.analysis.explain import Score, answer_of, scores, target_words
 from playground.errors import PlaygroundError
-from playground.figures import batch
-from playground.figures.command_line import training_arguments
-from playground.models.hub import bar
 from playground.models.loading import load
 from playground.numbers import index
 from playground.pictures import images
-from playground.pictures.images import open_image
 from playground.relevance import DEFAULT_METHOD, METHODS, Method, in_room, label_number, no_labels, of_pictures
-from playground.samples import named
-from playground.tracing import BLOCK_SCORES, Query, distances, no_numbers, read_cuts
+from playground.tracing import BLOCK_SCORES, distances, no_numbers, read_cuts
 from playground.vit import At, VisionTransformer
 from playground.vit_parts import plainly, value_norms
 
@@ -70,8 +60,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Many:
-    """An iterator over the `Numbers` of each picture. `write` makes a NetCDF file, or a Zarr store, which a stopped run
-    continues."""
+    """An iterator over the `Numbers` of each picture. `write` makes a Zarr store, which a stopped run continues."""
 
     pictures: Sequence[Any]
     names: tuple[str, ...]
@@ -170,14 +159,12 @@ class Many:
     def tokens(self) -> int:
         return len(self.vit.config.prefix) + math.prod(self.grid)
 
-    def write(self, path: str | os.PathLike[str], report: type | None = None, dask: str | None = None) -> Path:
-        """Writes a Zarr store, which a stopped run continues, or a NetCDF file (.nc). `report` is a class like tqdm.
-        `dask` is the address of a scheduler of dask.distributed, whose workers share the work and see the same folders.
-        """
+    def write(self, path: str | os.PathLike[str], report: type | None = None) -> Path:
+        """Writes a Zarr store, which a stopped run continues. `report` is a class like tqdm."""
         from playground.figures.zarr_file import write
 
         try:
-            return write(self, Path(path), report, dask)
+            return write(self, Path(path), report)
         except OSError as error:
             raise PlaygroundError(
                 f"{path} can't be written: {error.strerror or error}. A .zarr keeps what it holds: make room, and the "
@@ -278,7 +265,7 @@ def trace_many(
     method: Method = DEFAULT_METHOD,
 ) -> Many:
     """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
-    continues; `.write("out.nc")` writes a NetCDF file.
+    continues.
 
     `pictures` are a folder, or a list of what `trace` takes. `what` lists the numbers: "weights:8" (in layer 8),
     "features" (after the last layer; "features:4,8" after these), "entropy" in bits and "distance" in patches (of every
@@ -394,59 +381,3 @@ def _spread(
             sums = torch.einsum("bhqp,qp->bhq", weights, patch_gaps[patches.start - prefix : patches.stop - prefix])
             distance[:, :, patches] = sums / weights.sum(-1)
     return entropy, distance
-
-
-# The command `relevance`: measures how well each method of relevance predicts the effect of blanking patches.
-
-
-COLUMNS = ("picture", "model", "answer", "blanked_by", "method", "rank_correlation", "deletion", "insertion")
-
-
-def write_relevances(options) -> None:
-    if Path(options.out).suffix.lower() != ".csv":
-        raise PlaygroundError(f"The scores go into a .csv file, not into {options.out!r}.")
-    if options.by not in occlusion.FILLINGS:
-        raise PlaygroundError(f"Patches are blanked by {', '.join(occlusion.FILLINGS)}, not by {options.by!r}.")
-    if options.method not in (None, *METHODS):
-        raise PlaygroundError(f"There is no method {options.method!r}: choose one of {', '.join(METHODS)}.")
-    vit, pictures = (
-        load(options.model, weights=options.weights, **training_arguments(options)),
-        batch.pictures_of(options.images),
-    )
-    scores_by_method: dict[str, list[Score]] = {}
-    with open(options.out, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for picture in bar()(pictures, desc="relevance", unit="picture"):
-            trace = tracing.trace(vit, _open(picture))
-            answer = answer_of(trace, _query(options.patch), _number_or_name(options.label))
-            for score in scores(trace, answer, options.by, (options.method,) if options.method else METHODS):
-                numbers = (f"{n:.4f}" for n in (score.rank_correlation, score.deletion, score.insertion))
-                writer.writerow([picture, trace.model, target_words(trace, answer), options.by, score.method, *numbers])
-                scores_by_method.setdefault(score.method, []).append(score)
-            file.flush()  # so that a stopped run leaves its results
-    print(f"{'mean of ' + str(len(pictures)):16} rank correlation  deletion  insertion")
-    for method, results in scores_by_method.items():
-        means = (
-            mean(getattr(score, name) for score in results) for name in ("rank_correlation", "deletion", "insertion")
-        )
-        print("{:16} {:16.2f}  {:8.3f}  {:9.3f}".format(method, *means))
-
-
-def _open(name: str):
-    sample = None if Path(name).exists() else named(name)
-    return open_image(sample.path if sample else name)
-
-
-def _query(text: str | None) -> Query | None:
-    if text is None or "," not in text:
-        return text
-    try:
-        row, column = (int(n) for n in text.split(","))
-    except ValueError:
-        raise PlaygroundError(f"A patch is ROW,COLUMN or the name of a prefix token, not {text!r}.") from None
-    return row, column
-
-
-def _number_or_name(text: str | None) -> str | int | None:
-    return int(text) if text is not None and text.isascii() and text.isdecimal() else text

@@ -18,16 +18,13 @@ from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
 from playground.figures import compose, files, layouts, request
 from playground.figures import html as export
-from playground.figures.animation import MOVING_SUFFIXES, animate
-from playground.figures.command_line import NUMBER_SUFFIXES
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import HEAT, VALUES, Spec
 from playground.figures.drawing.ways import FIRST_WAY
-from playground.figures.files import SUFFIXES
 from playground.figures.layouts import grid
 from playground.figures.options import Beneath, Direction, FigureOptions, Theme
 from playground.models import source
-from playground.pack.record import Numbers
+from playground.models.given import texts_of
 from playground.pictures.images import Source, open_image
 from playground.relevance import Method
 from playground.tracing import Query, Scale, Trace, index, trace
@@ -69,17 +66,14 @@ def show(
     scale: Scale = None,
     *,
     layers: Iterable[int] | None = None,
-    heads: Iterable[int] | None = None,
     image: Source | None = None,
     theme: Theme = "light",
     bare: bool = False,
-    pack: Numbers = "float16",
 ) -> LivingPage:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
-    where the page stays small with them, else this one; `layers` and `heads` choose others. It shows the picture that
-    was traced, or a finer `image` of it; `bare`: the picture alone. `pack="int8"` halves the page's size and rounds the
-    weights: the page says by how much."""
-    look = {"theme": theme, "bare": bare, "pack": pack, "layers": layers, "heads": heads}
+    where the page stays small with them, else this one; `layers` chooses others. It shows the picture that was traced,
+    or a finer `image` of it; `bare`: the picture alone."""
+    look = {"theme": theme, "bare": bare, "layers": layers}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
     image = seen.picture if image is None else _finer(image)
     spec = export.with_layers_that_fit(spec, seen) if layers is None else spec
@@ -155,7 +149,7 @@ def save(
 ) -> Path:
     """What `figure` draws, as a file: .png, .svg, .pdf; what `show` shows as .html; .npz, .csv or .json have its
     numbers with their grid, their tokens and where they come from; .txt its caption. `options` are those of `figure`;
-    `sweep="layers"` makes a .gif, .webp or .png that moves, and `layers` and `heads` choose what an .html holds."""
+    `layers` chooses what an .html holds."""
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
@@ -163,26 +157,14 @@ def save(
         raise PlaygroundError(
             f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTIONS)}."
         )
-    kind = path.suffix.lower()
-    if not path.parent.exists():
-        raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
-    image = None if image is None else _finer(image)
-    if kind == ".html":
+    files.check_kind(path)
+    image, draw_arguments = None if image is None else _finer(image), {}
+    if path.suffix.lower() == ".html":
         spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on")
-        export.write(path, spec, seen, seen.picture if image is None else image)
-        return path
-    spec = _spec(seen, layer, head, query, scale, options)
-    spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
-    if spec.sweep and kind in MOVING_SUFFIXES:
-        return animate(path, spec, seen, seen.shown if image is None else image, **draw_arguments)
-    if kind in NUMBER_SUFFIXES:
-        return files.write_numbers(path, spec, seen, image, **draw_arguments)
-    if kind == ".txt":
-        return files.write_caption(path, spec, seen, image, **draw_arguments)
-    if spec.sweep or kind not in SUFFIXES:
-        suffixes = MOVING_SUFFIXES if spec.sweep else (*SUFFIXES, ".html", *NUMBER_SUFFIXES, ".txt")
-        raise PlaygroundError(f"This is saved as {', '.join(suffixes)}; {path} ends in {path.suffix!r}.")
-    return files.write(compose.draw(spec, seen, image, **draw_arguments), path)
+    else:
+        spec = _spec(seen, layer, head, query, scale, options)
+        spec, draw_arguments = _with_second_subject(spec, seen, image, other, other_image)
+    return files.write_file(path, files.data(path.name, spec, seen, image, **draw_arguments))
 
 
 def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> tuple[Spec, dict]:
@@ -200,10 +182,22 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other, other_image) -> 
     if other_image is not None:
         picture, name = _picture_and_name(other_image)
         other, other_image = other or _trace_in_same_model(seen, picture, name), picture
-    if other is not None:
-        spec = (_scale_spec if layout.alters_scale else _compare_spec)(spec, seen, other)
+    if other is None:
+        return spec, {}
+    if layout.alters_scale:
+        if seen.scale != seen.native_scale or other.scale == other.native_scale:
+            raise PlaygroundError(
+                "The layout scale sets a pass with another scale beside one with 1/√d_k: give that one as other."
+            )
+        spec = replace(spec, whole=True, scale="on" if other.scale == other.scale_number("off") else str(other.scale))
+    else:
+        spec = replace(
+            spec,
+            other_image=other.picture_name if other.picture_name != seen.picture_name else None,
+            other_model=other.model if other.model != seen.model else None,
+        )
         other_image = other.shown if spec.other_image and other_image is None else other_image
-    return spec, {"other": other, "other_image": other_image}
+    return replace(spec, repeatable=False), {"other": other, "other_image": other_image}
 
 
 def _finer(image: Source) -> Image.Image:
@@ -225,42 +219,9 @@ def _trace_in_same_model(seen: Trace, picture: Image.Image, name: str) -> Trace:
     return trace(vit, picture, size=request.equally_fine_size(seen, seen.shown, picture), scale=scale).of(picture, name)
 
 
-def _compare_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
-    """The spec with the other trace's model and picture named, and whether a command can trace it again."""
-    picture = other.picture_name if other.picture_name != seen.picture_name else None
-    model = other.model if other.model != seen.model else None
-    if seen.vit is None or other.vit is None:
-        return replace(spec, other_image=picture, other_model=model, repeatable=False)
-    size = request.default_size(other) if model else request.equally_fine_size(seen, seen.shown, other.shown)
-    is_plain = not other.cuts and not other.interventions
-    is_same = other.size == size and other.scale == seen.scale and is_plain and _is_named(other)
-    repeatable = spec.repeatable and is_same and bool(other.picture_name) and bool(picture or model)
-    return replace(spec, other_image=picture, other_model=model, repeatable=repeatable)
-
-
-def _scale_spec(spec: Spec, seen: Trace, other: Trace) -> Spec:
-    if seen.scale != seen.native_scale or other.scale == other.native_scale:
-        raise PlaygroundError(
-            "The layout scale sets a pass with another scale beside one with 1/√d_k: give that one as other."
-        )
-    scale = "on" if other.scale == other.scale_number("off") else str(other.scale)
-    is_same = (
-        other.size == seen.size and other.cuts.texts == seen.cuts.texts and other.picture_name == seen.picture_name
-    )
-    return replace(spec, whole=True, scale=scale, repeatable=spec.repeatable and is_same and other.model == seen.model)
-
-
 def _loaded_as(seen: Trace) -> source.LoadArguments | None:
     """How a command loads the model of this pass; None if the model was changed after loading."""
     return None if seen.outdated else source.load_arguments(seen.vit)
-
-
-def _is_named(seen: Trace) -> bool:
-    """Whether the command line finds the trace's model by its name."""
-    loaded_as = _loaded_as(seen)
-    if loaded_as is None or loaded_as.weights is not None or loaded_as.given_options.words:
-        return False
-    return seen.model in (loaded_as.model, Path(loaded_as.model).name)
 
 
 def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
@@ -280,10 +241,9 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
         kind = getattr(spec, axis)
         if kind in axis_names:
             spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}"})
-    spec = replace(spec, image=next(iter(traces_by_name))[0], model=traces[0].model, **_sizes(traces))
-    pass_kinds = {(trace_.scale, *trace_.cuts.texts, *trace_.interventions) for trace_ in traces}
-    are_named = all(_is_named(trace_) and key[0] == trace_.picture_name for key, (trace_, _) in traces_by_name.items())
-    spec = replace(spec, repeatable=spec.repeatable and len(pass_kinds) == 1 and are_named)
+    first, is_alone = next(iter(traces_by_name)), len(traces) == 1
+    spec = replace(spec, image=first[0], model=first[1], repeatable=spec.repeatable and is_alone)
+    spec = replace(spec, size=traces[0].size) if is_alone else spec
     for key in grid.needed_traces(spec):
         if key not in traces_by_name:
             raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
@@ -294,14 +254,6 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
     return spec, {"more": traces_by_name}
 
 
-def _sizes(traces: list[Trace]) -> dict[str, Any]:
-    """The command's options about sizes; none if each picture has its model's default size."""
-    sizes = {trace.size for trace in traces}
-    if all(trace.vit is not None and trace.size == request.default_size(trace) for trace in traces):
-        return {"size": None}
-    return {"size": sizes.pop()} if len(sizes) == 1 else {"repeatable": False}
-
-
 def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_pass: str | None = None) -> Spec:
     """The options as a Spec. Without a scale it is that of the pass."""
     if not isinstance(seen, Trace):
@@ -310,12 +262,10 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
     head = index(head) if index(head) is not None else head
     # numbers of NumPy and torch as Python's
     options = {name: value.item() if getattr(value, "ndim", None) == 0 else value for name, value in options.items()}
-    for name, number in (("layers", seen.layer_number), ("heads", seen.head_number)):
-        if not isinstance(options.get(name), str | None):
-            numbers = options[name]
-            if not isinstance(numbers, Iterable):
-                raise PlaygroundError(f"{name}= is a list of numbers; given was {numbers!r:.40}.")
-            options[name] = tuple(map(number, numbers))
+    if not isinstance(layers := options.get("layers"), str | None):
+        if not isinstance(layers, Iterable):
+            raise PlaygroundError(f"layers= is a list of numbers; given was {layers!r:.40}.")
+        options["layers"] = tuple(map(seen.layer_number, layers))
     for name, value in options.items():
         if (
             name not in ("label", "width")
@@ -336,7 +286,7 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,
         weights=loaded_as.weights if loaded_as else None,
-        **(loaded_as.given_options.texts if loaded_as else {}),
+        **(texts_of(loaded_as.given_options) if loaded_as else {}),
         repeatable=loaded_as is not None and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Literal, TypedDict
 
 from playground.analysis.occlusion import Filling
-from playground.pack.record import Numbers
 from playground.relevance import Method
 
 Theme = Literal["light", "dark"]
@@ -33,9 +32,6 @@ class FigureOptions(TypedDict, total=False):
     ceiling: float | None
     caption: bool
     dpi: int | None
-    sweep: str | None
     layers: Iterable[int] | Literal["all"] | None
-    heads: Iterable[int] | None
     view: str
     bare: bool
-    pack: Numbers

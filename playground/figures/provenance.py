@@ -13,17 +13,16 @@ from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec, query_words
 from playground.figures.layouts import compare
 from playground.models import source
+from playground.models.given import texts_of
 from playground.tracing import Trace
 from playground.version import __version__
 
 MADE_BY = f"Attention Playground {__version__}"
 
 
-def facts(spec: Spec, subject: Subject | None, other: Other = None) -> dict[str, str]:
+def facts(spec: Spec, subject: Subject, other: Other = None) -> dict[str, str]:
     """Facts about the figure's origin, in reading order: {"model": "bundled", "layer": "4", …}."""
     layout, unused = layouts.of(spec), needless(spec)
-    if subject is None:
-        return {"layout": spec.layout, **layout.facts, "made by": MADE_BY}
     trace, public = subject.seen, published_spec(spec)
     entries = {**_subject_facts(subject), "layout": spec.layout}
     choices = {"layer": spec.layer, "head": spec.head, "patch": spec.query and query_words(spec.query)}
@@ -79,7 +78,9 @@ def _grid_facts(subjects: list[Subject]) -> dict[str, str]:
 def _loading_facts(trace: Trace) -> dict[str, str]:
     """The options given when the model was loaded, and what was assumed about it."""
     loaded_as = source.load_arguments(trace.vit)
-    options = "; ".join(f"{word} {text}" for word, text in loaded_as.given_options.texts.items()) if loaded_as else ""
+    options = (
+        "; ".join(f"{word} {text}" for word, text in texts_of(loaded_as.given_options).items()) if loaded_as else ""
+    )
     return {key: value for key, value in (("said of it", options), ("assumed of it", trace.assumed)) if value}
 
 

@@ -133,14 +133,6 @@ def fineness(config: Config, image: Image.Image, size: tuple[int, int]) -> int |
     return None
 
 
-def default_size(picture_trace: Trace) -> tuple[int, int]:
-    """The default input size for the trace's picture: (height, width)."""
-    config, look = picture_trace.vit.config, Spec(image=picture_trace.picture_name, model=picture_trace.model).look
-    if look:
-        return tuple(side * config.patch_size for side in look.grid)
-    return fit(picture_trace.shown.size, config.patch_size, config.image_size)
-
-
 def equally_fine_size(picture_trace: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
     """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`."""
     config = picture_trace.vit.config

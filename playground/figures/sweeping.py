@@ -6,9 +6,10 @@ The layers below a change are computed once. Variants that change the same layer
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import os
+import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from playground.analysis import occlusion
-from playground.errors import PlaygroundError, warn
+from playground.errors import PlaygroundError, PlaygroundWarning, warn
 from playground.figures.many import Many, trace_many
 from playground.models.hub import bar
 from playground.models.loading import load
@@ -240,7 +241,6 @@ def sweep(
     blocks: int = 1,
     size: tuple[int, int] | None = None,
     out: str | os.PathLike[str] | None = None,
-    dask: str | None = None,
     progress: bool = True,
 ) -> Any:
     """What each of many changes does to a metric, over the pictures of a folder, as an xarray.Dataset: the metric with
@@ -252,10 +252,8 @@ def sweep(
     `metric` is "margin" (in logits, of the picture's label), "accuracy", "moved" (how far the last tokens move, without
     any label), or a function of logits (passes, classes) and the label that gives a number for each pass; with an
     attribute `of = "features"` it gets the last tokens, (passes, tokens, width). A picture's label is the name of its
-    folder; `labels` is a table of them ({"kittens": "tabby", "cat.jpg": 281}, or a .csv file with a picture and a label
-    in each line), or "model": what the model says of the whole picture.
-
-    `out` is a .zarr store, which a stopped run continues. `dask` is a scheduler's address.
+    folder; `labels` is a table of them ({"kittens": "tabby", "cat.jpg": 281}), or "model": what the model says of the
+    whole picture. `out` is a .zarr store, which a stopped run continues.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -265,17 +263,15 @@ def sweep(
     """
     xarray = _xarray()
     run = prepared_sweep(pictures, vit, metric, over, labels, cuts, scales, checkpoints, blocks, size)
-    report = bar() if progress else None
-    if out is not None:
-        run.write(out, report, dask)
-        options = {"engine": "h5netcdf"} if Path(out).suffix == ".nc" else {"engine": "zarr"}
-        with xarray.open_dataset(out, **options) as store:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        if out is None:
+            warnings.simplefilter("ignore", PlaygroundWarning)  # it names the store, which goes
+        path = run.write(out or f"{folder}/sweep.zarr", bar() if progress else None)
+        with xarray.open_dataset(path, engine="zarr") as store:
             dataset = store.load()
-        dataset = dataset.isel(image=dataset["done"].values.nonzero()[0]).drop_vars("done")
-        _warn_of_failures(run, len(dataset["image"]))
-    else:
-        dataset = _in_memory(xarray, run, report)
-    return _with_intervals(xarray, dataset)
+    dataset = dataset.isel(image=dataset["done"].values.nonzero()[0]).drop_vars("done")
+    _warn_of_failures(run, len(dataset["image"]))
+    return _with_intervals(dataset)
 
 
 def prepared_sweep(
@@ -372,13 +368,7 @@ def _label_table(labels: Any) -> dict[str, Any]:
         return {}
     if isinstance(labels, dict):
         return {str(key): value for key, value in labels.items()}
-    try:
-        with Path(labels).open(newline="", encoding="utf-8") as file:
-            return {row[0]: row[1] for row in csv.reader(file) if len(row) > 1}
-    except (OSError, TypeError, UnicodeDecodeError, csv.Error) as error:
-        raise PlaygroundError(
-            f'labels= is "model", a table {{folder or picture: label}}, or a .csv file of them: {error}.'
-        ) from None
+    raise PlaygroundError(f'labels= is "model" or a table {{folder or picture: label}}; given was {labels!r:.40}.')
 
 
 def _likeliest_labels(source: Many) -> Iterator[int]:
@@ -402,33 +392,12 @@ def _xarray() -> Any:
         import xarray
     except ImportError:
         raise PlaygroundError(
-            "A sweep's answer needs one package more: pip install 'attention-playground[many]', or xarray."
+            "A sweep needs packages more: pip install 'attention-playground[many]', or zarr and xarray."
         ) from None
     return xarray
 
 
 # The answer -----------------------------------------------------------------------------------------------------------
-
-
-def _in_memory(xarray: Any, run: Sweep, report: type | None) -> Any:
-    """The dataset of a sweep without a store, in memory."""
-    progress_bar = report(total=len(run), unit="picture", desc="sweep") if report else None
-    picture_numbers = []
-    for numbers in run.numbers_of(range(len(run)), skip_unreadable=True):
-        picture_numbers.append(numbers)
-        if progress_bar is not None:
-            progress_bar.update(1)
-    if progress_bar is not None:
-        progress_bar.close()
-    _warn_of_failures(run, len(picture_numbers))
-    arrays = {
-        kind: (("image", *dimensions), np.stack([numbers.arrays[kind] for numbers in picture_numbers]))
-        for kind, dimensions in run.dimensions.items()
-    }
-    coordinates: dict[str, Any] = {name: (axis, list(values)) for name, (axis, values) in run.coordinates().items()}
-    coordinates["class"] = "image", [coordinates["class"][1][numbers.number] for numbers in picture_numbers]
-    coordinates["image"] = "image", [numbers.name for numbers in picture_numbers]
-    return xarray.Dataset(arrays, coordinates, {"model": run.vit.name, "metric": _identity(run.metric)})
 
 
 def _warn_of_failures(run: Sweep, picture_count: int) -> None:
@@ -440,7 +409,7 @@ def _warn_of_failures(run: Sweep, picture_count: int) -> None:
         warn(f"{'; '.join(sentences[:3])}{rest_words}. The others are here.")
 
 
-def _with_intervals(xarray: Any, dataset: Any) -> Any:
+def _with_intervals(dataset: Any) -> Any:
     dataset = dataset.set_coords([name for name in ("class",) if name in dataset])
     changes = (dataset["value"] - dataset["before"]).values  # (images, …)
     classes = np.array([str(label) for label in dataset["class"].values])

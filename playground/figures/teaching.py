@@ -1,227 +1,165 @@
-"""Makes a lecturer's handouts and slides from playground/lessons/teaching.py. Slides show the interactive microscope
-beside questions for the audience.
+"""Makes a lecturer's sheets and slides from playground/lessons/teaching.py. Sheets are pages that a browser prints.
+Slides show the interactive microscope beside questions for the audience.
 
-python -m playground.figures.teaching          the plans and the notes, as text, into assets/teaching
-python -m playground.figures.teaching FOLDER   also the PDFs of the page Teach: a handout of one sheet and a quiz,
-                                               each with its key, for A4 and for Letter
+python -m playground.figures.teaching FOLDER   a handout of one sheet and a quiz, each with its key
 """
 
 from __future__ import annotations
 
 import base64
 import html
-import io
 import json
 import re
 import sys
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from hashlib import sha256
-from itertools import product
 from pathlib import Path
 
-from matplotlib.backends.backend_pdf import PdfPages
-from matplotlib.figure import Figure
-
-from playground.assets import TEACHING
 from playground.figures.bundle import bundle, stylesheet
-from playground.figures.drawing import captions
-from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
-from playground.lessons.teaching import ASKING_TOKEN, MISCONCEPTIONS, PLANS, TOKENS, VALUES
+from playground.lessons.teaching import ASKING_TOKEN, TOKENS, VALUES
+from playground.numbers import percent
 
-PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}  # inches
-MARGIN, LINE_HEIGHT = 0.8, 0.2  # inches
-LETTERS_PER_LINE = 108  # characters in a line of text
-
-
-@dataclass
-class Page:
-    """A sheet of paper that is written from the top downwards."""
-
-    figure: Figure
-    y: float = MARGIN
-
-    @staticmethod
-    def of(paper: str) -> Page:
-        return Page(Figure(figsize=PAPERS[paper]))
-
-    def write(self, text: str, size: float = 10.5, bold: bool = False, indent: float = 0.0) -> None:
-        page_width, page_height = self.figure.get_size_inches()
-        text = text.replace("√d_k", r"$\sqrt{d_k}$")
-        text = re.sub(r"(?<![{\w])d_k(?!})", "$d_k$", text)
-        for line in textwrap.wrap(text, round((LETTERS_PER_LINE - indent * 14) * 10.5 / size)) or [""]:
-            self.figure.text(
-                (MARGIN + indent) / page_width, 1 - self.y / page_height, line, fontsize=size, va="top",
-                fontweight="bold" if bold else "normal",
-            )  # fmt: skip
-            self.y += LINE_HEIGHT * size / 10.5
-        self.y += 0.04
-
-    def formula(self, text: str) -> None:
-        """One formula on a line of its own, centred."""
-        page_height = self.figure.get_size_inches()[1]
-        self.figure.text(0.5, 1 - (self.y + 0.12) / page_height, text, fontsize=13, ha="center", va="center")
-        self.y += 0.42
-
-    def table(self, rows: list[list[str]], widths: list[float], size: float = 10.5, row_height: float = 0.34) -> None:
-        """Cells with lines around them; the first row is the heading."""
-        page_width, page_height = self.figure.get_size_inches()
-        axes = self.figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(0, page_width), ylim=(page_height, 0))
-        axes.axis("off")
-        for row_number, row in enumerate(rows):
-            x, y = MARGIN, self.y + row_number * row_height
-            for cell, width in zip(row, widths, strict=True):
-                axes.plot(
-                    [x, x + width, x + width, x, x], [y, y, y + row_height, y + row_height, y], "k", linewidth=0.6
-                )
-                axes.text(
-                    x + width / 2, y + row_height / 2, cell, fontsize=size, ha="center", va="center",
-                    fontweight="bold" if row_number == 0 else "normal",
-                )  # fmt: skip
-                x += width
-        self.y += len(rows) * row_height + 0.2
+SHEET_TEMPLATE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{title}</title>
+<link rel="icon" href="data:,">
+<style>
+@page {{ margin: 15mm 18mm }}
+body {{ max-width: 174mm; margin: auto; font: 10.5pt/1.4 "Source Sans 3", "Source Sans Pro", system-ui, sans-serif }}
+h1 {{ margin: 0 0 .4em; font-size: 18pt }}
+h1:not(:first-child) {{ break-before: page }}
+p {{ margin: .4em 0 }}
+table {{ width: 100%; border-collapse: collapse; margin: .8em 0; font-variant-numeric: tabular-nums }}
+td, th {{ border: .6pt solid; padding: .25em; height: 1.5em; text-align: center }}
+.formulas {{ display: flex; justify-content: space-around; font-size: 12pt }}
+.question {{ break-inside: avoid; margin: .7em 0 }}
+.answer {{ min-height: 2.6em; padding-left: 1.2em }}
+.options, .why {{ margin: .1em 0 0 1.6em }}
+.why {{ font-size: 9.5pt }}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+FORMULAS = (
+    "<i>s<sub>j</sub></i> = <i>q · k<sub>j</sub></i> / √<i>d<sub>k</sub></i>",
+    "<i>a<sub>j</sub></i> = e<sup><i>s<sub>j</sub></i></sup> / (e<sup><i>s</i><sub>A</sub></sup> + … + "
+    "e<sup><i>s</i><sub>I</sub></sup>)",
+    "<i>z</i> = <i>a</i><sub>A</sub> <i>v</i><sub>A</sub> + … + <i>a</i><sub>I</sub> <i>v</i><sub>I</sub>",
+)
 
 
-def handout(paper: str, key: bool) -> list[Page]:
-    """The pages of the handout. `key`: the teacher's copy, with the numbers filled in."""
-    page, sheet = Page.of(paper), teaching.sheet()
-    asker = TOKENS[ASKING_TOKEN]
-    page.write("Attention by hand" + (": the key" if key else ""), 18, bold=True)
-    page.write(
-        "Nine tokens. Each has a query, a key (two numbers each) and a value (one number). Compute the row of weights "
-        f"of token {asker}, and what {asker} receives. A calculator helps; two decimals are enough."
-    )
-    rows = [["token", "query q", "key k", "value v"]]
-    rows += [
-        [TOKENS[i], *(f"({x:.1f}, {y:.1f})" for x, y in (sheet.queries[i], sheet.keys[i])), str(VALUES[i])]
+def sheet(name: str) -> str:
+    """The HTML of a sheet to print."""
+    return SHEET_TEMPLATE.format(title=teaching.SHEETS[name].lstrip("… "), body=SHEETS[name]())
+
+
+def _words(text: str) -> str:
+    return re.sub(r"d_k", "<i>d<sub>k</sub></i>", html.escape(text, quote=False))
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["".join(f"<th>{cell}</th>" for cell in head)]
+    lines += ["".join(f"<td>{cell.replace('-', '−')}</td>" for cell in row) for row in rows]
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+def handout(key: bool) -> str:
+    """One row by hand, and questions on the back. `key`: the teacher's copy, with the numbers filled in."""
+    given, asker = teaching.sheet(), TOKENS[ASKING_TOKEN]
+    tokens = [
+        (TOKENS[i], *(f"({x:.1f}, {y:.1f})" for x, y in (given.queries[i], given.keys[i])), str(VALUES[i]))
         for i in range(len(TOKENS))
     ]
-    page.table(_with_minus_signs(rows), [0.8, 1.6, 1.6, 1.0], row_height=0.27)
-    page.write(
-        f"1.  Multiply {asker}'s query with each key.   2.  Divide by the root of two, 1.41: the score.   3.  Take e "
-        "to that power.   4.  Add the nine powers up. Each weight is a power divided by this sum.   5.  Mix the "
-        "values: add up weight × value."
-    )
-    page.formula(
-        r"$s_j = \frac{q \cdot k_j}{\sqrt{d_k}} = \frac{q_1 k_{j1} + q_2 k_{j2}}{\sqrt{2}}$"
-        + " " * 8
-        + r"$a_j = \frac{e^{s_j}}{e^{s_A} + e^{s_B} + \dots + e^{s_I}}$"
-        + " " * 8
-        + r"$z = a_A v_A + a_B v_B + \dots + a_I v_I$"
-    )
-    header = ["for key", r"$q \cdot k_j$", r"$\div\ \sqrt{2} = s_j$", r"$e^{s_j}$", r"weight $a_j$", r"$a_j v_j$"]
-    columns = zip(sheet.products, sheet.scores, sheet.powers, sheet.weights, VALUES, strict=True)
-    rows = [header] + [
-        [TOKENS[i], *((f"{p:.2f}", f"{s:.2f}", f"{e:.2f}", f"{w:.3f}", f"{w * v:.2f}") if key else ("",) * 5)]
+    columns = zip(given.products, given.scores, given.powers, given.weights, VALUES, strict=True)
+    steps = [
+        (TOKENS[i], *((f"{p:.2f}", f"{s:.2f}", f"{e:.2f}", f"{w:.3f}", f"{w * v:.2f}") if key else ("",) * 5))
         for i, (p, s, e, w, v) in enumerate(columns)
     ]
-    rows.append(["sum", "", "", *((f"{sum(sheet.powers):.2f}", "1", f"{sheet.mixture:.2f}") if key else ("", "", ""))])
-    page.table(_with_minus_signs(rows), [0.9, 1.1, 1.1, 1.1, 1.1, 1.4], row_height=0.29)
-    page.write("Check on the screen: page By hand, Start again. The questions are on the back.", 9)
-    return [page, _back_page(paper, key, sheet)]
+    steps += [("sum", "", "", *((f"{sum(given.powers):.2f}", "1", f"{given.mixture:.2f}") if key else ("", "", "")))]
+    all_rows = [
+        (letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1")
+        for letter, row in zip(TOKENS, given.all_rows, strict=True)
+    ]
+    questions = [
+        f'<div class="question"><b>{_words(asks)}</b><div class="answer">{_words(answer) if key else ""}</div></div>'
+        for asks, answer in _questions(given)
+    ]
+    instruction = teaching.ROW_DIVISION[0].upper() + teaching.ROW_DIVISION[1:]
+    return "\n".join([
+        f"<h1>Attention by hand{': the key' if key else ''}</h1>",
+        "<p>Nine tokens. Each has a query, a key (two numbers each) and a value (one number). Compute the row of "
+        f"weights of token {asker}, and what {asker} receives. A calculator helps; two decimals are enough.</p>",
+        _table(("token", "query <i>q</i>", "key <i>k</i>", "value <i>v</i>"), tokens),
+        f"<p>1. Multiply {asker}'s query with each key. 2. Divide by the root of two, 1.41: the score. 3. Take e to "
+        "that power. 4. Add the nine powers up. Each weight is a power divided by this sum. 5. Mix the values: add up "
+        "weight × value.</p>",
+        f'<p class="formulas">{"".join(f"<span>{formula}</span>" for formula in FORMULAS)}</p>',
+        _table(
+            ("for key", "<i>q · k<sub>j</sub></i>", "÷ √2 = <i>s<sub>j</sub></i>", "e<sup><i>s<sub>j</sub></i></sup>",
+             "weight <i>a<sub>j</sub></i>", "<i>a<sub>j</sub> v<sub>j</sub></i>"), steps,
+        ),
+        "<p>Check on the screen: page By hand, Start again. The questions are on the back.</p>",
+        f"<h1>What the row says{': the key' if key else ''}</h1>",
+        *questions,
+        f"<p>All rows. {instruction}; {asker}'s is on the front. Every row sums to 1.</p>",
+        _table(("asks", *TOKENS, "sum"), all_rows),
+    ])  # fmt: skip
 
 
-def _back_page(paper: str, key: bool, sheet: teaching.Sheet) -> Page:
-    """The back page: questions with room to write, then a table of all rows, which the class fills in together."""
-    page, asker = Page.of(paper), TOKENS[ASKING_TOKEN]
-    page.write("What the row says" + (": the key" if key else ""), 18, bold=True)
-    order = sorted(range(len(TOKENS)), key=sheet.weights.__getitem__, reverse=True)
-    best_token, second_token = (TOKENS[n] for n in order[:2])
-    share = sheet.weights[order[1]] / (1 - sheet.weights[order[0]])
-    for question, answer in (
-        (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?", f"{best_token}, with "
-         f"{captions.percent(max(sheet.weights))}. No: {best_token} gives {asker} "
-         f"{captions.percent(sheet.all_rows[order[0]][ASKING_TOKEN])}. Its row comes from {best_token}'s query and "
-         f"{asker}'s key."),
+def _questions(given: teaching.Sheet) -> list[tuple[str, str]]:
+    """(question, answer) on the back of the handout."""
+    asker = TOKENS[ASKING_TOKEN]
+    first, second, *_ = sorted(range(len(TOKENS)), key=given.weights.__getitem__, reverse=True)
+    best, largest = TOKENS[first], given.weights[first]
+    return [
+        (f"Whom does {asker} listen to most? Does that token listen to {asker} as much?",
+         f"{best}, with {percent(largest)}. No: {best} gives {asker} {percent(given.all_rows[first][ASKING_TOKEN])}. "
+         f"Its row comes from {best}'s query and {asker}'s key."),
         (f"Set {asker}'s query to (0, 0). What are the weights now?", f"1/9 = {1 / 9:.3f} each: all scores are 0."),
         ("Add 5 to every score. Which weight changes?", "None: only differences count."),
-        (f"Hide {best_token}: −∞ is added to its score. What becomes of the other weights?", "Each is divided by "
-         f"what is left, 1 − {sheet.weights[order[0]]:.3f}: {second_token} rises from {sheet.weights[order[1]]:.3f} to "
-         f"{share:.3f}."),
-        (f"What is the most, and the least, that {asker} can receive?", f"{max(VALUES)} and {min(VALUES)}: a weighted "
-         "mean lies between the smallest and the largest value."),
-    ):  # fmt: skip
-        page.write(question, bold=True)
-        page.write(answer if key else "", indent=0.2)
-        page.y += 0 if key else 0.3
-    page.y += 0.15
-    instruction = teaching.ROW_DIVISION[0].upper() + teaching.ROW_DIVISION[1:]
-    page.write(f"All rows. {instruction}; {asker}'s is on the front. Every row sums to 1.")
-    rows = [["asks", *TOKENS, "sum"]]
-    for letter, row in zip(TOKENS, sheet.all_rows, strict=True):
-        rows.append([letter, *((f"{weight:.3f}" for weight in row) if key else ("",) * len(TOKENS)), "1"])
-    page.table(rows, [0.55, *([0.57] * len(TOKENS)), 0.5], size=9.5, row_height=0.36)
-    return page
+        (f"Hide {best}: −∞ is added to its score. What becomes of the other weights?",
+         f"Each is divided by what is left, 1 − {largest:.3f}: {TOKENS[second]} rises from {given.weights[second]:.3f} "
+         f"to {given.weights[second] / (1 - largest):.3f}."),
+        (f"What is the most, and the least, that {asker} can receive?",
+         f"{max(VALUES)} and {min(VALUES)}: a weighted mean lies between the smallest and the largest value."),
+    ]  # fmt: skip
 
 
-def quiz(paper: str, key: bool) -> list[Page]:
-    pages = [Page.of(paper)]
-    pages[0].write("Thirteen questions on attention" + (": the key" if key else ""), 18, bold=True)
+def quiz(key: bool) -> str:
+    lines = [f"<h1>Thirteen questions on attention{': the key' if key else ''}</h1>"]
     for number, question in enumerate(teaching.quiz(), start=1):
-        if pages[-1].y > PAPERS[paper][1] - MARGIN - 1.6:
-            pages.append(Page.of(paper))
-        page = pages[-1]
-        page.write(f"{number}.  {question.asks}", bold=True)
-        for position, option in enumerate(question.options):
-            if not key or position == question.right:  # without the wrong answers, the key fits on two sheets
-                page.write(f"{'☒' if key else '☐'}  {'abcd'[position]})  {option}", indent=0.25)
-        if key:
-            page.write(question.why, 9.5, indent=0.5)
-        page.y += 0.08
-    return pages
-
-
-def _with_minus_signs(rows: list[list[str]]) -> list[list[str]]:
-    return [[cell.replace("-", "−") for cell in row] for row in rows]
-
-
-def plan(minutes: int) -> str:
-    lines, minute = [f"# A plan for {minutes} minutes", "", "| minute | what | do | opens |", "|---|---|---|---|"], 0
-    for scene in teaching.plan(minutes):
-        lines.append(f"| {minute} | {scene.title} | {scene.do} | `{scene.link(lean=True)}` |")
-        minute += scene.minutes
-    return "\n".join([*lines, "", "The links are relative to the address of the running app.", ""])
-
-
-def notes() -> str:
-    lines = ["# Teacher's notes: what students often say", ""]
-    for note in MISCONCEPTIONS:
-        lines += [f"**“{note.heard}”** {note.true} Show it: `{note.show.link()}`", ""]
+        options = [
+            f"<div>{'☒' if key else '☐'} {'abcd'[position]}) {_words(option)}</div>"
+            for position, option in enumerate(question.options)
+            if not key or position == question.right  # without the wrong answers, the key fits on two sides
+        ]
+        why = f'<div class="why">{_words(question.why)}</div>' if key else ""
+        lines.append(
+            f'<div class="question"><b>{number}. {_words(question.asks)}</b>'
+            f'<div class="options">{"".join(options)}</div>{why}</div>'
+        )
     return "\n".join(lines)
 
 
-SHEETS: dict[str, Callable[[str], list[Page]]] = {  # name -> (a paper's name -> pages)
+SHEETS: dict[str, Callable[[], str]] = {
     "handout": partial(handout, key=False), "handout-key": partial(handout, key=True),
     "quiz": partial(quiz, key=False), "quiz-key": partial(quiz, key=True),
 }  # fmt: skip
 
 
-def texts() -> dict[str, str]:
-    return {f"plan-{minutes}.md": plan(minutes) for minutes in PLANS} | {"notes.md": notes()}
-
-
-@lru_cache
-def pdf(name: str, paper: str) -> bytes:
-    """The bytes of a PDF with this sheet."""
-    buffer = io.BytesIO()
-    with house_style(), PdfPages(buffer, metadata={"CreationDate": None, "Title": f"{name}-{paper}"}) as pages:
-        for page in SHEETS[name](paper):
-            pages.savefig(page.figure)
-    return buffer.getvalue()
-
-
-def main(arguments: list[str]) -> None:
-    folder = Path(*arguments) if arguments else TEACHING
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in texts().items():
-        (folder / name).write_text(text, encoding="utf-8")
-    for name, paper in product(SHEETS, PAPERS) if arguments else ():
-        file = folder / f"{name}-{paper}.pdf"
-        file.write_bytes(pdf(name, paper))
+def main(folder: str) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name in SHEETS:
+        file = Path(folder) / f"{name}.html"
+        file.write_text(sheet(name), encoding="utf-8")
         print(file)
 
 
@@ -337,4 +275,4 @@ def _base64(data: bytes) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(sys.argv[1])

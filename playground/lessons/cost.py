@@ -206,17 +206,6 @@ NEEDS_TEXT = (
 )
 
 
-# Bytes in words -------------------------------------------------------------------------------------------------------
-
-
-def bytes_text(size: float) -> str:
-    """Bytes in words, with units of powers of ten as on disks and in the documentation."""
-    power, units = 0, (" B", " KB", " MB", " GB", " TB")
-    while size >= 1000 and power < len(units) - 1:
-        size, power = size / 1000, power + 1
-    return f"{size:.3g}{units[power]}" if power else f"{size:.0f}{units[power]}"
-
-
 SETTINGS: dict[str, Setting] = DIALS | SWITCHES
 LESSON = Lesson(
     "cost",

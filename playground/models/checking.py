@@ -125,7 +125,7 @@ def _outputs(
         layer.register_forward_hook(lambda _, __, out: outputs.append(_tensor(out))) for layer in _layers(model, depth)
     ]
     try:
-        with _evaluation_mode(model):
+        with evaluation_mode(model):
             return _tensor(model(pixels, **options)), outputs
     finally:
         for hook in hooks:
@@ -152,7 +152,7 @@ def _layers(model: nn.Module, depth: int) -> list[nn.Module]:
 
 
 @contextmanager
-def _evaluation_mode(model: nn.Module) -> Iterator[None]:
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
     """Switches dropout off, and afterwards restores each module's mode."""
     training_modules = [module for module in model.modules() if module.training]
     model.eval()

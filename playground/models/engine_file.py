@@ -8,7 +8,7 @@ licence and the changes.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,30 +31,21 @@ HEADER_FIELDS = (  # fields of Config that the header states; the engine finds n
 )  # fmt: skip
 
 
-class Origin(NamedTuple):
-    licence: str
-    author: str
-    source: str
-
-
-def origin(name: str) -> Origin:
+def origin(name: str) -> dict[str, str]:
+    """Licence, author and source of a model's weights."""
     if name in SHIPPED_MODELS:
-        return Origin("MIT", "the Attention Playground", "assets/MODEL.md")
+        return {"licence": "MIT", "author": "the Attention Playground", "source": "assets/MODEL.md"}
     if name == "dinov2-small":
-        dino = borrowed.DINOV2
-        return Origin(dino.licence, dino.author, dino.source)
-    raise PlaygroundError(
-        f"Whose weights {name!r} are is not known here, so they are not written for the browser; "
-        f"choose {', '.join([*SHIPPED_MODELS, 'dinov2-small'])}."
-    )
+        return {field: getattr(borrowed.DINOV2, field) for field in ("licence", "author", "source")}
+    known = ", ".join([*SHIPPED_MODELS, "dinov2-small"])
+    raise PlaygroundError(f"Whose weights {name!r} are is not known here; written for the browser are {known}.")
 
 
-def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
+def header(vit: VisionTransformer) -> dict:
     """The header of the file: the model's Config, the author and licence of the weights, and the changes to them."""
-    config, weights_origin = vit.config, origin(vit.name)
-    changes = ["the gains of LayerScale were multiplied into the matrices before them"] * config.layer_scale
-    if numbers == "int8":
-        changes.append(f"matrices were rounded to 8 bits, with a gain for each {BLOCK} numbers, positions to 16 bits")
+    config = vit.config
+    changes = "the gains of LayerScale were multiplied into the matrices before them; " * config.layer_scale
+    changes += f"matrices were rounded to 8 bits, with a gain for each {BLOCK} numbers, positions to 16 bits"
     return {
         "format": FORMAT,
         "model": vit.name,
@@ -64,22 +55,19 @@ def header(vit: VisionTransformer, numbers: str = "int8") -> dict:
             "prefix": config.prefix,
             "native_grid": vit.native_grid,
         },
-        **weights_origin._asdict(),
-        "changes": "; ".join(changes) or "none",
+        **origin(vit.name),
+        "changes": changes,
     }
 
 
-def to_engine(vit: VisionTransformer, numbers: str = "int8") -> bytes:
-    """The bytes of a ViT's weights for the browser's engine; `numbers` is "int8" or, for comparison, "float32"."""
+def to_engine(vit: VisionTransformer) -> bytes:
+    """The bytes of a ViT's weights for the browser's engine."""
     arrays: dict[str, np.ndarray | bytes] = {}
-    for name, array in _folded(vit).items():
-        if numbers == "int8" and name.endswith(".weight") and array.ndim == 2:
+    for name, array in folded_weights(vit).items():
+        arrays[name] = array.astype(np.float16) if name == "pos_embed" else array
+        if name.endswith(".weight") and array.ndim == 2:
             arrays[name], arrays[f"{name}.gain"] = eight_bit_blocks(array)
-        elif numbers == "int8" and name == "pos_embed":
-            arrays[name] = array.astype(np.float16)
-        else:
-            arrays[name] = array
-    return pack(header(vit, numbers), arrays)
+    return pack(header(vit), arrays)
 
 
 def card(vit: VisionTransformer) -> dict:
@@ -114,7 +102,7 @@ def eight_bit_blocks(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.ascontiguousarray(codes), gains
 
 
-def _folded(vit: VisionTransformer) -> dict[str, np.ndarray]:
+def folded_weights(vit: VisionTransformer) -> dict[str, np.ndarray]:
     """{name: array} of the parameters, matrices as (outputs, inputs), with LayerScale's gains multiplied into them."""
     state = {name: tensor.detach().float().cpu() for name, tensor in vit.state_dict().items()}
     if vit.config.layer_scale:

@@ -1,111 +1,106 @@
-"""Reads options on how a model was built and trained: facts that a file of weights may lack."""
+"""What people and files state of a model: the options of `load`, and the fields of a Config. Files may come from
+anybody, so each value lies within bounds. Knows no torch."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from playground.errors import PlaygroundError
 from playground.numbers import index
 
-Colours = tuple[float, float, float]
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "quick_gelu", "silu")  # as in vit_parts.py, which imports torch
-POOL_WORDS = {
-    "token": "the class token",
-    "avg": "the mean of the patches",
-}  # poolings that the weights do not tell apart
+POOL_WORDS = {"token": "the class token", "avg": "the mean of the patches"}  # the weights do not tell these apart
 POOLS = (*POOL_WORDS, "map", "max", "avgmax")  # timm's names; with the last two the playground shows rows but no labels
-LARGEST_COLOUR = 10  # the largest accepted mean or deviation; pixels lie between 0 and 1
+
+# How a model was built and trained, under timm's names, which `load` uses too -> the field of Config
+CONFIG_FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
+OPTION_NAMES = tuple(CONFIG_FIELDS)
+Options = dict[str, Any]  # {option: value}, of those that are stated
 
 
-@dataclass(frozen=True)
-class GivenOptions:
-    """How a model was built and trained, under timm's names, which `load` uses too; None: not given."""
-
-    mean: Colours | None = None
-    std: Colours | None = None
-    num_heads: int | None = None
-    act_layer: str | None = None
-    global_pool: str | None = None
-
-    @staticmethod
-    def read(words: Mapping[str, Any]) -> GivenOptions:
-        """Parses options, given as Python values or as texts of a command, such as "0.5,0.5,0.5"."""
-        values = {word: _READERS[word](word, words[word]) for word in OPTION_NAMES if words.get(word) is not None}
-        return GivenOptions(**values)
-
-    @staticmethod
-    def from_json_beside(file: Path) -> GivenOptions:
-        """The options in the .json beside a file of weights: {"mean": [0.485, 0.456, 0.406], …}."""
-        words = json_of(file.with_suffix(".json"))
-        try:
-            return GivenOptions.read(words)
-        except PlaygroundError as error:
-            raise PlaygroundError(f"{file.with_suffix('.json')}: {error}") from None
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        return tuple(word for word in OPTION_NAMES if getattr(self, word) is not None)
-
-    @property
-    def texts(self) -> dict[str, str]:
-        """{option: value as text}, for the flags of a command."""
-        values = {word: getattr(self, word) for word in self.words}
-        return {
-            word: ",".join(map(repr, value)) if isinstance(value, tuple) else str(value)
-            for word, value in values.items()
-        }
-
-    def with_defaults(self, defaults: GivenOptions) -> GivenOptions:
-        """These options, with `defaults` for those that are None."""
-        return replace(defaults, **{word: getattr(self, word) for word in self.words})
+class Bounds(NamedTuple):
+    words: str  # the end of the sentence "NAME …"
+    fit: Callable[[Any], bool]
 
 
-NO_OPTIONS = GivenOptions()
-OPTION_NAMES = tuple(field.name for field in dataclasses.fields(GivenOptions))
+def _count(smallest: int, largest: int) -> Bounds:
+    words = f"goes from {smallest} to {largest:,}"
+    return Bounds(words, lambda number: type(number) is int and smallest <= number <= largest)
 
 
-def _read_colours(word: str, value: Any) -> Colours:
-    parts = value.replace(",", " ").split() if isinstance(value, str) else value
-    try:
-        red, green, blue = (float(part) for part in parts)
-    except (TypeError, ValueError):
-        raise PlaygroundError(
-            f"{word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was {value!r:.60}."
-        ) from None
-    colours = red, green, blue
-    if not all(math.isfinite(number) and abs(number) <= LARGEST_COLOUR for number in colours):
-        raise PlaygroundError(f"{word} is of pixels between 0 and 1; given was {value!r:.60}.")
-    if word == "std" and min(colours) <= 0:
-        raise PlaygroundError(f"std divides the pixels: its numbers are greater than 0; given was {value!r:.60}.")
-    return colours
+def _one_of(*names: str) -> Bounds:
+    return Bounds(f"is one of {', '.join(names)}", lambda name: name in names)
 
 
-def _read_count(word: str, value: Any) -> int:
-    number = int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else index(value)
-    if number is None or not 1 <= number <= 256:
-        raise PlaygroundError(f"{word} goes from 1 to 256; given was {value!r:.60}.")
-    return number
+def _colours(smallest: float, example: str) -> Bounds:
+    def fit(numbers: Any) -> bool:
+        are_numbers = len(numbers) == 3 and all(type(number) in (int, float) for number in numbers)
+        return are_numbers and all(smallest < number <= 10 for number in numbers)  # pixels lie between 0 and 1
+
+    return Bounds(f"is a number for red, green and blue, such as {example}", fit)
 
 
-def _one_of(names: Collection[str]) -> Callable[[str, Any], str]:
-    def read(word: str, value: Any) -> str:
-        if value not in names:
-            raise PlaygroundError(f"{word} is one of {', '.join(names)}; given was {value!r:.60}.")
-        return value
+BOUNDS = {  # of an option of `load`, and of a field of Config that is no mere yes or no; published ViTs lie within
+    "patch_size": _count(1, 224), "depth": _count(1, 100), "width": _count(1, 8192), "mlp_width": _count(1, 65_536),
+    "heads": _count(1, 256), "num_heads": _count(1, 256), "classes": _count(0, 100_000), "registers": _count(0, 64),
+    "positions": _one_of("learned", "patches", "sinusoidal", "rotary", "none"),
+    "stretching": _one_of("antialiased", "plain", "offset"),
+    "pool": _one_of("token", "avg", "map", "token+avg"),
+    "global_pool": _one_of(*POOLS),
+    "norm_place": _one_of("tokens", "pooled", "nowhere"),
+    "activation": _one_of(*ACTIVATIONS), "act_layer": _one_of(*ACTIVATIONS),
+    "interpolation": _one_of("bicubic", "bilinear", "nearest", "lanczos"),
+    "eps": Bounds("is a number between 0 and 1", lambda number: type(number) in (int, float) and 0 < number <= 1),
+    "mean": _colours(-10, "0.485,0.456,0.406"),
+    "std": _colours(0, "0.229,0.224,0.225, all greater than 0"),
+    "image_size": Bounds(
+        "is two sides of at most 4,096 pixels",
+        lambda sides: len(sides) == 2 and all(type(side) is int and 1 <= side <= 4096 for side in sides),
+    ),
+    "labels": Bounds(
+        "are words of at most 200 letters", lambda words: all(type(word) is str and len(word) <= 200 for word in words)
+    ),
+}  # fmt: skip
 
+
+def check(name: str, value: Any) -> None:
+    with suppress(TypeError):  # such as the length of a number
+        if BOUNDS[name].fit(value):
+            return
+    raise PlaygroundError(f"{name} {BOUNDS[name].words}; given was {value!r:.60}.")
+
+
+def read_options(words: Mapping[str, Any]) -> Options:
+    """The options among `words`, given as Python values or as texts of a command, such as "0.5,0.5,0.5"."""
+    return {name: _read(name, words[name]) for name in OPTION_NAMES if words.get(name) is not None}
+
+
+def _read(name: str, value: Any) -> Any:
+    read = value
+    with suppress(TypeError, ValueError):
+        if name in ("mean", "std"):
+            read = tuple(float(part) for part in (value.replace(",", " ").split() if isinstance(value, str) else value))
+        elif name == "num_heads":
+            read = int(value) if isinstance(value, str) else index(value)
+    check(name, value if read is None else read)
     return read
 
 
-_READERS: dict[str, Callable[[str, Any], Any]] = {
-    "mean": _read_colours, "std": _read_colours, "num_heads": _read_count, "act_layer": _one_of(ACTIVATIONS),
-    "global_pool": _one_of(POOLS),
-}  # fmt: skip
+def texts_of(options: Options) -> dict[str, str]:
+    """{option: value as text}, for the flags of a command."""
+    return {
+        name: ",".join(map(repr, value)) if isinstance(value, tuple) else str(value) for name, value in options.items()
+    }
+
+
+def config_fields(options: Options) -> dict[str, Any]:
+    """The fields of Config that options state. Of the pools, weights show "map"; other ones have no labels."""
+    known = {name: value for name, value in options.items() if name != "global_pool" or value in POOL_WORDS}
+    return {CONFIG_FIELDS[name]: value for name, value in known.items()}
 
 
 def json_of(file: Path) -> dict[str, Any]:

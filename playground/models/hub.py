@@ -23,6 +23,7 @@ from playground.models.names import plain_name
 
 PATIENCE = 2.5  # seconds to wait for an answer
 REMEMBERED_SECONDS = 60.0  # seconds for which a failed check is remembered
+LINE_SECONDS = 10.0  # seconds between two lines about a download's progress in a log
 
 _silent_since = -REMEMBERED_SECONDS
 
@@ -41,10 +42,7 @@ def check(name: str) -> None:
             if answers.get(timeout=PATIENCE):
                 return
         _silent_since = time.monotonic()
-    raise PlaygroundError(
-        f"{plain_name(name)} could not be fetched: the hub, {constants.ENDPOINT}, can't be reached from here. "
-        f"Check the network, or fetch it with `{PROGRAM} download {name}` where there is one."
-    )
+    raise _unreachable(name, f"the hub, {constants.ENDPOINT}, can't be reached from here")
 
 
 def _hub_answers(address: str) -> bool:
@@ -59,64 +57,39 @@ def _hub_answers(address: str) -> bool:
 
 
 def fetch(
-    repository: str, file: str, name: str, *, revision: str | None = None, offline: bool = False, again: bool = False,
-    report: type | None = None,
-) -> Path:  # fmt: skip
+    repository: str, file: str, name: str, offline: bool = False, again: bool = False, report: type | None = None
+) -> Path:
     """The path of a repository's file, for the model of this name; from the cache, or fetched unless `offline`."""
     from huggingface_hub import hf_hub_download
 
     if not offline:
         check(name)
-    options = {"revision": revision, "local_files_only": offline, "force_download": again}
+    options = {"local_files_only": offline, "force_download": again}
     try:
-        return Path(hf_hub_download(repository, file, tqdm_class=_patient_bar(report), **options))
-    except Exception as error:  # the hub's library, its cache and httpx each raise exceptions of their own
-        raise unreachable(name, error) from error
+        return Path(hf_hub_download(repository, file, tqdm_class=report or bar(), **options))
+    except Exception as error:  # the hub's library raises exceptions of several libraries
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        if "local_files_only" in reason:  # the message names an option of huggingface_hub that users can't set here
+            reason = "they are not on this machine, and nothing is to be fetched"
+        raise _unreachable(name, reason) from error
 
 
-def unreachable(name: str, error: Exception) -> PlaygroundError:
-    reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-    if "local_files_only" in reason:  # the message names an option of huggingface_hub that users can't set here
-        reason = "they are not on this machine, and nothing is to be fetched"
+def _unreachable(name: str, reason: str) -> PlaygroundError:
     return PlaygroundError(
-        f"The weights of {name} could not be fetched ({reason}). "
+        f"The weights of {plain_name(name)} could not be fetched: {reason}. "
         f"Check the network, or fetch them once with `{PROGRAM} download {name}` where there is one."
     )
 
 
-def _patient_bar(report: type | None) -> type:
-    """The class of a progress bar that raises as soon as twice the file's size has arrived. If a connection always
-    breaks at the same place, the hub's library would retry for ever."""
-    arrived_bytes: float = 0
-
-    class Patient(report or bar()):  # type: ignore[misc]
-        def update(self, n: float | None = 1) -> bool | None:
-            nonlocal arrived_bytes
-            arrived_bytes += max(0, n or 0)
-            if self.total and arrived_bytes > 2 * self.total:
-                raise ConnectionError("the connection breaks off again and again")
-            return super().update(n)
-
-    return Patient
-
-
-# Progress is shown as a bar in a terminal, and as a line from time to time in a log.
-
-
-LINE_SECONDS = 10.0  # seconds between two lines
-
-
-class ProgressLines(tqdm):
-    """Prints a line every ten seconds. In a log, a progress bar would print hundreds of lines."""
+class _Lines(tqdm):
+    """A line from time to time. In a log, a progress bar would print hundreds of lines."""
 
     def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options | {"mininterval": LINE_SECONDS, "miniters": 1, "leave": True})
+        super().__init__(*arguments, **options | {"mininterval": LINE_SECONDS, "miniters": 1})
 
     def display(self, *_, **__) -> None:
-        progress = f"{100 * self.n / self.total:.0f} %" if self.total else f"{self.n:,.0f}"
-        if self.n:
-            self.fp.write(f"{self.desc.rstrip(': ') or 'done'}: {progress}\n")
+        print(self, file=self.fp)
 
 
 def bar() -> type[tqdm]:
-    return tqdm if sys.stderr.isatty() else ProgressLines
+    return tqdm if sys.stderr.isatty() else _Lines

@@ -151,8 +151,7 @@ def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
 def refuse_adapters(names: Iterable[str]) -> None:
     if name := next((name for name in names if ".lora_" in name or ".modules_to_save." in name), None):
         raise PlaygroundError(
-            f"Adapters lie beside the weights here ({name:.60}): give playground.load what model.merge_and_unload() "
-            "returns, or save that."
+            f"Adapters lie beside the weights here ({name:.60}): give or save what model.merge_and_unload() returns."
         )
 
 

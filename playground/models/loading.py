@@ -17,30 +17,10 @@ import torch
 from torch import nn
 
 from playground.errors import PlaygroundError, warn
-from playground.models import (
-    architecture,
-    borrowed,
-    checking,
-    hub,
-    layouts,
-    model_file,
-    timm_models,
-    weights_file,
-    zoo,
-)
-from playground.models.given import OPTION_NAMES, GivenOptions
+from playground.models import architecture, borrowed, checking, hub, layouts, model_file, timm_models, weights_file, zoo
+from playground.models.given import Options, read_options
 from playground.models.model_file import PICKLED_WEIGHTS
-from playground.models.names import OWN_PREFIX
-from playground.models.source import (
-    LoadArguments,
-    Source,
-    assumed_facts,
-    build,
-    notice,
-    on_device,
-    remember,
-    with_options,
-)
+from playground.models.source import Source, assumed_facts, build, notice, on_device, remember, with_options
 from playground.models.timm_models import WEIGHTS_FILE
 from playground.vit import Config, VisionTransformer, parts
 from playground.vit_parts import plainly, why_not_weights
@@ -51,39 +31,28 @@ from playground.vit_parts import plainly, why_not_weights
 def source_of(model: nn.Module) -> Source:
     """The Source of a model in memory. Mean and deviation are reported as assumed, because a model of these libraries
     states the values of the published weights, even if it was trained with others."""
-    layouts.refuse_adapters(model.state_dict())
     model = _vit_in(model)
-    state, library, name = model.state_dict(), type(model).__module__.partition(".")[0], type(model).__name__
-    if _is_vit_of_timm(model):
-        if timm_models.why_not(model):
-            raise PlaygroundError(timm_models.refusal(model))
-        _refuse_weights(model)
-        name = timm_models.name_of(model)
-        config = timm_models.read_config(model, name)
-    elif layouts.is_hugging_face(state) or layouts.is_torchvision(state):
-        _refuse_weights(model)
-        config = _read_config(model, state)
-    elif library == "timm":
-        raise PlaygroundError(timm_models.refusal(model))
-    elif library == "transformers":
-        raise PlaygroundError(
-            f"This {name} can't be shown: of transformers, ViT, DeiT, DINOv2, DINOv3 and the image towers of CLIP and "
-            "SigLIP can."
-        )
-    else:
-        raise PlaygroundError(
-            f"playground.load takes a model's name, a file, a folder, or a Vision Transformer of timm, transformers or "
-            f"torchvision, or a module that holds one; given was {name}."
-        )
-    tensors = {key: x.clone() if x.is_inference() else x.detach() for key, x in layouts.our_weights(state).items()}
-    unstated = tuple(assumption for assumption in assumed_facts(config) if assumption.word in ("mean", "std"))
-    difference = layouts.OWN_HEAD_REASON if layouts.has_own_head(state) else ""
-    return Source(name, config, lambda: tensors, f"This {name}", assumed=unstated, readout_difference=difference)
-
-
-def _refuse_weights(model: nn.Module) -> None:
+    state, library, name = model.state_dict(), _library(model), type(model).__name__
+    layouts.refuse_adapters(state)
     if why := why_not_weights(model):
         raise PlaygroundError(why)
+    if not library and not type(model).__module__.startswith("timm."):
+        raise PlaygroundError(
+            "playground.load takes a model's name, a file, a folder, a Vision Transformer of timm or torchvision, the "
+            "ViT, DeiT, DINOv2, DINOv3, CLIP or SigLIP of transformers, or a module that holds one; given was "
+            f"{name}."
+        )
+    if library in ("transformers", "torchvision"):
+        config = _read_config(model, state)
+    elif timm_models.why_not(model):
+        raise PlaygroundError(timm_models.refusal(model))
+    else:
+        name = timm_models.name_of(model)
+        config = timm_models.read_config(model, name)
+    tensors = {key: x.clone() if x.is_inference() else x.detach() for key, x in layouts.our_weights(state).items()}
+    unstated = assumed_facts(config, ("num_heads", "act_layer", "global_pool"))
+    difference = layouts.OWN_HEAD_REASON if layouts.has_own_head(state) else ""
+    return Source(name, config, lambda: tensors, f"This {name}", assumed=unstated, readout_difference=difference)
 
 
 def _read_config(model: Any, state: dict[str, Any]) -> Config:
@@ -93,41 +62,32 @@ def _read_config(model: Any, state: dict[str, Any]) -> Config:
         description = {"num_attention_heads": heads, "image_size": model.image_size}
     else:
         description = model.config.to_dict()
-
-    def describe() -> Config:
+    with model_file.about(f"This {type(model).__name__}"):
         weights = layouts.our_weights(state)
-        return architecture.shown(architecture.family_config(state, weights, description, {}), weights, description)
-
-    return model_file.checked_config(f"This {type(model).__name__}", describe)
+        start = architecture.family_config(state, weights, description, {}, {})
+        return architecture.shown(start, weights, description, {})
 
 
 def _vit_in(model: nn.Module) -> nn.Module:
     """The model itself if it is a ViT, else the only ViT inside it, such as its `backbone`. In the second case the
     answer of the larger model is not shown."""
-    if _is_vit(model) or type(model).__module__.startswith("transformers."):
-        return model
-    vits = [module for module in model.modules() if _is_vit(module)]
-    outermost = [vit for vit in vits if not any(vit is not other and vit in set(other.modules()) for other in vits)]
-    if len(outermost) > 1:
-        raise PlaygroundError(
-            f"This {type(model).__name__} holds {len(outermost)} Vision Transformers: give one of them to "
-            "playground.load."
-        )
-    return outermost[0] if outermost else model
+    vits: dict[str, nn.Module] = {"": model} if _library(model) else {}
+    for name, module in {} if vits else model.named_modules():
+        if _library(module) and not any(name.startswith(f"{outer}.") for outer in vits):
+            vits[name] = module
+    if len(vits) > 1:
+        raise PlaygroundError(f"This {type(model).__name__} holds {len(vits)} Vision Transformers: give one of them.")
+    return next(iter(vits.values()), model)
 
 
-def _is_vit_of_timm(model: nn.Module) -> bool:
-    return all(hasattr(model, name) for name in ("patch_embed", "blocks", "pretrained_cfg"))
-
-
-def _is_vit(model: nn.Module) -> bool:
-    is_of_torchvision = all(hasattr(model, name) for name in ("conv_proj", "encoder", "class_token"))
+def _library(model: nn.Module) -> str:
+    """The library whose Vision Transformer this is, as far as its parts tell; "" if it is none."""
+    if all(hasattr(model, name) for name in ("patch_embed", "blocks", "pretrained_cfg")):
+        return "timm"
+    if all(hasattr(model, name) for name in ("conv_proj", "encoder", "class_token")):
+        return "torchvision"
     is_of_transformers = type(model).__module__.startswith("transformers.") and hasattr(model, "config")
-    return (
-        _is_vit_of_timm(model)
-        or is_of_torchvision
-        or (is_of_transformers and layouts.is_hugging_face(model.state_dict()))
-    )
+    return "transformers" if is_of_transformers and layouts.is_hugging_face(model.state_dict()) else ""
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
@@ -138,7 +98,7 @@ def unwrapped(model: nn.Module) -> nn.Module:
 
 
 HUB_PREFIX, FOLDER_PREFIX = "hf-hub:", "local-dir:"  # prefixes of names, as timm writes them
-REPOSITORY_PATTERN = re.compile(r"\w[\w.-]*/[\w.-]+(@[\w.-]+)?", re.ASCII)
+REPOSITORY_PATTERN = re.compile(r"\w[\w.-]*/[\w.-]+", re.ASCII)
 OUR_NAMES = {"facebook/dinov2-small": "dinov2-small"}  # repository -> our name for the same weights
 
 
@@ -178,15 +138,12 @@ def load(
     >>> playground.load("ViT-S/16", seed=1).config.heads
     6
     """
-    given_options = GivenOptions.read({word: value for word, value in locals().items() if word in OPTION_NAMES})
+    options = read_options(locals())
     if isinstance(model, nn.Module):
-        vit = _from_object(model, pretrained, weights, device, given_options)
+        vit = _from_object(model, pretrained, weights, device, options)
     else:
-        source = resolve(model, pretrained, weights, offline, given_options)
-        vit = on_device(build(source, seed), device)
-        loadable_again = not seed and (pretrained or weights is not None)
-        weights_path = None if weights is None else os.fspath(weights)
-        remember(vit, LoadArguments(os.fspath(model), weights_path, source.given_options) if loadable_again else None)
+        vit = on_device(build(resolve(model, pretrained, weights, offline, options), seed), device)
+        remember(vit, model, weights, options, loads_again=not seed and (pretrained or weights is not None))
     if message := notice(vit):
         warn(message)
     return vit
@@ -197,43 +154,23 @@ def resolve(
     pretrained: bool,
     weights: str | os.PathLike[str] | None,
     offline: bool,
-    given_options: GivenOptions,
+    options: Options,
 ) -> Source:
     """The Source of a model."""
     if not isinstance(model, str | os.PathLike):
-        raise PlaygroundError(
-            f"load takes a model's name, such as 'dinov2-small', a file, a folder or a model; given was "
-            f"{type(model).__name__}."
-        )
-    name = _app_model_file(os.fspath(model))
+        raise PlaygroundError(f"load takes a name, a file, a folder or a model; given was {type(model).__name__}.")
+    name = os.fspath(model)
     path = _path(name)
     if name and (path.is_dir() or name.startswith(FOLDER_PREFIX)):
-        source = model_file.from_file(_file_of(path), given_options)
+        source = model_file.from_file(_file_of(path), options)
     elif path.suffix == ".safetensors" or weights_file.is_pickled(path):
-        source = model_file.from_file(path, given_options)
+        source = model_file.from_file(path, options)
     elif repository(name):
-        source = _from_hub(name.removeprefix(HUB_PREFIX), pretrained, offline, given_options)
+        source = _from_hub(name.removeprefix(HUB_PREFIX), pretrained, offline, options)
     else:
         source = zoo.resolve(name, pretrained and weights is None, offline)
-        source = source if weights is not None else with_options(source, given_options)
-    return source if weights is None else model_file.with_weights(source, Path(weights), given_options)
-
-
-def _app_model_file(name: str) -> str:
-    """The file of a model that the app calls own/NAME, since the app prints commands with it; else the name itself."""
-    folder = os.environ.get("PLAYGROUND_MODELS_DIR")
-    if not name.startswith(OWN_PREFIX) or Path(name).exists():
-        return name
-    if not folder:
-        raise PlaygroundError(
-            f"{name} is a model file in a server's folder: let PLAYGROUND_MODELS_DIR name the folder, or name the file."
-        )
-    files = model_file.in_folder(folder)
-    if name.removeprefix(OWN_PREFIX) not in files:
-        raise PlaygroundError(
-            f"{folder} (PLAYGROUND_MODELS_DIR) has no model file called {name.removeprefix(OWN_PREFIX)}."
-        )
-    return str(files[name.removeprefix(OWN_PREFIX)])
+        source = source if weights is not None else with_options(source, options)
+    return source if weights is None else model_file.with_weights(source, Path(weights), options)
 
 
 def repository(name: str) -> bool:
@@ -242,18 +179,16 @@ def repository(name: str) -> bool:
 
 
 def _from_object(
-    model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, given_options: GivenOptions
+    model: nn.Module, pretrained: bool, weights: object, device: str | torch.device | None, options: Options
 ) -> VisionTransformer:
     if not pretrained or weights is not None:
         raise PlaygroundError("A model that is given itself has weights: leave pretrained= and weights= out.")
     model = unwrapped(model)
     if not isinstance(model, VisionTransformer):
-        their_model, model = _vit_in(model), build(with_options(source_of(model), given_options)).eval()
+        their_model, model = _vit_in(model), build(with_options(source_of(model), options)).eval()
         model.no_answer = _compared(their_model, model) or model.no_answer
-    elif given_options.words:
-        raise PlaygroundError(
-            f"{given_options.words[0]}= is said where a model is loaded, and this one is loaded already."
-        )
+    elif options:
+        raise PlaygroundError(f"{min(options)}= is said where a model is loaded, and this one is loaded already.")
     if why := why_not_weights(model):
         raise PlaygroundError(why)
     return model if device is None else on_device(model, device)
@@ -272,19 +207,17 @@ def _compared(their_model: nn.Module, our_model: VisionTransformer) -> str:
 
 def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> str:
     """Compares our model with `their_model` at its own grid and at another one: raises if tokens differ."""
-    c, (rows, columns) = our_model.config, our_model.native_grid
+    rows, columns = our_model.native_grid
     no_answer = ""
     for grid in ((rows, columns), (rows + 1, max(1, columns // 2))):
-        size = grid[0] * c.patch_size, grid[1] * c.patch_size
+        size = grid[0] * our_model.config.patch_size, grid[1] * our_model.config.patch_size
         try:
             check = checking.check(our_model, their_model, checking.noise(size))
         except PlaygroundError:  # it needs more than a picture, such as a text, or takes pictures of its own size alone
             break
         if check.parts is not None:
-            raise PlaygroundError(
-                f"This {our_model.name} can't be shown, for our pass is another one at {grid[0]} × {grid[1]} patches: "
-                f"{check}."
-            )
+            difference = f"our pass is another one at {grid[0]} × {grid[1]} patches: {check}"
+            raise PlaygroundError(f"This {our_model.name} can't be shown, for {difference}.")
         no_answer = no_answer or (f"this model's own answer is another one ({check})" if check.differs else "")
     return no_answer
 
@@ -300,10 +233,7 @@ def _path(name: str) -> Path:
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # an impossible name, or a folder that may not be read
-        reason = getattr(error, "strerror", None) or error
-        raise PlaygroundError(
-            f"There is no model called {name[:60]!r}: as a file it can't be read ({reason})."
-        ) from None
+        raise PlaygroundError(f"There is no model called {name[:60]!r} ({str(error)[:40]}).") from None
     return path
 
 
@@ -311,54 +241,43 @@ def _file_of(folder: Path) -> Path:
     """The file of weights in a folder, or the index of several files."""
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
-    indices = list(folder.glob(f"*{weights_file.INDEX}"))
-    for files in ([folder / WEIGHTS_FILE], [folder / PICKLED_WEIGHTS], indices):
-        if len(files) == 1 and files[0].is_file():
+    names = (WEIGHTS_FILE, PICKLED_WEIGHTS, f"*{weights_file.INDEX}", "*.safetensors")
+    for name in (*names, *(f"*{suffix}" for suffix in weights_file.PICKLED)):
+        if len(files := list(folder.glob(name))) == 1:
             return files[0]
-    if list(folder.glob("*.index.json")):
-        raise PlaygroundError(
-            f"The weights in {folder} lie in several pickled files: save them as safetensors, by "
-            "model.save_pretrained(folder)."
-        )
-    files = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", *weights_file.PICKLED))
-    if len(files) != 1:
-        advice = f"; give one of its files: {', '.join(file.name for file in files[:5])}" if files else ""
-        raise PlaygroundError(f"{folder} holds no {WEIGHTS_FILE} and no {PICKLED_WEIGHTS}{advice}.")
-    return files[0]
+    raise PlaygroundError(f"{folder} holds no {WEIGHTS_FILE} and no {PICKLED_WEIGHTS}: name the file of weights.")
 
 
 # The hub --------------------------------------------------------------------------------------------------------------
 
 
-def _from_hub(repository: str, pretrained: bool, offline: bool, given_options: GivenOptions) -> Source:
+def _from_hub(repository: str, pretrained: bool, offline: bool, options: Options) -> Source:
     """The Source of a repository on the hub: for a timm model by its name, else from the fetched files in the hub's
     cache."""
     account, _, name = repository.partition("/")
     if account == "timm":
-        return with_options(zoo.resolve(name.split("@")[0], pretrained, offline), given_options)
+        return with_options(zoo.resolve(name, pretrained, offline), options)
     if not pretrained:
         raise PlaygroundError(f"{repository} is a repository of weights: pretrained=False would leave nothing of it.")
-    file = borrowed.hub_weights(repository.split("@")[0]) if "@" not in repository else None
+    file = borrowed.hub_weights(repository)
     if file is None and repository in OUR_NAMES and borrowed.is_here(OUR_NAMES[repository]):
-        source = with_options(zoo.resolve(OUR_NAMES[repository]), given_options)
+        source = with_options(zoo.resolve(OUR_NAMES[repository]), options)
         source = replace(source, config=replace(source.config, stretching="plain"))  # as `transformers` does
     else:
         file = file or _fetch(repository, offline or borrowed.asked_offline())
-        source = model_file.from_file(file, given_options)
+        source = model_file.from_file(file, options)
     return replace(source, name=repository)
 
 
 def _fetch(repository: str, offline: bool) -> Path:
-    name, _, revision = repository.partition("@")
-    refusals = []
-    for file in (WEIGHTS_FILE, PICKLED_WEIGHTS):
+    try:
+        path = hub.fetch(repository, WEIGHTS_FILE, repository, offline=offline)
+    except PlaygroundError as refusal:
         try:
-            path = hub.fetch(name, file, repository, revision=revision or None, offline=offline)
-        except PlaygroundError as refusal:
-            refusals.append(refusal)
-            continue
-        for config_name in ("config.json", "preprocessor_config.json"):
-            with suppress(PlaygroundError):  # a repository may lack one of these files
-                hub.fetch(name, config_name, repository, revision=revision or None, offline=offline)
-        return path
-    raise refusals[0]
+            path = hub.fetch(repository, PICKLED_WEIGHTS, repository, offline=offline)
+        except PlaygroundError:
+            raise refusal from None
+    for name in ("config.json", "preprocessor_config.json"):
+        with suppress(PlaygroundError):  # a repository may lack one of these files
+            hub.fetch(repository, name, repository, offline=offline)
+    return path

@@ -7,20 +7,29 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
 from playground.models import architecture, layouts, timm_models, weights_file
-from playground.models.given import NO_OPTIONS, GivenOptions, json_of
-from playground.models.source import Source, assumed_facts, check_fit, pool_difference, with_options
+from playground.models.given import Options, json_of, read_options
+from playground.models.source import (
+    Source,
+    assumed_facts,
+    check_fit,
+    checked,
+    meta_model,
+    pool_difference,
+    with_options,
+)
 from playground.models.timm_models import WEIGHTS_FILE
-from playground.vit import PAPER, Config, VisionTransformer, parts
+from playground.vit import Config, VisionTransformer, parts
 
 LONGEST_NAME = 80
 MOST_TOLD_HEADS = 4096  # most heads that a file may list as told where to look
@@ -73,108 +82,104 @@ def name_of(file: Path) -> str:
 # The Source of a file -------------------------------------------------------------------------------------------------
 
 
-def from_file(path: Path, given: GivenOptions = NO_OPTIONS) -> Source:
+def from_file(path: Path, given: Options | None = None) -> Source:
     """The Source of a file of weights. Its architecture is in the file if this playground wrote it, in config.json and
     preprocessor_config.json beside it if `transformers` or timm's save_for_hf did, or the layout of Meta and
     torchvision tells it."""
-    metadata, arrays, read = _opened(path)
-    if "config" in metadata:
-        return with_options(_source_in_metadata(path, metadata, arrays, read), given)
+    opened = _opened(path)
+    if "config" in opened.metadata:
+        return with_options(_source_in_metadata(path, opened), given or {})
     description = json_of(path.parent / "config.json")
-    name = None if layouts.is_hugging_face(arrays) else description.get("architecture") or metadata.get("arch")
-    if isinstance(name, str):
-        base = timm_models.timm_config(name)
-    elif architecture.family(arrays):
-        base = None
-    else:
-        layouts.refuse_adapters(arrays)
+    name = None
+    if not layouts.is_hugging_face(opened.shapes):
+        name = description.get("architecture") or opened.metadata.get("arch")
+    if not isinstance(name, str) and not architecture.family(opened.shapes):
+        layouts.refuse_adapters(opened.shapes)
         raise PlaygroundError(
             f"{path} does not say what it is weights of: load(NAME, weights={str(path)!r}), or --model NAME "
-            f"--weights {path}, says it{_name_hint(arrays)}."
+            f"--weights {path}, says it."
         )
-    return _described(name_of(path), base, path, arrays, read, description, given)
+    base = timm_models.timm_config(name) if isinstance(name, str) else None
+    return _described(name_of(path), base, path, opened, description, given or {})
 
 
-def with_weights(base: Source, path: Path, given: GivenOptions) -> Source:
+def with_weights(base: Source, path: Path, given: Options) -> Source:
     """A named model with weights from a file, and with the changes that the weights show (fewer layers, other labels
     …). A config.json beside it counts if it names the same architecture."""
-    metadata, arrays, read = _opened(path)
-    if "config" in metadata:  # this playground's own file, which states everything
-        with torch.device("meta"):
-            check_fit(VisionTransformer(base.config), arrays, str(path))
-        return with_options(replace(_source_in_metadata(path, metadata, arrays, read), name=base.name), given)
+    opened = _opened(path)
+    if "config" in opened.metadata:  # this playground's own file, which states everything
+        check_fit(meta_model(base), opened.shapes, str(path))
+        return with_options(replace(_source_in_metadata(path, opened), name=base.name), given)
     description = json_of(path.parent / "config.json")
-    facts = architecture.FAMILIES.get(architecture.family(arrays) or "", {})
+    facts = architecture.FAMILIES.get(architecture.family(opened.shapes) or "", {})
     config = replace(base.config, stretching=facts.get("stretching", base.config.stretching))
     is_described = description.get("architecture") == base.name.split(".")[0]
-    return _described(base.name, config, path, arrays, read, description if is_described else {}, given)
+    return _described(base.name, config, path, opened, description if is_described else {}, given)
 
 
-def _opened(path: Path) -> tuple[dict[str, str], State, Callable[[], State]]:
-    """(metadata, shapes, a function that reads the weights), all under the file's own names."""
+class _Opened(NamedTuple):
+    """A file of weights, all under the file's own names."""
+
+    metadata: dict[str, str]
+    shapes: State
+    read: Callable[[], State]
+
+
+def _opened(path: Path) -> _Opened:
     if weights_file.is_pickled(path):
         metadata, state = weights_file.read_pickled(path)
-        return metadata, state, lambda: state
-    return *weights_file.outline(path), lambda: weights_file.read_weights(path)
+        return _Opened(metadata, state, lambda: state)
+    return _Opened(*weights_file.outline(path), lambda: weights_file.read_weights(path))
 
 
 def _described(
-    name: str, base: Config | None, path: Path, arrays: State, read: Callable[[], State],
-    description: dict[str, Any], given: GivenOptions,
-) -> Source:  # fmt: skip
+    name: str, base: Config | None, path: Path, opened: _Opened, description: dict[str, Any], given: Options
+) -> Source:
     """The Source of the weights in a file. `base`: the architecture by its name; None: the family of the file's layout
     tells it."""
-    given = given.with_defaults(GivenOptions.from_json_beside(path))
     pixels = json_of(path.parent / "preprocessor_config.json") if base is None else {}
-    options, weights = given, arrays
-
-    def describe() -> Config:
-        nonlocal options, weights
-        weights = layouts.our_weights(arrays)
-        if base is not None:
-            options = given.with_defaults(architecture.stated_options(description))
-            return architecture.shown(base, weights, description, options)
-        heads = {"num_attention_heads": given.num_heads} if given.num_heads else {}
-        start = architecture.family_config(arrays, weights, {**description, **heads}, pixels)
-        return architecture.shown(start, weights, description, options)
-
-    config = checked_config(str(path), describe)
-    stated_words = {*options.words, *(("num_heads",) if config.qk_norm else ())}
-    if base is None and layouts.is_hugging_face(arrays):
-        stated_words |= architecture.stated_words(description, pixels)
-    elif description:
-        stated_words |= {"num_heads", "act_layer"}
-    difference = pool_difference(options.global_pool) if config.classes else ""
-    return with_options(
-        Source(
-            name, config, lambda: layouts.our_weights(read()), str(path), weights,
-            assumed_facts(config, stated_words),
-            layouts.OWN_HEAD_REASON if layouts.has_own_head(arrays) else difference, file=path,
-        ),
-        given,
+    beside = path.with_suffix(".json")
+    with about(str(beside)):
+        given = read_options(json_of(beside)) | given
+    with about(str(path)):
+        weights = layouts.our_weights(opened.shapes)
+        options = architecture.stated_options(description, pixels) | given
+        start = base or architecture.family_config(opened.shapes, weights, description, pixels, options)
+        config = checked(dataclasses.asdict(architecture.shown(start, weights, description, options)))
+    known = set(options) | ({"num_heads"} if config.qk_norm else set())
+    has_kind = description.get("architecture") or description.get("model_type")  # has what the description leaves out
+    for word, key in (("num_heads", "num_attention_heads"), ("act_layer", "hidden_act")):
+        known |= {word} if has_kind or description.get(key) else set()
+    known |= {"global_pool"} if base is None and layouts.is_hugging_face(opened.shapes) else set()
+    own_head = layouts.OWN_HEAD_REASON if layouts.has_own_head(opened.shapes) else ""
+    difference = pool_difference(options.get("global_pool")) if config.classes else ""
+    return Source(
+        name, config, lambda: layouts.our_weights(opened.read()), str(path), weights, assumed_facts(config, known),
+        own_head or difference, file=path,
     )  # fmt: skip
 
 
-def checked_config(what: str, describe: Callable[[], Config]) -> Config:
-    """The Config that `describe` returns; a PlaygroundError about `what` if it is impossible."""
+@contextmanager
+def about(what: str) -> Iterator[None]:
+    """Puts what an error is about before its reason."""
     try:
-        return architecture.checked(dataclasses.asdict(describe()))
+        yield
     except PlaygroundError as error:
         raise PlaygroundError(f"{what} can't be loaded: {str(error).rstrip('.')}.") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, ZeroDivisionError, RuntimeError) as error:
         raise PlaygroundError(f"The architecture of {what} can't be told: {error}.") from None
 
 
-def _source_in_metadata(path: Path, metadata: dict[str, str], arrays: State, read: Callable[[], State]) -> Source:
+def _source_in_metadata(path: Path, opened: _Opened) -> Source:
     try:
-        config = architecture.checked(json.loads(metadata["config"]))
-        heads = _guided_heads(metadata.get("told", "[]"))
-        with torch.device("meta"):
-            VisionTransformer(config)
+        config = checked(json.loads(opened.metadata["config"]))
+        heads = _guided_heads(opened.metadata.get("told", "[]"))
+        name = opened.metadata.get("name", path.stem)[:LONGEST_NAME]
+        source = Source(name, config, opened.read, str(path), opened.shapes, told_heads=heads)
+        meta_model(source)
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RuntimeError, RecursionError) as error:
         raise PlaygroundError(f"The architecture that {path} describes can't be built: {error}.") from None
-    name = metadata.get("name", path.stem)[:LONGEST_NAME]
-    return Source(name, config, read, str(path), arrays, told_heads=heads)
+    return source
 
 
 def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:
@@ -185,13 +190,3 @@ def _guided_heads(text: str) -> tuple[parts.GuidedHead, ...]:
     if len(entries) > MOST_TOLD_HEADS or not fit:
         raise ValueError("its list of heads that were told where to look is damaged")
     return entries
-
-
-def _name_hint(arrays: State) -> str:
-    """A hint for an error: a timm name whose architecture the shapes fit."""
-    patch_matrix = arrays.get("patch_embed.proj.weight")
-    if patch_matrix is None or patch_matrix.dim() != 4:
-        return ""
-    size_names = {"Ti": "tiny", "S": "small", "B": "base", "L": "large", "H": "huge"}
-    sizes = [size_names[letter] for letter, shape in PAPER.items() if shape["width"] == patch_matrix.shape[0]]
-    return f". By its shapes NAME may be vit_{sizes[0]}_patch{patch_matrix.shape[2]}_224" if sizes else ""

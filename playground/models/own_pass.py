@@ -4,6 +4,7 @@ queries, keys and what is added to their scores are taken where it asks torch fo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 
 from playground.errors import PlaygroundError
 from playground.models import timm_models
+from playground.models.checking import evaluation_mode
 from playground.vit import QKV
 from playground.vit_parts import lengths_after
 
@@ -56,18 +58,12 @@ def prefix(model: Any) -> tuple[str, ...]:
 
 def attention_calls(model: Any, pixels: Tensor) -> tuple[Tensor, list[Call]]:
     """(logits, what each layer asked torch's attention for). Raises PlaygroundError where layers ask otherwise."""
-    rows, columns = model.patch_embed.grid_size
-    training_modules = [module for module in model.modules() if module.training]
-    model.eval()
     try:
-        with torch.no_grad(), _Attentions() as attentions:
+        with evaluation_mode(model), torch.no_grad(), _Attentions() as attentions:
             logits = model(pixels.to(next(model.parameters())))
     except (RuntimeError, ValueError, AssertionError) as error:
         raise PlaygroundError(f"{type(model).__name__} can't be run on these pixels: {error!s:.200}") from None
-    finally:
-        for module in training_modules:
-            module.training = True
-    tokens = model.num_prefix_tokens + rows * columns
+    tokens = model.num_prefix_tokens + math.prod(model.patch_embed.grid_size)
     calls = [call for call in attentions.calls if call[0][0].shape[2] == tokens]  # a pool asks with one query
     if len(calls) != len(model.blocks):
         raise PlaygroundError(timm_models.refusal(model))

@@ -4,20 +4,56 @@ Callers pass the Source on, so that no Source is made twice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+import dataclasses
+import os
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.models.given import NO_OPTIONS, POOL_WORDS, GivenOptions
+from playground.models.given import BOUNDS, POOL_WORDS, Options, check, config_fields
 from playground.vit import Config, VisionTransformer, parts
 
-CONFIG_FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer": "activation", "global_pool": "pool"}
+
+@dataclass(frozen=True)
+class Source:
+    name: str
+    config: Config
+    weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights, under our names; None: random ones
+    where: str = ""  # where the weights are, for messages
+    shapes: dict[str, Tensor] | None = None  # the weights' shapes, if known before the weights are read
+    assumed: tuple[parts.Assumption, ...] = ()
+    readout_difference: str = ""  # how the classifier's input differs from ours, as the end of a sentence
+    told_heads: tuple[parts.GuidedHead, ...] = ()
+    file: Path | None = None  # the weights' file, if the user gave one
+
+
+def checked(entries: Any) -> Config:
+    """The Config that a file describes. Raises ValueError with the reason if the Config is impossible: the file may
+    come from anybody."""
+    if not isinstance(entries, dict):
+        raise ValueError("it is no list of names and values")
+    defaults = {field.name: field.default for field in dataclasses.fields(Config)}
+    if unknown := sorted(name for name, value in entries.items() if value and name not in defaults):
+        raise ValueError(f"there is no {unknown[0]!r}")
+    known = {name: value for name, value in entries.items() if name in defaults}  # what is unknown here is off there
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+    for name, value in fields.items():
+        if name in BOUNDS:
+            check(name, value)
+        elif type(value) is not bool:
+            raise ValueError(f"{name} is true or false, not {value!r:.60}")
+    config = Config(**fields)
+    if config.labels and len(config.labels) != config.classes:
+        raise ValueError(f"{len(config.labels)} labels stand there for {config.classes} classes")
+    if any(side % config.patch_size for side in config.image_size):
+        raise ValueError(f"patches of {config.patch_size} pixels don't fill {config.image_size}")
+    return config
 
 
 # Facts that are not stated anywhere -----------------------------------------------------------------------------------
@@ -25,34 +61,40 @@ CONFIG_FIELDS = {"mean": "mean", "std": "std", "num_heads": "heads", "act_layer"
 
 def assumed_facts(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
     """The facts that must be assumed because a file of weights lacks them. Facts in `known_words` are left out."""
-    assumptions = [
-        parts.Assumption("mean", f"mean {colours_text(config.mean)}"),
-        parts.Assumption("std", f"std {colours_text(config.std)}"),
-        parts.Assumption("num_heads", f"{config.heads} heads of {config.width // config.heads}"),
-        parts.Assumption("act_layer", f"the activation {config.activation}"),
-    ]
+    values = {
+        "mean": f"mean {' '.join(f'{number:.6g}' for number in config.mean)}",
+        "std": f"std {' '.join(f'{number:.6g}' for number in config.std)}",
+        "num_heads": f"{config.heads} heads of {config.width // config.heads}",
+        "act_layer": f"the activation {config.activation}",
+    }
     if config.classes and config.pool in POOL_WORDS and not config.dist_token:
-        assumptions.append(parts.Assumption("global_pool", f"{POOL_WORDS[config.pool]} read out"))
-    return tuple(assumption for assumption in assumptions if assumption.word not in known_words)
+        values["global_pool"] = f"{POOL_WORDS[config.pool]} read out"
+    return tuple(parts.Assumption(word, value) for word, value in values.items() if word not in known_words)
 
 
-def colours_text(colours: Sequence[float]) -> str:
-    return " ".join(f"{number:.6g}" for number in colours)
-
-
-def pool_difference(pool: object) -> str:
-    if pool in (None, "", "token", "avg", "map"):
+def pool_difference(pool: str | None) -> str:
+    if pool in (None, "token", "avg", "map"):
         return ""
     return f"they are read out by {pool!r:.30}, which the playground's ViT does not compute"
+
+
+def with_options(source: Source, options: Options) -> Source:
+    """The Source with the options that a user gave."""
+    return replace(
+        source,
+        config=replace(source.config, **config_fields(options)),
+        assumed=tuple(assumption for assumption in source.assumed if assumption.word not in options),
+        readout_difference=pool_difference(options.get("global_pool")) or source.readout_difference,
+    )
 
 
 def why_no_answer(source: Source) -> str:
     """Why labels may be wrong: the pooling or the activation is only assumed. "" if labels can be trusted."""
     if source.readout_difference or not source.config.classes:
         return source.readout_difference
-    used_options = {"act_layer": source.config.activation, "global_pool": source.config.pool}
-    assumed_options = {assumption.word for assumption in source.assumed}
-    unstated = {option: value for option, value in used_options.items() if option in assumed_options}
+    assumed_words = {assumption.word for assumption in source.assumed}
+    used = {"act_layer": source.config.activation, "global_pool": source.config.pool}
+    unstated = {word: value for word, value in used.items() if word in assumed_words}
     if not unstated:
         return ""
     example = ", ".join(f"{word}={value!r}" for word, value in unstated.items())
@@ -65,45 +107,15 @@ def notice(vit: VisionTransformer) -> str:
     labels; "" if nothing was assumed."""
     sentences = []
     if vit.assumed:
-        values, words = (
-            [assumption.value for assumption in vit.assumed],
-            [f"{assumption.word}=" for assumption in vit.assumed],
-        )
-        sentences.append(f"Assumed of {vit.name}: {', '.join(values)}. {', '.join(words)} say otherwise.")
+        values = ", ".join(assumption.value for assumption in vit.assumed)
+        words = ", ".join(f"{assumption.word}=" for assumption in vit.assumed)
+        sentences.append(f"Assumed of {vit.name}: {values}. {words} say otherwise.")
     if vit.no_answer:
         sentences.append(f"Its rows are shown, its labels are not: {vit.no_answer}.")
     return " ".join(sentences)
 
 
 # The model ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Source:
-    name: str
-    config: Config
-    weights: Callable[[], dict[str, Tensor]] | None = None  # reads the weights, under our names; None: random ones
-    where: str = ""  # where the weights are, for messages
-    shapes: dict[str, Tensor] | None = None  # the weights' shapes, if known before the weights are read
-    assumed: tuple[parts.Assumption, ...] = ()
-    readout_difference: str = ""  # how the classifier's input differs from ours, as the end of a sentence
-    given_options: GivenOptions = NO_OPTIONS
-    told_heads: tuple[parts.GuidedHead, ...] = ()
-    file: Path | None = None  # the weights' file, if the user gave one
-
-
-def with_options(source: Source, given_options: GivenOptions) -> Source:
-    """The Source with the options that a user gave."""
-    fields = {CONFIG_FIELDS[word]: getattr(given_options, word) for word in given_options.words}
-    if fields.get("pool") not in POOL_WORDS:  # "map" is visible in the weights; with other kinds no labels are shown
-        fields.pop("pool", None)
-    return replace(
-        source,
-        config=replace(source.config, **fields),
-        assumed=tuple(assumption for assumption in source.assumed if assumption.word not in given_options.words),
-        readout_difference=pool_difference(given_options.global_pool) or source.readout_difference,
-        given_options=given_options.with_defaults(source.given_options),
-    )
 
 
 def meta_model(source: Source) -> VisionTransformer:
@@ -130,10 +142,8 @@ def on_device(vit: VisionTransformer, device: str | torch.device | None) -> Visi
     try:
         return vit.eval().to(best_device() if device is None else device)
     except (RuntimeError, AssertionError, TypeError) as error:
-        first_line = str(error).splitlines()[0]
-        raise PlaygroundError(
-            f"{vit.name} can't be put on the device {device!r} ({first_line}); leave it out, or say 'cpu'."
-        ) from None
+        reason = str(error).splitlines()[0]
+        raise PlaygroundError(f"{vit.name} can't be put on the device {device!r} ({reason}): say 'cpu'.") from None
 
 
 def best_device() -> str:
@@ -150,19 +160,17 @@ def fill(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
 
 def check_fit(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> None:
     """Raises a PlaygroundError that names the weights that don't fit the model."""
-    our_shapes = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
-    their_shapes = {key: tuple(value.shape) for key, value in state.items()}
-    misshapen = [key for key in our_shapes.keys() & their_shapes.keys() if our_shapes[key] != their_shapes[key]]
-    for wrong_names, verb in (
-        (sorted(our_shapes.keys() - their_shapes.keys()), "lacks"),
-        (sorted(their_shapes.keys() - our_shapes.keys()), "has, and the model has not,"),
-        ([f"{key} {their_shapes[key]} for {our_shapes[key]}" for key in sorted(misshapen)], "holds other shapes:"),
-    ):
-        if wrong_names:
-            rest_words = f" and {len(wrong_names) - 3} more" if len(wrong_names) > 3 else ""
-            raise PlaygroundError(
-                f"{where} doesn't fit this model: it {verb} {', '.join(wrong_names[:3])}{rest_words}."
-            )
+    ours = {key: tuple(value.shape) for key, value in vit.state_dict().items()}
+    theirs = {key: tuple(value.shape) for key, value in state.items()}
+    both = sorted(ours.keys() & theirs.keys())
+    for verb, names in {
+        "lacks": sorted(ours.keys() - theirs.keys()),
+        "has, and the model has not,": sorted(theirs.keys() - ours.keys()),
+        "holds other shapes:": [f"{key} {theirs[key]} for {ours[key]}" for key in both if ours[key] != theirs[key]],
+    }.items():
+        if names:
+            rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            raise PlaygroundError(f"{where} doesn't fit this model: it {verb} {', '.join(names[:3])}{rest}.")
 
 
 # The app prints commands that load a model again by the same arguments of `load`. A model whose weights were changed
@@ -170,18 +178,18 @@ def check_fit(vit: VisionTransformer, state: dict[str, Tensor], where: str) -> N
 
 
 class LoadArguments(NamedTuple):
-    """The arguments by which a command loads a model again."""
-
     model: str
     weights: str | None
-    given_options: GivenOptions
+    given_options: Options
 
 
 _loaded: WeakKeyDictionary[VisionTransformer, tuple[parts.WeightVersions, LoadArguments | None]] = WeakKeyDictionary()
 
 
-def remember(vit: VisionTransformer, arguments: LoadArguments | None) -> None:
-    _loaded[vit] = vit.weight_versions(), arguments
+def remember(vit: VisionTransformer, model: Any, weights: Any, options: Options, loads_again: bool) -> None:
+    """Remembers the arguments of `load`, and whether they give the same weights again."""
+    arguments = LoadArguments(os.fspath(model), None if weights is None else os.fspath(weights), options)
+    _loaded[vit] = vit.weight_versions(), arguments if loads_again else None
 
 
 def load_arguments(vit: VisionTransformer | None) -> LoadArguments | None:

@@ -7,13 +7,13 @@ Only the vector of a text, a few hundred numbers, is kept in memory, not the tow
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
 from playground.models import borrowed
+from playground.models.given import json_of
 
 if TYPE_CHECKING:  # the server checks for a tower before it imports torch
     from torch import Tensor
@@ -37,11 +37,8 @@ def tower_of(vit: VisionTransformer) -> Path | None:
 
 def tower_folder(file: Path) -> Path | None:
     """The folder of a weights file, if `transformers` saved both towers and a tokenizer there."""
-    try:
-        config = json.loads((file.parent / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    has_towers = isinstance(config, dict) and config.get("model_type") in ("clip", "siglip") and "text_config" in config
+    config = json_of(file.parent / "config.json")
+    has_towers = config.get("model_type") in ("clip", "siglip") and "text_config" in config
     return file.parent if has_towers and any((file.parent / name).is_file() for name in TOKENIZERS) else None
 
 
@@ -55,9 +52,7 @@ def twin_folder(name: str) -> Path | None:
 def direction(vit: VisionTransformer, text: str) -> Tensor:
     """(width,): the text's vector in the space shared by pictures and captions."""
     if not text.strip() or len(text) > LONGEST_TEXT:
-        raise PlaygroundError(
-            f"A text has 1 to {LONGEST_TEXT} letters, such as 'a cat'; given were {len(text.strip())}."
-        )
+        raise PlaygroundError(f"A text has 1 to {LONGEST_TEXT} letters; given were {len(text.strip())}.")
     folder = tower_of(vit)
     if folder is None:
         raise PlaygroundError(
@@ -74,20 +69,20 @@ def _text_vector(folder: Path, changed_at: int, text: str) -> Tensor:
     try:
         from transformers import AutoTokenizer, CLIPModel, SiglipModel
     except ImportError:
-        raise PlaygroundError(
-            "A text is read by the library `transformers`: pip install 'attention-playground[text]'."
-        ) from None
+        advice = "pip install 'attention-playground[text]'"
+        raise PlaygroundError(f"A text is read by the library `transformers`: {advice}.") from None
     options = {"local_files_only": True, "trust_remote_code": False}
-    is_clip = json.loads((folder / "config.json").read_text(encoding="utf-8"))["model_type"] == "clip"
+    kind, padding = CLIPModel, False  # as CLIP and SigLIP were trained
+    if json_of(folder / "config.json").get("model_type") == "siglip":
+        kind, padding = SiglipModel, "max_length"
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-        towers = (CLIPModel if is_clip else SiglipModel).from_pretrained(folder, use_safetensors=True, **options).eval()
+        towers = kind.from_pretrained(folder, use_safetensors=True, **options).eval()
         max_length = towers.config.text_config.max_position_embeddings
-        padding = False if is_clip else "max_length"  # as CLIP and SigLIP were trained
         tokens = tokenizer(text, truncation=True, max_length=max_length, padding=padding, return_tensors="pt")
         with torch.no_grad():
             features = towers.get_text_features(input_ids=tokens["input_ids"])
     except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
-        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
+        first_line = (str(error).splitlines() or [type(error).__name__])[0]
         raise PlaygroundError(f"The text tower of {folder.name} can't be read: {first_line}") from None
     return (features if isinstance(features, torch.Tensor) else features.pooler_output)[0].float()

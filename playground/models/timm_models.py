@@ -7,6 +7,7 @@ a model of timm is asked for.
 from __future__ import annotations
 
 import difflib
+import heapq
 import re
 from functools import cache
 from pathlib import Path
@@ -53,9 +54,8 @@ def timm_config(name: str) -> Config:
         model = timm.create_model(name)
     if reason := why_not(model):
         own_pass = "; playground.trace(the timm model, a picture) runs it by itself" * hasattr(model, "blocks")
-        raise PlaygroundError(
-            f"{name} can't be loaded: {reason}{own_pass}. The nearest that can is {_nearest_that_loads(name)}."
-        )
+        nearest = f"The nearest that can is {_nearest_that_loads(name)}"
+        raise PlaygroundError(f"{name} can't be loaded: {reason}{own_pass}. {nearest}.")
     return read_config(model, name)
 
 
@@ -64,60 +64,56 @@ def check_name(name: str) -> None:
 
     architecture = name.split(".")[0]
     if not re.fullmatch(r"\w+(\.\w+)?", name, re.ASCII) or not timm.is_model(architecture):
-        raise PlaygroundError(
-            f"There is no model called {name!r}; the nearest that loads is {_nearest_that_loads(name)}."
-        )
+        nearest = _nearest_that_loads(name)
+        raise PlaygroundError(f"There is no model called {name!r}; the nearest that loads is {nearest}.")
     tags = timm.list_models(f"{architecture}.*", pretrained=True)
     if "." in name and name not in tags:
         published = ", ".join(tags) or "none at all"
-        raise PlaygroundError(
-            f"{architecture} has no weights called {name.split('.')[1]!r}; published are {published}."
-        )
+        raise PlaygroundError(f"There are no weights called {name}; published are {published}.")
 
 
 def why_not(model: Any) -> str | None:
     """Why our VisionTransformer can't compute this timm model; None if it can."""
-    class_name = type(model).__name__
-    if class_name not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
-        if "NaFlex" in class_name:
-            return "its patches come in any order, with their places beside them (NaFlex)"
-        if any("Window" in type(module).__name__ for module in model.modules()):
-            return "it attends within windows, so that no row goes over the whole picture"
-        return f"it is a {class_name}, not a plain Vision Transformer"
-    if type(model.patch_embed).__name__ != "PatchEmbed":
-        return "a convolutional network stands before its patches"
-    block, rope = model.blocks[0], getattr(model, "rope", None)
-    if type(block).__name__ not in ("Block", "EvaBlock"):
-        return f"its layers are {type(block).__name__}, not one attention followed by one MLP"
-    if rope is not None and type(rope).__name__ != "RotaryEmbeddingDinoV3":
-        return "it turns queries and keys in another way than DINOv3"
-    if type(block.attn).__name__ not in ("Attention", "EvaAttention", "AttentionRope"):
-        return f"its attention is {type(block.attn).__name__}, not softmax(q·kᵀ/√d_k)·v"
-    if block.attn.qkv is None:
+    kind = type(model).__name__
+    if any("Window" in type(module).__name__ for module in model.modules()):
+        return "it attends within windows, so that no row goes over the whole picture"
+    if kind not in ("VisionTransformer", "VisionTransformerDistilled", "Eva"):
+        return f"it is a {kind}, not a plain Vision Transformer"
+    block = model.blocks[0]
+    attention: Any = getattr(block, "attn", None)
+    mlp: Any = getattr(block, "mlp", None)
+    for part, module, kinds in (
+        ("patches are cut by", model.patch_embed, ("PatchEmbed",)),
+        ("layers are", block, ("Block", "EvaBlock")),
+        ("positions are", getattr(model, "rope", None), ("NoneType", "RotaryEmbeddingDinoV3")),
+        ("attention is", attention, ("Attention", "EvaAttention", "AttentionRope")),
+        ("attention has a norm,", getattr(attention, "norm", None), ("NoneType", "Identity")),
+        ("attention has a gate,", getattr(attention, "gate", None), ("NoneType",)),
+        ("norms are", getattr(block, "norm1", None), ("LayerNorm",)),
+        ("norms are", getattr(block, "norm2", None), ("LayerNorm",)),
+        ("MLP has a norm,", getattr(mlp, "norm", None), ("Identity",)),
+    ):
+        if type(module).__name__ not in kinds:
+            return f"its {part} {type(module).__name__}, which the playground's ViT does not compute"
+    if attention.qkv is None:
         return "its queries, keys and values have matrices of their own"
-    attention_norm = getattr(block.attn, "norm", None)
-    if getattr(block.attn, "gate", None) is not None or not isinstance(attention_norm, torch.nn.Identity | None):
-        return "it gates or normalises what its attention answers"
-    if not all(isinstance(norm, torch.nn.LayerNorm) for norm in (block.norm1, block.norm2)):
-        return "its norms are not LayerNorm"
-    if getattr(block.attn, "num_kv_heads", block.attn.num_heads) != block.attn.num_heads:
+    if getattr(attention, "num_kv_heads", attention.num_heads) != attention.num_heads:
         return "several of its heads share keys and values"
-    if not isinstance(block.mlp.norm, torch.nn.Identity) or _activation(block.mlp) is None:
-        return "its MLP has a norm or an activation that no published plain ViT has"
-    if block.attn.proj.in_features != model.embed_dim:
+    if attention.proj.in_features != model.embed_dim:
         return "its heads together are not as wide as its tokens"
-    if model.global_pool == "" and not model.num_classes:
+    if _activation(mlp) is None:
+        return f"its activation is {type(mlp.act).__name__}, which the playground's ViT does not compute"
+    pools_prefix = getattr(model, "pool_include_prefix", False) or (kind == "Eva" and model.num_prefix_tokens)
+    pools = ("token", "avg") if pools_prefix else ("token", "avg", "map")
+    if model.global_pool in pools or (model.global_pool == "" and not model.num_classes):
         return None  # without pooling, all tokens are the output
-    pools_prefix = getattr(model, "pool_include_prefix", False) or (class_name == "Eva" and model.num_prefix_tokens)
-    if model.global_pool not in ("token", "avg", "map") or (model.global_pool == "map" and pools_prefix):
-        return f"it pools its tokens by {model.global_pool!r}"
-    return None
+    return f"it pools its tokens by {model.global_pool!r}"
 
 
 def refusal(model: Any) -> str:
     """The sentence for a model that can't be shown, with a model to take instead."""
-    architecture = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
-    nearest = _nearest_that_loads(architecture)
+    name = (getattr(model, "pretrained_cfg", None) or {}).get("architecture") or ""
+    nearest = _nearest_that_loads(name)
     return f"This {type(model).__name__} can't be shown: {why_not(model)}. Give a plain ViT, such as {nearest}."
 
 
@@ -156,7 +152,7 @@ def read_config(model: Any, name: str) -> Config:
         interpolation=data["interpolation"],
         labels=_labels(model, name),
     )
-    return architecture.shown(base, layouts.our_weights(model.state_dict()))
+    return architecture.shown(base, layouts.our_weights(model.state_dict()), {}, {})
 
 
 def _positions(model: Any) -> str:
@@ -187,25 +183,27 @@ def hub_file(name: str, offline: bool, report: type | None = None) -> Path:
     if source is None or not source.hf_hub_id or source.hf_hub_filename:
         raise PlaygroundError(
             f"The weights of {name} are not on the hub as safetensors, and files in other formats are not read: they "
-            "can run code. Choose another model."
+            f"can run code. Choose another model; load({name!r}, pretrained=False) gives random weights."
         )
     repository = source.hf_hub_id.split("@")[0]
-    fetch_again = not offline and borrowed.is_damaged(repository)
-    is_here = not fetch_again and borrowed.hub_weights(repository) is not None
-    return hub.fetch(repository, WEIGHTS_FILE, name, offline=offline or is_here, again=fetch_again, report=report)
+    if file := borrowed.hub_weights(repository):
+        return file
+    again = not offline and bool(borrowed.hub_files(repository))  # what is there is damaged
+    return hub.fetch(repository, WEIGHTS_FILE, name, offline=offline, again=again, report=report)
 
 
 def fetch(name: str, offline: bool) -> dict[str, Tensor]:
     """The published weights, from the cache or the hub, under the names that timm's own loader gives them."""
     import timm
 
-    if not timm.list_models(f"{name.split('.')[0]}.*", pretrained=True):
-        raise PlaygroundError(f"{name} has no published weights; load({name!r}, pretrained=False) gives random ones.")
     options = {"file": str(hub_file(name, offline)), "custom_load": False}
     try:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
     except Exception as error:  # several libraries raise exceptions of their own
-        raise hub.unreachable(name, error) from error
+        raise PlaygroundError(f"timm can't read the weights of {name} ({error!s:.200}).") from error
+
+
+# Names ----------------------------------------------------------------------------------------------------------------
 
 
 def _nearest_that_loads(name: str) -> str:
@@ -213,18 +211,19 @@ def _nearest_that_loads(name: str) -> str:
     (the usual and small ones first), else one with a similar name, else a common plain ViT."""
     import timm
 
-    timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
-    paper_names = [f"ViT-{size}/16" for size in PAPER]
-    names = [*SHIPPED_MODELS, "untrained", "dinov2-small", *paper_names, *dict.fromkeys(timm_names)]
     typed = name.split(".")[0].lower()
     words = _words(typed)
-    similar = [candidate for candidate in names if words and words <= _words(candidate)]
-    similar.sort(key=lambda candidate: -difflib.SequenceMatcher(None, typed, candidate.lower()).ratio())
-    similar.sort(
-        key=lambda candidate: (candidate != USUAL_MODEL, *(size not in _words(candidate) for size in ("small", "base")))
-    )
-    similar += difflib.get_close_matches(typed, names, 20, cutoff=0.7)
-    return next((candidate for candidate in similar[:40] if loads(candidate)), USUAL_MODEL)
+
+    def score(candidate: str) -> float:
+        likeness, its_words = difflib.SequenceMatcher(None, typed, candidate.lower()).ratio(), _words(candidate)
+        if not words or not words <= its_words:
+            return likeness
+        return likeness + 8 + 4 * (candidate == USUAL_MODEL) + 2 * ("small" in its_words) + ("base" in its_words)
+
+    timm_names = [model_name for module in PLAIN_MODULES for model_name in timm.list_models(module=module)]
+    names = [*SHIPPED_MODELS, "untrained", "dinov2-small", *(f"ViT-{size}/16" for size in PAPER), *timm_names]
+    ranked = heapq.nlargest(40, names, score)
+    return next((candidate for candidate in ranked if score(candidate) > 0.7 and loads(candidate)), USUAL_MODEL)
 
 
 def _words(name: str) -> set[str]:
@@ -237,7 +236,7 @@ def loads(name: str) -> bool:
     of milliseconds each."""
     import timm
 
-    if name in SHIPPED_MODELS or name in ("untrained", "dinov2-small") or name.startswith("ViT-"):
-        return True
+    if not timm.is_model(name):
+        return True  # our own
     with torch.device("meta"):
         return why_not(timm.create_model(name)) is None

@@ -10,31 +10,17 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import torch
-
 from playground.assets import SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, layouts, model_file, timm_models
-from playground.models.source import Source, build, on_device
+from playground.models.source import Source
 from playground.models.timm_models import DINOV2_SMALL
 from playground.models.weights_file import read_weights
-from playground.vit import PAPER, Config, VisionTransformer
+from playground.vit import PAPER, Config
 
 UNTRAINED_CONFIG = Config(
     image_size=(112, 112), patch_size=8, depth=6, width=192, mlp_width=768, heads=6, registers=4, classes=0
 )
-
-
-def load(
-    name: str,
-    *,
-    pretrained: bool = True,
-    device: str | torch.device | None = None,
-    seed: int = 0,
-    offline: bool = False,
-) -> VisionTransformer:
-    """Loads the ViT of this name, in evaluation mode."""
-    return on_device(build(resolve(name, pretrained, offline), seed), device)
 
 
 def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source:
@@ -44,10 +30,7 @@ def resolve(name: str, pretrained: bool = True, offline: bool = False) -> Source
         return Source(name, UNTRAINED_CONFIG)
     if file := SHIPPED_MODELS.get(name):
         if not file.is_file():
-            raise PlaygroundError(
-                f"This copy has no model {name}: assets/{file.name} is not there. Get the file again, or load another "
-                "model."
-            )
+            raise PlaygroundError(f"This copy has no model {name}: assets/{file.name} is not there; get it again.")
         return replace(model_file.from_file(file), name=name)
     if paper_match := re.fullmatch(r"ViT-(Ti|S|B|L|H)/(\d+)", name):
         return Source(name, paper_config(name, paper_match[1], int(paper_match[2])))

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from _thread import start_new_thread
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from functools import wraps
 from urllib.parse import quote
@@ -80,6 +80,16 @@ async def answer(request: Request, work: Callable[[], Response]) -> Response:
     except asyncio.CancelledError:
         asker.has_left = True
         raise
+
+
+def answered(endpoint: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """Makes a route of a function that runs in a thread."""
+
+    @wraps(endpoint)
+    async def run(request: Request) -> Response:
+        return await answer(request, lambda: endpoint(request))
+
+    return run
 
 
 def _response_of(asker: queue.Asker, work: Callable[[], Response]) -> Response:

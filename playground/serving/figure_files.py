@@ -4,9 +4,8 @@ on demand."""
 from __future__ import annotations
 
 import logging
-import tempfile
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from hashlib import sha256
@@ -26,7 +25,7 @@ from playground.version import __version__
 
 MEDIA_TYPES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html; charset=utf-8",
-    "webp": "image/webp", "npz": "application/octet-stream", "csv": "text/csv; charset=utf-8",
+    "npz": "application/octet-stream", "csv": "text/csv; charset=utf-8",
     "json": "application/json",
 }  # fmt: skip
 TABLE_KINDS = ("npz", "csv", "json")
@@ -45,12 +44,13 @@ def file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -
 
 
 def _data(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
+    from playground.figures import files
+
     start_time = time.perf_counter()
-    if kind == "html":
-        data = _interactive_file(subject, spec, person)
-    else:
-        make = _number_file if kind in TABLE_KINDS else _picture_file
-        data = make(subject, spec, kind, person)
+    trace, arguments = _traces(subject, spec, person)
+    typed_spec = figure_words.as_typed(interactive_spec(spec) if kind == "html" else spec)
+    with queue.drawing():
+        data = files.data(name(spec, kind), typed_spec, trace, subject.picture.image, **arguments)
     log.info("file kind=%s ms=%.0f", kind, (time.perf_counter() - start_time) * 1e3)
     return data
 
@@ -61,8 +61,7 @@ def name(spec: Spec, kind: str) -> str:
 
 def digest(subject: FigureSubject, spec: Spec, kind: str) -> str:
     """A digest of everything that the file depends on."""
-    pairs = (_grid_cells(subject, spec) or subject.pairs) if layouts.of(spec).of_pictures else ()
-    digests = [chosen.digest(*pair) for pair in pairs]
+    digests = [chosen.digest(*pair) for pair in _grid_cells(subject, spec) or subject.pairs]
     return sha256(repr((digests, spec, kind, __version__)).encode()).hexdigest()[:16]
 
 
@@ -73,57 +72,17 @@ def _cached_result(subject: FigureSubject, person: Person | None, result_key: tu
     return worked.cached_result(picture, setup, person and person.results, (*result_key, pair_keys), make)
 
 
-def _picture_file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
-    from playground import figures
-    from playground.figures import files
-
-    trace, arguments = _traces(subject, spec, person)
-    spec, image = figure_words.as_typed(spec), subject.picture.image if layouts.of(spec).of_pictures else None
-    with queue.turns(queue.figures()) as give_way:
-        if spec.sweep:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / name(spec, kind)
-                figures.animate(path, spec, trace, image, lambda steps: _giving_way(steps, give_way), **arguments)
-                return path.read_bytes()
-        drawing = figures.draw(spec, trace, image, **arguments) if trace else figures.draw(spec)
-        return files.file_bytes(drawing, kind, name(spec, kind))
-
-
-def _giving_way(steps: Iterable, give_way: Callable[[], None]) -> Iterator:
-    for step in steps:
-        give_way()
-        yield step
-
-
-def _number_file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
-    from playground.figures.files import numbers_file
-
-    trace, arguments = _traces(subject, spec, person)
-    with queue.drawing():
-        image = subject.picture.image if layouts.of(spec).of_pictures else None
-        return numbers_file(f".{kind}", figure_words.as_typed(spec), trace, image, **arguments)
-
-
-def _interactive_file(subject: FigureSubject, spec: Spec, person: Person | None) -> bytes:
-    from playground.figures import html
-
-    trace, _ = _traces(subject, spec, person)
-    with queue.drawing():  # matplotlib draws the still picture in the file
-        return html.page(figure_words.as_typed(interactive_spec(spec)), trace, subject.picture.image).encode()
-
-
 def size_sentence(subject: FigureSubject, spec: Spec, person: Person | None) -> str:
-    """The size of the interactive file, and what eight-bit rounding changes."""
+    """The size of the interactive file."""
     from playground.figures import html
 
-    def measure_size() -> tuple[int, str]:
+    def measure_size() -> int:
         trace, _ = _traces(subject, spec, person)
         with queue.drawing():
-            return html.size(spec, trace, subject.picture.image), html.rounding_note(spec, trace)
+            return len(html.page(spec, trace, subject.picture.image).encode())
 
-    size, rounding_loss = _cached_result(subject, person, ("alive", spec), measure_size)
-    sentence = f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
-    return f"{sentence} With {rounding_loss}." if rounding_loss else sentence
+    size = _cached_result(subject, person, ("alive", spec), measure_size)
+    return f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
 
 
 def interactive_spec(spec: Spec) -> Spec:
@@ -142,8 +101,6 @@ def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
     """(the trace, the figure's keyword arguments). Traces come from caches if they are there."""
     from playground.figures import request
 
-    if not layouts.of(spec).of_pictures:
-        return None, {}
     cache = person and person.traces
     if cells := _grid_cells(subject, spec):
         trace, arguments = _grid_traces(cells, subject, spec, cache)

@@ -15,7 +15,6 @@ from playground.figures import command_line, layouts
 from playground.figures.drawing.spec import POOLINGS, Spec, query_words, read_query
 from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, as_in_address
 from playground.figures.drawing.ways import FIRST_WAY
-from playground.figures.layouts import Layout
 from playground.figures.layouts.compare import NOTHING_TO_COMPARE
 from playground.serving import chosen, models, own_models, traces
 from playground.serving.answering import Refused
@@ -36,9 +35,8 @@ HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # value of the word 
 SCREEN_WORDS = tuple(choice.key for choice in VIEW_CHOICES if not choice.field)
 # words of the view that an interactive figure has and a drawn one has not
 INTERACTIVE_WORDS = tuple(key for key in SCREEN_WORDS if key not in ("beside", "curtain"))
-SWEEP_TITLES = {"layers": "through the layers", "scale": "the scale taken away"}
 LONGEST_VALUE = 200  # most characters of a word's value
-MOST_DOTS, MOST_MOVING_DOTS = 5000, 1920  # most dots across: in a still; in an animation, whose frames take memory
+MOST_DOTS = 5000  # most dots across
 FIELD_DEFAULTS = {field.name: field.default for field in fields(Spec)}
 VIEW_CHOICES = {choice.key: choice for choice in VIEW_CHOICES}
 WORD_OF_FIELD = {choice.field: choice.key for choice in FIGURE_CHOICES}  # field of Spec -> word of the address
@@ -85,19 +83,13 @@ def _check(spec: Spec, kind: str) -> None:
         from playground.figures import html
 
         return html.check(spec)
-    if spec.sweep and kind != "webp":
-        raise Refused("A sweep is made as a .webp: ask for figure.webp, or leave sweep out.")
-    if kind == "webp" and not spec.sweep:
-        raise Refused("A .webp moves: add sweep=layers or sweep=scale, or ask for figure.png.")
-    if spec.sweep and spec.sweep not in SWEEP_TITLES:
-        raise Refused(f"What moves here goes through {' or '.join(SWEEP_TITLES)}; the command makes other sweeps.")
     layout = layouts.of(spec)
     layout.check(spec)
-    width_dots, limit = spec.paper.width * spec.dots, MOST_MOVING_DOTS if spec.sweep else MOST_DOTS
-    if width_dots > limit:
+    width_dots = spec.paper.width * spec.dots
+    if width_dots > MOST_DOTS:
         raise Refused(
-            f"This would be {width_dots:,.0f} dots across, and this server draws {limit:,} at most: the command makes "
-            "larger ones on your own machine."
+            f"This would be {width_dots:,.0f} dots across, and this server draws {MOST_DOTS:,} at most: the command "
+            "makes larger ones on your own machine."
         )
     if layout.compares and spec.other_image is None and spec.other_model is None:
         raise Refused(f"{NOTHING_TO_COMPARE[:-1]}: with=sample:NAME or with=model:NAME.")
@@ -142,9 +134,7 @@ def _field_value(name: str, text: str) -> object:
 
 def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
     """The Spec of what a view shows."""
-    layout_record = _layout(layout)
-    if not layout_record.of_pictures:
-        return Spec(layout=layout, **look)
+    layout_record = layouts.of(Spec(layout=layout))
     if not {"layer", "head"} & view.keys():
         view = {**view, **chosen.opening_view(subject.picture.sample_name, subject.setup)}
     compares = layout_record.compares or Spec(cut=view.get("cut", "")).takes_another
@@ -172,10 +162,6 @@ def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "
         **(_compared_names(subject) if compares and subject.compared is not None else {}),
         **look,
     )
-
-
-def _layout(name: str) -> Layout:
-    return layouts.of(Spec(layout=name))
 
 
 def _compared_names(subject: FigureSubject) -> dict[str, str | None]:
@@ -218,7 +204,7 @@ def _name(picture: Picture) -> str:
 def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
     layout = layouts.of(spec)
-    words = address_words(subject, layout.compares or spec.takes_another) if layout.of_pictures else {}
+    words = address_words(subject, layout.compares or spec.takes_another)
     omitted = set() if kind == "html" else command_line.needless(spec)
     for name in (*WORD_OF_FIELD, *LOOK_FIELDS):
         value = getattr(spec, name)

@@ -5,7 +5,6 @@ torch is imported when a model is first loaded, so that the first picture does n
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import re
@@ -16,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from playground.assets import BUNDLED_MODEL, OFFERS, SHIPPED_MODELS
+from playground.assets import BUNDLED_MODEL, SHIPPED_MODELS
 from playground.errors import PlaygroundError
-from playground.models import borrowed, hub
+from playground.models import borrowed, catalogue, hub
 from playground.models.names import plain_name, training_pictures
 from playground.serving import effort, own_models, queue, settings
 from playground.serving.cache import MB, Cache
@@ -41,10 +40,7 @@ PHOTOGRAPH_MODEL = "dinov2-small"  # the model for photographs
 PATCH_AND_INPUT = {  # patch size and input size of the models that are shown before torch is imported
     "bundled": (8, (112, 112)),
     "bundled-taught": (8, (112, 112)),
-    PHOTOGRAPH_MODEL: (
-        14,
-        (392, 392),
-    ),  # 28 × 28 patches: crisp, and three times as fast as the 37 × 37 of its training
+    PHOTOGRAPH_MODEL: (14, (392, 392)),  # 28 × 28 patches: crisp, three times as fast as the 37 × 37 of its training
 }
 
 log = logging.getLogger("playground")
@@ -133,8 +129,6 @@ def fetch(name: str, report: type | None = None) -> None:
 
 
 def _fetch(name: str, report: type | None) -> None:
-    from playground.models import catalogue
-
     offline = settings.now().offline
     if name not in borrowed.GROUPS:
         check_name(name)
@@ -209,7 +203,7 @@ def details(name: str) -> list[int]:
 def check_offered(name: str) -> None:
     """Raises if the operator can't offer a model of this name. Imports torch for a model that is not in our list."""
     check_name(name)
-    if name not in OUR_MODELS and name not in _offer_table():
+    if name not in OUR_MODELS and name not in catalogue.short_list():
         _check_size(name, _resolve(name, offline=True))
 
 
@@ -223,12 +217,7 @@ def default() -> str:
 def offers() -> dict[str, dict]:
     """timm's models on offer, each with the facts that people read before a download."""
     names = settings.now().models
-    return _offer_table() if names is None else {name: _offer_table().get(name, {}) for name in names}
-
-
-@cache
-def _offer_table() -> dict[str, dict]:
-    return json.loads(OFFERS.read_text(encoding="utf-8"))
+    return catalogue.short_list() if names is None else {name: catalogue.short_list().get(name, {}) for name in names}
 
 
 @dataclass(frozen=True)
@@ -250,30 +239,25 @@ class Card:
         return self.here and self.megabytes <= QUICK_MB
 
 
+def _card(
+    name: str, good_for: str, megabytes: float = 0, licence: str = "MIT", suits: str | None = None, assumed: str = ""
+) -> Card:
+    suits, licence = training_pictures(name) if suits is None else suits, licence.replace("apache", "Apache")
+    return Card(name, plain_name(name), good_for, suits, round(megabytes), licence, is_here(name), assumed)
+
+
 def cards() -> list[Card]:
     """All models on offer; those on this machine come first."""
-    our_cards = [
-        Card(
-            name, plain_name(name), good_for, training_pictures(name) if name in SHIPPED_MODELS else "", 0, "MIT", True
-        )
-        for name, good_for in OUR_MODELS.items()
-        if name not in SHIPPED_MODELS or SHIPPED_MODELS[name].exists()
-    ]
-    timm_cards = [
-        Card(
-            name, plain_name(name), fact.get("good_for", ""), training_pictures(name), fact.get("megabytes", 0),
-            fact.get("licence", "").replace("apache", "Apache"), is_here(name),
-        )
-        for name, fact in offers().items()
-    ]  # fmt: skip
-    own_cards = [
-        Card(
-            name, plain_name(name), "of this server's own", "", round(own_models.megabytes(file)), "", True,
-            assumption_line(name),
-        )
+    all_cards = [
+        _card(name, "of this server's own", own_models.megabytes(file), "", "", assumption_line(name))
         for name, file in own_models.files().items()
-    ]  # fmt: skip
-    return sorted([*own_cards, *timm_cards, *our_cards], key=lambda card: (not card.here, card.name == "untrained"))
+    ]
+    for name, fact in offers().items():
+        all_cards.append(_card(name, fact.get("good_for", ""), fact.get("megabytes", 0), fact.get("licence", "")))
+    for name, good_for in OUR_MODELS.items():
+        if name not in SHIPPED_MODELS or SHIPPED_MODELS[name].exists():
+            all_cards.append(_card(name, good_for, suits=None if name in SHIPPED_MODELS else ""))
+    return sorted(all_cards, key=lambda card: (not card.here, card.name == "untrained"))
 
 
 def search(text: str, limit: int = 12) -> list[Card]:
@@ -284,42 +268,28 @@ def search(text: str, limit: int = 12) -> list[Card]:
     names = [
         n for n in timm_models.matching_names("*") if all(word in f"{n} {plain_name(n)}".lower() for word in words)
     ]
-    cards_found = []
+    cards_found: list[Card] = []
     for name in sorted(names, key=lambda name: (not is_here(name), len(name))):
         if len(cards_found) == limit:
             break
         queue.current().raise_if_left()  # raises if the person has left or typed another letter
         if card := _timm_card(name):  # None for a timm model that can't be loaded
-            size = round(card.megabytes)
-            cards_found.append(
-                Card(
-                    name,
-                    plain_name(name),
-                    card.good_for,
-                    training_pictures(name),
-                    size,
-                    card.licence.replace("apache", "Apache"),
-                    is_here(name),
-                )
-            )
+            cards_found.append(_card(name, card.good_for, card.megabytes, card.licence))
     return cards_found
 
 
 @cache
 def _timm_card(name: str):
     """timm's description of a model, cached: building the network without weights takes tenths of a second."""
-    from playground.models import catalogue
-
     return catalogue.card(name)
 
 
 def megabytes(name: str) -> int:
     """The size of a model's download in megabytes; 0 if unknown."""
     if name in borrowed.GROUPS:
-        return round(
-            sum(borrowed.PACKAGE_BYTES[package] for package in {t.package for t in borrowed.GROUPS[name]}) / 1e6
-        )
-    return _offer_table().get(name, {}).get("megabytes", 0)
+        packages = {item.package for item in borrowed.GROUPS[name]}
+        return round(sum(borrowed.PACKAGE_BYTES[package] for package in packages) / 1e6)
+    return catalogue.short_list().get(name, {}).get("megabytes", 0)
 
 
 def fetched_with(name: str) -> tuple[str, ...]:
@@ -341,7 +311,7 @@ def is_here(name: str) -> bool:
         return name in own_models.files()
     if name in borrowed.GROUPS and borrowed.is_here(name):
         return True
-    return borrowed.hub_weights(_offer_table().get(name, {}).get("hub", f"timm/{name}")) is not None
+    return borrowed.hub_weights(catalogue.short_list().get(name, {}).get("hub", f"timm/{name}")) is not None
 
 
 def naming_model() -> str | None:

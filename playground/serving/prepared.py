@@ -234,7 +234,7 @@ def _write(path: Path, data: bytes) -> None:
 
 def write_packs(folder: Path = PACKS) -> None:
     """Writes the pack that ships: the layer at which the first picture opens."""
-    from playground.models.zoo import load
+    from playground.models.loading import load
 
     vit = load("bundled", device="cpu")
     folder.mkdir(parents=True, exist_ok=True)

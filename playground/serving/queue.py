@@ -13,7 +13,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
 
@@ -264,25 +264,22 @@ def decoding(seconds: float) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def turns(queue: Queue | None = None) -> Iterator[Callable[[], None]]:
+def turns() -> Iterator[Callable[[], None]]:
     """Turns for long work that a page waits for: `with queue.turns() as give_way: …`. Between its pieces the work calls
     `give_way()`, which lets other people's work run, and raises if the asker has left."""
     asker, turn, slice_start = current(), ExitStack(), 0.0
-    turn_queue, long_place = queue, nullcontext()
-    if turn_queue is None:
-        turn_queue, long_place = passes(), _long_queue().take()
 
     def begin() -> None:
         nonlocal slice_start
         turn.close()
-        turn.enter_context(turn_queue.take())
+        turn.enter_context(passes().take())
         slice_start = time.monotonic()
 
     def give_way() -> None:
         asker.raise_if_left()
-        if time.monotonic() - slice_start >= SLICE_SECONDS and turn_queue.waiting_count:
+        if time.monotonic() - slice_start >= SLICE_SECONDS and passes().waiting_count:
             begin()
 
-    with long_place, turn:
+    with _long_queue().take(), turn:
         begin()
         yield give_way

@@ -220,7 +220,7 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     ),  # and the lesson's settings
     "GET /api/teach": (),
     "GET /api/teach/people": (),
-    "GET /api/teach/{name}-{paper}.pdf": (),
+    "GET /api/teach/sheets/{name}.html": (),
     "POST /api/teach/slides.html": (*chosen.PAGE_PATTERNS, *figure_words.VIEW_CHOICES, "scenes"),
     "GET /healthz": (),
     "GET /readyz": (),

@@ -10,18 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.pack import pack
-from playground.serving import chosen, effort, queue, traces, worked
+from playground.serving import chosen, effort, queue, traces
 from playground.serving.answering import Refused
-from playground.serving.people import Person
-from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
-from playground.serving.routes_traces import BINARY, LARGEST_FLOAT16, cache_of, matrix, part, place
-from playground.serving.traces import Setup
+from playground.serving.routes_traces import Asked, cache_of, matrix, part, place
 
 if TYPE_CHECKING:
     from playground.analysis import occlusion
@@ -36,51 +31,41 @@ MOST_LABELS = 1000
 LIKELIEST_COUNT = 3
 
 
-async def relevance(request: Request) -> Response:
+@part
+def relevance(asked: Asked) -> Response:
     """The relevance of each token for the answer, through all layers."""
-
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        trace = traces.trace(picture, setup, cache_of(person))
-        question = _question(request.query_params, trace)
-        effort.check(trace.vit, trace.grid, RELEVANCE_PASSES)
-        with queue.turns() as give_way:
-            return matrix(trace.relevance(**question, give_way=give_way).numpy()[None])
-
-    return await part(request, make)
+    trace = asked.trace()
+    question = _question(asked.words, trace)
+    effort.check(trace.vit, trace.grid, RELEVANCE_PASSES)
+    with queue.turns() as give_way:
+        return matrix(trace.relevance(**question, give_way=give_way).numpy()[None])
 
 
-async def labels(request: Request) -> Response:
+@part
+def labels(asked: Asked) -> Response:
     """[number, name, probability] of the model's labels, the likeliest first; an empty list without a classifier."""
-
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        trace = traces.trace(picture, setup, cache_of(person))
-        if trace.logits is None:
-            return JSONResponse({"labels": []})
-        c = trace.vit.config  # type: ignore[union-attr]
-        shares = c.shares(trace.logits).tolist()
-        label_numbers = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
-        return JSONResponse({"labels": [(i, _label_name(c, i), round(shares[i], 5)) for i in label_numbers]})
-
-    return await part(request, make)
+    trace = asked.trace()
+    if trace.logits is None:
+        return JSONResponse({"labels": []})
+    c = trace.vit.config  # type: ignore[union-attr]
+    shares = c.shares(trace.logits).tolist()
+    label_numbers = sorted(range(c.classes), key=lambda i: -shares[i])[:MOST_LABELS]
+    return JSONResponse({"labels": [(i, _label_name(c, i), round(shares[i], 5)) for i in label_numbers]})
 
 
-async def answers(request: Request) -> Response:
+@part
+def answers(asked: Asked) -> Response:
     """The logit lens. With `layer` and `label`: the label's probability for each token after that layer. With `query`:
     the likeliest labels of one token after each layer."""
-    words = request.query_params
-
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        trace = traces.trace(picture, setup, cache_of(person))
-        if "query" in words:
-            token = trace.token(place(words["query"]))
-            effort.check(trace.vit, trace.grid, trace.layers / 2)
-            with queue.turns() as give_way:
-                return JSONResponse({"layers": [_likeliest(trace, i, token, give_way) for i in range(trace.layers)]})
-        layer, label = chosen.number(words, "layer", trace.layers), _label(words, trace)
-        with queue.turn():
-            return matrix(trace.answers(layer)[:, label].numpy()[None])
-
-    return await part(request, make)
+    trace = asked.trace()
+    if "query" in asked.words:
+        token = trace.token(place(asked.words["query"]))
+        effort.check(trace.vit, trace.grid, trace.layers / 2)
+        with queue.turns() as give_way:
+            return JSONResponse({"layers": [_likeliest(trace, i, token, give_way) for i in range(trace.layers)]})
+    layer, label = chosen.number(asked.words, "layer", trace.layers), _label(asked.words, trace)
+    with queue.turn():
+        return matrix(trace.answers(layer)[:, label].numpy()[None])
 
 
 def _likeliest(trace: Trace, layer: int, token: int, give_way) -> list[tuple[str, float]]:
@@ -88,54 +73,44 @@ def _likeliest(trace: Trace, layer: int, token: int, give_way) -> list[tuple[str
     logits = trace.answers(layer)[token]
     likeliest = logits.topk(min(LIKELIEST_COUNT, len(logits)))
     c = trace.vit.config  # type: ignore[union-attr]
-    return [
-        (_label_name(c, i), round(p, 5))
-        for p, i in zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
-    ]
+    likeliest_pairs = zip(likeliest.values.tolist(), likeliest.indices.tolist(), strict=True)
+    return [(_label_name(c, i), round(p, 5)) for p, i in likeliest_pairs]
 
 
-async def text(request: Request) -> Response:
+@part
+def text(asked: Asked) -> Response:
     """The cosine of each token after a layer with a text."""
-    words = request.query_params
+    from playground.analysis.explain import likeness
+    from playground.models import text_tower
 
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        from playground.analysis.explain import likeness
-        from playground.models import text_tower
-
-        trace = traces.trace(picture, setup, cache_of(person))
-        layer = chosen.number(words, "layer", trace.layers)
-        with queue.turn():
-            text_direction = text_tower.direction(trace.vit, words.get("text", ""))  # type: ignore[arg-type]
-            return matrix(likeness(trace, text_direction, layer).numpy()[None])
-
-    return await part(request, make)
+    trace = asked.trace()
+    layer = chosen.number(asked.words, "layer", trace.layers)
+    with queue.turn():
+        text_direction = text_tower.direction(trace.vit, asked.words.get("text", ""))  # type: ignore[arg-type]
+        return matrix(likeness(trace, text_direction, layer).numpy()[None])
 
 
-async def patched(request: Request) -> Response:
+@part
+def patched(asked: Asked) -> Response:
     """Activation patching: replaces token `query` after `layer` by token `there` of the picture that `with` names.
     Returns how far each token's feature moves, and the labels."""
-    words = request.query_params
+    from playground.analysis import patching
 
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        from playground.analysis import patching
-
-        source = chosen.compared_pair(words, person)
-        if source is None or source[1].model != setup.model:
-            raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
-        trace = traces.trace(picture, setup, cache_of(person))
-        donor = traces.trace(*source, cache_of(person))
-        layer = chosen.number(words, "layer", trace.layers)
-        patches = {place(words.get("query", "")): place(words.get("there", ""))}
-        effort.check(trace.vit, trace.grid, PATCHING_PASSES)
-        with queue.turn():
-            patched_trace = patching.patch(trace, donor, patches, layer)
-        labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.changed_labels(trace.vit, patched_trace)]
-        response = _with_matrix(patched_trace.moved.numpy()[None], labels=labels)
-        if not source[0].is_sample:
-            response.headers.update(PRIVATE)
-        return response
-
-    return await part(request, make)
+    source = chosen.compared_pair(asked.words, asked.person)
+    if source is None or source[1].model != asked.setup.model:
+        raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
+    trace = asked.trace()
+    donor = traces.trace(*source, cache_of(asked.person))
+    layer = chosen.number(asked.words, "layer", trace.layers)
+    patches = {place(asked.words.get("query", "")): place(asked.words.get("there", ""))}
+    effort.check(trace.vit, trace.grid, PATCHING_PASSES)
+    with queue.turn():
+        patched_trace = patching.patch(trace, donor, patches, layer)
+    labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.changed_labels(trace.vit, patched_trace)]
+    response = matrix(patched_trace.moved.numpy()[None], labels=labels)
+    if not source[0].is_sample:
+        response.headers.update(PRIVATE)
+    return response
 
 
 # Occlusion ------------------------------------------------------------------------------------------------------------
@@ -152,62 +127,42 @@ class OcclusionResult:
     known_moves: tuple[list[bytes], list[float]]  # the blanked blocks, and how far each moved the answer
 
 
-async def occluded(request: Request) -> Response:
+@part
+def occluded(asked: Asked) -> Response:
     """Occlusion: how far the answer moves when patches are blanked, and how well relevance predicts this. A request
     with the next `step` continues the measurement with more passes."""
-    words = request.query_params
+    from playground.analysis import occlusion
 
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        from playground.analysis import occlusion
+    trace = asked.trace()
+    question, blanking = _question(asked.words, trace), asked.words.get("by", "mean")
+    if blanking not in occlusion.FILLINGS:
+        raise Refused(f"Patches are blanked by {', '.join(occlusion.FILLINGS)}; asked was {blanking[:20]!r}.")
+    effort.check(trace.vit, trace.grid, occlusion.BATCH_SIZE)
+    most_passes = _most_passes(trace, occlusion.passes_of(trace.grid))
+    steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
+    step = chosen.number(asked.words, "step", len(steps))
 
-        trace = traces.trace(picture, setup, cache_of(person))
-        question, blanking = _question(words, trace), words.get("by", "mean")
-        if blanking not in occlusion.FILLINGS:
-            raise Refused(f"Patches are blanked by {', '.join(occlusion.FILLINGS)}; asked was {blanking[:20]!r}.")
-        effort.check(trace.vit, trace.grid, occlusion.BATCH_SIZE)
-        most_passes = _most_passes(trace, occlusion.passes_of(trace.grid))
-        steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
-        step = chosen.number(words, "step", len(steps))
-        cache = worked.shared_results() if picture.is_sample else person.results  # type: ignore[union-attr]
+    def result_of(step: int) -> OcclusionResult:
+        return asked.kept(("occluded", *question.items(), blanking, steps[step]), lambda: run(step))
 
-        def result_of(step: int) -> OcclusionResult:
-            key = ("occluded", *question.items(), blanking, steps[step])
-            return worked.cached_result(picture, setup, cache, key, lambda: run(step))
+    def run(step: int) -> OcclusionResult:
+        history = result_of(step - 1).known_moves if step else ([], [])
+        with queue.turns() as give_way:
+            measurement = occlusion.Blanking(trace, occlusion.Target(**question), blanking, give_way)
+            measurement.known.update(zip(*history, strict=True))
+            *_, state = occlusion.occlusion(measurement, steps[step])
+        history = (list(measurement.known), list(measurement.known.values()))
+        numbers = state.map.flatten().numpy(), state.complete_side, np.array(state.moves)
+        return OcclusionResult(state.passes, *numbers, state.sides, state.answer_stays, history)
 
-        def run(step: int) -> OcclusionResult:
-            history = result_of(step - 1).known_moves if step else ([], [])
-            with queue.turns() as give_way:
-                measurement = occlusion.Blanking(trace, occlusion.Target(**question), blanking, give_way)
-                measurement.known.update(zip(*history, strict=True))
-                *_, state = occlusion.occlusion(measurement, steps[step])
-            history = (list(measurement.known), list(measurement.known.values()))
-            moves = np.array(state.moves)
-            return OcclusionResult(
-                state.passes,
-                state.map.flatten().numpy(),
-                state.complete_side,
-                moves,
-                state.sides,
-                state.answer_stays,
-                history,
-            )
-
-        result = result_of(step)
-        blocks = occlusion.comparable(occlusion.blocks(trace.grid, result.side)) if result.side else []
-        header = {
-            "passes": result.passes,
-            "of": most_passes,
-            "steps": len(steps),
-            "side": result.side,
-            "blocks": len(blocks),
-        }
-        header |= _measurement_fields(trace, occlusion.Target(**question), result)
-        if len(blocks) >= occlusion.FEWEST_BLOCKS:
-            comparison = _tested_by_occlusion(picture, setup, cache, trace, question, blanking, result)
-            header |= {"foretells": round(comparison.correlation, 4), "random": round(comparison.random, 4)}
-        return _with_matrix(result.map[None], **header)
-
-    return await part(request, make)
+    result = result_of(step)
+    blocks = occlusion.comparable(occlusion.blocks(trace.grid, result.side)) if result.side else []
+    header = {"passes": result.passes, "of": most_passes, "steps": len(steps), "side": result.side}
+    header |= {"blocks": len(blocks)} | _measurement_fields(trace, occlusion.Target(**question), result)
+    if len(blocks) >= occlusion.FEWEST_BLOCKS:
+        comparison = _tested_by_occlusion(asked, trace, question, blanking, result)
+        header |= {"foretells": round(comparison.correlation, 4), "random": round(comparison.random, 4)}
+    return matrix(result.map[None], **header)
 
 
 def _measurement_fields(trace: Trace, question: occlusion.Target, result: OcclusionResult) -> dict[str, object]:
@@ -220,10 +175,9 @@ def _measurement_fields(trace: Trace, question: occlusion.Target, result: Occlus
         method += f"; in logits ({captions.margin(trace)})"
     if not result.answer_stays:
         return {"how": method}
-    least_change = (
-        f"{question.least_move:g} logits" if question.label is not None else captions.percent(question.least_move)
-    )
-    return {"how": method, "floor": question.least_move, "unmoved": least_change}
+    least = question.least_move
+    least_change = captions.percent(least) if question.label is None else f"{least:g} logits"
+    return {"how": method, "floor": least, "unmoved": least_change}
 
 
 def _most_passes(trace: Trace, passes: int) -> int:
@@ -233,23 +187,21 @@ def _most_passes(trace: Trace, passes: int) -> int:
 
 
 def _tested_by_occlusion(
-    picture: Picture, setup: Setup, cache, trace: Trace, question: dict, blanking: str, result: OcclusionResult
+    asked: Asked, trace: Trace, question: dict, blanking: str, result: OcclusionResult
 ) -> Foretold:
     """Measures how well relevance predicts occlusion. The trace also keeps the result, for figures of the trace."""
     from playground.analysis import faithfulness
     from playground.analysis.occlusion import Target
     from playground.relevance import DEFAULT_METHOD
 
+    compared = trace, Target(**question), DEFAULT_METHOD
+
     def make() -> Foretold:
         with queue.turns() as give_way:
-            return faithfulness.compare(
-                trace, Target(**question), DEFAULT_METHOD, blanking, result.side, result.moves.tolist(), give_way
-            )
+            return faithfulness.compare(*compared, blanking, result.side, result.moves.tolist(), give_way)
 
     key = ("foretells", *question.items(), blanking, result.side, hash(result.moves.tobytes()))
-    return faithfulness.remember(
-        trace, Target(**question), DEFAULT_METHOD, worked.cached_result(picture, setup, cache, key, make)
-    )
+    return faithfulness.remember(*compared, asked.kept(key, make))
 
 
 # Words ----------------------------------------------------------------------------------------------------------------
@@ -273,11 +225,6 @@ def _label(words: Mapping[str, str], trace: Trace) -> int:
 
 def _label_name(config, number: int) -> str:
     return config.labels[number] if config.labels else f"class {number}"
-
-
-def _with_matrix(values: np.ndarray, **header) -> Response:
-    data = pack(header, {"matrix": np.clip(values, -LARGEST_FLOAT16, LARGEST_FLOAT16).astype(np.float16)})
-    return Response(data, media_type=BINARY)
 
 
 ROUTES = [

@@ -1,8 +1,8 @@
 """Serves figures: /figure.svg?sample=meadow&model=bundled&layer=4&head=0 is the file that the command `figure` makes.
 Also serves the options of *Export*, and the preview of a link.
 
-A GET request gives stills and numbers of samples, so that a slide or a web page can embed them. Animations, interactive
-files and figures of somebody's own picture need a POST request with a key, whose address has the same words.
+A GET request gives stills and numbers of samples, so that a slide or a web page can embed them. Interactive files and
+figures of somebody's own picture need a POST request with a key, whose address has the same words.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from starlette.routing import Route
 from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.command_line import repeat_command
-from playground.figures.drawing.spec import PACK_FORMATS, WIDTHS, Spec
+from playground.figures.drawing.spec import WIDTHS, Spec
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
 from playground.serving import chosen, figure_files, figure_words, people, traces
 from playground.serving.answering import Refused, answer, own_pages_only
-from playground.serving.figure_words import HELD_LAYERS, INTERACTIVE_WORDS, SWEEP_TITLES, FigureSubject, description
+from playground.serving.figure_words import HELD_LAYERS, INTERACTIVE_WORDS, FigureSubject, description
 from playground.serving.people import Person
 
 AN_HOUR = "public, max-age=3600"  # no longer, because a new version may draw another figure for the same address
@@ -97,16 +97,13 @@ ROUTES = [
 
 
 PICTURE_TITLES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
-KIND_TITLES = PICTURE_TITLES | {"html": "interactive", "webp": "in motion", "numbers": "numbers"}
+KIND_TITLES = PICTURE_TITLES | {"html": "interactive", "numbers": "numbers"}
 TABLE_TITLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 WIDTH_TITLES = {"slide": "a 16:9 slide", "column": "a column of a paper, 85 mm", "page": "a page, 178 mm"}
 THEME_TITLES = {"light": "light", "dark": "dark"}
 COLOUR_TITLES = {"heat": "heat", "grey": "grey, for a print"}
-NUMBER_TITLES = {"float16": "16 bits", "int8": "8 bits, half as large"}  # kinds of numbers in PACKS -> their titles
-PREVIEW_DOTS, MOVING_PREVIEW_DOTS = 960, 640  # widths of the previews in dots
-EXPORT_WORDS = (
-    "only", "kind", "table", "layout", "width", "background", "map", "caption", "sweep", "held", "pack", "theme",
-)  # fmt: skip
+PREVIEW_DOTS = 960  # width of a preview
+EXPORT_WORDS = ("only", "kind", "table", "layout", "width", "background", "map", "caption", "held", "theme")
 
 
 def offers(words: Mapping[str, str], person: Person | None) -> dict:
@@ -116,10 +113,9 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
     subject, view, options = _read_request(words, person)
     kinds, only_layout = _kinds(subject, view, options), options.get("only")
     kind = _option(options, "kind", kinds)
-    layout_names = [only_layout] if only_layout else _layouts(subject, view, kind)
+    layout_names = [only_layout] if only_layout else _layouts(subject, view)
     usual_layout = "compare" if view.get("beside") == "compare" and "compare" in layout_names else "convolution"
     layout = _option(options, "layout", layout_names, usual_layout)
-    sweeps = _sweeps(description(subject, view, layout))
     choices = {
         "kind": kind,
         "table": _option(options, "table", TABLE_TITLES),
@@ -128,9 +124,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
         "background": _option(options, "background", THEME_TITLES),
         "map": _option(options, "map", COLOUR_TITLES),
         "caption": options.get("caption", "true") == "true",
-        "sweep": _option(options, "sweep", sweeps) if sweeps else "",
         "held": _option(options, "held", HELD_LAYERS),
-        "pack": _option(options, "pack", PACK_FORMATS),
     }
     spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
     return {
@@ -141,9 +135,7 @@ def offers(words: Mapping[str, str], person: Person | None) -> dict:
             "width": _titled(WIDTHS, WIDTH_TITLES),
             "background": _titled(THEME_TITLES, THEME_TITLES),
             "map": _titled(COLOUR_TITLES, COLOUR_TITLES),
-            "sweep": _titled(sweeps, SWEEP_TITLES),
             "held": _titled(HELD_LAYERS, HELD_LAYERS),
-            "pack": _titled(PACK_FORMATS, NUMBER_TITLES),
         },
         "chosen": choices,
         "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
@@ -165,8 +157,7 @@ def _read_request(words: Mapping[str, str], person: Person | None) -> tuple[Figu
 def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
     """The size of the interactive file for these words; takes some seconds."""
     subject, view, options = _read_request(words, person)
-    held, pack = _option(options, "held", HELD_LAYERS), _option(options, "pack", PACK_FORMATS)
-    choices = {"kind": "html", "held": held, "pack": pack}
+    choices = {"kind": "html", "held": _option(options, "held", HELD_LAYERS)}
     return figure_files.size_sentence(subject, _file(subject, view, choices, options.get("theme", "light"))[0], person)
 
 
@@ -175,7 +166,7 @@ def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, the
     if options["kind"] == "html":
         screen_view = urlencode({key: view[key] for key in INTERACTIVE_WORDS if key in view})
         layers = "all" if options["held"] == "all" else None
-        spec = replace(description(subject, view, pack=options["pack"], theme=theme), view=screen_view, layers=layers)
+        spec = replace(description(subject, view, theme=theme), view=screen_view, layers=layers)
         return figure_files.interactive_spec(spec), "html"
     if options["kind"] == "numbers":
         return description(subject, view, options["layout"]), options["table"]
@@ -185,8 +176,6 @@ def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, the
         "colours": options["map"],
         "caption": options["caption"],
     }
-    if options["kind"] == "webp":
-        look_fields["sweep"] = options["sweep"]
     return description(subject, view, options["layout"], **look_fields), options["kind"]
 
 
@@ -201,14 +190,11 @@ def _kinds(subject: FigureSubject, view: Mapping[str, str], options: Mapping[str
         html.check(description(subject, view))
     except PlaygroundError:
         kinds.remove("html")
-    if not _layouts(subject, view, "webp"):
-        kinds.remove("webp")
     return kinds
 
 
-def _layouts(subject: FigureSubject, view: Mapping[str, str], kind: str) -> list[str]:
-    """The layouts that can show this view; for animations, the layouts that can be animated. Grids are left out,
-    because Export can't choose rows and columns."""
+def _layouts(subject: FigureSubject, view: Mapping[str, str]) -> list[str]:
+    """The layouts that can show this view. Grids are left out, because Export can't choose rows and columns."""
     possible_layouts, last_error = [], None
     for layout, layout_record in LAYOUTS.items():
         if layout_record.beside(Spec()) == "many" or (layout_record.compares and subject.compared is None):
@@ -223,41 +209,25 @@ def _layouts(subject: FigureSubject, view: Mapping[str, str], kind: str) -> list
             spec.way.coloured or len({traces.grid(*pair) for pair in subject.pairs}) > 1
         ):
             continue
-        if kind != "webp" or _sweeps(spec):
-            possible_layouts.append(layout)
-    if not possible_layouts and last_error and kind != "webp":
+        possible_layouts.append(layout)
+    if not possible_layouts and last_error:
         raise last_error
     return possible_layouts
 
 
-def _sweeps(spec: Spec) -> list[str]:
-    from playground.figures.animation import check
-
-    def moves(sweep: str) -> bool:
-        try:
-            check(spec, sweep)
-        except PlaygroundError:
-            return False
-        return True
-
-    return list(filter(moves, SWEEP_TITLES))
-
-
 def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
     """The figure in low resolution; for interactive files and tables, a still of the same view."""
-    width_dots = MOVING_PREVIEW_DOTS if spec.sweep else PREVIEW_DOTS
     if kind == "html":
         spec = description(subject, view, "head", theme=spec.theme)
-    return replace(spec, dpi=max(10, round(width_dots / spec.paper.width))), "webp" if spec.sweep else "png"
+    return replace(spec, dpi=max(10, round(PREVIEW_DOTS / spec.paper.width))), "png"
 
 
 def address(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The address below the app's root."""
-    is_private = subject.is_private and layouts.of(spec).of_pictures
     words = urlencode(figure_words.words_of(subject, spec, kind))
     return {
         "address": f"figure.{kind}?{words}",
-        "method": "GET" if kind in figure_files.STILL_KINDS and not is_private else "POST",
+        "method": "GET" if kind in figure_files.STILL_KINDS and not subject.is_private else "POST",
     }
 
 

@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from playground.pictures.jpegs import as_jpeg, data_url
 from playground.serving import chosen, people, scripts
-from playground.serving.answering import Refused, answer
+from playground.serving.answering import Refused, answered
 from playground.serving.here import Here
 from playground.serving.lesson_scripts import HOST, SCRIPTS, lesson_kit
 
@@ -32,50 +32,46 @@ def _kit() -> dict:
     return lesson_kit(scripts.page_files, addresses, scripts.address(HOST))
 
 
-async def kit(request: Request) -> Response:
+@answered
+def kit(request: Request) -> Response:
     """What all lessons share. The page's HTML has it not: a server's first picture would wait for it."""
-    return await answer(request, lambda: _unless_known(request, JSONResponse(_kit())))
+    return _unless_known(request, JSONResponse(_kit()))
 
 
-async def lesson(request: Request) -> Response:
-    def work() -> Response:
-        from playground.serving import site_files  # imports torch, which a server's first picture must not wait for
+@answered
+def lesson(request: Request) -> Response:
+    from playground.serving import site_files  # imports torch, which a server's first picture must not wait for
 
-        name, lesson = _lesson_of(request)
-        record = site_files.lesson_record(lesson, lambda step: f"api/lessons/{name}/{step}")
-        for step_record in record["steps"]:
-            step_record["asks"] = [one for one in step_record["settings"] if lesson.choices[one].played]
-        return _unless_known(request, JSONResponse(record))
-
-    return await answer(request, work)
+    name, lesson = _lesson_of(request)
+    record = site_files.lesson_record(lesson, lambda step: f"api/lessons/{name}/{step}")
+    for step_record in record["steps"]:
+        step_record["asks"] = [one for one in step_record["settings"] if lesson.choices[one].played]
+    return _unless_known(request, JSONResponse(record))
 
 
-async def step(request: Request) -> Response:
+@answered
+def step(request: Request) -> Response:
     """The parts of a step. If some take long, the first answers end with a `wait` in their place, and the browser asks
     again: `whole=no` for what comes before the first wait of the step itself, `whole=yes` for all."""
+    from playground.lessons.parts import plain_parts
 
-    def work() -> Response:
-        from playground.lessons.parts import plain_parts
-
-        lesson_name, lesson = _lesson_of(request)
-        step_name, words = request.path_params["step"], request.query_params
-        if (step := lesson.steps.get(step_name)) is None:
-            raise Refused("This lesson has no such step.", 404)
-        here = Here(chosen.read_address(words)[0], _seen_head(words.get("seen", "")), people.key_of(request))
-        settings = lesson.defaults(**{name: one.value_in(name, words) for name, one in lesson.choices.items()})
-        parts, wait = step.parts(here, settings), ""
-        was_opened = here.has_cached(opened := ("opened", lesson_name, step_name))
-        if words.get("whole") != "yes" and not was_opened:
-            is_new = step.picture and "whole" not in words and not here.has_trace
-            parts, wait = _until_wait(_after_pass(here) if is_new else parts)
-        records = plain_parts(parts, lambda data: data_url(data, "octet-stream"))
-        if wait:
-            records.append({"kind": "wait", "text": wait})
-        else:
-            here.cached(opened, lambda: True)
-        return _unless_known(request, JSONResponse(records))
-
-    return await answer(request, work)
+    lesson_name, lesson = _lesson_of(request)
+    step_name, words = request.path_params["step"], request.query_params
+    if (step := lesson.steps.get(step_name)) is None:
+        raise Refused("This lesson has no such step.", 404)
+    here = Here(chosen.read_address(words)[0], _seen_head(words.get("seen", "")), people.key_of(request))
+    settings = lesson.defaults(**{name: one.value_in(name, words) for name, one in lesson.choices.items()})
+    parts, wait = step.parts(here, settings), ""
+    was_opened = here.has_cached(opened := ("opened", lesson_name, step_name))
+    if words.get("whole") != "yes" and not was_opened:
+        is_new = step.picture and "whole" not in words and not here.has_trace
+        parts, wait = _until_wait(_after_pass(here) if is_new else parts)
+    records = plain_parts(parts, lambda data: data_url(data, "octet-stream"))
+    if wait:
+        records.append({"kind": "wait", "text": wait})
+    else:
+        here.cached(opened, lambda: True)
+    return _unless_known(request, JSONResponse(records))
 
 
 def _after_pass(here: Here) -> Iterator[Part]:

@@ -19,7 +19,7 @@ from playground.models.names import plain_name
 from playground.pictures import jpegs
 from playground.samples import start_patch
 from playground.serving import chosen, models, people, settings, traces
-from playground.serving.answering import Refused, answer, own_pages_only, visitor
+from playground.serving.answering import Refused, answered, own_pages_only, visitor
 from playground.serving.cache import Cache
 from playground.serving.ledger import MOST_DOWNLOADS, Holdings, refusals
 from playground.serving.pictures import Picture
@@ -53,71 +53,56 @@ LONGEST_SEARCH = 80  # letters
 SAMPLE_CACHING = "public, max-age=3600"  # for previews of samples, which may look different in the next version
 
 
-async def model_list(request: Request) -> Response:
+@answered
+def model_list(request: Request) -> Response:
     """The models as cards: those on offer, or the results of a search in timm."""
     text = request.query_params.get("search", "").strip()
-
-    def work() -> Response:
-        is_open = settings.now().open
-        if text and not is_open:
-            raise Refused("This server offers the models of its list and no others.", 403)
-        if len(text) > LONGEST_SEARCH:
-            raise PlaygroundError(f"No model is found by {len(text):,} letters: search for a part of its name.")
-        cards = models.search(text) if text else models.cards()
-        records = [{**asdict(card), "quick": card.quick} for card in cards]
-        return JSONResponse({"open": is_open, "cards": records}, headers=PRIVATE)
-
-    return await answer(request, work)
+    is_open = settings.now().open
+    if text and not is_open:
+        raise Refused("This server offers the models of its list and no others.", 403)
+    if len(text) > LONGEST_SEARCH:
+        raise PlaygroundError(f"No model is found by {len(text):,} letters: search for a part of its name.")
+    cards = models.search(text) if text else models.cards()
+    records = [{**asdict(card), "quick": card.quick} for card in cards]
+    return JSONResponse({"open": is_open, "cards": records}, headers=PRIVATE)
 
 
-async def preview_image(request: Request) -> Response:
+@answered
+def preview_image(request: Request) -> Response:
     """The preview as a small JPEG. A model that is not on this machine is not fetched."""
     person = people.person_of(request)
-
-    def work() -> Response:
-        picture, setup = chosen.read(request.query_params, person)
-        image = jpegs.as_jpeg(preview(picture, setup.model, person and person.traces))
-        headers = {"Cache-Control": SAMPLE_CACHING} if picture.is_sample else PRIVATE
-        return Response(image, media_type="image/jpeg", headers=headers)
-
-    return await answer(request, work)
+    picture, setup = chosen.read(request.query_params, person)
+    image = jpegs.as_jpeg(preview(picture, setup.model, person and person.traces))
+    headers = {"Cache-Control": SAMPLE_CACHING} if picture.is_sample else PRIVATE
+    return Response(image, media_type="image/jpeg", headers=headers)
 
 
 @own_pages_only
-async def begin(request: Request) -> Response:
+@answered
+def begin(request: Request) -> Response:
     name = _name(request)
-
-    def work() -> Response:
-        models.check_name(name)
-        if models.is_here(name):
-            return _arrived_progress()
-        if not models.may_fetch(name):
-            raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-        return _progress_of(wait_for(people.key_of(request), name, visitor(request).address))
-
-    return await answer(request, work)
+    models.check_name(name)
+    if models.is_here(name):
+        return _arrived_progress()
+    if not models.may_fetch(name):
+        raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
+    return _progress_of(wait_for(people.key_of(request), name, visitor(request).address))
 
 
-async def ask(request: Request) -> Response:
+@answered
+def ask(request: Request) -> Response:
     name = _name(request)
-
-    def work() -> Response:
-        if (download := download_for(people.key_of(request), name)) is None:
-            raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
-        return _progress_of(download)
-
-    return await answer(request, work)
+    if (download := download_for(people.key_of(request), name)) is None:
+        raise Refused(f"{plain_name(name)} is not being fetched for you: ask for it again.", 404)
+    return _progress_of(download)
 
 
 @own_pages_only
-async def leave(request: Request) -> Response:
+@answered
+def leave(request: Request) -> Response:
     name = _name(request)
-
-    def work() -> Response:
-        stop_waiting(people.key_of(request), name)
-        return Response(status_code=204)
-
-    return await answer(request, work)
+    stop_waiting(people.key_of(request), name)
+    return Response(status_code=204)
 
 
 def _name(request: Request) -> str:

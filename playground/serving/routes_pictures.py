@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.serving import ledger, people, pictures
-from playground.serving.answering import Refused, answer, own_pages_only, sentence_response, visitor
+from playground.serving.answering import Refused, answer, answered, own_pages_only, sentence_response, visitor
 from playground.serving.cache import MB
 from playground.serving.ledger import Visitor
 from playground.serving.pictures import Picture
@@ -41,19 +41,15 @@ async def bring(request: Request) -> Response:
 
 
 @own_pages_only
-async def take_labelled(request: Request) -> Response:
+@answered
+def take_labelled(request: Request) -> Response:
     """Takes a picture of the labelled data set by number, as if it had been uploaded."""
-    key = people.key_of(request)
-
-    def work() -> Response:
-        text = request.query_params.get("number", "")
-        if not (text.isascii() and text.isdecimal() and len(text) < 9):
-            raise Refused(f"The number of a picture is digits; asked was {text[:20]!r}.")
-        picture = pictures.labelled_picture(int(text))
-        people.enter(key).take(picture)
-        return JSONResponse(picture_record(picture), headers=PRIVATE)
-
-    return await answer(request, work)
+    text = request.query_params.get("number", "")
+    if not (text.isascii() and text.isdecimal() and len(text) < 9):
+        raise Refused(f"The number of a picture is digits; asked was {text[:20]!r}.")
+    picture = pictures.labelled_picture(int(text))
+    people.enter(people.key_of(request)).take(picture)
+    return JSONResponse(picture_record(picture), headers=PRIVATE)
 
 
 def picture_record(picture: Picture) -> dict:

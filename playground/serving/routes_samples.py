@@ -14,7 +14,7 @@ from starlette.routing import Route
 from playground.models.names import plain_name
 from playground.samples import Sample, samples
 from playground.serving import chosen, models, pictures
-from playground.serving.answering import Refused, answer
+from playground.serving.answering import Refused, answered
 from playground.serving.prepared import sample_digest
 from playground.version import __version__
 
@@ -32,16 +32,12 @@ def edition(listed_samples: tuple[Sample, ...], has_photographs: bool) -> str:
     return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 
-async def sample_list(request: Request) -> Response:
-    def work() -> Response:
-        present_samples, has_photographs = samples(), models.has_photographs()
-        if request.path_params["edition"] != edition(present_samples, has_photographs):
-            raise Refused("This page is older than the server: reload it.", 410)
-        return Response(
-            sample_list_json(present_samples, has_photographs), media_type="application/json", headers=FOREVER
-        )
-
-    return await answer(request, work)
+@answered
+def sample_list(request: Request) -> Response:
+    present_samples, has_photographs = samples(), models.has_photographs()
+    if request.path_params["edition"] != edition(present_samples, has_photographs):
+        raise Refused("This page is older than the server: reload it.", 410)
+    return Response(sample_list_json(present_samples, has_photographs), media_type="application/json", headers=FOREVER)
 
 
 @cache
@@ -88,15 +84,13 @@ def picture_address(name: str) -> str:
     return f"api/samples/{name}/{sample_digest(name)}.jpg"
 
 
-async def picture(request: Request) -> Response:
-    def work() -> Response:
-        name = request.path_params["name"]
-        picture, _ = chosen.read({"sample": name}, None)
-        if request.path_params["digest"] != sample_digest(name):
-            raise Refused("This page is older than the server: reload it.", 410)
-        return Response(picture.jpeg, media_type="image/jpeg", headers=FOREVER)
-
-    return await answer(request, work)
+@answered
+def picture(request: Request) -> Response:
+    name = request.path_params["name"]
+    picture, _ = chosen.read({"sample": name}, None)
+    if request.path_params["digest"] != sample_digest(name):
+        raise Refused("This page is older than the server: reload it.", 410)
+    return Response(picture.jpeg, media_type="image/jpeg", headers=FOREVER)
 
 
 ROUTES = [

@@ -10,24 +10,22 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.serving import chosen, ledger, people, queue
-from playground.serving.answering import Refused, answer, own_pages_only
+from playground.serving.answering import Refused, answered, own_pages_only
 from playground.serving.here import Here
 
 AN_HOUR = "public, max-age=3600"  # no longer, because a new version may print another sheet
 
 
-async def material(request: Request) -> Response:
-    def work() -> Response:
-        from playground.lessons import teaching  # imports torch, which a server's first picture must not wait for
+@answered
+def material(request: Request) -> Response:
+    from playground.lessons import teaching  # imports torch, which a server's first picture must not wait for
 
-        response = JSONResponse(teaching.as_data())
-        response.headers["ETag"] = tag = f'"{sha256(response.body).hexdigest()[:16]}"'
-        response.headers["Cache-Control"] = "no-cache"
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
-        return response
-
-    return await answer(request, work)
+    response = JSONResponse(teaching.as_data())
+    response.headers["ETag"] = tag = f'"{sha256(response.body).hexdigest()[:16]}"'
+    response.headers["Cache-Control"] = "no-cache"
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
+    return response
 
 
 async def people_here(_: Request) -> Response:
@@ -36,43 +34,38 @@ async def people_here(_: Request) -> Response:
     return JSONResponse(counts, headers={"Cache-Control": "no-store"})
 
 
-async def sheet(request: Request) -> Response:
-    def work() -> Response:
-        from playground.figures import teaching as printed
+@answered
+def sheet(request: Request) -> Response:
+    from playground.figures import teaching as printed
 
-        name, paper = request.path_params["name"], request.path_params["paper"]
-        if name not in printed.SHEETS or paper not in printed.PAPERS:
-            sheets, papers = ", ".join(printed.SHEETS), ", ".join(printed.PAPERS)
-            raise Refused(f"There is no such sheet; there are {sheets}, each on {papers}.", 404)
-        with queue.drawing():
-            return Response(printed.pdf(name, paper), headers={"Cache-Control": AN_HOUR}, media_type="application/pdf")
-
-    return await answer(request, work)
+    name = request.path_params["name"]
+    if name not in printed.SHEETS:
+        raise Refused(f"There is no such sheet; there are {', '.join(printed.SHEETS)}.", 404)
+    # its styles are inline, which this server's policy forbids: it opens from the disk
+    headers = {"Cache-Control": AN_HOUR, "Content-Disposition": f'attachment; filename="{name}.html"'}
+    return Response(printed.sheet(name), headers=headers, media_type="text/html; charset=utf-8")
 
 
-async def slides(request: Request) -> Response:
+@answered
+def slides(request: Request) -> Response:
     """The slides of a plan about a picture: `scenes` names the plan's scenes, joined by hyphens."""
+    from playground.lessons import teaching
+    from playground.serving import slides
 
-    def work() -> Response:
-        from playground.lessons import teaching
-        from playground.serving import slides
-
-        subject = Here(*chosen.read_address(request.query_params), people.key_of(request))
-        scenes = teaching.scenes_of(request.query_params.get("scenes", ""))
-        if not scenes:
-            raise Refused(f"A plan names its scenes, such as 1-hands-8; there are {', '.join(teaching.SCENES)}.")
-        minutes = sum(scene.minutes for scene in scenes)
-        page = slides.slides(subject, scenes, f"Attention in {minutes} minutes")
-        return Response(page, headers={"Cache-Control": "no-store"}, media_type="text/html; charset=utf-8")
-
-    response = await answer(request, work)
-    response.headers["Content-Disposition"] = 'attachment; filename="attention.html"'  # never a page of this server
-    return response
+    subject = Here(*chosen.read_address(request.query_params), people.key_of(request))
+    scenes = teaching.scenes_of(request.query_params.get("scenes", ""))
+    if not scenes:
+        raise Refused(f"A plan names its scenes, such as 1-hands-8; there are {', '.join(teaching.SCENES)}.")
+    minutes = sum(scene.minutes for scene in scenes)
+    page = slides.slides(subject, scenes, f"Attention in {minutes} minutes")
+    disposition = 'attachment; filename="attention.html"'  # never a page of this server
+    headers = {"Cache-Control": "no-store", "Content-Disposition": disposition}
+    return Response(page, headers=headers, media_type="text/html; charset=utf-8")
 
 
 ROUTES = [
     Route("/api/teach", material),
     Route("/api/teach/people", people_here),
-    Route("/api/teach/{name}-{paper}.pdf", sheet),
+    Route("/api/teach/sheets/{name}.html", sheet),
     Route("/api/teach/slides.html", own_pages_only(slides), methods=["POST"]),
 ]

@@ -8,7 +8,9 @@ somebody's own picture needs that person's key.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from starlette.requests import Request
@@ -20,13 +22,16 @@ from playground.models.names import plain_name
 from playground.pack import in_eight_bits, pack
 from playground.samples import named, start_patch
 from playground.serving import chosen, models, own_models, people, queue, traces, worked
-from playground.serving.answering import Refused, answer
+from playground.serving.answering import Refused, answered
 from playground.serving.cache import Cache
 from playground.serving.people import Person
 from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
 from playground.serving.routes_samples import FOREVER, credit, picture_address
 from playground.serving.traces import Setup
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
 
 MOST_LAYERS = 64  # layers in one answer
 MOST_HEADS = 64
@@ -35,14 +40,11 @@ LARGEST_FLOAT16 = 65504  # the largest float16
 BINARY = "application/octet-stream"
 
 
-async def describe(request: Request) -> Response:
+@answered
+def describe(request: Request) -> Response:
     person = people.person_of(request)
-
-    def work() -> Response:
-        picture, setup = chosen.read(request.query_params, person)
-        return JSONResponse(trace_record(picture, setup, person), headers={"Cache-Control": "no-store"})
-
-    return await answer(request, work)
+    picture, setup = chosen.read(request.query_params, person)
+    return JSONResponse(trace_record(picture, setup, person), headers={"Cache-Control": "no-store"})
 
 
 def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
@@ -83,60 +85,70 @@ def cache_of(person: Person | None) -> Cache | None:
     return person and person.traces
 
 
-async def part(request: Request, make) -> Response:
-    """Answers with `make(picture, setup, person)`; caches may keep answers about samples."""
-    person = people.person_of(request)
+@dataclass(frozen=True)
+class Asked:
+    """A request for a part of a trace."""
 
-    def work() -> Response:
-        picture, setup = chosen.read(request.query_params, person)
-        chosen.check_digest(request.path_params["digest"], picture, setup)
-        response = make(picture, setup, person)
+    words: Mapping[str, str]
+    picture: Picture
+    setup: Setup
+    person: Person | None
+
+    def trace(self, **changes: Any) -> Trace:
+        """The trace, or that of a pass with other settings."""
+        return traces.trace(self.picture, replace(self.setup, **changes), cache_of(self.person))
+
+    def kept(self, key: tuple, make: Callable[[], Any]) -> Any:
+        """What `make` gives, kept for the next request: of a sample for everybody, else with its owner."""
+        own_cache = self.person.results if self.person else worked.shared_results()
+        return worked.cached_result(self.picture, self.setup, own_cache, key, make)
+
+
+def part(make: Callable[[Asked], Response]) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint that answers with what `make` gives; caches may keep answers about samples."""
+
+    @answered
+    def endpoint(request: Request) -> Response:
+        person = people.person_of(request)
+        asked = Asked(request.query_params, *chosen.read(request.query_params, person), person)
+        chosen.check_digest(request.path_params["digest"], asked.picture, asked.setup)
+        response = make(asked)
         if "Cache-Control" not in response.headers:
-            response.headers.update(FOREVER if picture.is_sample else PRIVATE)
+            response.headers.update(FOREVER if asked.picture.is_sample else PRIVATE)
         return response
 
-    return await answer(request, work)
+    return endpoint
 
 
-async def layers(request: Request) -> Response:
-    words = request.query_params
-
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        layer_numbers = chosen.numbers(words, "layers", MOST_LAYERS) if "layers" in words else None
-        heads = chosen.numbers(words, "heads", MOST_HEADS) if "heads" in words else None
-        if not picture.is_sample and "finer" in words:  # a coarser trace is on the screen, so this one may wait
-            traces.trace(picture, setup, cache_of(person), finer=True)
-        data = traces.pack_of_layers(picture, setup, cache_of(person), layer_numbers, heads)
-        return Response(in_eight_bits(data) if "rounded" in words else data, media_type=BINARY)
-
-    return await part(request, make)
+@part
+def layers(asked: Asked) -> Response:
+    layer_numbers = chosen.numbers(asked.words, "layers", MOST_LAYERS) if "layers" in asked.words else None
+    heads = chosen.numbers(asked.words, "heads", MOST_HEADS) if "heads" in asked.words else None
+    if not asked.picture.is_sample and "finer" in asked.words:  # a coarser trace is on the screen, so this one may wait
+        traces.trace(asked.picture, asked.setup, cache_of(asked.person), finer=True)
+    data = traces.pack_of_layers(asked.picture, asked.setup, cache_of(asked.person), layer_numbers, heads)
+    return Response(in_eight_bits(data) if "rounded" in asked.words else data, media_type=BINARY)
 
 
-async def features(request: Request) -> Response:
+@part
+def features(asked: Asked) -> Response:
     """Every token's vector after a layer, as float16."""
-
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        trace = traces.trace(picture, setup, cache_of(person))
-        layer = chosen.number(request.query_params, "layer", trace.layers)
-        with queue.turn():
-            return matrix(trace.features(layer).numpy())
-
-    return await part(request, make)
+    trace = asked.trace()
+    layer = chosen.number(asked.words, "layer", trace.layers)
+    with queue.turn():
+        return matrix(trace.features(layer).numpy())
 
 
-async def flows(request: Request) -> Response:
+@part
+def flows(asked: Asked) -> Response:
     """The rollout of every token, or of one: `query=7,5` or the name of a prefix token."""
-
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        trace, query = traces.trace(picture, setup, cache_of(person)), request.query_params.get("query")
-        if query is None and trace.tokens > MOST_FLOWS:
-            raise Refused(f"The rollout of all {trace.tokens} tokens is too much to send: lock a patch.")
-        with queue.turns() as give_way:
-            if query is None:
-                return matrix(trace.rollout(give_way=give_way).numpy())
-            return matrix(trace.rollout(place(query), give_way).numpy()[None])
-
-    return await part(request, make)
+    trace, query = asked.trace(), asked.words.get("query")
+    if query is None and trace.tokens > MOST_FLOWS:
+        raise Refused(f"The rollout of all {trace.tokens} tokens is too much to send: lock a patch.")
+    with queue.turns() as give_way:
+        if query is None:
+            return matrix(trace.rollout(give_way=give_way).numpy())
+        return matrix(trace.rollout(place(query), give_way).numpy()[None])
 
 
 def place(query: str) -> tuple[int, int] | str:
@@ -147,43 +159,34 @@ def place(query: str) -> tuple[int, int] | str:
     raise Refused(f"A patch is row,column, such as 7,5, or the name of a prefix token; asked was {query[:20]!r}.")
 
 
-def matrix(values: np.ndarray) -> Response:
-    return Response(
-        pack({}, {"matrix": np.clip(values, -LARGEST_FLOAT16, LARGEST_FLOAT16).astype(np.float16)}), media_type=BINARY
-    )
+def matrix(values: np.ndarray, **header: Any) -> Response:
+    data = pack(header, {"matrix": np.clip(values, -LARGEST_FLOAT16, LARGEST_FLOAT16).astype(np.float16)})
+    return Response(data, media_type=BINARY)
 
 
-async def names(request: Request) -> Response:
+@part
+def names(asked: Asked) -> Response:
     """What each head of a layer does on average over the picture."""
-
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        trace = traces.trace(picture, setup, cache_of(person))
-        layer = chosen.number(request.query_params, "layer", trace.layers)
-        cache = traces.names_of_samples() if picture.is_sample else person.head_names
-        return JSONResponse(
-            {"heads": cache.get((picture.id, setup, layer), lambda: traces.names_of_heads(trace, layer))}
-        )
-
-    return await part(request, make)
+    trace = asked.trace()
+    layer = chosen.number(asked.words, "layer", trace.layers)
+    cache = traces.names_of_samples() if asked.picture.is_sample else asked.person.head_names  # type: ignore[union-attr]
+    key = asked.picture.id, asked.setup, layer
+    return JSONResponse({"heads": cache.get(key, lambda: traces.names_of_heads(trace, layer))})
 
 
-async def heads(request: Request) -> Response:
+@part
+def heads(asked: Asked) -> Response:
     """The numbers of all heads, from which the browser makes what lessons say. `at`: another scale for their rows."""
+    from playground.analysis.heads import head_report
 
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        from playground.analysis.heads import head_report
+    scale = _scale(asked.words.get("at", ""))
+    trace = asked.trace()
 
-        scale = _scale(request.query_params.get("at", ""))
-        trace = traces.trace(picture, setup, cache_of(person))
+    def work() -> dict:
+        with queue.turns() as give_way:
+            return head_report(trace, start_patch(asked.picture.name, trace.grid), scale, give_way)
 
-        def work() -> dict:
-            with queue.turns() as give_way:
-                return head_report(trace, start_patch(picture.name, trace.grid), scale, give_way)
-
-        own_results = person.results if person else worked.shared_results()
-        return JSONResponse(worked.cached_result(picture, setup, own_results, ("heads", scale), work))
-
-    return await part(request, make)
+    return JSONResponse(asked.kept(("heads", scale), work))
 
 
 def _scale(text: str) -> float | None:
@@ -192,68 +195,50 @@ def _scale(text: str) -> float | None:
     return float(text) or None if text else None
 
 
-async def moved(request: Request) -> Response:
+@part
+def moved(asked: Asked) -> Response:
     """How far this pass's cuts move a patch's feature; as a control, also how far the feature moves if the cuts are
     made to other patches with the same total attention."""
+    from playground.analysis import cutting
 
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        from playground.analysis import cutting
-
-        query = place(request.query_params.get("query", ""))
-        uncut_trace = traces.trace(picture, replace(setup, cut=(), other_sample=""), cache_of(person))
-        if traces.further_cuts(setup):
-            return JSONResponse({"by": traces.trace(picture, setup, cache_of(person)).moved(uncut_trace, query)})
-        with queue.turns() as give_way:
-            try:
-                effect = cutting.moved_beside_controls(uncut_trace, setup.cut, query, give_way)
-            except PlaygroundError as error:  # no other patches have as much attention
-                return JSONResponse({"by": cutting.feature_move(uncut_trace, setup.cut, query), "says": str(error)})
-        return JSONResponse({"by": effect.move, "times": effect.times, "attention": effect.attention})
-
-    return await part(request, make)
+    query = place(asked.words.get("query", ""))
+    uncut_trace = asked.trace(cut=(), other_sample="")
+    if traces.further_cuts(asked.setup):
+        return JSONResponse({"by": asked.trace().moved(uncut_trace, query)})
+    with queue.turns() as give_way:
+        try:
+            effect = cutting.moved_beside_controls(uncut_trace, asked.setup.cut, query, give_way)
+        except PlaygroundError as error:  # no other patches have as much attention
+            return JSONResponse({"by": cutting.feature_move(uncut_trace, asked.setup.cut, query), "says": str(error)})
+    return JSONResponse({"by": effect.move, "times": effect.times, "attention": effect.attention})
 
 
-async def story_row(request: Request) -> Response:
+@part
+def story_row(asked: Asked) -> Response:
     """A patch's row of weights, computed as in the code that the story shows: once from the float32 numbers of the
     pass, and once from float16 copies, such as the browser has."""
+    import torch
 
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        import torch
-
-        words, trace = request.query_params, traces.trace(picture, setup, cache_of(person))
-        layer, head = chosen.number(words, "layer", trace.layers), chosen.number(words, "head", trace.heads)
-        i, rows = trace.token(place(words.get("query", ""))), []
-        with queue.turn():
-            q, k = trace.record[layer].q[head], trace.record[layer].k[head]
-            for some_q, some_k in ((q, k), (q.half().float(), k.half().float())):
-                scores = some_q[i] @ some_k.T
-                rows.append((scores / q.shape[-1] ** 0.5).softmax(-1).tolist())
-        return JSONResponse({"torch": torch.__version__, "full": rows[0], "halves": rows[1]})
-
-    return await part(request, make)
+    trace = asked.trace()
+    layer, head = chosen.number(asked.words, "layer", trace.layers), chosen.number(asked.words, "head", trace.heads)
+    i, rows = trace.token(place(asked.words.get("query", ""))), []
+    with queue.turn():
+        q, k = trace.record[layer].q[head], trace.record[layer].k[head]
+        for some_q, some_k in ((q, k), (q.half().float(), k.half().float())):
+            scores = some_q[i] @ some_k.T
+            rows.append((scores / q.shape[-1] ** 0.5).softmax(-1).tolist())
+    return JSONResponse({"torch": torch.__version__, "full": rows[0], "halves": rows[1]})
 
 
-async def changed_labels(request: Request) -> Response:
+@part
+def changed_labels(asked: Asked) -> Response:
     """The labels whose probabilities change with another scale in the whole pass, each with its probability before and
     after."""
+    from playground.analysis.scale import changed_verdicts
 
-    def make(picture: Picture, setup: Setup, person: Person | None) -> Response:
-        from playground.analysis.scale import changed_verdicts
-
-        trained_pass, rescaled_pass = (
-            traces.trace(picture, pass_setup, cache_of(person))
-            for pass_setup in (replace(setup, scale=None, cut=(), other_sample=""), setup)
-        )
-        return JSONResponse(
-            {
-                "labels": [
-                    (v.label, round(v.scaled_share, 5), round(v.unscaled_share, 5))
-                    for v in changed_verdicts(trained_pass, rescaled_pass)
-                ]
-            }
-        )
-
-    return await part(request, make)
+    verdicts = changed_verdicts(asked.trace(scale=None, cut=(), other_sample=""), asked.trace())
+    labels = [(v.label, round(v.scaled_share, 5), round(v.unscaled_share, 5)) for v in verdicts]
+    return JSONResponse({"labels": labels})
 
 
 ROUTES = [

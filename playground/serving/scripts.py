@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from playground.figures.bundle import MICROSCOPE, drawing_module, stylesheet
 from playground.serving import models, settings
-from playground.serving.answering import Refused, answer, sentence_response
+from playground.serving.answering import Refused, answered
 
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 _offered: dict[
@@ -52,18 +52,15 @@ def address(entry: str, *styles: str, mounts: str = "") -> str:
     return f"api/app/{digest}/{entry}"
 
 
-async def send(request: Request) -> Response:
+@answered
+def send(request: Request) -> Response:
     digest, entry = request.path_params["digest"], request.path_params["entry"]
     if entry not in _offered:
-        return sentence_response("There is no such script.", 404)
-
-    def work() -> Response:
-        for styles, mounts in _offered[entry]:
-            if address(entry, *styles, mounts=mounts) == f"api/app/{digest}/{entry}":
-                return Response(script(entry, styles, mounts), media_type="text/javascript", headers=FOREVER)
-        raise Refused("This page is older than the server: reload it.", 410)
-
-    return await answer(request, work)
+        raise Refused("There is no such script.", 404)
+    for styles, mounts in _offered[entry]:
+        if address(entry, *styles, mounts=mounts) == f"api/app/{digest}/{entry}":
+            return Response(script(entry, styles, mounts), media_type="text/javascript", headers=FOREVER)
+    raise Refused("This page is older than the server: reload it.", 410)
 
 
 class Shelf:
@@ -83,8 +80,9 @@ class Shelf:
 page_files = Shelf("api/page")  # style sheets and other files that pages name
 
 
-async def send_page_file(request: Request) -> Response:
-    return await answer(request, lambda: from_shelf(page_files.files, request.path_params["file"]))
+@answered
+def send_page_file(request: Request) -> Response:
+    return from_shelf(page_files.files, request.path_params["file"])
 
 
 def from_shelf(files: dict[str, bytes], name: str) -> Response:
@@ -133,20 +131,16 @@ def _made_index_and_files() -> tuple[dict, dict[str, bytes]]:
     return index, shelf.files
 
 
-async def send_engine_index(request: Request) -> Response:
-    def work() -> Response:
-        if not computed_by_browsers():
-            raise Refused("This server computes by itself.", 404)
-        return JSONResponse(_index_and_files()[0], headers={"Cache-Control": "no-cache"})
-
-    return await answer(request, work)
+@answered
+def send_engine_index(request: Request) -> Response:
+    if not computed_by_browsers():
+        raise Refused("This server computes by itself.", 404)
+    return JSONResponse(_index_and_files()[0], headers={"Cache-Control": "no-cache"})
 
 
-async def send_engine(request: Request) -> Response:
-    def work() -> Response:
-        return from_shelf(_index_and_files()[1] if computed_by_browsers() else {}, request.path_params["file"])
-
-    return await answer(request, work)
+@answered
+def send_engine(request: Request) -> Response:
+    return from_shelf(_index_and_files()[1] if computed_by_browsers() else {}, request.path_params["file"])
 
 
 ENGINE_ROUTES = [Route(f"/{ENGINE_FOLDER}", send_engine_index), Route(f"/{ENGINE_FOLDER}/{{file}}", send_engine)]

@@ -91,7 +91,6 @@ def write_weights(folder: FileStore, names: Sequence[str]) -> dict[str, dict]:
     entries = {}
     for name in names:
         data = engine_file.to_engine(models.load(name))
-        origin = engine_file.origin(name)
         entries[name] = {
             "file": folder.put(f"{WEIGHTS}{name}.bin", data),
             "bytes": len(data),
@@ -99,7 +98,7 @@ def write_weights(folder: FileStore, names: Sequence[str]) -> dict[str, dict]:
             "megabytes": max(1, round(len(data) / 1e6)),
             "asked": len(data) > ASK_ABOVE_BYTES,
             "good_for": GOOD_FOR[name],
-            "licence": origin.licence,
+            "licence": engine_file.origin(name)["licence"],
             "suits": training_pictures(name),
         }
     return entries

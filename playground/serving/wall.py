@@ -21,7 +21,7 @@ from playground.models.names import plain_name
 from playground.pack import unpack
 from playground.samples import Sample, named
 from playground.serving import chosen, pictures, traces
-from playground.serving.answering import Refused, answer
+from playground.serving.answering import Refused, answered
 from playground.serving.prepared import model_digest, sample_digest
 from playground.serving.routes_samples import FOREVER
 from playground.version import __version__
@@ -166,26 +166,22 @@ def picture(moment: Moment) -> bytes:
     return file.getvalue()
 
 
-async def moment_list(request: Request) -> Response:
-    def work() -> Response:
-        digest = edition(on_this_machine())
-        moments = moment_records(lambda moment: f"api/moments/{digest}/{MOMENTS.index(moment)}.jpg")
-        return JSONResponse(moments, headers={"Cache-Control": "no-cache"})
-
-    return await answer(request, work)
+@answered
+def moment_list(request: Request) -> Response:
+    digest = edition(on_this_machine())
+    moments = moment_records(lambda moment: f"api/moments/{digest}/{MOMENTS.index(moment)}.jpg")
+    return JSONResponse(moments, headers={"Cache-Control": "no-cache"})
 
 
-async def send(request: Request) -> Response:
-    def work() -> Response:
-        moments = on_this_machine()
-        if request.path_params["edition"] != edition(moments):
-            raise Refused("This page is older than the server: reload it.", 410)
-        number = chosen.number(request.path_params, "number", len(MOMENTS))
-        if MOMENTS[number] not in moments:
-            raise Refused("Its picture is not on this machine.", 404)
-        return Response(picture(MOMENTS[number]), media_type="image/jpeg", headers=FOREVER)
-
-    return await answer(request, work)
+@answered
+def send(request: Request) -> Response:
+    moments = on_this_machine()
+    if request.path_params["edition"] != edition(moments):
+        raise Refused("This page is older than the server: reload it.", 410)
+    number = chosen.number(request.path_params, "number", len(MOMENTS))
+    if MOMENTS[number] not in moments:
+        raise Refused("Its picture is not on this machine.", 404)
+    return Response(picture(MOMENTS[number]), media_type="image/jpeg", headers=FOREVER)
 
 
 ROUTES = [Route("/api/moments", moment_list), Route("/api/moments/{edition}/{number}.jpg", send)]

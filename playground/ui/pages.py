@@ -17,7 +17,7 @@ LESSONS = (
     Page("patches", "Patches: from pixels to tokens"),
     Page("shapes", "Shapes: where every dimension comes from"),
     Page("block", "Block: the rest of a layer"),
-    Page("scale", "Scale: why √d_k", exports="curves"),
+    Page("scale", "Scale: why √d_k"),
     Page("heads", "Heads: what they do", exports="atlas"),
     Page("weight", "What a weight is not"),
     Page("cost", "Cost: the quadratic wall"),

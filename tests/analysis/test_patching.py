@@ -7,7 +7,6 @@ from PIL import Image, ImageOps
 import playground
 from playground.analysis import patching
 from playground.errors import PlaygroundError
-from playground.models import zoo
 
 
 @pytest.fixture
@@ -63,6 +62,6 @@ def test_tokens_that_can_not_be_patched_are_errors(small_trace, other_trace, put
 
 
 def test_tokens_of_another_model_are_refused(small_trace, picture):
-    stranger = playground.trace(zoo.load("untrained"), Image.new("RGB", (64, 64)))
+    stranger = playground.trace(playground.load("untrained"), Image.new("RGB", (64, 64)))
     with pytest.raises(PlaygroundError, match="within one model only"):
         patching.patch(small_trace, stranger, {(0, 0): (0, 0)}, 1)

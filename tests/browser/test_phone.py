@@ -1,7 +1,6 @@
 """The page on a phone: the camera comes first, all ways to look lie within two screens, and sharing works."""
 
 import pytest
-from PIL import Image
 from playwright.sync_api import expect
 from waiting import PATIENCE
 
@@ -112,14 +111,15 @@ def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp
         expect(visitor.part("shareGo")).to_be_enabled(timeout=1000 * PATIENCE)
         visitor.part("shareGo").click()
         shared_file = page.wait_for_function("() => window.shared").json_value()
-        assert shared_file["type"] == kind or (way == "tall" and shared_file["type"] == "image/gif"), shared_file
+        is_webm = way == "tall" and shared_file["type"] == "video/webm"  # of a Chromium without H.264
+        assert shared_file["type"] == kind or is_webm, shared_file
         assert shared_file["text"] == page.locator(".see-says").text_content()
         with page.expect_download() as download:
             visitor.part("shareSave").click()
         file = tmp_path / download.value.suggested_filename
         download.value.save_as(file)
         assert file.stat().st_size == shared_file["size"] > 20_000
-        assert first_bytes in file.read_bytes()[:20] or shared_file["type"] == "image/gif"
+        assert first_bytes in file.read_bytes()[:20] or is_webm
     assert file.stat().st_size <= 450_000, "the page that travels"
     assert_alive_alone(visitor.context.browser, file)
     page.keyboard.press("Escape")
@@ -128,20 +128,6 @@ def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp
     assert {k: state_after[k] for k in ("layer", "head", "query", "locked")} == {
         k: state_before[k] for k in ("layer", "head", "query", "locked")
     }
-
-
-def test_without_a_media_recorder_the_loop_is_a_gif(visit):
-    visitor = phone(visit)
-    visitor.page.evaluate("delete window.MediaRecorder")
-    visitor.page.locator(".toolbar .sending").click()
-    visitor.page.locator('[data-share="wide"]').click()
-    expect(visitor.part("shareSave")).to_be_enabled()
-    with visitor.page.expect_download() as download:
-        visitor.part("shareSave").click()
-    animation = Image.open(download.value.path())
-    assert (animation.format, animation.size[0], animation.info["loop"]) == ("GIF", 720, 0)
-    assert animation.n_frames > visitor.read()["layer"], "the layers"
-    assert download.value.path().stat().st_size <= 5e6
 
 
 def test_on_a_phone_on_its_side_sentence_and_picture_come_first(visit):

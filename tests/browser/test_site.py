@@ -224,13 +224,8 @@ def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_o
         assert "Another version." in visitor.page.content()
 
 
-def test_what_a_server_alone_can_do_is_said_in_a_sentence_and_the_browser_gives_what_it_can(somebody):
+def test_what_a_server_alone_can_do_is_said_in_a_sentence(somebody):
     visitor = somebody("#model=bundled&sample=meadow")
-    sheet = visitor.unfold("export")
-    assert "For a PDF, or another layout, in the app" in sheet.inner_text()
-    with visitor.page.expect_download() as download:
-        sheet.get_by_role("button", name="A picture (.png)").click()
-    assert Image.open(download.value.path()).width > 1280
     visitor.unfold("pages").get_by_role("link", name="Training: from").click()
     visitor.page.get_by_role("heading", name="Training: from").wait_for()
     assert "page=training" in visitor.page.url

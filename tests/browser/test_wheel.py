@@ -89,9 +89,7 @@ def commands() -> list[list[str]]:
     """The arguments of all `attention-playground` commands in README and documentation."""
     lines = [line for file in PAGES for block in blocks(file, "") for line in block.splitlines()]
     typed_commands = [shlex.split(line, comments=True) for line in lines if line.startswith("attention-playground ")]
-    unique_commands = dict.fromkeys(
-        tuple(arguments[1:]) for arguments in typed_commands if len(arguments) > 1 and "--dask" not in arguments
-    )
+    unique_commands = dict.fromkeys(tuple(arguments[1:]) for arguments in typed_commands if len(arguments) > 1)
     return list(map(list, unique_commands))
 
 

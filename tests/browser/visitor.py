@@ -35,11 +35,12 @@ OPEN_ROW = """(part) => {
 IN_MORE = {"model": "Model", "compare": "Compare", "export": "Export"}
 FIND_SENTENCE = "words => sentences().find((said) => said.toLowerCase().includes(words.toLowerCase()))"
 
-LAST_STEP = 6  # pixels between the last two points of a mouse's way to a patch; see RESTING_MOVE in lens/moment.js
-# A returning visitor is not greeted, and has guessed all questions, so pages hold nothing back.
+LAST_STEP = (
+    6  # pixels between the last two points of a mouse's way to a patch; see LEAST_POINTING_MOVE in lens/moment.js
+)
+# A returning visitor has guessed all questions, so pages hold nothing back.
 ALL_GUESSED = json.dumps({question: {"words": "long ago"} for question in IDS})
 BEEN_HERE = f"""try {{
-  localStorage.setItem('attention-playground-been-here', 'yes');
   const guesses = 'attention-playground:guesses';
   if (!localStorage.getItem(guesses)) localStorage.setItem(guesses, '{ALL_GUESSED}');
 }} catch {{}}"""
@@ -92,7 +93,7 @@ def finish_exercise(page: Page, id: str) -> None:
 
 class Visitor:
     """One person with cookies and storage of their own. `errors` holds the console's errors except those that match
-    `forgiven_errors`, `hosts` all requested hosts. Only a newcomer is greeted; others count as returning visitors."""
+    `forgiven_errors`, `hosts` all requested hosts. Others than newcomers have guessed all questions."""
 
     forgiven_errors: re.Pattern[str] | None = None
     remembers_lab = True
@@ -197,8 +198,7 @@ class Visitor:
         return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
 
     def point(self, patch: tuple[int, int]) -> None:
-        """Moves the mouse to a patch in two steps, as a hand does: the ghost, the soft cursor that greets newcomers,
-        ignores a single report of a resting mouse."""
+        """Moves the mouse to a patch in two steps, as a hand does: one report may be of a resting mouse."""
         x, y = self.place(patch)
         self.page.mouse.move(x - LAST_STEP, y - LAST_STEP)
         self.page.mouse.move(x, y)

@@ -17,8 +17,3 @@ def assert_close(numbers, expected, tolerance=1e-5):
 
 def file_contents(folder):
     return {file.relative_to(folder).as_posix(): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-
-
-def open_with_xarray(xarray, path):
-    """Opens the file with xarray alone."""
-    return xarray.open_zarr(path) if path.suffix == ".zarr" else xarray.open_dataset(path, engine="h5netcdf")

@@ -12,9 +12,8 @@ import pytest
 from test_javascript import node
 
 import playground
-from playground import figures
 from playground.analysis.faithfulness import foretold_table
-from playground.figures import Spec, command_line, files
+from playground.figures import Spec, command_line, compose, files
 from playground.figures.drawing import maps, prints
 from playground.figures.drawing.ways import FIRST_WAY, WAYS
 from playground.figures.request import from_files
@@ -90,7 +89,7 @@ def test_the_browser_has_the_same_ways_with_words_of_its_own():
 
 def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared, tmp_path):
     spec, seen, image = squared
-    figure = figures.draw(spec, seen, image)
+    figure = compose.draw(spec, seen, image)
     texts = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
     assert "squared attention" in texts, texts
     assert "weight × weight" in texts, texts

@@ -10,9 +10,9 @@ from figure_files import pdf_fonts, read_pdf
 from PIL import Image
 
 import playground
-from playground import PlaygroundError, figures
+from playground import PlaygroundError
 from playground.__main__ import _parser, main
-from playground.figures import Spec, animation, batch, files, layouts
+from playground.figures import Spec, batch, compose, layouts
 from playground.figures.command_line import FLAGS, command, needless, spec_of_html
 from playground.figures.drawing.naming import published_spec
 from playground.vit import VisionTransformer
@@ -62,28 +62,19 @@ def trace_of(name="disc.png", model="untrained", **options):
     return playground.trace(model, name, **options)
 
 
-PYTHON_FIGURES = {  # a figure drawn by Python -> a function that gives its traces and its options
-    "whole": lambda: ([trace_of(scale="off")], {}),
-    "one layer": lambda: ([trace_of()], {"scale": "off", "layer": -1, "head": "mean"}),
-    "cut": lambda: ([trace_of(cut=["3,4>5,5", "1,1>2,2"])], {}),
-    "size": lambda: ([trace_of(size=(64, 96))], {"query": 40}),
-    "two pictures": lambda: ([trace_of(), trace_of("noise.png")], {"layout": "compare"}),
-    "two passes": lambda: ([trace_of(), trace_of(scale=0.3)], {"layout": "scale"}),
-    "pictures": lambda: (
-        [trace_of(), trace_of("noise.png")], {"layout": "grid", "rows": "pictures", "columns": "heads:0-1"}
-    ),
-    "models": lambda: (
-        [trace_of(), trace_of(model="bundled")], {"layout": "grid", "rows": "models", "columns": "heads:0"}
-    ),
+PYTHON_FIGURES = {  # a figure drawn by Python -> a function that gives its trace and its options
+    "whole": lambda: (trace_of(scale="off"), {}),
+    "one layer": lambda: (trace_of(), {"scale": "off", "layer": -1, "head": "mean"}),
+    "cut": lambda: (trace_of(cut=["3,4>5,5", "1,1>2,2"]), {}),
+    "size": lambda: (trace_of(size=(64, 96)), {"query": 40}),
+    "grid": lambda: (trace_of(size=(64, 96)), {"layout": "grid", "rows": "layers:0,2", "columns": "heads:0-1"}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PYTHON_FIGURES)
 def test_a_figure_drawn_by_python_is_made_again_by_its_command(name, disc_folder):
-    Image.effect_noise((80, 120), 60).convert("RGB").save("noise.png")
-    (seen, *others), options = PYTHON_FIGURES[name]()
-    other = {"other": others if options.get("layout") == "grid" else others[0]} if others else {}
-    before = playground.save(seen, "a.png", dpi=40, width="column", **other, **options).read_bytes()
+    seen, options = PYTHON_FIGURES[name]()
+    before = playground.save(seen, "a.png", dpi=40, width="column", **options).read_bytes()
     words = command_in(disc_folder / "a.png")
     (disc_folder / "a.png").unlink()
     assert main(words[words.index("figure") :]) == 0
@@ -94,6 +85,8 @@ def test_a_figure_names_no_command_that_would_make_another(disc_folder, small):
     picture = Image.open("disc.png").convert("RGB")
     for seen in (trace_of(name=picture), playground.trace(small, "disc.png")):
         assert "Command" not in Image.open(playground.save(seen, "a.png", dpi=40)).text
+    traces = {"layout": "compare", "other": trace_of(size=(64, 96))}
+    assert "Command" not in Image.open(playground.save(trace_of(), "a.png", dpi=40, **traces)).text
     with pytest.raises(ValueError, match="names no model"):
         command(Spec(image="disc.png"))
 
@@ -120,7 +113,7 @@ def test_the_command_holds_every_field():
         assert getattr(again, name) == getattr(spec, name), (name, line)
     assert again.other_image == "./-dog.png"
     assert (again.caption, again.whole) == (False, True)
-    shown = {field.name for field in fields(Spec)} - {"image", "repeatable", "layers", "heads"}
+    shown = {field.name for field in fields(Spec)} - {"image", "repeatable", "layers"}
     assert shown == set(FLAGS)
 
 
@@ -151,8 +144,8 @@ def test_a_pdf_embeds_its_fonts_and_has_its_words_as_text(disc_folder):
 
 def test_a_name_in_any_script_is_drawn(small_trace, picture):
     for name in ("猫.png", "кошка.png", "a$b$c.png", "\udcff.png"):
-        figure = figures.draw(replace(SPEC, image=name, what="norm", width="page"), small_trace, picture)
-        assert files.pixels(figure).width > 100
+        figure = compose.draw(replace(SPEC, image=name, what="norm", width="page"), small_trace, picture)
+        assert figure.pixels().width > 100
 
 
 def test_metadata_name_no_folder_of_anybody(picture, tmp_path):
@@ -180,7 +173,7 @@ def test_a_figure_goes_on_to_be_edited_and_saved_by_matplotlib(small_trace, tmp_
 
 
 def test_what_can_t_be_written_is_refused_in_a_sentence(small_trace, tmp_path):
-    with pytest.raises(PlaygroundError, match=r"This is saved as \.png"):
+    with pytest.raises(PlaygroundError, match=r"A figure is saved as \.png"):
         playground.save(small_trace, tmp_path / "a.docx")
     with pytest.raises(PlaygroundError, match="there is no folder"):
         playground.save(small_trace, tmp_path / "new" / "a.svg")
@@ -195,33 +188,3 @@ def test_weights_from_a_file_are_in_the_command(disc_folder):
     seen = playground.trace(playground.load("untrained", weights="mine.safetensors"), "disc.png")
     words = command_in(playground.save(seen, "a.png", dpi=40))
     assert words[words.index("--weights") + 1] == "mine.safetensors"
-
-
-# Animations -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("suffix", figures.MOVING_SUFFIXES)
-def test_a_sweep_through_the_layers_has_a_picture_of_each(small_trace, tmp_path, suffix):
-    file = playground.save(small_trace, tmp_path / f"a{suffix}", sweep="layers", width="column", dpi=40)
-    assert Image.open(file).n_frames == small_trace.layers
-
-
-def test_a_sweep_turns_the_scale_off_and_back_on_and_a_walk_goes_from_corner_to_corner(small_trace):
-    scales = [frame.scale for frame, _ in animation.frames(replace(SPEC, sweep="scale"), small_trace)]
-    assert (scales[0], scales[animation.SCALE_STEPS], len(scales)) == ("on", "off", 2 * animation.SCALE_STEPS)
-    assert animation.patches_on_path("0,0-2,1") == [(0, 0), (1, 0), (2, 1)]
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"sweep": "heads"}, "A sweep is layers, scale"),
-        ({"sweep": "layers", "layout": "wall"}, "does not change with the layers"),
-        ({"sweep": "scale", "what": "norm"}, "does not change with the scale"),
-        ({"sweep": "patches:0,0-1,1", "what": "norm"}, "does not change with the patches"),
-        ({"sweep": "patches:0,0-99,1"}, "There is no patch"),
-    ],
-)
-def test_an_impossible_sweep_is_refused_in_a_sentence(change, sentence, small_trace):
-    with pytest.raises(PlaygroundError, match=sentence):
-        animation.frames(replace(SPEC, **change), small_trace)

@@ -13,14 +13,14 @@ from matplotlib.text import Text
 from PIL import Image
 
 import playground
-from playground import PlaygroundError, figures
-from playground.figures import Spec, files, layouts
+from playground import PlaygroundError
+from playground.figures import Spec, compose, files, layouts
 from playground.figures.compose import subjects
 from playground.figures.drawing import light, maps, prints
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.sheet import SMALLEST_FONT
 from playground.figures.drawing.spec import WIDTHS
-from playground.figures.layouts.layout import Charts, Layout, Matrix, Panels
+from playground.figures.layouts.layout import Layout, Matrix, Panels
 from playground.vit import VisionTransformer
 
 SPEC = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
@@ -52,10 +52,8 @@ def traces_by_size():
 
 
 def arguments_of(spec: Spec, seen, picture) -> tuple[tuple, dict]:
-    layout = layouts.of(spec)
-    if not layout.of_pictures:
-        return (), {}
-    return (seen, picture), {"other": seen, "other_image": picture.rotate(90)} if layout.compares else {}
+    compares = layouts.of(spec).compares
+    return (seen, picture), {"other": seen, "other_image": picture.rotate(90)} if compares else {}
 
 
 def content_of(spec: Spec, seen, picture):
@@ -78,7 +76,7 @@ def test_no_words_overlap_leave_the_sheet_or_are_too_small_to_read(name, width, 
     seen, picture = traces_by_size[ASPECTS[width]]
     spec = replace(SPEC, width=width, image=NAMES[len(name) % 3], dpi=120, **OPTIONS[name])
     first, rest = arguments_of(spec, seen, picture)
-    figure = figures.draw(spec, *first, **rest)
+    figure = compose.draw(spec, *first, **rest)
     figure.draw_without_rendering()
     assert figure.get_figwidth() == spec.paper.width
     assert figure.get_figheight() == (spec.paper.height or figure.get_figheight()) < 9.5
@@ -103,15 +101,14 @@ def test_a_figure_has_a_panel_for_each_map_a_caption_of_them_and_their_numbers(n
         photos = [panel for panel in panels if panel.heading in ("picture", "query", "key")]
         kernels = [panel for panel in panels if panel.frames]
         assert len(panels) == len(shown) + len(photos) + len(kernels)
-    elif isinstance(body, Matrix):
+    else:
+        assert isinstance(body, Matrix)
         assert [len(body.cells), len(body.cells[0])] == [small_trace.layers, small_trace.heads]
         assert len(shown) == small_trace.layers * small_trace.heads
-    else:
-        assert isinstance(body, Charts)
     assert content.caption.endswith(".")
     assert content.caption.count("\n") == 0
     first, rest = arguments_of(spec, small_trace, picture)
-    tables = json.loads(files.numbers_file(".json", spec, *first, **rest))["tables"]
+    tables = json.loads(files.numbers(".json", spec, *first, **rest))["tables"]
     written = [np.array(map_["values"]) for table in tables for map_ in table["maps"]]
     if shown[0].map.__class__ is maps.Map and shown[0].map.values is not None:
         assert len(written) == len(shown)
@@ -177,13 +174,13 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
 )
 def test_what_can_t_be_drawn_is_refused_in_a_sentence(change, sentence, small_trace, picture):
     with pytest.raises(PlaygroundError, match=re.escape(sentence)):
-        figures.draw(replace(SPEC, **change), small_trace, picture)
+        compose.draw(replace(SPEC, **change), small_trace, picture)
 
 
 def test_a_wide_slide_is_filled(traces_by_size):
     seen, picture = traces_by_size[64, 96]
     for layout in ("head", "heads", "wall", "scale"):
-        figure = figures.draw(replace(SPEC, layout=layout), seen, picture)
+        figure = compose.draw(replace(SPEC, layout=layout), seen, picture)
         figure.draw_without_rendering()
         images = [axes.get_window_extent() for axes in figure.axes if axes.images and axes.get_ylim()[0] > 1]
         width = max(box.x1 for box in images) - min(box.x0 for box in images)
@@ -195,9 +192,9 @@ def test_a_wide_slide_is_filled(traces_by_size):
 def test_a_person_s_own_settings_of_matplotlib_change_nothing(small_trace, picture):
     import matplotlib
 
-    before = files.pixels(figures.draw(replace(SPEC, dpi=40), small_trace, picture))
+    before = compose.draw(replace(SPEC, dpi=40), small_trace, picture).pixels()
     with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red", "image.interpolation": "bilinear"}):
-        after = files.pixels(figures.draw(replace(SPEC, dpi=40), small_trace, picture))
+        after = compose.draw(replace(SPEC, dpi=40), small_trace, picture).pixels()
     assert before.tobytes() == after.tobytes()
 
 

@@ -12,7 +12,6 @@ from matplotlib.patches import PathPatch
 from test_javascript import node
 
 import playground
-from playground.analysis import token_norms
 from playground.figures.drawing import captions, light, maps, prints
 from playground.figures.drawing.maps import Domain, Map
 from playground.figures.drawing.spec import Spec
@@ -55,7 +54,7 @@ def test_the_browser_has_the_colours_of_figures():
 
 def test_the_colour_bar_on_the_screen_is_a_figure_s():
     browser_bar = run_javascript(
-        'const ramp = drawing.barColours("heat"), domain = { low: 0, high: 0.3, log: false };'
+        'const ramp = drawing.barColours("heat"), domain = { low: 0, high: 0.3 };'
         "return Array.from({ length: 256 }, (_, i) => ramp[light.stepOf((0.3 * i) / 255, domain)]"
         ".match(/\\d+/g).map(Number));"
     )
@@ -87,7 +86,7 @@ def test_exposure_set_and_outline_are_the_browser_s():
         ceiling, browser_set, paths, steps, share = run_javascript(
             f"const row = Float32Array.from({values.ravel().tolist()}); const chosen = new Uint8Array(row.length);"
             "light.densestInto(chosen, row, 0, row.length); const top = light.exposure(row, 0, row.length);"
-            "const domain = { low: 0, high: top, log: false };"
+            "const domain = { low: 0, high: top };"
             "const steps = [...row].map((x) => light.stepOf(x, domain));"
             "const paths = light.contours(chosen, 12, 17);"
             "return [top, [...chosen], paths.map((one) => [...one]), steps, light.shareWithin(paths, row, 0, 12, 17)];"
@@ -268,7 +267,3 @@ def lines_of(axes) -> list[np.ndarray]:
         ends = np.flatnonzero(path.codes == path.CLOSEPOLY)
         lines += [flattened_curve(path.vertices[a:b, ::-1]) for a, b in zip(starts, ends, strict=True)]
     return lines
-
-
-def test_the_bound_of_outlying_lengths_is_the_browser_s():
-    assert token_norms.outlier_bound(np.array([10, 11, 12, 13, 14, 15, 16, 100.0])) == 25.75

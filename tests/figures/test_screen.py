@@ -38,7 +38,7 @@ def run_javascript(modules: list[str], lines: str):
 
 @pytest.fixture
 def screen_exposures(small_trace, tmp_path):
-    """For each view two exposures (low, high, log): the large picture's, and the one that all heads share."""
+    """For each view two exposures (low, high): the large picture's, and the one that all heads share."""
     (tmp_path / "pack.bin").write_bytes(small_trace.to_bytes())
     questions = [
         [
@@ -58,8 +58,8 @@ def screen_exposures(small_trace, tmp_path):
             answers.answerLayer(made, {LAYER}, {small_trace.token(QUERY)}, scale, what, direction);
             const at = {HEAD} * pack.tokens;
             return [
-              answers.pictureDomain(made.values, at, pack, what, ceiling, false),
-              answers.sharedDomain(made, {LAYER}, scale, what, ceiling, false),
+              answers.pictureDomain(made.values, at, pack, what, ceiling),
+              answers.sharedDomain(made, {LAYER}, scale, what, ceiling),
             ];
         }})""",
     )

@@ -17,7 +17,7 @@ VIEW_JS = Path(__file__).parent.parent.parent / "playground" / "microscope" / "c
 OPEN_VALUES = {  # values of the choices that have no list of options
     "layer": [0, 5, 23], "head": [0, 11], "query": ["7,5", "cls", "dist", "reg3"],
     "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789],
-    "ceiling": ["auto", 0.05, 1], "depth": ["follow", 1, 12],
+    "ceiling": ["auto", 0.05, 1],
     "curtain": [0, 0.25, 1], "label": ["", "3", "999"], "cut": ["7,5>3,2", "*>cls+reg0@4+5.0;*>3x3"],
     "text": ["", "a cat's eye"],
 }  # fmt: skip

@@ -1,6 +1,7 @@
-"""Teaching material: plans fill their time, links open existing pages, the sheet's numbers are a softmax's, and the
-files are those that the command writes."""
+"""Teaching material: plans fill their time, links open existing pages, and the sheet's numbers are a
+softmax's."""
 
+import html
 import json
 import math
 import re
@@ -9,12 +10,9 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from figure_files import pdf_fonts, read_pdf
 from test_javascript import ROOT, node
 
-from playground.assets import TEACHING
 from playground.figures import teaching as printed
-from playground.figures.drawing.sheet import house_style
 from playground.lessons import teaching
 from playground.lessons.lesson import Setting
 from playground.lessons.registry import LESSONS
@@ -122,37 +120,17 @@ def test_the_quiz_has_thirteen_questions_with_one_right_answer_each():
     assert re.search(r"2,981", questions[3].why)
 
 
-def test_the_texts_are_those_of_the_source():
-    for name, content in printed.texts().items():
-        assert (TEACHING / name).is_file(), f"{name}: run python -m playground.figures.teaching"
-        assert (TEACHING / name).read_text(encoding="utf-8") == content, f"{name} is older than its source"
-
-
-@pytest.mark.parametrize("paper", printed.PAPERS)
-@pytest.mark.parametrize("name", printed.SHEETS)
-def test_what_is_printed_fits_both_sides_of_a_sheet(name, paper):
-    with house_style():
-        pages = printed.SHEETS[name](paper)
-    assert len(pages) == 2
-    height = printed.PAPERS[paper][1]
-    for page in pages:
-        assert page.y <= height - 0.4, f"{name} ends at {page.y:.1f} of {height} inches"
-
-
-def test_a_sheet_is_a_pdf_of_two_pages_with_its_fonts(tmp_path, monkeypatch):
-    monkeypatch.setattr(printed, "SHEETS", {"handout-key": printed.SHEETS["handout-key"]})
-    printed.main([str(tmp_path)])
-    assert {file.name for file in tmp_path.glob("*.pdf")} == {"handout-key-A4.pdf", "handout-key-Letter.pdf"}
-    assert {file.name for file in tmp_path.glob("*.md")} == printed.texts().keys()
-    reader = read_pdf(tmp_path / "handout-key-Letter.pdf")
-    assert len(reader.pages) == 2
-    assert "Attention by hand: the key" in reader.pages[0].extract_text()
-    assert all(all(pdf_fonts(page).values()) for page in reader.pages)
-
-
-def test_the_page_offers_all_that_is_printed():
-    assert printed.SHEETS.keys() == teaching.SHEETS.keys()
-    assert tuple(printed.PAPERS) == teaching.PAPERS
+@pytest.mark.parametrize("name", teaching.SHEETS)
+def test_a_sheet_has_its_numbers_or_answers_in_the_key_alone(name):
+    given, quiz, text = teaching.sheet(), teaching.quiz(), printed.sheet(name)
+    is_key = name.endswith("-key")
+    if name.startswith("handout"):
+        assert all((f"<td>{weight:.3f}</td>" in text) == is_key for weight in given.weights)
+        assert f"<td>({given.queries[0][0]:.1f}, {given.queries[0][1]:.1f})</td>" in text
+    else:
+        assert all((html.escape(question.why, quote=False).split("d_k")[0] in text) == is_key for question in quiz)
+        assert text.count('class="question"') == len(quiz)
+    assert not re.search(r"https?:|<script|src=", text), "it asks nobody for anything"
 
 
 def test_every_idea_names_a_page_and_a_test_that_exist():
@@ -160,7 +138,7 @@ def test_every_idea_names_a_page_and_a_test_that_exist():
 
     root, rows = Path(__file__).parent.parent.parent, []
     names = tuple(page.name.replace("_", " ").capitalize() for page in LESSONS)
-    for line in (TEACHING / "ideas.md").read_text(encoding="utf-8").splitlines()[4:]:
+    for line in (root / "assets" / "teaching" / "ideas.md").read_text(encoding="utf-8").splitlines()[4:]:
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
     assert len(rows) > 20
     for idea, page, test in rows:

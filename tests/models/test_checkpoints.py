@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 
 import playground
 from playground import PlaygroundError
-from playground.models import architecture, timm_models, weights_file, zoo
+from playground.models import source, timm_models, weights_file, zoo
 from playground.vit import Config, VisionTransformer
 
 SMALL = Config(image_size=(32, 32), patch_size=8, depth=2, width=24, mlp_width=48, heads=2, classes=3)
@@ -132,4 +132,4 @@ def test_every_config_of_ours_is_read_back_from_its_description():
         SMALL,
         *(zoo.paper_config(f"ViT-{s}/14", s, 14) for s in "SBLH"),
     ):
-        assert architecture.checked(json.loads(json.dumps(dataclasses.asdict(config)))) == config
+        assert source.checked(json.loads(json.dumps(dataclasses.asdict(config)))) == config

@@ -95,9 +95,9 @@ def test_a_folder_with_an_unknown_setting_is_refused_with_the_setting_s_name(tmp
         playground.load(tmp_path)
 
 
-def test_weights_without_a_model_s_name_get_an_error_with_a_likely_name(tmp_path):
+def test_weights_without_a_model_s_name_are_refused_with_the_way_to_name_it(tmp_path):
     save_file(state_copy(changed_model({})), tmp_path / "mine.safetensors")
-    with pytest.raises(PlaygroundError, match=r"--model NAME --weights .* NAME may be vit_tiny_patch16_224"):
+    with pytest.raises(PlaygroundError, match=r"does not say what it is weights of: .*--model NAME --weights "):
         playground.load(tmp_path / "mine.safetensors")
 
 
@@ -187,7 +187,7 @@ def test_the_precision_of_a_model_is_kept(dtype, picture):
         (lambda: timm.create_model(NAME, global_pool="avgmax", class_token=False, depth=1), "pools its tokens by"),
         (lambda: __import__("transformers").BertModel(__import__("transformers").BertConfig(
             hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32, vocab_size=9
-        )), "This BertModel can't be shown"),
+        )), "given was BertModel"),
     ],
 )  # fmt: skip
 def test_a_model_that_is_no_plain_vit_is_refused_in_a_sentence(model, sentence):
@@ -272,12 +272,6 @@ def test_a_name_that_no_file_can_have_is_refused_in_a_sentence(name):
         playground.load(name)
 
 
-def test_a_model_that_is_missing_offline_is_reported_in_our_own_words():
-    with pytest.raises(PlaygroundError, match="not on this machine") as refusal:
-        playground.load("facebook/dinov2-smal", offline=True)
-    assert "local_files_only" not in str(refusal.value)
-
-
 def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
     from playground.serving import models
 
@@ -289,7 +283,7 @@ def test_a_server_reads_neither_folders_nor_pickles(tmp_path, monkeypatch):
         with pytest.raises(PlaygroundError):
             models.load(name)
         with pytest.raises(PlaygroundError):
-            zoo.load(name)
+            zoo.resolve(name)
 
 
 # The hub --------------------------------------------------------------------------------------------------------------
@@ -348,14 +342,15 @@ def test_the_download_command_fetches_a_repository(really_here, capsys):
 
 
 def test_a_repository_that_can_not_be_fetched_gives_an_error_of_one_sentence(hub):
-    for name in ("somebody/leaves", "facebook/dinov2-small", "hf-hub:somebody/leaves@main"):
+    for name in ("somebody/leaves", "facebook/dinov2-small", "hf-hub:somebody/leaves"):
         with pytest.raises(PlaygroundError, match="could not be fetched") as refusal:
             playground.load(name, offline=True)
+        assert "not on this machine" in str(refusal.value)
         assert "\n" not in str(refusal.value)
     assert borrowed.hub_weights("somebody/leaves") is None
 
 
-@pytest.mark.parametrize("name", ["somebody/leaves", "hf-hub:somebody/leaves@main", "vit_base_patch16_clip_224.openai"])
+@pytest.mark.parametrize("name", ["somebody/leaves", "hf-hub:somebody/leaves", "vit_base_patch16_clip_224.openai"])
 def test_without_a_network_a_name_of_the_hub_is_refused_at_once_in_a_sentence(name, hub, monkeypatch):
     """The hub's own library would ask six times, write eleven lines and take half a minute for each file."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
@@ -386,10 +381,6 @@ def test_without_a_network_a_name_of_the_hub_is_refused_at_once_in_a_sentence(na
 def test_a_wrong_name_names_the_nearest_right_one(wrong, right):
     with pytest.raises(PlaygroundError, match=f"{right}\\.$"):
         playground.load(wrong)
-
-
-def test_playground_load_is_the_load_of_loading():
-    assert playground.load is loading.load
 
 
 def test_a_path_in_a_subfolder_is_no_repository_of_the_hub(tmp_path, monkeypatch):

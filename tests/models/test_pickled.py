@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import re
 import zipfile
 
 import pytest
@@ -34,11 +33,11 @@ def bomb(path):
 
 
 FILES = {
-    "runs code": (lambda path: path.write_bytes(pickle.dumps(Hostile(), protocol=2)), "run code|no file that torch"),
+    "runs code": (lambda path: path.write_bytes(pickle.dumps(Hostile(), protocol=2)), "without running code"),
     "a whole model": (lambda path: torch.save(torch.nn.Linear(2, 2), path), "state_dict"),
-    "an object": (lambda path: torch.save({"a": Unknown()}, path), "run code when they are read"),
+    "an object": (lambda path: torch.save({"a": Unknown()}, path), "without running code"),
     "nothing": (lambda path: torch.save({"epoch": 3}, path), "holds no weights"),
-    "noise": (lambda path: path.write_bytes(b"PK" + bytes(500)), "run code|no file that torch can read"),
+    "noise": (lambda path: path.write_bytes(b"PK" + bytes(500)), "without running code"),
     "text": (lambda path: path.write_text("weights"), "no file of weights that torch wrote"),
     "more than there is": (lambda path: torch.save({"a": torch.zeros(1).expand(10**12)}, path), "more numbers than"),
     "a bomb": (bomb, "unpacks to far more than its size"),
@@ -62,14 +61,3 @@ def test_a_pickle_under_another_name_is_called_what_it_is(tmp_path):
     with pytest.raises(PlaygroundError, match=r"torch has pickled.*\.pth") as refusal:
         playground.load(NAME, weights=tmp_path / "mine.safetensors")
     assert "header claims" not in str(refusal.value)
-
-
-@pytest.mark.parametrize("name", ["noise.pth", "noise.safetensors", "noise.bin"])
-def test_a_file_of_another_kind_is_refused_without_a_number_made_of_its_first_bytes(name, tmp_path):
-    """Once, the sentence said "its header claims 1,600,513,671,147,220,912 bytes", even for a .pth."""
-    (tmp_path / name).write_bytes(b"\xf0noise of another kind" * 99)
-    for load in (lambda: playground.load(NAME, weights=tmp_path / name), lambda: playground.load(tmp_path / name)):
-        with pytest.raises(PlaygroundError, match=r"no file of weights that torch wrote|not a readable") as refusal:
-            load()
-        assert not re.search(r"\d{4}", str(refusal.value).replace(str(tmp_path), "")), refusal.value
-        assert ("safetensors file" in str(refusal.value)) == name.endswith(".safetensors"), refusal.value

@@ -7,7 +7,7 @@ import threading
 import pytest
 import timm
 import torch
-from conftest import SMALL, scramble
+from conftest import scramble
 
 import playground
 from models.parity import assert_equal
@@ -88,9 +88,9 @@ def test_most_of_timm_s_names_load():
     ("name", "reason"),
     [
         ("vit_relpos_small_patch16_224", "it is a VisionTransformerRelPos.*playground.trace"),
-        ("vit_base_r50_s16_224", "convolutional network stands before"),
+        ("vit_base_r50_s16_224", "its patches are cut by HybridEmbed"),
         ("vit_base_patch16_xp_224", "its layers are ParallelScalingBlock"),
-        ("vit_small_patch16_rope_224", "in another way than DINOv3"),
+        ("vit_small_patch16_rope_224", "its positions are RotaryEmbedding"),
         ("vit_dwee_patch16_reg1_gap_256", "its attention is DiffAttention"),
         ("resnet18", "it is a ResNet"),
     ],
@@ -110,48 +110,14 @@ def test_an_unknown_name_is_refused_with_the_nearest_that_loads(name):
         playground.load(name)
 
 
-def test_a_name_of_the_app_s_folder_says_where_it_is_found(monkeypatch):
-    monkeypatch.delenv("PLAYGROUND_MODELS_DIR", raising=False)
-    with pytest.raises(PlaygroundError, match="let PLAYGROUND_MODELS_DIR name the folder"):
-        playground.load("own/leaves")
-
-
 def test_unknown_weights_are_refused_with_those_that_are_published():
     with pytest.raises(PlaygroundError, match=r"published are .*vit_small_patch16_224\.dino"):
         playground.load("vit_small_patch16_224.dini")
 
 
-def test_without_a_network_a_timm_name_says_so_in_a_sentence(monkeypatch):
-    import huggingface_hub.constants
-
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(PlaygroundError, match="could not be fetched"):
-        playground.load("vit_tiny_patch16_224.augreg_in21k")
-
-
 def test_an_architecture_without_published_weights_says_what_to_do():
-    with pytest.raises(PlaygroundError, match="pretrained=False"):
+    with pytest.raises(PlaygroundError, match=r"not on the hub .*pretrained=False"):
         playground.load("vit_base_patch16_plus_240")
-
-
-def test_weights_come_from_a_file_with_timm_s_names(tmp_path, picture):
-    from safetensors.torch import save_file
-
-    reference = scramble(timm.create_model("vit_tiny_patch16_224", num_classes=1000))
-    save_file(reference.state_dict(), tmp_path / "tiny.safetensors")
-    options = {"act_layer": "gelu", "global_pool": "token"}  # the weights do not say these
-    vit = playground.load("vit_tiny_patch16_224", weights=tmp_path / "tiny.safetensors", device="cpu", **options)
-    trace = playground.trace(vit, picture)
-    with torch.no_grad():
-        torch.testing.assert_close(trace.logits, reference(trace.input)[0], atol=1e-5, rtol=1e-5)
-    assert trace.predictions[0][0] == vit.config.labels[int(trace.logits.argmax())]
-
-
-def test_our_own_file_carries_its_architecture(tmp_path, small):
-    model_file.save(small, tmp_path / "mine.safetensors", dtype=torch.float32)
-    loaded = playground.load(str(tmp_path / "mine.safetensors"), device="cpu")
-    assert loaded.config == SMALL
-    assert all(torch.equal(a, b) for a, b in zip(small.parameters(), loaded.parameters(), strict=True))
 
 
 def test_files_that_don_t_fit_or_are_no_weights_are_refused(tmp_path, small):
@@ -176,15 +142,6 @@ def test_files_that_don_t_fit_or_are_no_weights_are_refused(tmp_path, small):
     ]:
         with pytest.raises(PlaygroundError, match=message):
             load()
-
-
-@pytest.mark.parametrize("config", ["", "[]", "{}x", '{"width": "wide"}', '{"depth": -1, "heads": 0}', '{"what": 1}'])
-def test_a_file_with_a_nonsensical_architecture_is_refused(tmp_path, config):
-    from safetensors.torch import save_file
-
-    save_file({"a": torch.zeros(2)}, tmp_path / "odd.safetensors", metadata={"config": config})
-    with pytest.raises(PlaygroundError):
-        playground.load(str(tmp_path / "odd.safetensors"))
 
 
 def test_models_with_random_weights_load_without_a_network():

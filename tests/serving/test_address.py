@@ -27,7 +27,7 @@ from playground.serving import chosen
         {"scale": "inf"},
         {"scale": "1e400"},
         {"draw": "7"},
-        {"k": "4"},
+        {"direction": "sideways"},
         {"beside": "__proto__"},
         {"locked": "maybe"},
         {"view_id": "1"},
@@ -42,7 +42,7 @@ def test_unexpected_words_of_an_address_are_dropped(hostile):
 
 
 def test_the_view_that_the_microscope_writes_is_read_again():
-    text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&draw=light&depth=12&ceiling=0.05&beside=wall&k=7"
+    text = "layer=4&head=2&query=7%2C5&locked=true&scale=3.1e-7&draw=light&ceiling=0.05&beside=wall"
     view = chosen.view_of(dict(parse_qsl(text)))
     assert len(view) == text.count("=")
     assert chosen.read_address(view)[1] == view

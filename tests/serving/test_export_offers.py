@@ -30,7 +30,7 @@ def names(data: dict, kind: str) -> list[str]:
 
 def test_export_offers_what_the_tables_hold(client):
     data = offers(client, layer="3", head="2")
-    assert names(data, "kind") == ["png", "svg", "pdf", "html", "webp", "numbers"]
+    assert names(data, "kind") == ["png", "svg", "pdf", "html", "numbers"]
     assert names(data, "layout") == [name for name in LAYOUTS if name not in ("grid", "compare", "change")]
     assert names(data, "width") == list(WIDTHS)
     assert data["chosen"]["layout"] == "convolution"
@@ -43,11 +43,7 @@ def test_only_possible_kinds_and_layouts_are_offered(client):
     data = offers(client, what="similarity", kind="html")
     assert "html" not in names(data, "kind")
     assert data["chosen"]["kind"] == "png"
-    assert names(data, "layout") == ["head", "convolution", "curves"]
-    webp_data = offers(client, what="similarity", kind="webp", sweep="scale")
-    assert names(webp_data, "sweep") == ["layers"]
-    assert webp_data["chosen"]["sweep"] == "layers"
-    assert "atlas" not in names(offers(client, kind="webp"), "layout")
+    assert names(data, "layout") == ["head", "convolution"]
 
 
 LAYOUTS_OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # the sheet cannot ask for rows and columns
@@ -56,12 +52,12 @@ LAYOUTS_OFFERED = [layout for layout in LAYOUTS if layout != "grid"]  # the shee
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("layout", "kind"),
-    [*((layout, "svg") for layout in LAYOUTS_OFFERED), ("head", "numbers"), ("compare", "numbers"), ("head", "webp")],
+    [*((layout, "svg") for layout in LAYOUTS_OFFERED), ("head", "numbers"), ("compare", "numbers")],
 )
 def test_the_offered_address_gives_the_bytes_of_the_offered_command(client, layout, kind, tmp_path):
     words = FLOCK | {
         "layout": layout, "kind": kind, "table": "csv", "width": "column", "background": "dark", "what": "value",
-        "k": "5", "scale": "off", "locked": "true", "grid": "true", "colours": "own", "curtain": "0.5", "map": "grey",
+        "scale": "off", "locked": "true", "grid": "true", "colours": "own", "curtain": "0.5", "map": "grey",
     }  # fmt: skip
     compare_words = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
     words_of_layout = compare_words.get(layout, {})

@@ -11,7 +11,7 @@ import pytest
 
 from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
-from playground.models import catalogue, model_file, source, weights_file, zoo
+from playground.models import catalogue, loading, model_file, source, weights_file, zoo
 from playground.serving import chosen, effort, models, pictures, settings, traces
 from playground.serving.settings import Settings
 from playground.serving.traces import Setup
@@ -115,7 +115,7 @@ def test_only_safetensors_on_the_hub_are_fetched_and_never_pickled_files(monkeyp
     requests = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda *where, **how: requests.append(where))
     monkeypatch.setattr(socket.socket, "connect", lambda *where: requests.append(where))
-    for get in (catalogue.fetch, zoo.load):
+    for get in (catalogue.fetch, loading.load):
         with pytest.raises(PlaygroundError, match="not on the hub as safetensors"):
             get("vit_huge_patch14_gap_224.in1k_ijepa")
     assert requests == []

@@ -1,10 +1,8 @@
 """A figure's address returns the same bytes as the command, and refuses what the command refuses."""
 
-import io
 import re
 
 import pytest
-from PIL import Image
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
@@ -63,28 +61,19 @@ def test_words_that_say_nothing_about_a_figure_are_ignored(client):
     words = {
         "lauout": "head",
         "weights": "/etc/passwd",
-        "smooth": "true",
+        "grid": "true",
         "colours": "own",
-        "k": "5",
         "purpose": "page",
     }
     words |= {"with": "sample:meadow", "locked": "true", "pass": "whole"}
     assert figure_bytes(client, "csv", FLOCK | words) == figure_bytes(client, "csv", FLOCK)
 
 
-def test_a_moving_figure_is_the_file_of_the_command(client, tmp_path):
-    words = {key: value for key, value in FLOCK.items() if key != "layer"} | TINY | {"sweep": "layers"}
-    file_bytes = figure_bytes(client, "webp", words, "POST")
-    assert Image.open(io.BytesIO(file_bytes)).n_frames > 1
-    flags = FLOCK_FLAGS.replace(" --layer 3", "")
-    assert file_bytes == bytes_of_command(f"{flags} {TINY_FLAGS} --sweep layers", "webp", tmp_path)
-
-
 @pytest.mark.parametrize(
     ("words", "flags"),
     [
         ({}, ""),
-        ({"pack": "int8", "theme": "dark", "locked": "true"}, "--pack int8 --theme dark --view locked=true"),
+        ({"theme": "dark", "locked": "true"}, "--theme dark --view locked=true"),
         ({"bare": "true", "scale": "off"}, "--bare --scale off"),
     ],
     ids=str,
@@ -129,7 +118,6 @@ def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
         ({"text": "x" * 500}, "text has 500 letters"),
         ({"colours": "sparkling"}, "There is no colour map"),
         ({"layout": "wall", "what": "rollout"}, "has no heads"),
-        ({"sweep": "layers"}, "ask for figure.webp"),
         ({"layout": "grid"}, "A grid needs rows and columns"),
         ({"layout": "grid", "rows": "pictures:flock,/etc/passwd"}, "There is no sample called '/etc/passwd'"),
         ({"detail": "9"}, "times as fine as usual"),
@@ -153,14 +141,9 @@ def test_a_grid_of_more_than_a_server_draws_is_refused(client):
     assert "A grid of 14 pictures and models" in refusal_of(client, "svg", words | {"rows": f"models:{names}"})
 
 
-def test_unknown_kinds_and_movements_are_refused(client):
+def test_unknown_kinds_are_refused_and_a_living_file_by_get(client):
     assert "There is no figure.gif; there are png, svg" in refusal_of(client, "gif", FLOCK, status=404)
-    assert "A .webp moves: add sweep=layers" in refusal_of(client, "webp", FLOCK, "POST")
-    for kind in ("webp", "html"):
-        assert "asked for by POST" in refusal_of(client, kind, FLOCK, status=405)
-    assert "dots across" in refusal_of(client, "webp", FLOCK | {"sweep": "scale", "dpi": "200"}, "POST")
-    sweeps = {"layout": "atlas", "sweep": "layers", "sample": "flock", "model": "bundled"}
-    assert "does not change with the layers" in refusal_of(client, "webp", sweeps, "POST")
+    assert "asked for by POST" in refusal_of(client, "html", FLOCK, status=405)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from waiting import until
 
 from playground.errors import PlaygroundError
+from playground.models import catalogue
 from playground.serving import models, people, pictures, routes_models, settings
 from playground.serving.routes_models import ROUTES
 
@@ -71,7 +72,7 @@ def status_and_sentence(response) -> tuple[int, str]:
 
 def test_the_cards_say_which_models_are_here_and_which_are_quick(client, server, monkeypatch):
     facts = {CLIP: {"megabytes": 345, "licence": "mit", "good_for": "learned from captions"}}
-    monkeypatch.setattr(models, "_offer_table", lambda: facts)
+    monkeypatch.setattr(catalogue, "short_list", lambda: facts)
     monkeypatch.setattr(models, "is_here", lambda name: name in models.OUR_MODELS)
     reply = client.get("/api/models").json()
     assert reply["open"] is True

@@ -36,13 +36,13 @@ def test_the_material_names_every_plan_scene_note_question_and_sheet():
     assert (again.status_code, again.content) == (304, b""), "what a browser has kept does not come again"
 
 
-@pytest.mark.parametrize("paper", printed.PAPERS)
-@pytest.mark.parametrize("name", printed.SHEETS)
-def test_every_sheet_is_there_on_both_papers(name, paper):
+def test_every_sheet_is_there_and_never_opens_as_a_page_of_this_server():
     with client() as http:
-        answer = http.get(f"/api/teach/{name}-{paper}.pdf")
-    assert answer.headers["Content-Type"] == "application/pdf"
-    assert answer.content.startswith(b"%PDF")
+        for name in printed.SHEETS:
+            answer = http.get(f"/api/teach/sheets/{name}.html")
+            assert answer.text == printed.sheet(name)
+            assert answer.headers["Content-Disposition"] == f'attachment; filename="{name}.html"'
+        assert "there are handout, " in assert_refused(http.get("/api/teach/sheets/exam.html"), 404)
 
 
 @pytest.mark.parametrize("scenes", ["", "nothing", "<b>", "1,2", "9" * 5000])

@@ -15,6 +15,7 @@ import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.textpath import text_to_path
+from PIL import Image
 
 from playground.figures.drawing.spec import Spec
 
@@ -73,6 +74,12 @@ class Drawing(Figure):
             options["metadata"] = self.metadata(kind, path.name if path else f"figure.{kind}")
         with house_style():
             super().savefig(file, **options)
+
+    def pixels(self) -> Image.Image:
+        """Its pixels as in its PNG, RGBA."""
+        out = io.BytesIO()
+        self.savefig(out, format="png", dpi=self.spec.dots)
+        return Image.open(out).convert("RGBA")
 
     def _repr_png_(self) -> bytes:
         """A PNG that is no wider than a notebook's cell."""

@@ -37,8 +37,6 @@ WIDTHS = {
     "page": Paper(178 / MM_PER_INCH, None, 8.5, 300, roomy=True),
 }
 ROOMY_WIDTH = 115  # millimetres: a figure of at least this width is laid out like a page, a narrower one like a column
-MOVING_DPI = 96
-PACK_FORMATS = ("float16", "int8")  # number formats of queries and keys in an interactive .html
 AXES = {  # an axis of a grid -> the field of Spec that changes along it
     "pictures": "image", "models": "model", "layers": "layer", "heads": "head", "patches": "query", "scales": "scale",
 }  # fmt: skip
@@ -52,7 +50,6 @@ CHOICES = {choice.field: choice.options for choice in FIGURE_CHOICES if choice.o
     "theme": ("light", "dark"),
     "over": (None, "photo", "none", "contour"),
     "method": tuple(METHODS),
-    "pack": PACK_FORMATS,
 }
 POOLINGS = ("mean", "max")  # written instead of a head's number: the mean or the maximum over all heads
 HEAT = "heat"
@@ -63,7 +60,7 @@ class Spec:
     # What is shown
     image: str = ""  # a file, or the name of a sample
     layout: str = "head"  # see layouts/
-    model: str = ""  # the model that traced the picture; "": a figure of random rows has none
+    model: str = ""  # the model that traced the picture
     weights: str | None = None  # a file of weights for this model
     mean: str | None = None  # `mean` to `global_pool`: how the model was built, if no file says it (models/given.py)
     std: str | None = None
@@ -97,13 +94,10 @@ class Spec:
     caption: bool = True
     dpi: int | None = None  # dots per inch; None: the paper's
     repeatable: bool = True  # whether a command can make the figure again: not if model or picture was only in memory
-    sweep: str | None = None  # what changes in an animation: "layers", "scale" or "patches:0,0-7,5"
     # What an interactive figure holds
     layers: tuple[int, ...] | str | None = None  # numbers or "all"; None: `layer`, or all layers if these are small
-    heads: tuple[int, ...] | None = None  # numbers; None: all heads
     view: str = ""  # further choices of the first view, written as in an address: "locked=true&grid=true"
     bare: bool = False  # whether an .html has the interactive picture alone
-    pack: str = "float16"  # numbers of q and k in an .html; "int8" takes half the bytes and is less exact
 
     def __post_init__(self) -> None:
         for name, allowed_values in CHOICES.items():
@@ -191,13 +185,11 @@ class Spec:
 
     @property
     def dots(self) -> int:
-        return self.dpi or (MOVING_DPI if self.sweep else self.paper.dpi)
+        return self.dpi or self.paper.dpi
 
-    def settled(self, trace: Trace | None, marks: bool = True) -> Spec:
+    def settled(self, trace: Trace, marks: bool = True) -> Spec:
         """The spec with the trace's values in place of its defaults. `marks`: whether the figure marks a query;
         if not, `query` becomes None."""
-        if trace is None:
-            return self
         if self.label and not self.label.isdecimal():
             self = replace(self, label=str(trace.label(self.label)))
         elif self.label and trace.vit is not None:

@@ -46,12 +46,8 @@ VIEW_CHOICES = (
     Choice("direction", "row", ("row", "column"), field="direction"),
     Choice("colours", "shared", ("shared", "own")),
     Choice("ceiling", "auto", pattern=rf"auto|{_NUMBER}", field="ceiling"),
-    Choice("log", False),
-    Choice("smooth", False),
     Choice("grid", False),
     Choice("draw", "heat", ("heat", "light")),
-    Choice("k", 3, (3, 5, 7)),
-    Choice("depth", "follow", pattern=r"follow|\d{1,3}"),
     Choice("beside", "convolution", ("convolution", "wall", "compare", "filter")),
     Choice("curtain", 0, pattern=r"[01](\.\d{1,3})?"),
 )

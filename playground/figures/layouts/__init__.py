@@ -9,7 +9,6 @@ from playground.figures.drawing.one_map import Other, Subject
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.atlas import ATLAS
 from playground.figures.layouts.compare import CHANGE, COMPARE, SCALE
-from playground.figures.layouts.curves import CURVES
 from playground.figures.layouts.grid import GRID
 from playground.figures.layouts.heads import CONVOLUTION, HEAD, HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
@@ -18,9 +17,7 @@ from playground.figures.layouts.layout import settled as with_ground
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-LAYOUTS = {
-    layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, CHANGE, GRID, ATLAS, CURVES)
-}
+LAYOUTS = {layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, CHANGE, GRID, ATLAS)}
 
 
 def of(spec: Spec) -> Layout:
@@ -35,12 +32,12 @@ def marks_query(spec: Spec) -> bool:
     return layout.asks or ("query" not in layout.fixed and spec.asks)
 
 
-def settled(spec: Spec, trace: Trace | None) -> Spec:
+def settled(spec: Spec, trace: Trace) -> Spec:
     """The spec with the trace's values in place of its defaults."""
     return spec.settled(trace, marks_query(spec))
 
 
-def content(spec: Spec, subject: Subject | None, other: Other = None) -> Content:
+def content(spec: Spec, subject: Subject, other: Other = None) -> Content:
     """Panels, caption and numbers of the figure, before they are laid out on a sheet."""
     layout = of(spec)
     layout.check(spec)

@@ -4,10 +4,9 @@ Nothing here draws: compose.py draws panels with matplotlib."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -19,9 +18,6 @@ from playground.figures.drawing.one_map import OneMap, Other, ShownMap, Subject,
 from playground.figures.drawing.prints import KEY, QUERY
 from playground.figures.drawing.spec import Spec
 from playground.numbers import bare_share
-
-if TYPE_CHECKING:
-    from playground.analysis.scale import Curve
 
 Patch = tuple[int, int]
 Number = tuple[Patch, str, bool]  # a patch, its number, whether the number must be readable: then beside a small patch
@@ -71,12 +67,6 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Charts:
-    charts: list[tuple[str, str, dict[str, Curve]]]  # (quantity, heading, {colour: curve})
-    legend: list[tuple[str, str, str]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
 class Bar:
     """The colour bar."""
 
@@ -88,13 +78,10 @@ class Bar:
 class Content:
     """What a layout returns, and compose.py draws."""
 
-    body: Panels | Matrix | Charts
+    body: Panels | Matrix
     caption: str
     shown: list[ShownMap]
     bar: Bar | None = None
-
-
-SWEPT_OPTIONS = {"layers": "layer", "scale": "scale", "patches": "query"}  # a sweep -> the option that it changes
 
 
 @dataclass(frozen=True)
@@ -112,11 +99,6 @@ class Layout:
     of_heads: bool = False  # whether the layout shows only ways to look that have heads
     asks: bool = False  # whether the layout marks a query in every case
     alive: bool = False  # whether an interactive .html can open with this layout
-    facts: Mapping[str, str] = field(default_factory=dict)  # facts for the metadata, in a layout without pictures
-
-    @property
-    def of_pictures(self) -> bool:
-        return not self.facts
 
     @property
     def alters_scale(self) -> bool:

@@ -1,5 +1,6 @@
 // Draws the lecturer's controls of a class beside the story: the class's code, buttons, the number of people, and the
 // number of answers. Guesses stay hidden until the lecturer reveals them.
+import { make, makeSvg } from "../drawing/dom.js";
 import { appendElement, classWords, drawGuesses, inLanguage } from "./words.js";
 
 const QR_MARGIN = 4; // blank margin, in modules (the squares of the code), without which phones do not find the code
@@ -14,30 +15,18 @@ export function createClassBar(head, host) {
   // and end the class.
   function drawHead(language) {
     const lesson = host.now();
-    const stateParts = lesson && [
-      lesson.code,
-      lesson.phones,
-      lesson.networks,
-      lesson.largest,
-      lesson.open,
-      lesson.minutes,
-      lesson.trouble,
-      lesson.asked,
-    ];
+    const { code, phones, networks, largest, open, minutes, trouble, asked } = lesson ?? {};
+    const stateParts = [Boolean(lesson), code, phones, networks, largest, open, minutes, trouble, asked];
     const key = JSON.stringify([language, stateParts, host.says(), host.shownCode()]);
     if (drawnKey === key) return;
     drawnKey = key;
     head.replaceChildren();
     const words = (name, values) => classWords(language, name, values);
-    if (host.says()) appendElement(head, "p", "class-says").textContent = host.says();
-    if (!lesson) {
-      classButton(head, words("start"), () => host.begin());
-      return;
-    }
+    if (host.says()) appendElement(head, "p", "class-says", host.says());
+    if (!lesson) return void classButton(head, words("start"), host.begin);
     const line = appendElement(head, "div", "class-line");
-    appendElement(line, "b", "class-code").textContent = lesson.code;
-    const { phones: count, networks } = lesson;
-    appendElement(line, "span").textContent = words(networks > 1 ? "hereFrom" : "here", { count, networks });
+    appendElement(line, "b", "class-code", lesson.code);
+    appendElement(line, "span", "", words(networks > 1 ? "hereFrom" : "here", { count: phones, networks }));
     classButton(line, words(host.shownCode() ? "hideCode" : "showCode"), () => host.showCode(!host.shownCode()));
     classButton(line, words(lesson.open ? "closeDoor" : "openDoor"), () => host.act("door", { open: !lesson.open }));
     classButton(line, words("end"), () => host.act("end"));
@@ -46,20 +35,19 @@ export function createClassBar(head, host) {
 
   function drawCode(box, state, words) {
     if (state.trouble) {
-      appendElement(box, "p", "class-says").textContent = words("unreachable", { command: state.trouble });
+      appendElement(box, "p", "class-says", words("unreachable", { command: state.trouble }));
     } else {
       box.append(qrPicture(state.qr));
-      appendElement(box, "p").textContent = words("goTo");
-      appendElement(box, "p", "class-address").textContent = state.address.replace(/^https?:\/\//, "");
+      appendElement(box, "p", "", words("goTo"));
+      appendElement(box, "p", "class-address", state.address.replace(/^https?:\/\//, ""));
     }
-    appendElement(box, "p", "class-large").textContent = state.code;
+    appendElement(box, "p", "class-large", state.code);
     const buttons = appendElement(box, "p", "class-line");
     classButton(buttons, words("newCode"), () => host.act("code"));
     if (state.networks > 1) classButton(buttons, words("sendAway", state), () => host.act("away"));
     if (state.asked) classButton(buttons, words("save"), () => host.save());
     const footer = appendElement(box, "p", "class-small");
-    const link = appendElement(footer, "a");
-    Object.assign(link, { href: host.link(), textContent: words("yourLink") });
+    footer.append(make("a", { href: host.link() }, words("yourLink")));
     footer.append(` · ${words("left", { minutes: state.minutes })}`);
     if (state.asked) footer.append(` · ${words("asked", { asked: state.asked })}`);
   }
@@ -79,18 +67,15 @@ export function drawClassBoard(
   const words = (name, values) => classWords(language, name, values);
   box.replaceChildren();
   if (wantsPicture) {
-    appendElement(box, "p", "class-status").textContent = words("sendPicture");
+    appendElement(box, "p", "class-status", words("sendPicture"));
     classButton(box, words("yes"), () => askClass(true), true);
     classButton(box, words("no"), () => askClass(false));
     return;
   }
-  if (!question) {
-    classButton(box, words("open"), () => askClass(), true);
-    return;
-  }
-  appendElement(box, "p", "class-status").textContent = answeredWords(state, question, language);
+  if (!question) return void classButton(box, words("open"), () => askClass(), true);
+  appendElement(box, "p", "class-status", answeredWords(state, question, language));
   if (question.phase === "asks") {
-    appendElement(box, "p", "class-quiet").textContent = words(question.answered.length > 1 ? "secondTime" : "covered");
+    appendElement(box, "p", "class-quiet", words(question.answered.length > 1 ? "secondTime" : "covered"));
     classButton(box, words("reveal"), () => act("show"), true);
     if (question.guess.kind === "Choice") drawHandsForm(box, question, words, language, act);
     return;
@@ -118,42 +103,29 @@ export function keepClassBoard(box, { language, now: state, of: question }) {
 }
 
 function drawHandsForm(box, { guess: { options }, hands, ...question }, words, language, act) {
-  const form = appendElement(box, "form", "class-hands");
-  form.dataset.of = roundKey(question);
-  appendElement(form, "span").textContent = words("hands");
+  const form = appendElement(box, "form", { className: "class-hands", "data-of": roundKey(question) });
+  appendElement(form, "span", "", words("hands"));
   const fields = options.map(([value, texts]) => {
-    const label = appendElement(form, "label");
-    label.append(inLanguage(texts, language));
-    const field = appendElement(label, "input");
-    Object.assign(field, { type: "number", min: 0, max: 1000, value: hands.at(-1)[value] ?? 0 });
+    const field = make("input", { type: "number", min: 0, max: 1000, value: hands.at(-1)[value] ?? 0 });
+    form.append(make("label", "", inLanguage(texts, language), field));
     return [value, field];
   });
-  appendElement(form, "button").textContent = words("addHands");
+  appendElement(form, "button", { type: "submit" }, words("addHands"));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     act("hands", { hands: Object.fromEntries(fields.map(([value, field]) => [value, Number(field.value)])) });
   });
 }
 
-function classButton(box, text, act, isMain = false) {
-  const button = appendElement(box, "button", isMain ? "class-main" : "");
-  Object.assign(button, { type: "button", textContent: text });
-  button.addEventListener("click", act);
-  return button;
-}
+const classButton = (box, text, onclick, isMain = false) =>
+  appendElement(box, "button", { className: isMain ? "class-main" : "", onclick }, text);
 
 // Draws a QR code as SVG. rows: strings of 0 and 1 from the server.
 export function qrPicture(rows) {
   const side = rows.length + 2 * QR_MARGIN;
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", `0 0 ${side} ${side}`);
-  svg.setAttribute("class", "class-qr");
-  svg.setAttribute("shape-rendering", "crispEdges");
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
   const darkSquares = rows.flatMap((row, y) =>
     [...row].flatMap((cell, x) => (cell === "1" ? [`M${x + QR_MARGIN} ${y + QR_MARGIN}h1v1h-1z`] : [])),
   );
-  path.setAttribute("d", darkSquares.join(""));
-  svg.append(path);
-  return svg;
+  const fields = { viewBox: `0 0 ${side} ${side}`, class: "class-qr", "shape-rendering": "crispEdges" };
+  return makeSvg("svg", fields, makeSvg("path", { d: darkSquares.join("") }));
 }

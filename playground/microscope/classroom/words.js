@@ -2,6 +2,7 @@
 // class's guesses as charts.
 
 import { numberWords, scaleNumberAt, scaleShareAt } from "../core/guesses.js";
+import { make, makeSvg } from "../drawing/dom.js";
 
 export const CLASS_WORDS = {
   en: {
@@ -183,7 +184,6 @@ export const guessCountWords = (language, count) =>
 // Below: draws a class's guesses as bars, or as places over the picture. The charts of both rounds stand side by side.
 // They mark the truth and the reader's own guess if these are known. Phones and the projector show the same charts.
 
-const CHART_SVG = "http://www.w3.org/2000/svg";
 const MOST_BARS = 25; // if there are more values than this, each bar counts several values
 
 // question: the server's record, with the counts of each round; options: {language, mine: the reader's guess in each
@@ -191,10 +191,9 @@ const MOST_BARS = 25; // if there are more values than this, each bar counts sev
 export function drawGuesses(box, question, { language, mine: guesses = [], picture = null }) {
   const rounds = question.counts ?? [];
   const charts = rounds.map((counts, round) => {
-    const figure = appendElement(null, "figure", "class-round");
-    const caption = appendElement(figure, "p", "class-count");
     const name = rounds.length > 1 ? `${classWords(language, round ? "second" : "first")} · ` : "";
-    caption.textContent = `${name}${guessCountWords(language, guessesIn(counts))}`;
+    const caption = make("p", "class-count", `${name}${guessCountWords(language, guessesIn(counts))}`);
+    const figure = make("figure", "class-round", caption);
     const options = { counts, truth: question.truth ?? null, mine: guesses[round] ?? null, language, picture };
     GUESS_CHARTS[question.guess.kind](figure, { ...question.guess, heat: question.heat }, options);
     return figure;
@@ -211,11 +210,10 @@ const GUESS_CHARTS = {
     const highest = Math.max(1, ...Object.values(counts));
     for (const [value, words] of options) {
       const line = appendElement(list, "li", markClasses(value === truth, value === guess));
-      appendElement(line, "span").textContent = inLanguage(words, language);
-      const bar = appendElement(line, "i");
-      bar.style.setProperty("--long", String((counts[value] ?? 0) / highest));
-      appendElement(line, "b").textContent = String(counts[value] ?? 0);
-      if (value === guess) appendElement(line, "em").textContent = classWords(language, "you");
+      appendElement(line, "span", "", inLanguage(words, language));
+      appendElement(line, "i", { style: `--long: ${(counts[value] ?? 0) / highest}` });
+      appendElement(line, "b", "", String(counts[value] ?? 0));
+      if (value === guess) appendElement(line, "em", "", classWords(language, "you"));
     }
   },
 
@@ -229,13 +227,12 @@ const GUESS_CHARTS = {
       const item = appendElement(list, "li", markClasses(n === truthPlace, n === ownPlace));
       const ends = bar.from === bar.to ? [bar.from] : [bar.from, bar.to];
       item.title = `${ends.map((end) => numberWords(scale, end)).join(" – ")}: ${bar.count}`;
-      appendElement(item, "b").textContent = bar.count ? String(bar.count) : "";
-      appendElement(item, "i").style.setProperty("--long", String(bar.count / highest));
-      if (n === ownPlace) appendElement(item, "em").textContent = classWords(language, "you");
+      appendElement(item, "b", "", bar.count ? String(bar.count) : "");
+      appendElement(item, "i", { style: `--long: ${bar.count / highest}` });
+      if (n === ownPlace) appendElement(item, "em", "", classWords(language, "you"));
     }
     const axis = appendElement(figure, "p", "class-axis");
-    for (const share of [0, 0.5, 1])
-      appendElement(axis, "span").textContent = numberWords(scale, scaleNumberAt(scale, share));
+    for (const share of [0, 0.5, 1]) appendElement(axis, "span", "", numberWords(scale, scaleNumberAt(scale, share)));
   },
 
   Place(figure, { rows, columns, mark, heat = "" }, { counts, truth, mine: guess, picture }) {
@@ -272,15 +269,8 @@ export function histogram(counts, scale) {
 // Returns an SVG of marks over the picture, in units of a patch: a disc for each guessed place, the query's patch, the
 // truth, the place that the reader's keys have reached, the reader's guess.
 export function guessMap({ rows, columns, mark, counts = {}, truth = null, mine: guess = null, aim = null }) {
-  const svg = document.createElementNS(CHART_SVG, "svg");
-  svg.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
-  svg.setAttribute("preserveAspectRatio", "none");
-  const draw = (tag, className, attributes) => {
-    const element = document.createElementNS(CHART_SVG, tag);
-    element.setAttribute("class", className);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-    svg.append(element);
-  };
+  const svg = makeSvg("svg", { viewBox: `0 0 ${columns} ${rows}`, preserveAspectRatio: "none" });
+  const draw = (tag, className, attributes) => svg.append(makeSvg(tag, { class: className, ...attributes }));
   const centreOf = (patch) => ({ cx: (patch % columns) + 0.5, cy: Math.floor(patch / columns) + 0.5 });
   const square = (patch) => ({ x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 });
   const leastRadius = Math.max(rows, columns) / 60; // a disc of one guess must be visible on any grid
@@ -299,8 +289,7 @@ const [COLD_OPACITY, HOT_OPACITY] = [0.6, 0.85];
 
 // The head's weights as a canvas of one pixel per patch. heat: one hexadecimal digit per patch; small weights are dark.
 function heatOf(heat, rows, columns) {
-  const canvas = appendElement(null, "canvas", "heat");
-  Object.assign(canvas, { width: columns, height: rows });
+  const canvas = make("canvas", { className: "heat", width: columns, height: rows });
   const context = canvas.getContext("2d");
   for (const [patch, digit] of [...heat].entries()) {
     const share = Number.parseInt(digit, 16) / HEAT_STEPS;
@@ -313,9 +302,4 @@ function heatOf(heat, rows, columns) {
   return canvas;
 }
 
-export function appendElement(box, tag, className = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  box?.append(element);
-  return element;
-}
+export const appendElement = (box, tag, fields, text) => box.appendChild(make(tag, fields, text));

@@ -166,49 +166,48 @@ function scoreRange(answers, layer) {
 }
 
 // The colour domain that compared pictures share. pictures: [{values, from, to}]; values[from … to) belong to patches.
-export function comparedDomain(pictures, way, ceiling, log) {
+export function comparedDomain(pictures, way, ceiling) {
   if (WAYS[way].spread) return domainOfBoth(pictures);
-  if (ceiling !== "auto") return domainTo(ceiling, log);
+  if (ceiling !== "auto") return domainTo(ceiling);
   const joinedValues = new Float32Array(pictures.reduce((count, { from, to }) => count + to - from, 0));
   let offset = 0;
   for (const { values, from, to } of pictures) {
     joinedValues.set(values.subarray(from, to), offset);
     offset += to - from;
   }
-  return domainTo(exposure(joinedValues, 0, joinedValues.length), log);
+  return domainTo(exposure(joinedValues, 0, joinedValues.length));
 }
 
 // A domain from the smallest to the largest value of both pictures.
 export function domainOfBoth(pictures) {
-  const domains = pictures.map(({ values, from, to }) => ownDomain(values, from, to, false, true));
+  const domains = pictures.map(({ values, from, to }) => ownDomain(values, from, to, true));
   return {
     low: Math.min(...domains.map(({ low }) => low)),
     high: Math.max(...domains.map(({ high }) => high)),
-    log: false,
   };
 }
 
-const domainTo = (high, log) => (log ? { low: high / 1000, high, log } : { low: 0, high, log });
+const domainTo = (high) => ({ low: 0, high });
 
 // One exposure for all heads of a layer, so that their colours can be compared.
-export function sharedDomain(answers, layer, scale, way, ceiling, log) {
+export function sharedDomain(answers, layer, scale, way, ceiling) {
   const { pack, values } = answers;
   if (WAYS[way].raw && holds(pack, layer)) {
     const range = scoreRange(answers, layer);
     // At scale 0 all scores are 0; the range stays above 0, because values are divided by it.
-    return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6), log: false };
+    return { low: Math.min(range.low * scale, -1e-6), high: Math.max(range.high * scale, 1e-6) };
   }
   const patchStarts = Array.from({ length: pack.heads }, (_, head) => head * pack.tokens + pack.prefixCount);
   if (WAYS[way].spread) return domainOfBoth(patchStarts.map((from) => ({ values, from, to: from + pack.patches })));
-  return domainTo(ceiling === "auto" ? exposureOfAll(values, patchStarts, pack.patches) : ceiling, log);
+  return domainTo(ceiling === "auto" ? exposureOfAll(values, patchStarts, pack.patches) : ceiling);
 }
 
 // The colour domain of one picture: its highest value is this picture's exposure, or the view's `ceiling`.
-export function pictureDomain(values, offset, pack, way, ceiling, log) {
+export function pictureDomain(values, offset, pack, way, ceiling) {
   const from = offset + pack.prefixCount,
     to = offset + pack.tokens;
-  if (WAYS[way].spread) return ownDomain(values, from, to, false, true);
-  return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling, log);
+  if (WAYS[way].spread) return ownDomain(values, from, to, true);
+  return domainTo(ceiling === "auto" ? exposure(values, from, to) : ceiling);
 }
 
 // Below: computes one weight step by step, from q and k to the key's share of the row.

@@ -20,28 +20,27 @@ export const sharedCeiling = (tokens) => Math.min(1, niceNumber(20 / tokens));
 
 // Colours values[offset … offset + rows × columns] into a rectangle of a pixel array that is `stride` pixels wide.
 export function paintInto(pixels, pixelOffset, stride, values, offset, rows, columns, palette, domain) {
-  const { low, high, log } = domain;
-  const factor = log ? 255 / Math.log(high / low) : 255 / (high - low || 1);
+  const { low, high } = domain;
+  const factor = 255 / (high - low || 1);
   for (let r = 0; r < rows; r++) {
     let pixel = pixelOffset + r * stride,
       index = offset + r * columns;
     for (let c = 0; c < columns; c++, pixel++, index++) {
-      const level = log ? Math.log(Math.max(values[index], 1e-30) / low) * factor : (values[index] - low) * factor;
+      const level = (values[index] - low) * factor;
       pixels[pixel] = palette[level <= 0 || level !== level ? 0 : level >= 255 ? 255 : (level + 0.5) | 0];
     }
   }
 }
 
 // The colour domain of one map, made from this map's values, so that each head has full contrast.
-export function ownDomain(values, from, to, log, signed) {
+export function ownDomain(values, from, to, signed) {
   let low = Infinity,
     high = -Infinity;
   for (let j = from; j < to; j++) {
     if (values[j] < low) low = values[j];
     if (values[j] > high) high = values[j];
   }
-  if (!(high > -Infinity)) return { low: 0, high: 1, log: false };
-  if (signed) return { low, high: high > low ? high : low + 1, log: false };
-  high = high > 0 ? high : 1;
-  return log ? { low: high / 1000, high, log: true } : { low: 0, high, log: false };
+  if (!(high > -Infinity)) return { low: 0, high: 1 };
+  if (signed) return { low, high: high > low ? high : low + 1 };
+  return { low: 0, high: high > 0 ? high : 1 };
 }

@@ -341,12 +341,7 @@ export function neighbourhood(rows, columns, row, column, k, depth = 1) {
 
 // The weights of a k×k binomial blur, the example of a convolution. For k = 3 its rows are 1 2 1, 2 4 2 and 1 2 1, each
 // divided by 16.
-export function kernelWeights(k) {
-  const binomials = [1];
-  for (let n = 1; n < k; n++) for (let i = n; i >= 0; i--) binomials[i] = (binomials[i] ?? 0) + (binomials[i - 1] ?? 0);
-  const total = 4 ** (k - 1);
-  return Float32Array.from({ length: k * k }, (_, i) => (binomials[Math.floor(i / k)] * binomials[i % k]) / total);
-}
+export const KERNEL_WEIGHTS = Float32Array.of(1, 2, 1, 2, 4, 2, 1, 2, 1).map((weight) => weight / 16);
 
 // Cuts: which queries could not attend to which keys in the pack's forward pass. playground/cuts.py does the same in
 // Python, and has already checked texts such as "7,5>3,2", "*>cls@4.1", "*>3x3". No DOM.

@@ -182,7 +182,7 @@ export function withoutOutliers(values, from, to) {
   return {
     bound,
     count: to - from - inliers.length,
-    domain: { low, high: high > low ? high : low + 1, log: false },
+    domain: { low, high: high > low ? high : low + 1 },
   };
 }
 

@@ -84,20 +84,20 @@ export function clippedPatches(values, from, to, high) {
 
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN_SHARE * tokens;
 
-// The table's step for a value: 0 … 255, or −255 … 255 in a signed domain. A domain is {low, high, log, signed}.
-export function stepOf(value, { low, high, log, signed }) {
+// The table's step for a value: 0 … 255, or −255 … 255 in a signed domain. A domain is {low, high, signed}.
+export function stepOf(value, { low, high, signed }) {
   if (signed) return Math.sign(value) * (Math.abs(value) >= high ? STEP_COUNT - 1 : raisedStep(Math.abs(value) / high));
-  const share = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+  const share = (value - low) / (high - low);
   if (share >= 1) return STEP_COUNT - 1;
   if (!(share > 0)) return 0;
-  return log ? (share * (STEP_COUNT - 1) + 0.5) | 0 : raisedStep(share);
+  return raisedStep(share);
 }
 
 // A domain around zero; its ends are ± the largest absolute value, and at least ± `floor`.
 export function domainAround(values, from, to, floor = 0) {
   let high = floor;
   for (let j = from; j < to; j++) high = Math.max(high, Math.abs(values[j]));
-  return { low: -(high || 1), high: high || 1, log: false, signed: true };
+  return { low: -(high || 1), high: high || 1, signed: true };
 }
 
 // Returns a function (x, y) → whether a pixel lies in a line of the hatching. Values below zero are hatched by slanting
@@ -197,7 +197,7 @@ export function bareHeat() {
 
 // The colour [red, green, blue] of a share of the largest weight, 0 … 1.
 export function heatAt(share) {
-  const start = 3 * stepOf(share, { low: 0, high: 1, log: false });
+  const start = 3 * stepOf(share, { low: 0, high: 1 });
   return bareHeat().subarray(start, start + 3);
 }
 export const heatCss = (share) => `rgb(${heatAt(share).join(" ")})`;

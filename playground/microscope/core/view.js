@@ -20,12 +20,8 @@ export const DEFAULT_VIEW = Object.freeze({
   direction: "row", //      "row": the attention of the token; "column": the attention to the token
   colours: "shared", //     the thumbnails of heads: "shared": one exposure for all; "own": each its own
   ceiling: "auto", //       the weight that is drawn brightest: "auto": by each row's exposure; or a number
-  log: false, //            logarithmic colours
-  smooth: false, //         whether to interpolate between patches
   grid: false, //           whether to draw the patch grid
   draw: "heat", //          how weights are drawn on the picture
-  k: 3, //                  the width of the convolution's kernel
-  depth: "follow", //       stacked convolutions: "follow" the layer shown, or a number
   beside: "convolution", // the content of the second picture
   curtain: 0, //            the curtain's place, 0 to 1; left of it is the row at the other scale
 });
@@ -38,7 +34,6 @@ export const CHOICES = Object.freeze({
   direction: ["row", "column"],
   colours: ["shared", "own"],
   draw: ["heat", "light"],
-  k: [3, 5, 7],
   beside: ["convolution", "wall", "compare", "filter"],
 });
 
@@ -98,11 +93,9 @@ export function tidyView(view, pack, startPoint) {
   const newView = { ...DEFAULT_VIEW };
   for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) newView[key] = view[key];
   for (const [key, allowed] of Object.entries(CHOICES)) {
-    const value = key === "k" ? Number(newView[key]) : newView[key];
-    newView[key] = allowed.includes(value) ? value : DEFAULT_VIEW[key];
+    if (!allowed.includes(newView[key])) newView[key] = DEFAULT_VIEW[key];
   }
-  for (const key of ["locked", "log", "smooth", "grid", "typical"])
-    newView[key] = newView[key] === true || newView[key] === "true";
+  for (const key of ["locked", "grid", "typical"]) newView[key] = newView[key] === true || newView[key] === "true";
   if (newView.scale !== "on" && newView.scale !== "off") {
     const scale = newView.scale === null || newView.scale === "" ? NaN : Number(newView.scale);
     newView.scale = Number.isFinite(scale) ? clamp(scale, 0, MOST_SCALE) : "on";
@@ -113,8 +106,6 @@ export function tidyView(view, pack, startPoint) {
   newView.curtain = clamp(Number(newView.curtain) || 0, 0, 1);
   if (newView.ceiling !== "auto")
     newView.ceiling = Number(newView.ceiling) > 0 ? Math.min(1, Number(newView.ceiling)) : "auto";
-  if (newView.depth !== "follow")
-    newView.depth = Number(newView.depth) >= 1 ? Math.min(99, Math.round(Number(newView.depth))) : "follow";
   if (!pack) return newView;
   const layer = newView.layer === null || newView.layer === "" ? NaN : Math.round(Number(newView.layer));
   const startLayer = upperLayer(pack);

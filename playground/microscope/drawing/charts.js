@@ -9,26 +9,28 @@ import { makeCanvas } from "./dom.js";
 const BAR_STEP = 2; // pixels of the bar that have one colour
 
 // The value at `t`, a position from 0 to 1 along a colour bar.
-const valueOnBar = ({ log, low, high }, t) => (log ? low * (high / low) ** t : low + t * (high - low));
+const valueOnBar = ({ low, high }, t) => low + t * (high - low);
 
 // The numbers below the bar: [{t: position from 0 to 1, words}]. Only the last number has the unit.
-export function ticksOfBar(domain) {
+function ticksOfBar(domain) {
   const isShare = domain.unit === "percent";
   const labelOf = (value, t) =>
     isShare
       ? `${String(Number((100 * value).toPrecision(2))).replace("-", "\u2212")}${t === 1 ? "\u2009%" : ""}`
       : shortNumber(value);
-  return (domain.log ? [0, 1 / 3, 2 / 3, 1] : [0, 0.5, 1]).map((t) => {
+  return [0, 0.5, 1].map((t) => {
     const exactValue = valueOnBar(domain, t);
-    const value = Math.abs(exactValue) < 1e-4 * (domain.high - domain.low) && !domain.log ? 0 : exactValue;
-    const sign = domain.open && t === 1 ? "≥\u2009" : domain.log && t === 0 ? "≤" : "";
+    const value = Math.abs(exactValue) < 1e-4 * (domain.high - domain.low) ? 0 : exactValue;
+    const sign = domain.open && t === 1 ? "≥\u2009" : "";
     return { t, words: sign + labelOf(value, t) };
   });
 }
 
 // Draws the colours of a picture as a bar, with numbers below. The last number is the exposure, the value of the
 // brightest colour. `ramp`: 256 CSS colours of the heat or the light; `against`: the colours of values below zero.
-export function drawColourBar(context, w, h, ramp, domain, unit, colours, against = null) {
+export function drawColourBar(canvas, ramp, domain, unit, colours, against = null) {
+  const context = canvas.getContext("2d");
+  const { width: w, height: h } = canvas;
   context.clearRect(0, 0, w, h);
   const barHeight = 9 * unit;
   for (let x = 0; x < w; x += BAR_STEP) {
@@ -92,7 +94,9 @@ export function rankAt(x, w, count, unit) {
 // Draws the weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large weights
 // get most of the width. A bar has the colour of its patch in the picture. The line shows the weights of the
 // convolution's kernel. `litRank`: the rank, from 0, of the patch under the cursor; −1: no patch.
-export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, unit, colours, litRank = -1) {
+export function drawCurve(canvas, sorted, count, kernel, ramp, domain, unit, colours, litRank = -1) {
+  const context = canvas.getContext("2d");
+  const { width: w, height: h } = canvas;
   context.clearRect(0, 0, w, h);
   const leftEdge = CURVE_LEFT * unit,
     bottom = h - 17 * unit,
@@ -119,30 +123,19 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   }
   context.stroke();
 
-  for (let rank = 0; rank < count; ) {
-    // At the right, many ranks lie in one pixel and share a bar.
-    const x = xOf(rank);
-    let nextRank = rank + 1;
-    while (nextRank < count && xOf(nextRank) - x < unit) nextRank++;
-    context.fillStyle = ramp[stepOf(sorted[rank], domain)];
-    const y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
-    context.fillRect(x, y, xOf(nextRank) - x + 0.5, bottom - y);
-    rank = nextRank;
-  }
-
-  // A thin line along the top of the bars, because bars of the smallest weights are a faint grey.
+  // A thin line runs along the top of the bars, because bars of the smallest weights are a faint grey.
   context.beginPath();
-  for (let rank = 0; rank < count; ) {
+  for (let rank = 0, nextRank; rank < count; rank = nextRank) {
     const x = xOf(rank),
       y = Math.min(yOf(sorted[rank]), bottom - 1.5 * unit);
-    let next = rank + 1;
-    while (next < count && xOf(next) - x < unit) next++;
+    nextRank = rank + 1;
+    while (nextRank < count && xOf(nextRank) - x < unit) nextRank++; // at the right, ranks in one pixel share a bar
+    context.fillStyle = ramp[stepOf(sorted[rank], domain)];
+    context.fillRect(x, y, xOf(nextRank) - x + 0.5, bottom - y);
     context.lineTo(x, y);
-    context.lineTo(xOf(next), y);
-    rank = next;
+    context.lineTo(xOf(nextRank), y);
   }
   context.strokeStyle = colours.soft;
-  context.lineWidth = unit;
   context.stroke();
 
   context.beginPath();
@@ -175,31 +168,28 @@ export function drawCurve(context, w, h, sorted, count, kernel, ramp, domain, un
   }
 }
 
-// Draws k × k cells with their weights. values(i): the i-th weight; NaN beyond the picture's edge.
-export function drawCells(context, w, h, k, values, ramp, domain, unit, colours) {
-  context.clearRect(0, 0, w, h);
-  const cw = w / k,
-    ch = h / k;
+// Draws 3 × 3 cells with their weights over a canvas. values(i): the i-th weight; NaN beyond the picture.
+export function drawCells(canvas, values, ramp, domain, unit, colours) {
+  const context = canvas.getContext("2d");
+  const { width, height } = canvas;
+  const [cw, ch] = [width / 3, height / 3];
+  context.clearRect(0, 0, width, height);
   context.font = `${12 * unit}px ${colours.font}`;
   context.textAlign = "center";
   context.textBaseline = "middle";
-  for (let i = 0; i < k * k; i++) {
-    const x = (i % k) * cw,
-      y = Math.floor(i / k) * ch,
-      value = values(i);
-    const isOutside = Number.isNaN(value);
-    const index = isOutside ? 0 : stepOf(value, domain);
-    context.fillStyle = isOutside ? "transparent" : ramp[index];
-    context.fillRect(x, y, cw - unit, ch - unit);
-    if (isOutside) {
-      context.strokeStyle = colours.line;
-      context.lineWidth = unit;
+  context.strokeStyle = colours.line;
+  context.lineWidth = unit;
+  for (let i = 0; i < 9; i++) {
+    const [x, y, value] = [(i % 3) * cw, Math.floor(i / 3) * ch, values(i)];
+    if (Number.isNaN(value)) {
       context.strokeRect(x + unit / 2, y + unit / 2, cw - 2 * unit, ch - 2 * unit);
-    } else if (k === 3) {
-      context.fillStyle = "#111";
-      const share = 100 * value;
-      context.fillText(share >= 9.95 ? share.toFixed(0) : share.toFixed(1), x + (cw - unit) / 2, y + ch / 2);
+      continue;
     }
+    context.fillStyle = ramp[stepOf(value, domain)];
+    context.fillRect(x, y, cw - unit, ch - unit);
+    context.fillStyle = "#111";
+    const share = 100 * value;
+    context.fillText(share >= 9.95 ? share.toFixed(0) : share.toFixed(1), x + (cw - unit) / 2, y + ch / 2);
   }
 }
 
@@ -235,7 +225,7 @@ export function composePicture(pictures, width, height, caption, drawBar, factor
     context.fillText(title, x, (headHeight / 2) * factor, w);
   });
   const barCanvas = makeCanvas(Math.min(w, 320 * factor), 26 * factor);
-  drawBar(barCanvas.getContext("2d"), barCanvas.width, barCanvas.height, factor, { soft: "#333", font });
+  drawBar(barCanvas, factor, { soft: "#333", font });
   context.drawImage(barCanvas, gap * factor, (headHeight + height + 8) * factor);
   context.fillStyle = "#333";
   context.font = `${12 * factor}px ${font}`;

@@ -64,10 +64,40 @@ export function oneTabStop(box, itemsOf) {
   });
 }
 
+// Makes an element; a button is no submit button. fields: its class, or properties, of which `role` and names with a
+// dash are attributes.
+export function make(tag, fields = "", ...children) {
+  const element = document.createElement(tag);
+  if (tag === "button") element.type = "button";
+  for (const [name, value] of Object.entries(typeof fields === "string" ? { className: fields } : fields)) {
+    if (name === "role" || name.includes("-")) element.setAttribute(name, value);
+    else element[name] = value;
+  }
+  element.append(...children.filter((child) => child || child === 0));
+  return element;
+}
+
+export function makeSvg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 export function makeCanvas(width, height) {
   const canvas = document.createElement("canvas");
   canvas.width = Math.max(1, Math.round(width));
   canvas.height = Math.max(1, Math.round(height));
+  return canvas;
+}
+
+// A canvas of RGB pixels.
+export function pixelSheet(width, height, pixels) {
+  const canvas = makeCanvas(width, height),
+    context = canvas.getContext("2d"),
+    image = context.createImageData(width, height);
+  for (let i = 0; i < width * height; i++) image.data.set([...pixels.subarray(3 * i, 3 * i + 3), 255], 4 * i);
+  context.putImageData(image, 0, 0);
   return canvas;
 }
 
@@ -135,6 +165,12 @@ export function outlineCell(context, x, y, w, h, unit, colour = ROLES.query) {
   context.strokeStyle = colour;
   context.lineWidth = 2.8 * unit;
   context.strokeRect(x, y, w, h);
+}
+
+// Outlines a patch of a picture that is w × h large.
+export function outlinePatch(context, patch, [rows, columns], w, h, colour = ROLES.query) {
+  const [cw, ch] = [w / columns, h / rows];
+  outlineCell(context, (patch % columns) * cw, Math.floor(patch / columns) * ch, cw, ch, 1, colour);
 }
 
 // Explains words in a card beside them. [data-explains] holds the text. The card opens when the mouse has rested on the

@@ -114,80 +114,58 @@ function drawCurtain(context, w, h, { canvas, to: boundary }, unit) {
 
 // -------------------------------------------------------------------------------------------- the convolution
 
-// Draws the patches that a k×k convolution reads at the marked patch in full colour. The region that a stack of `depth`
-// such layers reaches is paler, and the rest is palest.
+// Draws the patches that a 3×3 convolution reads at the marked patch in full colour, the others pale.
 export function drawConvolution(context, w, h, photo, shown, unit) {
   context.drawImage(softOf(photo), 0, 0, w, h);
   if (shown.mark < 0) return;
-  const { rows, columns, k, depth } = shown;
-  const cw = w / columns,
-    ch = h / rows;
-  const row = Math.floor(shown.mark / columns),
-    column = shown.mark % columns;
-  const lightArea = (layers, opacity) => {
-    const area = neighbourhood(rows, columns, row, column, k, layers);
-    const x = area.left * cw,
-      y = area.top * ch,
-      width = (area.right - area.left + 1) * cw,
-      height = (area.bottom - area.top + 1) * ch;
-    const sx = photo.width / w,
-      sy = photo.height / h;
-    context.globalAlpha = opacity;
-    context.drawImage(photo.clear, x * sx, y * sy, width * sx, height * sy, x, y, width, height);
-    context.globalAlpha = 1;
-    return { x, y, width, height };
-  };
-  const frameArea = (area, inset, outerWidth, innerWidth) => {
-    const rect = [area.x + inset, area.y + inset, area.width - 2 * inset, area.height - 2 * inset];
-    context.strokeStyle = "rgb(0 0 0 / 0.5)";
-    context.lineWidth = outerWidth;
-    context.strokeRect(...rect);
-    context.strokeStyle = ROLES.convolution;
-    context.lineWidth = innerWidth;
-    context.strokeRect(...rect);
-  };
-  if (depth > 1) frameArea(lightArea(depth, 0.55), unit, 2.5 * unit, 1.5 * unit);
-  const readArea = lightArea(1, 1);
+  const { rows, columns, mark } = shown;
+  const [cw, ch] = [w / columns, h / rows];
+  const area = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
+  const [left, top, right, bottom] = [area.left * cw, area.top * ch, (area.right + 1) * cw, (area.bottom + 1) * ch];
+  const [width, height] = [right - left, bottom - top];
+  const [sx, sy] = [photo.width / w, photo.height / h];
+  context.drawImage(photo.clear, left * sx, top * sy, width * sx, height * sy, left, top, width, height);
   if (shown.grid) drawGrid(context, w, h, rows, columns, unit);
   context.strokeStyle = ROLES.convolution;
   context.lineWidth = unit;
   context.beginPath();
-  for (let x = readArea.x + cw; x < readArea.x + readArea.width - 1; x += cw) {
-    context.moveTo(x, readArea.y);
-    context.lineTo(x, readArea.y + readArea.height);
+  for (let x = left + cw; x < right - 1; x += cw) {
+    context.moveTo(x, top);
+    context.lineTo(x, bottom);
   }
-  for (let y = readArea.y + ch; y < readArea.y + readArea.height - 1; y += ch) {
-    context.moveTo(readArea.x, y);
-    context.lineTo(readArea.x + readArea.width, y);
+  for (let y = top + ch; y < bottom - 1; y += ch) {
+    context.moveTo(left, y);
+    context.lineTo(right, y);
   }
   context.stroke();
-  frameArea(readArea, 0, 5 * unit, 3 * unit);
-  outlineCell(context, column * cw, row * ch, cw, ch, unit);
+  for (const [colour, lineWidth] of [
+    ["rgb(0 0 0 / 0.5)", 5 * unit],
+    [ROLES.convolution, 3 * unit],
+  ]) {
+    context.strokeStyle = colour;
+    context.lineWidth = lineWidth;
+    context.strokeRect(left, top, width, height);
+  }
+  outlineCell(context, (mark % columns) * cw, Math.floor(mark / columns) * ch, cw, ch, unit);
 }
 
 // Draws the patches that the convolution reads, enlarged.
-export function drawReadPatches(context, w, h, photo, shown, unit) {
+export function drawReadPatches(context, w, h, photo, { rows, columns, mark }, unit) {
   context.clearRect(0, 0, w, h);
-  const { rows, columns, k, mark } = shown;
   if (mark < 0) return;
-  const area = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, k);
-  const radius = (k - 1) / 2,
-    cw = w / k,
-    ch = h / k;
-  const left = area.left - (mark % columns) + radius, // 0, or more at the picture's edge
-    top = area.top - Math.floor(mark / columns) + radius;
-  const readColumns = area.right - area.left + 1,
-    readRows = area.bottom - area.top + 1;
-  const sw = photo.width / columns,
-    sh = photo.height / rows;
-  const sourceRect = [area.left * sw, area.top * sh, readColumns * sw, readRows * sh];
-  context.drawImage(photo.clear, ...sourceRect, left * cw, top * ch, readColumns * cw, readRows * ch);
+  const area = neighbourhood(rows, columns, Math.floor(mark / columns), mark % columns, 3);
+  const [cw, ch] = [w / 3, h / 3];
+  const left = area.left - (mark % columns) + 1, // 0, or more at the picture's edge
+    top = area.top - Math.floor(mark / columns) + 1;
+  const [readColumns, readRows] = [area.right - area.left + 1, area.bottom - area.top + 1];
+  const [sw, sh] = [photo.width / columns, photo.height / rows];
+  const source = [area.left * sw, area.top * sh, readColumns * sw, readRows * sh];
+  context.drawImage(photo.clear, ...source, left * cw, top * ch, readColumns * cw, readRows * ch);
   context.strokeStyle = ROLES.convolution;
   context.lineWidth = 1.5 * unit;
-  for (let c = left; c < left + readColumns; c++) {
+  for (let c = left; c < left + readColumns; c++)
     for (let r = top; r < top + readRows; r++) context.strokeRect(c * cw, r * ch, cw, ch);
-  }
-  outlineCell(context, radius * cw, radius * ch, cw, ch, unit);
+  outlineCell(context, cw, ch, cw, ch, unit);
 }
 
 // ---------------------------------------------------------------------------------------------------- the wall
@@ -245,7 +223,7 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   const stepDown = Math.ceil((13 * unit) / (cells.ch + cells.gap));
   for (let n = 0; n < namesDown.length; n += stepDown)
     context.fillText(String(namesDown[n]), cells.x - 6 * unit, cells.y + n * (cells.ch + cells.gap) + cells.ch / 2);
-  context.imageSmoothingEnabled = shown.smooth || cells.cw < columns;
+  context.imageSmoothingEnabled = cells.cw < columns;
   for (const layer of cells.layers) {
     for (let head = 0; head < cells.heads; head++) {
       const [x, y] = wallCorner(cells, layer, head);

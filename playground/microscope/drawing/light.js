@@ -93,7 +93,7 @@ export function makePrint(photo, canvas = makeCanvas(photo.width, photo.height))
     chosen: new Uint8Array(0), // the patches inside the light's lines
     outlined: 0, //               the share of all patches' weight inside these lines
     lit: null, //                 a canvas of the light, see printLight
-    holds: "", //                 what is drawn: "heat", "smooth", "light", "nothing", or the parts of printParts
+    holds: "", //                 what is drawn: "heat", "light", "nothing", or the parts of printParts
   };
 }
 
@@ -104,9 +104,8 @@ function resizePrint(print, rows, columns) {
 }
 
 // Draws the heat of one value for each patch, from values[offset].
-export function printHeat(print, values, offset, rows, columns, domain, smooth = false) {
+export function printHeat(print, values, offset, rows, columns, domain) {
   resizePrint(print, rows, columns);
-  if (smooth) return printSmoothHeat(print, values, offset, domain);
   const [top, bottom] = printCells(print, "heat", (cell) => stepOf(values[offset + cell], domain), heatCell);
   if (bottom > top) print.context.putImageData(print.data, 0, 0, 0, top, print.photo.width, bottom - top);
   return print.canvas;
@@ -187,36 +186,6 @@ function blendTable(isNegative = false) {
   }
   blendTables.set(isNegative, blended);
   return blended;
-}
-
-// Draws the heat interpolated between the centres of patches.
-function printSmoothHeat(print, values, offset, domain) {
-  const { rows, columns, pixels } = print;
-  const { width, height, tones, beneath } = print.photo;
-  const warmTable = blendTable(),
-    isInLine = domain.signed ? hatching(height / rows) : null;
-  const clamp = (n, count) => Math.min(count - 1, Math.max(0, n));
-  for (let y = 0, p = 0; y < height; y++) {
-    const v = ((y + 0.5) / height) * rows - 0.5,
-      rowFraction = v - Math.floor(v);
-    const upperRow = offset + clamp(Math.floor(v), rows) * columns,
-      lowerRow = offset + clamp(Math.floor(v) + 1, rows) * columns;
-    for (let x = 0; x < width; x++, p++) {
-      const u = ((x + 0.5) / width) * columns - 0.5,
-        columnFraction = u - Math.floor(u);
-      const left = clamp(Math.floor(u), columns),
-        right = clamp(Math.floor(u) + 1, columns);
-      const upper = values[upperRow + left] * (1 - columnFraction) + values[upperRow + right] * columnFraction;
-      const lower = values[lowerRow + left] * (1 - columnFraction) + values[lowerRow + right] * columnFraction;
-      const signedStep = stepOf(upper * (1 - rowFraction) + lower * rowFraction, domain);
-      const table = signedStep < 0 ? blendTable(true) : warmTable;
-      const step = signedStep < 0 && isInLine(x, y) ? hatchedStep(-signedStep) : Math.abs(signedStep);
-      pixels[p] = blend(beneath[p], 256 - OPACITIES[step], table, step * TONE_COUNT + tones[p]);
-    }
-  }
-  print.context.putImageData(print.data, 0, 0);
-  print.holds = "smooth";
-  return print.canvas;
 }
 
 // Draws the photograph in full colour where the weights are large and dim and grey elsewhere, with smooth transitions.

@@ -3,6 +3,7 @@
 
 import { patchAfterKey } from "../core/grid.js";
 import { heatAt, heatCss } from "../core/light.js";
+import { make } from "./dom.js";
 import { signedColour, signedCss } from "./stage.js";
 
 export const LETTERS = "ABCDEFGHI";
@@ -103,25 +104,17 @@ export function hatch(context, x, y, w, h, colour) {
 // tag: "a" if a click leads to another page, else "button".
 export function createHeadGrid(box, { layers, heads, tag, onPoint, onClick, onLayer }) {
   const [cells, sides] = [[], []];
-  const corner = document.createElement("div");
-  Object.assign(corner, { className: "corner", textContent: "layer" });
-  const grid = document.createElement("div");
-  grid.className = "headgrid";
+  const over = Array.from({ length: heads }, (_, head) => make("div", "over", head === 0 ? "head 0" : head));
+  const grid = make("div", "headgrid", make("div", "corner", "layer"), ...over);
   grid.style.setProperty("--heads", heads);
-  grid.append(
-    corner,
-    ...Array.from({ length: heads }, (_, head) => textElement("div", "over", head === 0 ? "head 0" : head)),
-  );
   for (let layer = 0; layer < layers; layer++) {
-    const layerLabel = textElement(onLayer ? "button" : "div", "side", layer);
+    const layerLabel = make(onLayer ? "button" : "div", "side", layer);
     if (onLayer) layerLabel.addEventListener("click", () => onLayer(layer));
     sides.push(layerLabel);
     grid.append(layerLabel);
     for (let head = 0; head < heads; head++) {
-      const cell = textElement(tag, "cell", "");
-      Object.assign(cell, { tabIndex: cells.length ? -1 : 0 });
-      Object.assign(cell.dataset, { layer, head });
-      cell.append(document.createElement("span"));
+      const fields = { className: "cell", tabIndex: cells.length ? -1 : 0, "data-layer": layer, "data-head": head };
+      const cell = make(tag, fields, make("span"));
       cells.push(cell);
       grid.append(cell);
     }
@@ -153,12 +146,6 @@ function moveByKey(event, place, cellAt, layers, heads) {
   event.preventDefault();
   cellAt(...place).tabIndex = -1;
   Object.assign(cellAt(Math.floor(index / heads), index % heads), { tabIndex: 0 }).focus();
-}
-
-function textElement(tag, className, text) {
-  const element = document.createElement(tag);
-  Object.assign(element, { className, textContent: text });
-  return element;
 }
 
 // Colours a cell by t from 0 to 1, and writes a word on it, in black or white, whichever is legible.

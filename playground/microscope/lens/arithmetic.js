@@ -8,7 +8,7 @@ import { percent, shortNumber } from "../core/numbers.js";
 import { prefixName } from "../core/sentence.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { rankAt } from "../drawing/charts.js";
-import { fitCanvas, setText, setVisible } from "../drawing/dom.js";
+import { fitCanvas, make, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, scaleText, wordsInFace } from "./readouts.js";
 import { isMap, isMean, overlayNow } from "./state.js";
 
@@ -64,11 +64,12 @@ const SUMS_HTML = `
 const NAMES_WIDTH = 40; // units at the canvas's left for the strips' names; a unit is a pixel if the type has 14 pixels
 
 export function bindSums(choice, frame, page) {
-  const panel = document.createElement("section");
-  panel.className = "sums";
-  panel.setAttribute("aria-label", "The arithmetic of one weight");
-  panel.innerHTML = SUMS_HTML;
-  panel.hidden = true;
+  const panel = make("section", {
+    className: "sums",
+    "aria-label": "The arithmetic of one weight",
+    innerHTML: SUMS_HTML,
+    hidden: true,
+  });
   page.root.append(panel);
   const [query, key] = panel.querySelectorAll(".chip");
   page.sums = {
@@ -230,10 +231,7 @@ function pairWords(view, value) {
 
 export function bindLine(lens) {
   const { choice, page } = lens;
-  const lineBox = document.createElement("div");
-  lineBox.className = "lockline";
-  lineBox.innerHTML = LINE_HTML;
-  lineBox.hidden = true;
+  const lineBox = make("div", { className: "lockline", innerHTML: LINE_HTML, hidden: true });
   page.refs.pictureBox.append(lineBox);
   const label = lineBox.querySelector("button");
   page.line = {

@@ -2,7 +2,7 @@
 // with.
 import { answerCell, pictureDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
-import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
+import { entropyBits, holds, holdsAll, KERNEL_WEIGHTS, largestIndex } from "../core/core.js";
 import { isNearlySame, meanColours, nearnessInto, overlapWithFilter } from "../core/kinds.js";
 import { BARE_TONE, clippedPatches } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
@@ -17,7 +17,7 @@ import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { loadingWords } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
-import { depthOf, isMap, isMean, layersAtHand } from "./state.js";
+import { isMap, isMean, layersAtHand } from "./state.js";
 
 // The second picture without a network: the filter by colour and place, for the same patch.
 
@@ -98,7 +98,7 @@ function nearnessPicture({ view }, data, frame) {
   const picture = { rows, columns, grid: view.grid, mark, tag: null, clipped: [] };
   const row = nearnessOf(data, frame, mark);
   if (!row) return { row, domain: null, picture };
-  const domain = pictureDomain(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling, view.log);
+  const domain = pictureDomain(row, 0, { prefixCount: 0, tokens: patches }, FIRST_WAY, view.ceiling);
   const brightest = largestIndex(row, 0, patches);
   picture.tag = { patch: brightest, text: percent(row[brightest]), colour: ROLES.key };
   picture.clipped = clippedPatches(row, 0, patches, domain.high)
@@ -115,8 +115,7 @@ const reasonWithoutRow = ({ main }, { shown }) =>
 // ------------------------------------------------------------------------------ the filter's legend and sentence
 
 function writeNearness(choice, frame, { refs }, { row, domain }) {
-  const { view } = choice,
-    { shown } = frame;
+  const { shown } = frame;
   refs.filterBar.style.visibility = row ? "" : "hidden";
   if (!row) {
     setText(refs.filterExposed, "");
@@ -124,24 +123,16 @@ function writeNearness(choice, frame, { refs }, { row, domain }) {
     return;
   }
   const { rows, columns, patches } = shown.pack;
-  const summary = summaryOf(row, 0, rows, columns, shown.mark, view.k);
+  const summary = summaryOf(row, 0, rows, columns, shown.mark, 3);
   const clippedCount = clippedPatches(row, 0, patches, domain.high).length;
   setText(refs.filterExposed, brightestText(domain.high, clippedCount, summary.value, FIRST_WAY));
-  const sentence = nearnessSentence({ k: view.k, summary, place: placeName(summary.best, columns) });
+  const sentence = nearnessSentence({ k: 3, summary, place: placeName(summary.best, columns) });
   const sentences = [sentence, overlapWords(choice, frame, row)].join(" ");
   setText(refs.filterWords, sentences.replaceAll(" %", "\u00a0%")); // keeps each "%" on the line of its number
   const { filterBar: barCanvas } = refs;
   if (!barCanvas.width) return;
   const legend = { ...domain, unit: "percent", open: domain.high < 1 };
-  drawColourBar(
-    barCanvas.getContext("2d"),
-    barCanvas.width,
-    barCanvas.height,
-    rampOf(choice, frame),
-    legend,
-    frame.unit,
-    frame.colours,
-  );
+  drawColourBar(barCanvas, rampOf(choice, frame), legend, frame.unit, frame.colours);
 }
 
 // The sentence about the overlap of the head's row with the filter's row; "" for maps that are not weights.
@@ -166,7 +157,7 @@ export function nearnessOverlap(choice, data, frame, patch) {
   return filterRow && overlapWithFilter(...rowOnShow(choice, frame), filterRow, patch);
 }
 
-const CELL_DOMAIN = { low: 0, high: 0.25, log: false }; // up to 25 %, the middle weight of the 3 × 3 kernel
+const CELL_DOMAIN = { low: 0, high: 0.25 }; // up to 25 %, the middle weight of the 3 × 3 kernel
 const NOT_READY_COLOUR = 0xff171212; // colour of a thumbnail whose column can't be computed yet
 
 // ------------------------------------------------------------------------------------------- the convolution
@@ -177,58 +168,27 @@ export function paintTwin({ choice, data, frame, page }) {
     { shown } = frame,
     { refs } = page;
   const { pack, answers, mark } = shown;
-  frame.twin = Object.assign(frame.twin, {
-    rows: pack.rows,
-    columns: pack.columns,
-    grid: view.grid,
-    k: view.k,
-    depth: page.see?.on ? 1 : depthOf(view),
-    mark,
-  });
+  Object.assign(frame.twin, { rows: pack.rows, columns: pack.columns, grid: view.grid, mark });
   const photo = photoOf(data, frame, page, main);
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawReadPatches(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
 
   if (page.see?.on) return; // the kernel's cells are hidden
-  const { k } = view;
-  const canvas = refs.kernelCells;
-  if (frame.kernelKey !== `${k}`) {
-    frame.kernelKey = `${k}`;
-    drawCells(
-      canvas.getContext("2d"),
-      canvas.width,
-      canvas.height,
-      k,
-      (i) => frame.kernel[i],
-      frame.ramps.heat,
-      CELL_DOMAIN,
-      frame.unit,
-      frame.colours,
-    );
-  }
+  const paintCells = (canvas, values) =>
+    drawCells(canvas, values, frame.ramps.heat, CELL_DOMAIN, frame.unit, frame.colours);
+  if (!frame.hasKernel) paintCells(refs.kernelCells, (i) => KERNEL_WEIGHTS[i]);
+  frame.hasKernel = true;
   const isReadable = mark >= 0 && answers.ready[view.head];
-  const values = isReadable ? (i) => weightAround(choice, frame, i) : () => NaN;
-  drawCells(
-    refs.rowCells.getContext("2d"),
-    canvas.width,
-    canvas.height,
-    k,
-    values,
-    frame.ramps.heat,
-    CELL_DOMAIN,
-    frame.unit,
-    frame.colours,
-  );
+  paintCells(refs.rowCells, isReadable ? (i) => weightAround(choice, frame, i) : () => NaN);
 }
 
-// The attention's weight for cell i of the k × k cells around the query; NaN outside the picture.
-function weightAround(choice, frame, i) {
+// The attention's weight for cell i of the 3 × 3 cells around the query; NaN outside the picture.
+function weightAround({ view }, frame, i) {
   const { pack, answers, mark } = frame.shown;
-  const { k, head } = choice.view;
-  const row = Math.floor(mark / pack.columns) + Math.floor(i / k) - (k - 1) / 2;
-  const column = (mark % pack.columns) + (i % k) - (k - 1) / 2;
+  const row = Math.floor(mark / pack.columns) + Math.floor(i / 3) - 1;
+  const column = (mark % pack.columns) + (i % 3) - 1;
   if (row < 0 || column < 0 || row >= pack.rows || column >= pack.columns) return NaN;
-  return answers.weights[head * pack.tokens + pack.prefixCount + row * pack.columns + column];
+  return answers.weights[view.head * pack.tokens + pack.prefixCount + row * pack.columns + column];
 }
 
 // -------------------------------------------------------------------------------------- the wall of all heads
@@ -256,7 +216,7 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
           wallHeat.pixels.fill(NOT_READY_COLOUR, start + r * width, start + r * width + pack.columns);
         continue;
       }
-      const domain = pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log);
+      const domain = pictureDomain(values, 0, pack, shown.what, view.ceiling);
       heatInto(wallHeat.pixels, start, width, values, pack.prefixCount, pack.rows, pack.columns, beneath, domain);
     }
   }
@@ -289,7 +249,6 @@ export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, co
   const picture = {
     rows,
     columns,
-    smooth: view.smooth,
     layer: view.layer,
     head: view.head,
     headNumbers,
@@ -359,7 +318,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
   } else {
     // two models have no common scale of colours
     const sharedDomain = comparesNumbers(choice, data, frame) && frame.shown.mainDomain;
-    const domain = sharedDomain || ownDomain(map.values, prefixCount, pack.tokens, false, true);
+    const domain = sharedDomain || ownDomain(map.values, prefixCount, pack.tokens, true);
     printPatches(choice, frame, frame.otherPrint, map.values, prefixCount, pack, domain);
     const largest = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0)

@@ -4,7 +4,7 @@ import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { prefixName } from "../core/sentence.js";
 import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "../core/view.js";
 import { canBeLit } from "../core/ways.js";
-import { cutTo, makeCanvas, setText, setVisible } from "../drawing/dom.js";
+import { cutTo, make, makeCanvas, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
 import { surprise } from "./moment.js";
@@ -12,7 +12,7 @@ import { layerRange, wordsInFace } from "./readouts.js";
 import { beginShare, savePicture, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
-import { canAsk, depthOf, layersAtHand } from "./state.js";
+import { canAsk, layersAtHand } from "./state.js";
 
 // Names of the second picture's content, for screen readers.
 const SECOND_PICTURE_NAMES = {
@@ -77,9 +77,7 @@ export function showChoices(choice, data, page, source = "") {
   if (view.beside === "wall") setVisible(refs.twinBadge, false);
   else if (view.beside === "compare" && !data.other)
     setText(refs.otherFoot, "Choose a second image or model to compare with.");
-  setText(refs.convolutionTab, `${view.k}×${view.k} convolution`);
   root.dataset.beside = view.beside;
-  setText(refs.curveCount, String(view.k * view.k));
 }
 
 // Builds the buttons of the heads and of the special tokens.
@@ -87,41 +85,21 @@ export function buildHeads({ main }, page) {
   const { refs } = page;
   const { pack } = main;
   page.thumbs = Array.from({ length: pack.heads }, (_, head) => {
-    const button = document.createElement("button");
-    button.dataset.head = String(head);
     const number = pack.headNumbers[head];
-    button.title = `head ${number}`;
     const canvas = makeCanvas(pack.columns, pack.rows);
-    const label = document.createElement("span"),
-      name = document.createElement("b"),
-      numberMark = document.createElement("i");
-    name.textContent = String(number);
-    label.append(name, " ", numberMark);
-    button.append(canvas, label);
+    const numberMark = make("i");
+    const label = make("span", "", make("b", "", number), " ", numberMark);
+    const button = make("button", { "data-head": head, title: `head ${number}` }, canvas, label);
     return { button, canvas, number: numberMark, saidNumber: "", print: null };
   });
   refs.heads.replaceChildren(...page.thumbs.map(({ button }) => button));
-  const queryLabel = document.createElement("span");
-  queryLabel.textContent = pack.prefixCount ? "query:" : "";
-  refs.tokens.replaceChildren(
-    queryLabel,
-    ...pack.prefix.map((name) => {
-      const button = document.createElement("button");
-      button.dataset.token = name;
-      button.textContent = prefixName(name);
-      button.title = `Take ${prefixName(name)} as the query`;
-      return button;
-    }),
-  );
+  const tokenButtons = pack.prefix.map((token) => {
+    const name = prefixName(token);
+    return make("button", { "data-token": token, title: `Take ${name} as the query` }, name);
+  });
+  refs.tokens.replaceChildren(make("span", "", pack.prefixCount && "query:"), ...tokenButtons);
   refs.shares.replaceChildren(
-    ...pack.prefix.map((name) => {
-      const cell = document.createElement("div"),
-        label = document.createElement("dt"),
-        value = document.createElement("dd");
-      label.textContent = prefixName(name);
-      cell.append(label, value);
-      return cell;
-    }),
+    ...pack.prefix.map((name) => make("div", "", make("dt", "", prefixName(name)), make("dd"))),
   );
   page.shares = [...refs.shares.querySelectorAll("dd")];
 }
@@ -274,7 +252,6 @@ export function bindButtons(lens) {
       const isChosen = choice.view.locked && choice.view.query === button.dataset.token;
       page.choose({ query: button.dataset.token, locked: !isChosen });
     }
-    if (button.dataset.step) stepDepth(choice, page, button.dataset.step);
     if (button.dataset.save) {
       savePicture(lens, Number(button.dataset.save), Boolean(button.dataset.both));
       closeSheets(page);
@@ -306,11 +283,6 @@ export function bindButtons(lens) {
 export function pressOutside(page, event) {
   const isSheet = (element) => element.matches?.(".sheet, [aria-haspopup]") && page.root.contains(element);
   if (!event.composedPath().some(isSheet)) closeSheets(page);
-}
-
-function stepDepth(choice, page, change) {
-  if (change === "follow") page.choose({ depth: "follow" });
-  else page.choose({ depth: Math.max(1, depthOf(choice.view) + Number(change)) });
 }
 
 export function openShare(lens, format) {

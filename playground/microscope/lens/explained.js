@@ -6,7 +6,7 @@ import { decodeHalves } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
 import { asks, trustWords, WAYS, wayOf, wayWords } from "../core/ways.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { isExplained, MOST_FLOWS } from "./features.js";
 import { canAsk, entryShown, explanationKey, labelNow, labelsOf, overlayNow } from "./state.js";
@@ -24,10 +24,7 @@ const BOX_HTML = `
   <span role="status"></span>`;
 
 export function bindExplained(page) {
-  const box = document.createElement("div");
-  box.className = "explained";
-  box.innerHTML = BOX_HTML;
-  box.hidden = true;
+  const box = make("div", { className: "explained", innerHTML: BOX_HTML, hidden: true });
   page.refs.legend.before(box);
   const [labelSelect, blankSelect] = box.querySelectorAll("select");
   for (const [value, words] of Object.entries(BLANK_NAMES)) blankSelect.add(new Option(words, value));

@@ -5,7 +5,7 @@ import { answerCell, pictureDomain } from "../core/answers.js";
 import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
 import { similarityInto } from "../core/features.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
-import { fitCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
+import { fitCanvas, make, makeHeat, setText, setVisible } from "../drawing/dom.js";
 import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
 import { habitOf, isMap, isRowOpen, layersAtHand } from "./state.js";
@@ -24,9 +24,7 @@ const FILM_HEADS_HTML = `<span>layers:</span>
 export function bindFilm({ choice, data, frame, page }) {
   const box = page.refs.film;
   box.innerHTML = FILM_HTML;
-  const headTabs = document.createElement("p");
-  headTabs.className = "tabs small film-heads";
-  headTabs.innerHTML = FILM_HEADS_HTML;
+  const headTabs = make("p", { className: "tabs small film-heads", innerHTML: FILM_HEADS_HTML });
   box.append(headTabs);
   const canvas = box.querySelector("canvas");
   page.film = {
@@ -119,7 +117,7 @@ function paintFilm(lens) {
   for (const [index, layer] of layers.entries()) {
     const values = rowInLayer(choice, frame, choice.heads, layer) ?? zeroRow(frame);
     const hasOwnDomain = view.colours === "own" || WAYS[shown.what].spread;
-    const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling, view.log) : shown.domain;
+    const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling) : shown.domain;
     heatInto(
       strip.heat.pixels,
       index * columns,
@@ -239,7 +237,7 @@ export function printBehind({ choice, data, frame, page }) {
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
   if (!values) return null; // this head has not arrived
-  const domain = pictureDomain(values, 0, pack, what, view.ceiling, view.log);
+  const domain = pictureDomain(values, 0, pack, what, view.ceiling);
   printPatches(choice, frame, frame.behind, values, pack.prefixCount, pack, domain);
   return { canvas: frame.behind.canvas, to: view.curtain };
 }

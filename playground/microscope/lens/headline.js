@@ -48,7 +48,7 @@ export function factsOf(choice, data, frame) {
     : (answers.ready[view.head] || way.raw) && !shown.rough;
   const values = isMapShown ? overlay?.values : answers.values;
   const firstIndex = isMapShown ? (values?.length === pack.patches ? 0 : pack.prefixCount) : start + pack.prefixCount;
-  const summary = isReady ? summaryOf(values, firstIndex, pack.rows, pack.columns, mark, view.k, way.resembles) : null;
+  const summary = isReady ? summaryOf(values, firstIndex, pack.rows, pack.columns, mark, 3, way.resembles) : null;
   return {
     what: view.what,
     direction: view.direction,
@@ -60,7 +60,7 @@ export function factsOf(choice, data, frame) {
       : token < pack.prefixCount
         ? plainToken(pack.prefix[token])
         : "",
-    k: view.k,
+    k: 3,
     summary,
     place:
       summary && picture.tag?.patch === summary.best && !isBehind(picture, summary.best)
@@ -74,7 +74,7 @@ export function factsOf(choice, data, frame) {
     },
     row: shown.row,
     columns: picture.tag && !isBehind(picture, picture.tag.patch) ? null : pack.columns,
-    outside: shown.row && (mark < 0 ? summary.total : outsideShare(answers.weights, start, pack, mark, view.k)),
+    outside: shown.row && (mark < 0 ? summary.total : outsideShare(answers.weights, start, pack, mark)),
     scale: scaleOpening(data, frame),
     ends: endsWords(choice, data, frame),
     unmoved: overlay?.unmoved ?? "",

@@ -2,7 +2,7 @@
 
 import { ROLES } from "../core/colours.js";
 import { canBeLit } from "../core/ways.js";
-import { fitCanvas } from "../drawing/dom.js";
+import { fitCanvas, make } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, printLight } from "../drawing/light.js";
 
 // Computes sizes again and reads colours again. Called after every change of either.
@@ -12,7 +12,8 @@ export function refresh(lens) {
   layOut(lens);
   page.root.style.visibility = "";
   readTheme(frame, page);
-  frame.barKey = frame.kernelKey = "";
+  frame.barKey = "";
+  frame.hasKernel = false;
   page.schedule();
 }
 
@@ -195,7 +196,7 @@ export const rampOf = ({ view }, { ramps }) => ramps[isLit(view) ? "light" : "he
 
 export function printPatches({ view }, frame, print, values, from, { rows, columns }, domain) {
   if (isLit(view)) printLight(print, values, from, rows, columns, domain, frame.unit);
-  else printHeat(print, values, from, rows, columns, domain, view.smooth);
+  else printHeat(print, values, from, rows, columns, domain);
 }
 
 // All thumbnails have one size, and share one small photograph.
@@ -236,8 +237,7 @@ export function endExpecting(page) {
 function expectedCanvas({ refs }) {
   const formerCanvas = refs.pictureBox.querySelector(".expected");
   if (formerCanvas) return formerCanvas;
-  const canvas = document.createElement("canvas");
-  canvas.className = "expected";
+  const canvas = make("canvas", "expected");
   refs.pictureBox.append(canvas);
   return canvas;
 }

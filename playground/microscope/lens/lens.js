@@ -40,7 +40,7 @@
 //   // they are fewer, sparing: whether layers are fetched only when somebody looks at them}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best`, the search for the best moment ends before the picture is drawn
-//   lens.view; lens.update({view, ui}); lens.setOverlay({what, query, values});
+//   lens.view; lens.update({view, ui});
 //   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
 //
 // `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
@@ -55,7 +55,7 @@ import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { openingOf } from "../core/moments.js";
 import { DEFAULT_VIEW, opensAtMoment, queryOf, sameToken, tidyView, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
-import { collectRefs, explainWords, setText } from "../drawing/dom.js";
+import { collectRefs, explainWords, make, setText } from "../drawing/dom.js";
 import { aimedPair, bindLine, bindSums } from "./arithmetic.js";
 import { askForMissing, bringBest, dropOld, fetchEntries, isComplete, stopAsking } from "./asking.js";
 import {
@@ -75,20 +75,18 @@ import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
 import { bindMatches, bindPatching, matchNow } from "./matches.js";
-import { bestView, bindMoment, endGhost, greet, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
+import { bestView, bindMoment, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
 import { bindRows, openChosenRow } from "./rows.js";
-import { bindShare, exportFunctions, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
+import { bindShare, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
 import { bindScissors, endPainting } from "./scissors.js";
 import { canAsk, createState, overlayNow, resolve } from "./state.js";
 import { bindWall } from "./wall.js";
 
 export function createLens(parent, options = {}) {
-  const root = document.createElement("div");
-  root.className = "lens";
-  root.innerHTML = MARKUP;
+  const root = make("div", { className: "lens", innerHTML: MARKUP });
   root.style.visibility = "hidden"; // hidden until laid out, so that nothing jumps
   parent.append(root);
   const lens = createState(root, collectRefs(root), options);
@@ -103,12 +101,11 @@ export function createLens(parent, options = {}) {
     update(lens, { view });
     reportView(choice, data, page);
   };
-  page.opens = ({ greets }) => {
+  page.opens = () => {
     showChoices(choice, data, page);
     page.see?.hold(true);
     page.schedule();
     data.host.opened?.();
-    if (greets) greet(lens, () => {});
   };
   bindPointer(lens);
   bindCurtain(choice, page);
@@ -136,24 +133,13 @@ export function createLens(parent, options = {}) {
     },
     show: (traces) => showTraces(lens, traces),
     update: (settings) => update(lens, settings),
-    setOverlay: (overlay) => {
-      data.overlay = overlay;
-      page.schedule();
-    },
-    setHost: (host) => {
-      Object.assign(data.host, host);
-      if (host.scenes) readSavedScenes(choice, data, page);
-    },
     read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
-    ...exportFunctions(lens), // the functions figure(metadata) and numbers()
     picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
     present: () => togglePresenting(lens),
-    // For a person's first visit; `began` is called when the soft cursor appears.
-    greet: (began) => greet(lens, began),
     focus: () => page.refs.picture.focus(),
     see: page.see,
     // The photograph whose trace is on its way, or null; see layout.js.
@@ -167,7 +153,6 @@ export function createLens(parent, options = {}) {
     },
     destroy: () => {
       page.alive = false;
-      endGhost(choice, page);
       data.fetchController?.abort();
       stopAsking(data);
       cancelAnimationFrame(frame.requested);
@@ -278,7 +263,6 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   if (other !== data.other) frame.otherPhoto = null;
   Object.assign(data, { main, other });
   if (main === formerMain) return;
-  endGhost(choice, page);
   stopAsking(data);
   const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // the same video
   const isAnotherPicture = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
@@ -300,21 +284,19 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null };
 }
 
-function update(lens, { place, view, ui, overlay }) {
+function update(lens, { place, view, ui }) {
   const { choice, data, page } = lens;
   if (ui) page.ui = { ...page.ui, ...ui };
   if (place !== undefined) {
     choice.place = place;
     choice.scene.heading = null;
   }
-  if (overlay) data.overlay = overlay;
   if (!data.main) {
     choice.viewToCome = view ?? choice.viewToCome;
     return;
   }
   view ??= choice.viewToCome;
   choice.viewToCome = null;
-  if (view) endGhost(choice, page);
   const nextView = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
   // The layer is chosen even before it has arrived.
   if (nextView.layer === null && canAsk(data, "layers")) nextView.layer = upperLayer(data.main.pack);
@@ -400,7 +382,6 @@ function onFrame(lens) {
   askForExplained(lens);
   lookForMoment(choice, data, page);
   clearTimeout(page.speakTimer);
-  if (page.ghost) return; // the soft cursor is not announced to screen readers
   const speak = () => setText(page.refs.live, page.see?.on ? page.see.spokenText() : sentenceForReaders(lens));
   page.speakTimer = setTimeout(speak, 600);
 }

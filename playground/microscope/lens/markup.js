@@ -99,14 +99,14 @@ const SCALE = `
   <div class="curve">
     <canvas data-ref="curve" role="img" aria-label="Weights from largest to smallest"></canvas>
     <p class="soft"><span>weights, largest first</span>
-      <span class="kernel-key"><span>the kernel's</span> <b data-ref="curveCount">9</b></span></p>
+      <span class="kernel-key"><span>the kernel's</span> <b>9</b></span></p>
   </div>
   </div>`;
 
 const BESIDE = `
   <figure class="beside">
     <div class="tabs" role="group" aria-label="The second picture" data-choice="beside">
-      <button data-value="convolution" data-ref="convolutionTab">3×3 convolution</button>
+      <button data-value="convolution">3×3 convolution</button>
       <button data-value="compare" data-ref="compareTab">compare</button>
       <button data-value="filter"
           title="What colour and nearness alone light from the same patch (key n)">no network</button>
@@ -121,21 +121,7 @@ const BESIDE = `
     <canvas class="nine" data-ref="nine" role="img" aria-label="The patches that it reads, enlarged"></canvas>
     </div>
     <div class="foot" data-ref="twinFoot">
-      <p><b data-ref="reads">reads 9 of 196 patches</b><br>
-        <span class="stepper soft" data-ref="stepper">
-          <button data-step="-1" aria-label="One layer less">−</button>
-          <span data-ref="depthText"></span>
-          <button data-step="1" aria-label="One layer more">+</button>
-          <span data-ref="field"></span>
-          <button data-step="follow" data-ref="depthFollow">follow the layer</button>
-        </span></p>
-      <div class="tabs small kernel" role="group" aria-label="Kernel size" data-choice="k"
-          data-ref="kernelSizes">
-        <span>kernel</span>
-        <button data-value="3" aria-label="3 by 3">3</button>
-        <button data-value="5" aria-label="5 by 5">5</button>
-        <button data-value="7" aria-label="7 by 7">7</button>
-      </div>
+      <p><b data-ref="reads">reads 9 of 196 patches</b></p>
     </div>
     <p class="foot soft" data-ref="otherFoot" hidden></p>
     <div class="foot" data-ref="filterFoot" hidden>
@@ -195,12 +181,6 @@ export const MARKUP = `
       <button data-value="auto">each patch its own</button>
       <button data-value="0.02">2 %</button> <button data-value="0.1">10 %</button>
       <button data-value="1">100 %</button>
-  </div></div>
-  <div class="field"><span>Steps</span><div class="tabs" data-choice="log">
-      <button data-value="false">linear</button> <button data-value="true">logarithmic</button>
-  </div></div>
-  <div class="field"><span>Patches</span><div class="tabs" data-choice="smooth">
-      <button data-value="false">as they are</button> <button data-value="true">smoothed</button>
   </div></div>
   <div class="field"><span>Lengths</span><div class="tabs" data-choice="typical">
       <button data-value="false">all</button>

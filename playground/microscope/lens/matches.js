@@ -7,7 +7,7 @@ import { percent } from "../core/numbers.js";
 import { placeName } from "../core/sentence.js";
 import { queryOf, sameToken, tokenOf } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { askOnce } from "./asking.js";
 import { featuresToMatch } from "./features.js";
@@ -17,16 +17,12 @@ import { canAsk, isRowOpen } from "./state.js";
 const FLIGHT_MS = 260; // ms of the line's animation
 
 export function bindMatches(choice, page) {
-  const box = document.createElement("div");
-  box.className = "match-line";
-  box.setAttribute("aria-hidden", "true");
-  box.hidden = true;
-  const [wire, cell] = [document.createElement("i"), document.createElement("b")];
+  const box = make("div", { className: "match-line", "aria-hidden": "true", hidden: true });
+  const [wire, cell] = [make("i"), make("b")];
   box.append(wire, cell);
   page.root.append(box);
-  const line = document.createElement("p");
-  line.className = "foot match-words";
-  const [wordsSpan, partsButton] = [document.createElement("span"), document.createElement("button")];
+  const line = make("p", "foot match-words");
+  const [wordsSpan, partsButton] = [make("span"), make("button")];
   partsButton.className = "quiet";
   partsButton.textContent = "parts in the same colours";
   partsButton.title = "Both pictures cut into parts by their features: the same colour for the same part";
@@ -146,10 +142,11 @@ const PATCHING_NEEDS =
 const MAP_WIDTH = 220; // pixels of the small map
 
 export function bindPatching(choice, data, page) {
-  const box = document.createElement("div");
-  box.className = "patching";
-  box.innerHTML = `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`;
-  box.hidden = true;
+  const box = make("div", {
+    className: "patching",
+    innerHTML: `<button class="quiet"></button><div></div><p role="status"></p><button class="close">×</button>`,
+    hidden: true,
+  });
   page.refs.change.append(box);
   const [button, map, sentence, close] = box.children;
   close.setAttribute("aria-label", "Close what the patch changes");
@@ -224,8 +221,8 @@ function showPatched(
   values[token] = 0; // the patched token moves most, because it was replaced
   const largest = largestIndex(values, pack.prefixCount, pack.tokens);
   const print = makePrint(makePhoto(photo.image, MAP_WIDTH, Math.round((MAP_WIDTH * pack.rows) / pack.columns)));
-  const domain = { low: 0, high: values[largest] || 1, log: false };
-  printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain, false);
+  const domain = { low: 0, high: values[largest] || 1 };
+  printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
   print.canvas.setAttribute("role", "img");
   print.canvas.setAttribute("aria-label", "How far each other patch's feature moves");
   patching.map.replaceChildren(print.canvas);

@@ -9,14 +9,14 @@ import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/mo
 import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
-import { canAsk, entryToDraw, isMap, layersAtHand } from "./state.js";
+import { canAsk, entryToDraw, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
 const OPENING_SLICE = 48; // ms, while a picture waits for its opening: after each slice browsers pause for 4 ms
 const NOTHING_STRIKING = "No patch stands out here: this is where the class token looks.";
 const NO_SURPRISE = "Nothing stands out here.";
-const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing (see also RESTING_MOVE)
+const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing
 
 export function bindMoment(choice, page) {
   const { opening } = choice,
@@ -114,12 +114,11 @@ export const bestView = ({ layer, head, token }, pack) => ({
   ...(token !== null && { query: queryOf(token, pack) }),
 });
 
-// Notes that the picture shows the row at which it opens; the soft cursor then points at it once.
+// Notes that the picture shows the row at which it opens.
 export function noteBest({ opening }, page, { kind, token }) {
   Object.assign(opening, { moved: true, kind });
   if (kind === "nothing") setText(page.refs.message, token === null ? "" : NOTHING_STRIKING);
-  page.opens({ greets: !opening.greeted });
-  opening.greeted = true;
+  page.opens();
 }
 
 // The query's token on another grid; -1 for none.
@@ -184,13 +183,6 @@ export async function searchAll(data, entry, signal) {
   }
 }
 
-// For the soft cursor: the patches with the most telling rows of this head, the best one last; null if unknown.
-export function tellingPatches({ view }, data) {
-  const moment = sceneOf(data)?.moments.find(({ layer, head }) => layer === view.layer && head === view.head);
-  const patches = moment?.patches.filter((_, i) => moment.tells[i] > 0).reverse();
-  return patches?.length ? patches : null;
-}
-
 // Shows the next of the most telling rows of all heads; after the last comes the first.
 export function surprise(choice, data, page) {
   const { opening } = choice,
@@ -214,149 +206,3 @@ export function surprise(choice, data, page) {
 }
 
 export const searchDirections = (pack) => directionsOf(keysForSearch(pack));
-
-// For a first visit: a drawn "soft" cursor glides to three patches, and the sentence changes with it. Then the visitor
-// is invited to point. Any action of the visitor ends this. The host decides whether this is a first visit.
-
-const CURSOR_DELAY = 350; // ms before the soft cursor appears
-const GLIDE_MS = 800; // ms from one patch to the next
-const STAY_MS = 850; // ms on a patch: long enough to read the number
-const EDGE_MARGIN = 0.12; // margin that the soft cursor avoids, as a share of the picture
-const BOW_SHARE = 0.14; // sideways swing of a glide as a share of its length
-export const STOP_COUNT = 3;
-export const WALK_MS = CURSOR_DELAY + STOP_COUNT * (GLIDE_MS + STAY_MS); // ms of the whole path
-
-// Returns three patches that show what attention is: the patch outside the neighbourhood of `startPatch` with the
-// largest weight, a patch with hardly any weight, and `startPatch` itself, where the cursor stays. `row`: the weights
-// of `startPatch`.
-export function threePatches(row, from, rows, columns, startPatch) {
-  const nearArea = neighbourhood(rows, columns, Math.floor(startPatch / columns), startPatch % columns, 3);
-  let largest = -1,
-    smallest = -1;
-  const rowMargin = Math.ceil(EDGE_MARGIN * rows),
-    columnMargin = Math.ceil(EDGE_MARGIN * columns);
-  for (let r = rowMargin; r < rows - rowMargin; r++) {
-    for (let c = columnMargin; c < columns - columnMargin; c++) {
-      if (r >= nearArea.top && r <= nearArea.bottom && c >= nearArea.left && c <= nearArea.right) continue;
-      const patch = r * columns + c;
-      if (largest < 0 || row[from + patch] > row[from + largest]) largest = patch;
-      if (smallest < 0 || row[from + patch] < row[from + smallest]) smallest = patch;
-    }
-  }
-  return largest < 0 ? [] : [largest, smallest, startPatch];
-}
-
-const smoothStep = (t) => t * t * t * (t * (6 * t - 15) + 10); // rises from 0 to 1, level at both ends
-
-// The soft cursor's position {x, y, rests} after `ms` on its path over `places` [{x, y}], from the first one. Each
-// glide is slightly curved, like a hand's.
-export function walkAt(ms, places) {
-  const elapsed = Math.max(0, Math.min(WALK_MS, ms) - CURSOR_DELAY);
-  const leg = Math.min(places.length - 2, Math.floor(elapsed / (GLIDE_MS + STAY_MS)));
-  const t = Math.min(1, (elapsed - leg * (GLIDE_MS + STAY_MS)) / GLIDE_MS);
-  const fromPlace = places[leg],
-    toPlace = places[leg + 1];
-  const progress = smoothStep(t),
-    bow = BOW_SHARE * Math.sin(Math.PI * progress) * (leg % 2 ? 1 : -1);
-  const dx = toPlace.x - fromPlace.x,
-    dy = toPlace.y - fromPlace.y;
-  return { x: fromPlace.x + progress * dx - bow * dy, y: fromPlace.y + progress * dy + bow * dx, rests: t === 1 };
-}
-
-const PICTURE_ALONE_MS = 900; // ms in which only the picture is shown
-const YOUR_TURN_MS = 2600; // ms for which "your turn" stays
-const RESTING_MOVE = 4; // CSS pixels: a browser reports a resting mouse as moved when something appears under it
-
-const GHOST_HTML = `
-  <i class="glow"></i>
-  <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 2l5.2 17.5 3.4-6.6 7.2-1.9z"/></svg>
-  <b>your turn</b>`;
-
-// Greets a visitor; onBegin is called when the soft cursor appears. There is no greeting for people who want no motion,
-// nor in See, which shows moments by itself. Returns whether the cursor is going to appear.
-export function greet(lens, onBegin) {
-  const { page } = lens;
-  if (page.ghost || page.see?.on || matchMedia("(prefers-reduced-motion: reduce)").matches) return false;
-  const controller = new AbortController();
-  page.ghost = { box: null, stop: controller, timer: setTimeout(() => beginWalk(lens, onBegin), PICTURE_ALONE_MS) };
-  endWithAnyMovement(lens.choice, page, controller.signal);
-  return true;
-}
-
-function endWithAnyMovement(choice, page, signal) {
-  const options = { signal, capture: true, passive: true };
-  const endWalk = () => endGhost(choice, page);
-  let origin = null;
-  const onMove = (event) => {
-    origin ??= event;
-    if (Math.hypot(event.clientX - origin.clientX, event.clientY - origin.clientY) > RESTING_MOVE) endWalk();
-  };
-  window.addEventListener("pointermove", onMove, options);
-  for (const name of ["pointerdown", "keydown", "wheel", "touchstart"]) window.addEventListener(name, endWalk, options);
-  document.addEventListener("visibilitychange", endWalk, options);
-}
-
-function beginWalk({ choice, data, frame: { shown }, page }, onBegin) {
-  const { view } = choice,
-    { refs } = page;
-  const { pack, answers } = shown;
-  const isPlainRow = view.direction === "row" && !view.locked && !isMap(view.what) && !choice.presenting;
-  if (!isPlainRow || document.hidden || shown.layerMissing || !answers?.ready[view.head] || shown.mark < 0)
-    return endGhost(choice, page);
-  const start = view.head * pack.tokens + pack.prefixCount;
-  const patches =
-    tellingPatches(choice, data) ?? threePatches(answers.weights, start, pack.rows, pack.columns, shown.mark);
-  if (!patches.length) return endGhost(choice, page);
-  onBegin();
-  const box = document.createElement("div");
-  box.className = "ghost";
-  box.innerHTML = GHOST_HTML;
-  refs.pictureBox.append(box);
-  page.ghost.box = box;
-  const placeOf = (patch) => ({
-    x: ((patch % pack.columns) + 0.5) / pack.columns,
-    y: (Math.floor(patch / pack.columns) + 0.5) / pack.rows,
-  });
-  walk(choice, page, [{ x: 0.62, y: 0.98 }, ...patches.map(placeOf)]);
-}
-
-function walk(choice, page, places) {
-  const { ghost, refs } = page;
-  const startTime = performance.now();
-  let hasArrived = false, // whether the soft cursor has reached a patch; until then the row stays
-    hasRested = false;
-  const step = (time) => {
-    if (page.ghost !== ghost || !page.alive) return;
-    const { x, y, rests } = walkAt(time - startTime, places);
-    const { left, top, width, height } = refs.picture.getBoundingClientRect();
-    ghost.box.style.transform = `translate(${x * width}px, ${y * height}px)`;
-    ghost.box.classList.toggle("leftwards", x > 0.75); // the words beside the cursor stay inside the picture
-    ghost.box.classList.toggle("upwards", y > 0.8);
-    hasArrived ||= rests;
-    if (hasArrived && (!rests || !hasRested)) {
-      Object.assign(choice.pointer, { target: refs.picture, x: left + x * width, y: top + y * height, fresh: true });
-      page.schedule(true); // draws the frame as after a real move of the cursor
-    }
-    ghost.box.classList.toggle("rests", rests);
-    hasRested = rests;
-    if (time - startTime < WALK_MS) return requestAnimationFrame(step);
-    ghost.box.classList.add("turn");
-    ghost.timer = setTimeout(() => endGhost(choice, page), YOUR_TURN_MS);
-  };
-  requestAnimationFrame(step);
-}
-
-// Removes the soft cursor and restores the former query.
-export function endGhost(choice, page) {
-  const { ghost } = page;
-  if (!ghost) return;
-  page.ghost = null;
-  clearTimeout(ghost.timer);
-  ghost.stop.abort();
-  if (!ghost.box) return;
-  ghost.box.classList.add("leaves");
-  setTimeout(() => ghost.box.remove(), 400);
-  choice.pointer.fresh = false;
-  choice.hover = -1;
-  page.schedule();
-}

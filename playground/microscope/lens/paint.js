@@ -9,7 +9,7 @@ import {
   sharedDomain,
 } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
-import { effectiveNumber, kernelWeights, largestIndex, sortInto } from "../core/core.js";
+import { effectiveNumber, KERNEL_WEIGHTS, largestIndex, sortInto } from "../core/core.js";
 import { withoutOutliers } from "../core/features.js";
 import { clippedPatches, domainAround } from "../core/light.js";
 import { bareShare, shortNumber } from "../core/numbers.js";
@@ -36,6 +36,7 @@ import { habitOf, isMap, isRowOpen, overlayNow, putMeanRow, resolve } from "./st
 import { rowOnView } from "./told.js";
 import { paintWallHead } from "./wall.js";
 
+const KERNEL_SORTED = KERNEL_WEIGHTS.toSorted().reverse();
 const COUNT_WORDS = { row: "tokens it looks at:", column: "what this patch gets, on average 1:" };
 const COLUMNS_SLICE = 9; // ms per frame for the sums that columns need
 
@@ -43,7 +44,6 @@ export function paintFrame(lens) {
   const { choice, frame, page } = lens;
   const shown = resolve(choice, lens.data, frame);
   const { view } = choice;
-  updateKernel(choice, frame);
   const onlyHead = page.see?.on && choice.heads !== "mean" ? view.head : null; // See shows one head
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction, onlyHead)) {
     paintWaiting(frame, page, `Layer ${view.layer} is on its way.`);
@@ -52,7 +52,7 @@ export function paintFrame(lens) {
     return;
   }
   if (onlyHead === null || !shown.domain)
-    shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling, view.log);
+    shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling);
   const putHeadBack = putMeanRow(choice, frame);
   paintMain(lens);
   putHeadBack();
@@ -89,13 +89,6 @@ export function paintAim(lens) {
   paintScissors(lens);
   putHeadBack();
   paintSums(choice, frame, page);
-}
-
-function updateKernel(choice, frame) {
-  const { k } = choice.view;
-  if (frame.kernel.length === k * k) return;
-  frame.kernel = kernelWeights(k);
-  frame.kernelSorted = Float32Array.from(frame.kernel).sort().reverse();
 }
 
 function paintWaiting({ photo }, { refs }, text) {
@@ -140,11 +133,7 @@ function paintMain(lens) {
         { values: overlay.values, from: start, to: endIndex },
         patchRange(other, otherMap(choice, data, frame).values),
       ]);
-    else
-      shown.mainDomain = atLeastExposure(
-        overlay.floor,
-        ownDomain(overlay.values, start, endIndex, view.log && !way.spread, way.spread),
-      );
+    else shown.mainDomain = atLeastExposure(overlay.floor, ownDomain(overlay.values, start, endIndex, way.spread));
     printPatches(choice, frame, frame.print, overlay.values, start, pack, shown.mainDomain);
   } else if (!answers.ready[view.head] && !way.raw) {
     waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
@@ -188,9 +177,9 @@ function domainNow(choice, data, frame, start) {
     { shown } = frame;
   const { pack, answers, what } = shown;
   const otherValues = view.beside === "compare" && other ? rowBeside(choice, data, frame).values : null;
-  if (!otherValues) return pictureDomain(answers.values, start, pack, what, view.ceiling, view.log);
+  if (!otherValues) return pictureDomain(answers.values, start, pack, what, view.ceiling);
   const mainValues = { values: answers.values, from: start + pack.prefixCount, to: start + pack.tokens };
-  return comparedDomain([mainValues, patchRange(other, otherValues)], what, view.ceiling, view.log);
+  return comparedDomain([mainValues, patchRange(other, otherValues)], what, view.ceiling);
 }
 
 // Sets picture.tag: of a row of weights the share of a place, outlined; else the number beside the brightest patch.
@@ -244,7 +233,7 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
   const isLoading = isMap(view.what) && !overlayNow(choice, data, frame);
   refs.colourBar.style.visibility = way.coloured || isLoading || shown.rough ? "hidden" : "";
   const isShare = unitOf(view) === "share";
-  const key = `${domain.low} ${domain.high} ${domain.log} ${isShare} ${view.colours} ${view.what} ${view.draw}`;
+  const key = `${domain.low} ${domain.high} ${isShare} ${view.colours} ${view.what} ${view.draw}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
   frame.bar = {
     ...domain,
@@ -253,16 +242,8 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
   };
   if (see?.on) return; // See's colour bar has no numbers
   frame.barKey = key;
-  drawColourBar(
-    refs.colourBar.getContext("2d"),
-    refs.colourBar.width,
-    refs.colourBar.height,
-    rampOf(choice, frame),
-    frame.bar,
-    frame.unit,
-    frame.colours,
-    frame.ramps.against,
-  );
+  const { bar, unit, colours, ramps } = frame;
+  drawColourBar(refs.colourBar, rampOf(choice, frame), bar, unit, colours, ramps.against);
 }
 
 // ----------------------------------------------------------------------------------------------------- all the heads
@@ -279,10 +260,8 @@ function paintHeads({ choice, data, frame, page: { thumbs } }) {
     if (!answers.ready[head] && !WAYS[shown.what].raw) printNothing(thumb.print);
     else {
       const hasOwnDomain = view.colours === "own";
-      const domain = hasOwnDomain
-        ? pictureDomain(answers.values, start, pack, shown.what, view.ceiling, view.log)
-        : shown.domain;
-      printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, domain, view.smooth);
+      const domain = hasOwnDomain ? pictureDomain(answers.values, start, pack, shown.what, view.ceiling) : shown.domain;
+      printHeat(thumb.print, answers.values, start + pack.prefixCount, rows, columns, domain);
     }
     const shownNumber = view.direction === "row" ? effectiveNumber(answers.entropies[head]) : answers.totals[head];
     const text =
@@ -321,22 +300,10 @@ export function paintCurve(choice, frame, page) {
   if (!refs.curve.width || !areNumbersSeen(page)) return;
   const isRowWay = wayOf(view).rows;
   const start = view.head * pack.tokens;
-  const domain = isRowWay
-    ? shown.mainDomain
-    : pictureDomain(answers.weights, start, pack, FIRST_WAY, view.ceiling, view.log);
-  drawCurve(
-    refs.curve.getContext("2d"),
-    refs.curve.width,
-    refs.curve.height,
-    frame.sorted,
-    pack.tokens,
-    frame.kernelSorted,
-    rampOf(choice, frame),
-    domain,
-    frame.unit,
-    frame.colours,
-    rankOfAim(choice, frame),
-  );
+  const domain = isRowWay ? shown.mainDomain : pictureDomain(answers.weights, start, pack, FIRST_WAY, view.ceiling);
+  const { sorted, unit, colours } = frame;
+  const ramp = rampOf(choice, frame);
+  drawCurve(refs.curve, sorted, pack.tokens, KERNEL_SORTED, ramp, domain, unit, colours, rankOfAim(choice, frame));
 }
 
 // Computes a part of the normalisers that columns need; true while more are needed.

@@ -10,18 +10,7 @@ import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWor
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { findCollapse } from "./film.js";
-import {
-  depthOf,
-  endsOf,
-  habitOf,
-  isMap,
-  isMean,
-  isRowOpen,
-  labelNow,
-  layersAtHand,
-  overlayNow,
-  signedWords,
-} from "./state.js";
+import { endsOf, habitOf, isMap, isMean, isRowOpen, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 import { rowInWords } from "./told.js";
 
 export const tokenName = (token, pack) =>
@@ -122,7 +111,7 @@ export function writeTitles({ choice, data, frame, page }) {
   );
   setText(refs.layerText, String(view.layer));
   setText(refs.headText, String(pack.headNumbers[view.head]));
-  if (view.beside === "convolution") writeConvolution(choice, frame, page);
+  if (view.beside === "convolution") writeConvolution(frame, page);
 }
 
 // The explained text, or the name of the explained label: its number while the name is loading. "" if neither is
@@ -195,26 +184,16 @@ function scaleWords({ main }, { shown }) {
 
 export const titleOf = (entry) => [entry.picture.title, entry.trace.title].filter(Boolean).join(" · ");
 
-function writeConvolution({ view }, { shown }, { refs }) {
+function writeConvolution({ shown }, { refs }) {
   const { pack, mark } = shown;
-  const depth = depthOf(view);
-  setText(refs.convolutionTab, `${view.k}×${view.k} convolution`);
   setVisible(refs.twinBadge, mark < 0);
   setVisible(refs.nines, mark >= 0);
-  setVisible(refs.stepper, mark >= 0);
   if (mark < 0) {
     setText(refs.twinBadge, `A convolution has no ${tokenName(shown.token, pack)} token.`);
-    setText(refs.reads, `0 of ${pack.patches} patches`);
-  } else {
-    const row = Math.floor(mark / pack.columns),
-      column = mark % pack.columns;
-    const readCount = neighbourhood(pack.rows, pack.columns, row, column, view.k).count;
-    const reachedCount = neighbourhood(pack.rows, pack.columns, row, column, view.k, depth).count;
-    setText(refs.reads, `reads ${readCount} of ${pack.patches} patches`);
-    setText(refs.field, depth === 1 ? "" : `reach ${reachedCount} of ${pack.patches} patches`);
+    return setText(refs.reads, `0 of ${pack.patches} patches`);
   }
-  setText(refs.depthText, depth === 1 ? "1 layer" : `${depth} layers`);
-  refs.depthFollow.setAttribute("aria-pressed", String(view.depth === "follow"));
+  const { count } = neighbourhood(pack.rows, pack.columns, Math.floor(mark / pack.columns), mark % pack.columns, 3);
+  setText(refs.reads, `reads ${count} of ${pack.patches} patches`);
 }
 
 // ----------------------------------------------------------------------------------------------------------- numbers

@@ -6,7 +6,7 @@ import { setMath, setVisible } from "../drawing/dom.js";
 import { refresh } from "./layout.js";
 import { divisorOf, labelText, scaleText, titleOf } from "./readouts.js";
 import { cutsOf, cutWords } from "./scissors.js";
-import { canAsk, depthOf, isMap, isRowOpen } from "./state.js";
+import { canAsk, isMap, isRowOpen } from "./state.js";
 
 export const rowMarkup = (name, title, body, className = "") => `
     <section class="row" data-row="${name}">
@@ -69,15 +69,12 @@ function valuesOf({ choice, data, frame }) {
   const label = labelText(choice, data, frame);
   const isMean = heads === "mean" && !isMap(view.what);
   const cuts = cutsOf(choice);
-  const depth = view.depth === "follow" ? "" : `${depthOf(view)} layers`;
   return {
     what: [
       wayWords(way, "tab").replace("W<sub>O</sub>", "W_O") + (label && ` of “${label}”`),
       view.direction === "column" && !isMap(view.what) && "who looks",
       view.draw === "light" && "as light",
       view.ceiling !== "auto" && "exposure held",
-      view.log && "logarithmic",
-      view.smooth && "smoothed",
       view.typical && "without outliers",
       view.grid && "grid",
     ],
@@ -88,7 +85,7 @@ function valuesOf({ choice, data, frame }) {
     ],
     scale: [scaleValue(view, pack), view.pass === "whole" ? "whole pass" : "this layer", view.curtain > 0 && "curtain"],
     beside: {
-      convolution: [`${view.k}×${view.k} convolution`, depth],
+      convolution: ["3×3 convolution"],
       wall: ["all heads"],
       compare: [other ? titleOf(other) : "another picture"],
       filter: ["no network"],

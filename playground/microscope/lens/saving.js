@@ -2,14 +2,14 @@
 
 import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";
-import { composePicture, drawColourBar, ticksOfBar } from "../drawing/charts.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { composePicture, drawColourBar } from "../drawing/charts.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, printParts } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
-import { captionOf, tokenName, wordsInFace } from "./readouts.js";
+import { captionOf, wordsInFace } from "./readouts.js";
 import { isMap, overlayNow, putMeanRow } from "./state.js";
 
 // The picture as a canvas, at 1, 2 or 4 times its size on the page.
@@ -31,7 +31,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
   ];
   if (withOther && view.beside === "convolution") {
     pictures.push({
-      title: `A ${view.k}×${view.k} convolution reads`,
+      title: "A 3×3 convolution reads",
       draw: (context, w, h, unit) => drawConvolution(context, w, h, photo, frame.twin, unit),
     });
   } else if (withOther && view.beside === "wall") {
@@ -51,9 +51,9 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
       draw: (context, w, h) => context.drawImage(page.refs.twin, 0, 0, w, h),
     });
   }
-  const drawBar = (context, w, h, unit, colours) => {
+  const drawBar = (canvas, unit, colours) => {
     if (!wayOf(view).coloured)
-      drawColourBar(context, w, h, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
+      drawColourBar(canvas, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
   };
   return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, factor);
 }
@@ -102,9 +102,7 @@ export function fileName({ view }, { shown }, extension, suffix = "") {
 
 // Downloads the file on this machine.
 export function downloadFile(file) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = file.name;
+  const link = make("a", { href: URL.createObjectURL(file), download: file.name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
@@ -124,8 +122,7 @@ export async function putOnClipboard(page, text) {
 
 // Pages without HTTPS have no clipboard interface.
 function copyBySelection(page, text) {
-  const area = document.createElement("textarea");
-  area.value = text;
+  const area = make("textarea", { value: text });
   page.root.append(area);
   area.select();
   const isCopied = document.execCommand("copy");
@@ -210,9 +207,11 @@ async function showLink(lens) {
   const { private: isPrivate } = lens.data.main.trace;
   share.link = await currentLink(lens.choice, lens.data);
   if (share.of !== "link") return;
-  const field = document.createElement("input");
-  Object.assign(field, { readOnly: true, value: share.link });
-  field.setAttribute("aria-label", wordsInFace(lens.page, "shareLink", "Link"));
+  const field = make("input", {
+    readOnly: true,
+    value: share.link,
+    "aria-label": wordsInFace(lens.page, "shareLink", "Link"),
+  });
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
   setText(refs.shareSave, wordsInFace(lens.page, "shareCopy", "Copy link"));
@@ -283,139 +282,4 @@ export async function sharedPicture(lens) {
   const canvas = page.see?.on ? page.see.sharedStill() : pictureCanvas(lens, PICTURE_SCALE, false);
   putPreview(page, canvas, `The picture: ${sentenceNow(page)}`);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-}
-
-// Below: the present view as an SVG with real text, and as numbers. Both contain the values on the screen.
-
-const FIGURE_WIDTH = 504; // points: the width of a page's text
-const PIXELS_PER_POINT = 3; //  pixels of a picture for each point
-const PANEL_GAP = 8;
-const PANEL_TOP = 24;
-const SMALL_SIZE = 6.8;
-const FIGURE_INK = { text: "#14141a", soft: "#5d5f69", query: "#0072b2", key: "#d55e00" };
-const FIGURE_FONT = "'Source Sans 3', 'Source Sans Pro', system-ui, sans-serif";
-
-const escapedXml = (text) =>
-  String(text).replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter]);
-
-export const exportFunctions = (lens) => ({
-  figure: (metadata) => figureSvg(lens, metadata),
-  numbers: () => lens.data.main && numbersOnView(lens),
-});
-
-// `metadata`: {key: value} about the figure's origin, stored in the file.
-function figureSvg({ choice, data, frame, page }, metadata) {
-  const { view } = choice;
-  const { pack, token, mark } = frame.shown;
-  const aspect = frame.pictureHeight / frame.pictureWidth;
-  const panelWidth = (FIGURE_WIDTH - PANEL_GAP) / 2;
-  const h = panelWidth * aspect;
-  const photo = makePhoto(
-    data.main.picture.bitmap,
-    Math.round(panelWidth * PIXELS_PER_POINT),
-    Math.round(h * PIXELS_PER_POINT),
-  );
-  const map = printMap(choice, data, frame, photo);
-  const [cw, ch] = [panelWidth / pack.columns, h / pack.rows];
-  const { ask1, chip, ask2 } = page.refs;
-  const question = [ask1, chip, ask2].map(({ textContent }) => textContent.trim()).join(" ");
-  const place = mark >= 0 && [Math.floor(mark / pack.columns), mark % pack.columns];
-  const outlineAt = (x) =>
-    place
-      ? ["#ffffff", view.direction === "column" ? FIGURE_INK.key : FIGURE_INK.query].map(
-          (colour, i) =>
-            `<rect x="${x + place[1] * cw}" y="${PANEL_TOP + place[0] * ch}" width="${cw}" height="${ch}" ` +
-            `fill="none" stroke="${colour}" stroke-width="${i ? 1.2 : 2.3}"/>`,
-        )
-      : [];
-  const panel = (id, x, canvas, kind, heading, subtitle) => [
-    textAt(x, 10, heading, { size: 8.5, bold: true }),
-    textAt(x, 19.7, subtitle, { colour: FIGURE_INK.soft }),
-    `<image id="${id}" x="${x}" y="${PANEL_TOP}" width="${panelWidth}" height="${h}" preserveAspectRatio="none" ` +
-      `href="${canvas.toDataURL(kind, 0.9)}"/>`,
-    ...outlineAt(x),
-  ];
-  const caption = captionOf(choice, data, frame);
-  const queryName = asks(view) ? tokenName(token, pack) : "";
-  const elements = [
-    ...panel("picture", 0, photo.clear, "image/jpeg", data.main.picture.title, queryName),
-    ...panel("map", panelWidth + PANEL_GAP, map, "image/png", question.replace(" ?", "?"), layerAndHead(view, pack)),
-    ...(wayOf(view).coloured ? [] : colourBar(choice, frame, PANEL_TOP + h + 8, panelWidth)),
-  ];
-  const lines = wrapWords(caption, 62);
-  lines.forEach((words, i) => elements.push(textAt(panelWidth + PANEL_GAP, PANEL_TOP + h + 13 + 9 * i, words)));
-  const height = PANEL_TOP + h + Math.max(32, 16 + 9 * lines.length);
-  const facts = Object.entries(metadata).map(([key, value]) => `${key}: ${value}`);
-  return (
-    `<?xml version="1.0" encoding="utf-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="${FIGURE_WIDTH}pt" ` +
-    `height="${height}pt" viewBox="0 0 ${FIGURE_WIDTH} ${height}">\n<title>${escapedXml(caption)}</title>\n` +
-    `<desc>${escapedXml(facts.join("; "))}</desc>\n<rect width="100%" height="100%" fill="#ffffff"/>\n` +
-    `${elements.join("\n")}\n</svg>\n`
-  );
-}
-
-const layerAndHead = (view, pack) =>
-  wayOf(view).throughLayers ? "" : `layer ${view.layer}, head ${pack.headNumbers[view.head]}`;
-
-const textAt = (x, y, words, { size = SMALL_SIZE, bold = false, colour = FIGURE_INK.text, anchor = "start" } = {}) =>
-  `<text x="${x}" y="${y}" font-family="${FIGURE_FONT}" font-size="${size}" fill="${colour}" text-anchor="${anchor}"` +
-  `${bold ? ' font-weight="700"' : ""}>${escapedXml(words)}</text>`;
-
-const BAR_STOPS = 32; // steps of the colour bar's gradient
-
-function colourBar(choice, frame, y, figureWidth) {
-  const ramp = rampOf(choice, frame);
-  const gradientStops = Array.from({ length: BAR_STOPS + 1 }, (_, i) => {
-    const colour = ramp[Math.round((i / BAR_STOPS) * (ramp.length - 1))];
-    return `<stop offset="${i / BAR_STOPS}" stop-color="${colour}"/>`;
-  });
-  const anchors = { 0: "start", 1: "end" };
-  const width = figureWidth * 0.6;
-  return [
-    `<defs><linearGradient id="colours">${gradientStops.join("")}</linearGradient></defs>`,
-    `<rect x="0" y="${y}" width="${width}" height="4" fill="url(#colours)"/>`,
-    ...ticksOfBar(frame.bar).map(({ t, words }) =>
-      textAt(t * width, y + 11, words, { colour: FIGURE_INK.soft, anchor: anchors[t] ?? "middle", size: 6.1 }),
-    ),
-  ];
-}
-
-// Breaks text into lines of at most this many letters.
-function wrapWords(words, maximum) {
-  const lines = [""];
-  for (const word of words.split(" ")) {
-    const longerLine = [lines.at(-1), word].filter(Boolean).join(" ");
-    if (longerLine.length > maximum && lines.at(-1)) lines.push(word);
-    else lines[lines.length - 1] = longerLine;
-  }
-  return lines;
-}
-
-// The numbers of the view for export, {values: one for each token or patch, tokens: the names of these, map: a
-// description of the values, …}. null if the view has no number for each patch.
-function numbersOnView({ choice, data, frame }) {
-  const { view } = choice;
-  const { pack, answers, token, scale } = frame.shown;
-  const overlay = overlayNow(choice, data, frame);
-  const way = wayOf(view);
-  if (way.coloured || overlay?.parts || (!way.ofHeads && !overlay)) return null;
-  const start = view.head * pack.tokens;
-  const values = overlay ? overlay.values : answers.values.subarray(start, start + pack.tokens);
-  const names = Array.from({ length: pack.tokens }, (_, i) => queryOf(i, pack));
-  return {
-    tokens: values.length === pack.patches ? names.slice(pack.prefixCount) : names,
-    grid: [pack.rows, pack.columns],
-    input: pack.header.size,
-    patch: pack.header.patch,
-    predictions: pack.header.predictions ?? [],
-    dim: pack.dim,
-    values: Float32Array.from(values),
-    map: {
-      layer: view.layer,
-      ...(way.ofHeads && { head: pack.headNumbers[view.head] }),
-      ...(asks(view) && { patch: queryOf(token, pack) }),
-      what: view.what,
-      ...(way.ofHeads && { direction: view.direction, scale }),
-    },
-  };
 }

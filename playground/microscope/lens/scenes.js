@@ -11,7 +11,7 @@ import {
   sceneAfter,
   writeScenes,
 } from "../core/view.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { putOnClipboard } from "./saving.js";
 
 export function bindScenes(choice, data, page) {
@@ -125,30 +125,20 @@ function writeList(choice, data, page) {
   );
 }
 
-function sceneItem({ name }, index, isShown) {
-  const item = document.createElement("li");
-  item.dataset.place = index;
-  item.classList.toggle("shown", isShown);
-  const input = document.createElement("input");
-  Object.assign(input, { value: name, maxLength: LONGEST_NAME, spellcheck: false });
-  input.setAttribute("aria-label", `Name of scene ${index + 1}`);
-  item.append(
-    sceneButton("go", String(index + 1), `Show scene ${index + 1}`),
-    input,
-    sceneButton("-1", "↑", `Move scene ${index + 1} up`),
-    sceneButton("1", "↓", `Move scene ${index + 1} down`),
-    sceneButton("drop", "×", `Delete scene ${index + 1}`),
-  );
-  return item;
+function sceneItem({ name: value }, index, isShown) {
+  const label = { "aria-label": `Name of scene ${index + 1}` };
+  const input = make("input", { value, maxLength: LONGEST_NAME, spellcheck: false, ...label });
+  const buttons = [
+    ["-1", "↑", `Move scene ${index + 1} up`],
+    ["1", "↓", `Move scene ${index + 1} down`],
+    ["drop", "×", `Delete scene ${index + 1}`],
+  ].map((texts) => sceneButton(...texts));
+  const go = sceneButton("go", String(index + 1), `Show scene ${index + 1}`);
+  return make("li", { className: isShown ? "shown" : "", "data-place": index }, go, input, ...buttons);
 }
 
-function sceneButton(action, text, label) {
-  const button = document.createElement("button");
-  button.dataset.sceneAct = action;
-  Object.assign(button, { textContent: text, title: label });
-  button.setAttribute("aria-label", label);
-  return button;
-}
+const sceneButton = (action, text, label) =>
+  make("button", { title: label, "aria-label": label, "data-scene-act": action }, text);
 
 async function shareScenes(data, page) {
   const link = `${location.href.split("#")[0]}#scenes=${encodeURIComponent(writeScenes(data.scenes.list))}`;

@@ -5,7 +5,7 @@ import { MOST_CUTS } from "../core/core.js";
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { queryOf } from "../core/view.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { make, makeSvg, setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { verdictText } from "./readouts.js";
 import { canAsk, isRowOpen } from "./state.js";
@@ -29,13 +29,9 @@ const CUTS_HTML = `
 
 export function bindScissors(lens) {
   const { choice, data, page } = lens;
-  const box = document.createElement("div");
-  box.className = "cuts";
-  box.innerHTML = CUTS_HTML;
-  const button = document.createElement("button");
-  button.className = "pair-cut";
-  button.title = "Cut this edge: the whole pass runs again without it (key x)";
-  button.textContent = "✂ cut";
+  const box = make("div", { className: "cuts", innerHTML: CUTS_HTML });
+  const title = "Cut this edge: the whole pass runs again without it (key x)";
+  const button = make("button", { className: "pair-cut", title, onclick: () => cutAimed(lens) }, "✂ cut");
   page.refs.change.append(box);
   page.line.box.append(button);
   const [list, , status, labels] = box.children;
@@ -47,7 +43,6 @@ export function bindScissors(lens) {
     page.schedule();
   };
   bindPainting(choice, data, page, { cut: addCut, words: showMessage });
-  button.addEventListener("click", () => cutAimed(lens));
   ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));
   ways.head.addEventListener("click", () => addCut(headCut(choice, data)));
   ways.zero.addEventListener("click", () => addCut(headOffCut(choice, data)));
@@ -117,13 +112,9 @@ function writeCuts(choice, data, page) {
   const cuts = cutsOf(choice);
   page.scissors.list.replaceChildren(
     ...cuts.map((cut, index) => {
-      const item = document.createElement("li");
       const [edge, layers = ""] = cut.split("@");
-      const name = document.createElement("span");
-      name.textContent = cutWords(cut);
-      const chooser = interventionWords(cut) ? [] : [placeChooser(choice, data, page, edge, layers, index)];
-      item.append(name, ...chooser, undoButton(choice, page, index));
-      return item;
+      const chooser = !interventionWords(cut) && placeChooser(choice, data, page, edge, layers, index);
+      return make("li", "", make("span", "", cutWords(cut)), chooser, undoButton(choice, page, index));
     }),
   );
 }
@@ -163,8 +154,7 @@ function placeChooser(choice, { main }, page, edge, layersText, index) {
   ];
   if (!places.some(([place]) => place === layersText))
     places.push([layersText, `in layer ${layersText.replace(".", ", head ")}`]);
-  const chooser = document.createElement("select");
-  chooser.setAttribute("aria-label", "Where this edge is cut");
+  const chooser = make("select", { "aria-label": "Where this edge is cut" });
   for (const [place, words] of places) chooser.add(new Option(words, place, false, place === layersText));
   chooser.addEventListener("change", () => {
     const cuts = cutsOf(choice);
@@ -174,13 +164,12 @@ function placeChooser(choice, { main }, page, edge, layersText, index) {
   return chooser;
 }
 
-function undoButton(choice, page, index) {
-  const undo = document.createElement("button");
-  undo.textContent = "×";
-  undo.setAttribute("aria-label", "Undo this cut");
-  undo.addEventListener("click", () => putCuts(page, cutsOf(choice).toSpliced(index, 1)));
-  return undo;
-}
+const undoButton = (choice, page, index) =>
+  make(
+    "button",
+    { "aria-label": "Undo this cut", onclick: () => putCuts(page, cutsOf(choice).toSpliced(index, 1)) },
+    "×",
+  );
 
 // The sentence about how far the locked patch's feature moved, compared with control cuts that remove the same total
 // attention.
@@ -323,10 +312,8 @@ function paintPainting({ painting }, { main }, { refs, sheet }) {
   sheet.toggleAttribute("hidden", !painting.on); // an SVG has no `hidden` property
   sheet.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
   const cellRect = (patch, name) => {
-    const rect = document.createElementNS(sheet.namespaceURI, "rect");
-    const place = { x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1, class: name };
-    for (const [key, value] of Object.entries(place)) rect.setAttribute(key, value);
-    return rect;
+    const place = { x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 };
+    return makeSvg("rect", { class: name, ...place });
   };
   sheet.replaceChildren(...[...painting.patches].map((patch) => cellRect(patch, "taken")), cellRect(painting.at, "at"));
 }

@@ -39,7 +39,6 @@ const newChoice = () =>
       picture: "", //                       the picture on view, with its model
       given: false, //                      whether an address named the layer, head or patch
       touched: false, //                    whether a person has chosen something, or pointed at it
-      greeted: false, //                    whether the soft cursor has pointed at a best moment
       moved: false, //                      whether the view was moved to the best moment
       kind: "", //                          what kind of row that is: "far" | "thing" | "nothing"
       wished: false, //                     whether "surprise me" waits for the search
@@ -131,10 +130,8 @@ const newFrame = () =>
     picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
     // the number beside the patch with the largest weight, or beside the place of this outline
     tag: { patch: -1, text: "", colour: "", outline: null, own: false },
-    twin: { rows: 0, columns: 0, grid: false, k: 3, depth: 1, mark: -1 }, // see drawConvolution
-    kernel: new Float32Array(0), //         the weights of the k × k kernel
-    kernelSorted: null, //                  the kernel's weights, largest first
-    kernelKey: "", //                       key of the drawn kernel; "": draw it again
+    twin: { rows: 0, columns: 0, grid: false, mark: -1 }, // see drawConvolution
+    hasKernel: false, //                    whether the kernel is drawn
     bar: null, //                           the colour bar's domain, unit, and whether its end is open
     barKey: "", //                          `bar` as a text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
@@ -176,7 +173,6 @@ const newPage = (root, refs) =>
     kindline: null,
     share: null, //                         the sheet of Share, see saving.js
     see: null, //                           the face See, or null: see see/see.js
-    ghost: null, //                         the soft cursor that greets a newcomer, see moment.js
 
     // ---- timers
     reportTimer: 0,
@@ -188,7 +184,7 @@ const newPage = (root, refs) =>
     schedule: null, //                      (onlyPointed?) requests a frame
     choose: null, //                        ({key: value}, source?) changes the view
     showView: null, //                      (view) shows another view
-    opens: null, //                         ({greets}) called when the view has moved to the best moment
+    opens: null, //                         () called when the view has moved to the best moment
   });
 
 // Below: derives the drawn pack, the scale, the asking token and the missing data from the choices.
@@ -206,8 +202,6 @@ export const canAsk = (data, kind) =>
 
 // Whether the row of controls with this name is open: see rows.js.
 export const isRowOpen = ({ openRow, see }, name) => openRow === name && !see?.on;
-
-export const depthOf = (view) => (view.depth === "follow" ? view.layer + 1 : view.depth);
 
 const forwardScale = (pack) => (pack.forwardScale === "off" ? 1 : (pack.forwardScale ?? pack.scale));
 

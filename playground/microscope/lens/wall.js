@@ -5,7 +5,7 @@ import { answerCell } from "../core/answers.js";
 import { entropyBits } from "../core/core.js";
 import { sayRow } from "../core/says.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { cutTo, setText } from "../drawing/dom.js";
+import { cutTo, make, setText } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
 import { wordsInFace } from "./readouts.js";
 import { rowRecord } from "./told.js";
@@ -14,7 +14,7 @@ const WALL_HEAD = `<h2></h2><p></p><button type="button" class="close">×</butto
 
 export function bindWall({ choice, frame, page }) {
   const { below, two, wall } = page.refs;
-  const head = document.createElement("div");
+  const head = make("div");
   head.className = "wall-head";
   head.innerHTML = WALL_HEAD;
   two.before(head);

@@ -5,6 +5,7 @@
 // settings.
 
 import { BYTES, bytesText, caseOf, countedFlops, crossingOf, FLOPS, flopsText, threeDigits } from "../core/costs.js";
+import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { mountLessonDrawing } from "../drawing/stage.js";
 
@@ -56,8 +57,7 @@ function troubleOf({ image, patch, width, heads }, { no_patch, no_heads }) {
 
 // Adds an element to the drawing. Returns the element and the named parts of its markup.
 function addPart(state, tag, markup) {
-  const place = document.createElement(tag);
-  place.innerHTML = markup;
+  const place = make(tag, { innerHTML: markup });
   state.stage.root.append(place);
   const findRef = (name) => place.querySelector(`[data-ref="${name}"]`);
   return { place, find: findRef };
@@ -73,16 +73,9 @@ const hiddenIfImpossible =
 
 // A group of buttons of which exactly one is pressed; returns a function that updates them.
 function addButtons(place, label, options, isPressed) {
-  const group = document.createElement("div");
-  group.className = "tabs";
-  group.setAttribute("role", "group");
-  const legend = document.createElement("span");
-  const buttons = options.map(([words, action]) => {
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: words });
-    button.addEventListener("click", action);
-    return button;
-  });
-  group.append(legend, ...buttons);
+  const legend = make("span");
+  const buttons = options.map(([words, onclick]) => make("button", { onclick }, words));
+  const group = make("div", { className: "tabs", role: "group" }, legend, ...buttons);
   place.append(group);
   return (caseNow) => {
     const text = fillHoles(label, { k: caseNow.kernel });
@@ -110,11 +103,9 @@ const PIECES = {
       ),
     );
     const dials = Object.entries(state.data.dials).map(([name, { label, options }]) => {
-      const [line, output, dial] = ["label", "span", "input"].map((tag) => document.createElement(tag));
-      Object.assign(dial, { type: "range", min: 0, max: options.length - 1 });
-      dial.addEventListener("input", () => choose(state, { [name]: options[Number(dial.value)] }));
-      line.append(output, dial);
-      findRef("dials").append(line);
+      const [output, dial] = [make("span"), make("input", { type: "range", min: 0, max: options.length - 1 })];
+      dial.oninput = () => choose(state, { [name]: options[Number(dial.value)] });
+      findRef("dials").append(make("label", "", output, dial));
       return () => {
         const value = state.settings[name];
         dial.value = String(options.indexOf(value));

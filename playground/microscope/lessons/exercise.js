@@ -6,6 +6,7 @@
 
 import { EXERCISES_KEY, forgetGuesses, keepGuess, onReport, readGuesses, reportsHere } from "../core/guesses.js";
 import { isBroken, readArrows, scoresOf, TOKEN_COUNT, weightsOf } from "../core/nine.js";
+import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 
 // Checks whether an exercise is done. A condition (playground/lessons/parts.py) has one of four forms: true or false,
@@ -137,13 +138,10 @@ function showExercise(data, parentElement) {
 
 function offerAnswers(place, options, chosenIndex, onChoose) {
   const buttons = options.map(([words], n) => {
-    const button = Object.assign(document.createElement("button"), { innerHTML: markedWords(words) });
-    button.setAttribute("aria-pressed", String(n === chosenIndex));
-    button.addEventListener("click", () => onChoose(n));
-    return button;
+    const fields = { innerHTML: markedWords(words), onclick: () => onChoose(n) };
+    return make("button", { ...fields, "aria-pressed": String(n === chosenIndex) });
   });
-  const prompt = Object.assign(document.createElement("b"), { textContent: "Set. Your answer?" });
-  place.replaceChildren(prompt, ...buttons);
+  place.replaceChildren(make("b", "", "Set. Your answer?"), ...buttons);
 }
 
 // Shows the whole model as a row of boxes, above every lesson. The present page's part is highlighted, and each box

@@ -7,10 +7,11 @@
 // setting "filter".
 
 import { decodeHalves, openContainer } from "../core/core.js";
-import { decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
+import { fillHeat, makeHeat, outlineCell, outlinePatch, pixelSheet } from "../drawing/dom.js";
 import { makePhoto } from "../drawing/light.js";
 import { markedWords } from "../drawing/listing.js";
 import { mountLessonDrawing, sheetOf, signedPalette, spotOf } from "../drawing/stage.js";
+import { bringBitmap, followPointer, heightFor } from "./patch.js";
 
 const MARKUP = `
   <div class="pair">
@@ -46,21 +47,15 @@ function createFilters(stage) {
     stage.tell("filter", String(filter));
     stage.redraw();
   };
-  const point = (event) => {
+  followPointer(state.grid, (event) => {
     const [x, y] = spotOf(event, state.grid),
       { columns, step } = layoutOf(state);
     const column = Math.floor(x / step);
     if (column < columns) choose(Math.floor(y / step) * columns + column);
-  };
-  state.grid.addEventListener("pointermove", point);
-  state.grid.addEventListener("pointerdown", point);
+  });
   state.grid.addEventListener("keydown", (event) => {
-    const change = {
-      ArrowLeft: -1,
-      ArrowRight: 1,
-      ArrowUp: -layoutOf(state).columns,
-      ArrowDown: layoutOf(state).columns,
-    }[event.key];
+    const { columns } = layoutOf(state);
+    const change = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[event.key];
     if (!change) return;
     event.preventDefault();
     choose(state.filter + change);
@@ -79,24 +74,9 @@ function takeFilters(state, data) {
   if (!isNew) return;
   state.id = header.id;
   state.data = { ...header, pictures: section("pictures"), answers: decodeHalves(section("answers")) };
-  state.sheet = sheetOfFilters(state.data);
-  state.photo = null;
-  decodeJpeg(section("image")).then((bitmap) => {
-    state.bitmap = bitmap;
-    state.photo = null;
-    state.stage.redraw();
-  });
-}
-
-// Returns a canvas with all filters, one below the other.
-function sheetOfFilters({ pictures, patch, titles }) {
-  const canvas = makeCanvas(patch, patch * titles.length),
-    context = canvas.getContext("2d");
-  const data = context.createImageData(patch, patch * titles.length);
-  for (let i = 0; i < patch * patch * titles.length; i++)
-    data.data.set([pictures[3 * i], pictures[3 * i + 1], pictures[3 * i + 2], 255], 4 * i);
-  context.putImageData(data, 0, 0);
-  return canvas;
+  const { patch, titles, pictures } = state.data;
+  state.sheet = pixelSheet(patch, patch * titles.length, pictures); // all filters, one below the other
+  bringBitmap(state, section("image"));
 }
 
 function layoutOf(state) {
@@ -118,24 +98,16 @@ function paintFilters(state, theme) {
 }
 
 function paintAnswers(state, theme) {
-  const {
-    grid: [rows, columns],
-    size: [height, width],
-    answers,
-    titles,
-    patch,
-  } = state.data;
-  const {
-    context,
-    width: w,
-    height: h,
-    ratio,
-  } = sheetOf(state.picture, Math.round((state.picture.clientWidth * height) / width));
-  if (state.photo?.width !== state.picture.width) state.photo = makePhoto(state.bitmap, w * ratio, h * ratio);
+  const { grid, size, answers, titles, patch, place } = state.data;
+  const [rows, columns] = grid;
+  const sheet = sheetOf(state.picture, heightFor(state.picture, size));
+  const { context, width: w, height: h, ratio } = sheet;
+  if (state.photo?.image !== state.bitmap || state.photo.width !== state.picture.width)
+    state.photo = makePhoto(state.bitmap, w * ratio, h * ratio);
   const values = answers.subarray(state.filter * rows * columns, (state.filter + 1) * rows * columns);
   const largest = values.reduce((m, x) => Math.max(m, Math.abs(x)), 1e-12);
   if (!state.heat || state.heat.rows !== rows || state.heat.columns !== columns) state.heat = makeHeat(rows, columns);
-  fillHeat(state.heat, values, 0, signedPalette(theme.dark), { low: -largest, high: largest, log: false });
+  fillHeat(state.heat, values, 0, signedPalette(theme.dark), { low: -largest, high: largest });
   context.imageSmoothingEnabled = false;
   context.drawImage(state.heat.canvas, 0, 0, w, h);
   context.globalAlpha = 0.35;
@@ -143,23 +115,11 @@ function paintAnswers(state, theme) {
   context.drawImage(state.photo.clear, 0, 0, w, h);
   context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
-  if (state.data.place) {
-    const [row, column] = state.data.place;
-    outlineCell(context, (column * w) / columns, (row * h) / rows, w / columns, h / rows, 1);
-  }
-  const enlargedSide = Math.min(96, w / 3.4);
-  context.drawImage(
-    state.sheet,
-    0,
-    state.filter * patch,
-    patch,
-    patch,
-    w - enlargedSide - 8,
-    8,
-    enlargedSide,
-    enlargedSide,
-  );
-  outlineCell(context, w - enlargedSide - 8, 8, enlargedSide, enlargedSide, 1);
+  if (place) outlinePatch(context, place[0] * columns + place[1], grid, w, h);
+  const side = Math.min(96, w / 3.4);
+  const enlarged = [w - side - 8, 8, side, side];
+  context.drawImage(state.sheet, 0, state.filter * patch, patch, patch, ...enlarged);
+  outlineCell(context, ...enlarged, 1);
   state.stage.find("sum").innerHTML =
     `<b>${titles[state.filter]}</b>: teal where the patch looks like the filter, ` +
     `brown where it looks like its opposite (up to ±${largest.toFixed(2)}).`;

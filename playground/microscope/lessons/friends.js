@@ -10,11 +10,11 @@ import { patchAfterKey, patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
 import { drawColourBar } from "../drawing/charts.js";
-import { applyDataStyles, decodeJpeg, outlineCell } from "../drawing/dom.js";
-import { drawPicture } from "../drawing/draw.js";
-import { barColours, makePhoto, makePrint, printHeat } from "../drawing/light.js";
+import { applyDataStyles, outlinePatch } from "../drawing/dom.js";
+import { barColours } from "../drawing/light.js";
 import { hatch } from "../drawing/matrix.js";
-import { mountLessonDrawing, sheetOf, spotOf } from "../drawing/stage.js";
+import { mountLessonDrawing, sheetOf } from "../drawing/stage.js";
+import { bringBitmap, heightFor, paintLit, patchUnder } from "./patch.js";
 
 const RAMP = barColours();
 const PATCHES_LISTED = 8; // number of patches with the largest weights, as swatches
@@ -51,9 +51,7 @@ function createFriends(stage) {
     id: null, //          identifies the picture and its grid
     pack: null,
     bitmap: null,
-    photo: null,
-    print: null,
-    heat: null,
+    lit: {}, //           see paintLit
     row: null, //         (tokens,) the weights of the asking patch
     hidden: null, //      (tokens,) 1 for hidden patches
     at: -1, //            the chosen patch
@@ -90,7 +88,6 @@ function createFriends(stage) {
 
 function takeFriends(state, data) {
   const { header, section } = openContainer(data);
-  const { stage } = state;
   const isSame = state.id === header.id;
   state.pack = unpack(data);
   state.row = new Float32Array(state.pack.tokens);
@@ -103,11 +100,8 @@ function takeFriends(state, data) {
   if (isSame) return;
   state.id = header.id;
   state.hover = -1;
-  state.bitmap = state.photo = null;
-  decodeJpeg(section("image")).then((bitmap) => {
-    state.bitmap = bitmap;
-    stage.redraw();
-  });
+  state.bitmap = null;
+  bringBitmap(state, section("image"));
 }
 
 function readBitmap(text, count) {
@@ -130,24 +124,16 @@ function writeBitmap(bits) {
 
 function bindPicture(state, canvas) {
   const { stage } = state;
-  const patchUnderEvent = (event) => {
-    const [x, y] = spotOf(event, canvas);
-    const column = Math.floor((x / canvas.clientWidth) * state.pack.columns),
-      row = Math.floor((y / canvas.clientHeight) * state.pack.rows);
-    return row >= 0 && column >= 0 && row < state.pack.rows && column < state.pack.columns
-      ? row * state.pack.columns + column
-      : -1;
-  };
+  const patchUnderEvent = (event) => patchUnder(event, canvas, [state.pack.rows, state.pack.columns]);
   canvas.addEventListener("pointermove", (event) => {
     const patch = patchUnderEvent(event);
-    if (state.brush !== null && patch >= 0) setHidden(state, patch, state.brush);
+    if (state.brush !== null) setHidden(state, patch, state.brush);
     else if (patch === state.hover) return;
     state.hover = patch;
     stage.redraw();
   });
   canvas.addEventListener("pointerdown", (event) => {
     const patch = patchUnderEvent(event);
-    if (patch < 0) return;
     if (state.tool === "hide") {
       state.brush = state.hidden[patch] ? 0 : 1;
       canvas.setPointerCapture(event.pointerId);
@@ -220,42 +206,25 @@ function paintFriends(state, theme) {
   const { pack, stage } = state;
   const query = state.hover >= 0 ? state.hover : state.at;
   const entropy = computeRow(state, query);
-  const aspect = pack.header.size[0] / pack.header.size[1];
   for (const button of stage.root.querySelectorAll("[data-tool]")) {
     if (button.dataset.tool !== "clear")
       button.setAttribute("aria-pressed", String(button.dataset.tool === state.tool));
     else button.hidden = !state.hidden.includes(1);
   }
-  const domain = { low: 0, high: exposure(state.row, 0, pack.tokens), log: false };
-  paintHeat(state, query, domain, aspect);
-  paintMosaic(state, query, aspect, theme);
-  const { context, width, height } = sheetOf(stage.find("bar"), 28);
-  drawColourBar(context, width, height, RAMP, { ...domain, unit: "percent", open: true }, 1, theme);
+  const domain = { low: 0, high: exposure(state.row, 0, pack.tokens) };
+  const marks = { rows: pack.rows, columns: pack.columns, mark: query };
+  paintLit(state.lit, state.picture, state.bitmap, pack.header.size, state.row, 0, domain, marks);
+  paintMosaic(state, query, theme);
+  const { context, ratio } = sheetOf(stage.find("bar"), 28);
+  context.resetTransform();
+  drawColourBar(context.canvas, RAMP, { ...domain, unit: "percent", open: true }, ratio, theme);
   stage.find("degrees").textContent = String(state.temperature);
   writeFriends(state, query, entropy);
 }
 
-function paintHeat(state, query, domain, aspect) {
+function paintMosaic(state, query, theme) {
   const { pack } = state;
-  const { context, width, height, ratio } = sheetOf(state.picture, Math.round(state.picture.clientWidth * aspect));
-  if (state.photo?.width !== state.picture.width || state.photo.image !== state.bitmap) {
-    state.photo = makePhoto(state.bitmap, width * ratio, height * ratio);
-    state.print = makePrint(state.photo);
-  }
-  printHeat(state.print, state.row, 0, pack.rows, pack.columns, domain);
-  drawPicture(
-    context,
-    width,
-    height,
-    state.print.canvas,
-    { rows: pack.rows, columns: pack.columns, grid: false, tag: null, mark: query },
-    1,
-  );
-}
-
-function paintMosaic(state, query, aspect, theme) {
-  const { pack } = state;
-  const { context, width, height } = sheetOf(state.mosaic, Math.round(state.mosaic.clientWidth * aspect));
+  const { context, width, height } = sheetOf(state.mosaic, heightFor(state.mosaic, pack.header.size));
   const { rows, columns } = pack,
     cw = width / columns,
     ch = height / rows;
@@ -268,7 +237,7 @@ function paintMosaic(state, query, aspect, theme) {
     context.fillRect(x, y, w, h);
     if (state.hidden[patch]) hatch(context, x, y, w, h, theme.soft);
   }
-  outlineCell(context, (query % columns) * cw, Math.floor(query / columns) * ch, cw, ch, 1);
+  outlinePatch(context, query, [rows, columns], width, height);
 }
 
 // The colour of a patch's query, which equals its key, as bright as possible: at length one it holds no brightness.

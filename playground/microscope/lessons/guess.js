@@ -24,7 +24,7 @@ import {
 } from "../core/guesses.js";
 import { percent } from "../core/numbers.js";
 import { choiceButtons, numberDial } from "../drawing/asking.js";
-import { applyDataStyles, collectRefs } from "../drawing/dom.js";
+import { applyDataStyles, collectRefs, make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { CHARTS, photograph, pictures } from "./guesscharts.js";
 
@@ -175,7 +175,7 @@ const partAfter = ({ data }) => document.querySelector(`[data-after="${data.id}"
 // types it if it is a whole number.
 function askNumber(state) {
   const numberField = isTyped(state.data.guess) ? typedField(state) : null;
-  const output = document.createElement("output");
+  const output = make("output");
   const setNumber = (x) => {
     const guess = sliderGuess(x, state.data.guess);
     dial.show(guess);
@@ -204,8 +204,8 @@ function askNumber(state) {
 // A field for a whole number: {place, show(guess)}. show() does not overwrite what a person is typing.
 function typedField(state) {
   const { low, high, step, unit } = state.data.guess;
-  const place = document.createElement("label"),
-    input = document.createElement("input");
+  const place = make("label"),
+    input = make("input");
   place.className = "typed";
   Object.assign(input, { type: "number", min: low, max: high, step, inputMode: "numeric" });
   input.placeholder = "or type";

@@ -8,6 +8,7 @@
 
 import { reportNumbers } from "../core/guesses.js";
 import { heatAt, heatCss } from "../core/light.js";
+import { make } from "../drawing/dom.js";
 import { createHeadGrid, paintCell } from "../drawing/matrix.js";
 
 const CARD = `
@@ -102,12 +103,10 @@ function describeHead(root, state, layer, head) {
   root.querySelector(".told").hidden = !task;
   root.querySelector(".open").href = linkOf(data, layer, head);
   const rows = data.measures.map((measure) => {
-    const [name, value] = [document.createElement("dt"), document.createElement("dd")];
     const spreadText = measure.spread ? ` ± ${measure.spread[layer][head].toFixed(measure.digits)}` : "";
-    name.textContent = measure.name;
-    value.textContent = `${measure.values[layer][head].toFixed(measure.digits)}${spreadText} ${measure.unit}`;
-    name.className = value.className = measure.key === data.measure ? "chosen" : "";
-    return [name, value];
+    const text = `${measure.values[layer][head].toFixed(measure.digits)}${spreadText} ${measure.unit}`;
+    const className = measure.key === data.measure ? "chosen" : "";
+    return [make("dt", className, measure.name), make("dd", className, text)];
   });
   root.querySelector(".card dl").replaceChildren(...rows.flat());
   drawOffsets(root, data.offsets[layer][head], data.reach);
@@ -242,32 +241,16 @@ function paintBoard(root, { data, grid, off }) {
 
 function paintPredictions(root, data, anyOff) {
   const place = root.querySelector(".prediction");
-  const title = makeElement("h3", data.rows ? "What it predicts" : "What is read from the picture");
-  if (!data.rows) {
-    place.replaceChildren(title, makeElement("p", data.read));
-    return;
-  }
+  const title = make("h3", "", data.rows ? "What it predicts" : "What is read from the picture");
+  if (!data.rows) return place.replaceChildren(title, make("p", "", data.read));
+  const lineOf = (className, name, bar, before, after) =>
+    make("div", className, name, bar, make("span", "", before), make("b", "", anyOff && after));
   const lines = data.rows.map(([label, before, after]) => {
-    const line = document.createElement("div");
-    line.className = "line";
-    const bar = document.createElement("span");
-    bar.className = "bar";
-    bar.style.setProperty("--before", before);
-    bar.style.setProperty("--after", after);
-    const name = makeElement("span", label, "label");
-    name.title = label;
-    line.append(name, bar, makeElement("span", percent(before)), makeElement("b", anyOff ? percent(after) : ""));
-    return line;
+    const bar = make("span", { className: "bar", style: `--before: ${before}; --after: ${after}` });
+    const name = make("span", { className: "label", title: label }, label);
+    return lineOf("line", name, bar, percent(before), percent(after));
   });
-  const headLine = document.createElement("div");
-  headLine.className = "line top";
-  headLine.append(
-    makeElement("span", ""),
-    makeElement("span", ""),
-    makeElement("span", "before"),
-    makeElement("b", anyOff ? "after" : ""),
-  );
-  place.replaceChildren(title, headLine, ...lines);
+  place.replaceChildren(title, lineOf("line top", make("span"), make("span"), "before", "after"), ...lines);
 }
 
 const percent = (p) => `${(100 * p).toFixed(p < 0.0995 && p > 0 ? 1 : 0)} %`;
@@ -280,20 +263,12 @@ function paintFilm(root, state, data, anyOff) {
   if (state.filmKey !== key) {
     state.filmKey = key;
     const frames = Array.from({ length: data.layers }, (_, layer) => {
-      const frame = document.createElement("figure");
-      const box = document.createElement("div");
-      const canvas = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
-      box.append(Object.assign(document.createElement("img"), { src: data.picture, alt: "" }), canvas);
-      box.style.aspectRatio = `${columns} / ${rows}`;
-      frame.append(box, makeElement("figcaption", ""));
-      frame.dataset.layer = layer;
-      return frame;
+      const image = make("img", { src: data.picture, alt: "" });
+      const canvas = make("canvas", { width: columns, height: rows });
+      const box = make("div", { style: `aspect-ratio: ${columns} / ${rows}` }, image, canvas);
+      return make("figure", { "data-layer": layer }, box, make("figcaption"));
     });
-    film.replaceChildren(
-      makeElement("h3", "What the tokens lose, layer by layer"),
-      makeElement("p", "", "key"),
-      ...frames,
-    );
+    film.replaceChildren(make("h3", "", "What the tokens lose, layer by layer"), make("p", "key"), ...frames);
   }
   const ceilingWords = `${Math.round(100 * data.ceiling)} % or more`;
   film.querySelector(".key").textContent = anyOff
@@ -319,8 +294,4 @@ function paintMap(canvas, bytes) {
     image = context.createImageData(canvas.width, canvas.height);
   bytes.forEach((byte, i) => image.data.set([...heatAt(byte / 255), 165 + byte * 0.3], 4 * i));
   context.putImageData(image, 0, 0);
-}
-
-function makeElement(tag, words, className = "") {
-  return Object.assign(document.createElement(tag), { textContent: words, className });
 }

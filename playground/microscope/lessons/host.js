@@ -12,6 +12,7 @@
 
 import { withHeader } from "../core/container.js";
 import { softmaxRow } from "../core/nine.js";
+import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { filled, hasRecipe, makeSubject } from "./subject.js";
 
@@ -23,8 +24,7 @@ export default playParts;
 export function playParts(box, parts, lesson, signal) {
   lesson.data = {}; // the drawings' data, by the drawings' names
   const entryOf = (part) => {
-    const place = document.createElement("div");
-    if (part.after) place.dataset.after = part.after;
+    const place = make("div", part.after ? { "data-after": part.after } : "");
     const entry = { place, part, isStill: false };
     entry.played = playPart(place, () => entry.part, lesson, signal);
     return entry;
@@ -103,12 +103,8 @@ function drawPart(part, place, signal) {
   const tell = (words) => {
     if (place.nextElementSibling?.className === "lesson-trouble") place.nextElementSibling.remove();
     if (!words || signal.aborted) return;
-    const [line, button] = ["p", "button"].map((tag) => document.createElement(tag));
-    line.className = "lesson-trouble";
-    Object.assign(button, { type: "button", textContent: "Try again" });
-    button.addEventListener("click", () => drawPart(part, place, signal));
-    line.append(`${words} `, button);
-    place.after(line);
+    const button = make("button", { onclick: () => drawPart(part, place, signal) }, "Try again");
+    place.after(make("p", "lesson-trouble", `${words} `, button));
   };
   return Promise.resolve(part.draw()).then(
     () => tell(""),
@@ -197,11 +193,9 @@ function showLatest(currentPart, lesson, signal, display) {
   };
 }
 
-const oneSentence = (place, currentPart) => ({
-  draw() {
-    place.innerHTML = markedWords(currentPart().text);
-  },
-});
+const marked = (tag, text) => make(tag, { innerHTML: markedWords(text) });
+
+const oneSentence = (place, currentPart) => ({ draw: () => (place.innerHTML = markedWords(currentPart().text)) });
 
 const PLAYERS = {
   words: (place, currentPart, lesson, signal) =>
@@ -226,11 +220,10 @@ const PLAYERS = {
   next: (place, currentPart) => ({
     draw() {
       const { title, address, act } = currentPart();
-      const way = document.createElement(address ? "a" : "button");
-      if (address) way.href = address;
-      else way.addEventListener("click", act);
-      way.innerHTML = `Next: ${markedWords(title)}`;
-      place.replaceChildren(way);
+      const innerHTML = `Next: ${markedWords(title)}`;
+      place.replaceChildren(
+        address ? make("a", { href: address, innerHTML }) : make("button", { onclick: act, innerHTML }),
+      );
     },
   }),
 
@@ -260,15 +253,11 @@ const PLAYERS = {
     place.setAttribute("role", "group");
     place.setAttribute("aria-label", label);
     if (options.length < 2) place.style.display = "none"; // one option is no choice
-    const labelElement = document.createElement("span");
-    labelElement.innerHTML = markedWords(label);
     const buttons = options.map(([value, words]) => {
-      const button = Object.assign(document.createElement("button"), { type: "button" });
-      button.innerHTML = markedWords(words);
-      button.addEventListener("click", () => [lesson.set({ [setting]: value }), control.draw()]);
-      return button;
+      const choose = () => [lesson.set({ [setting]: value }), control.draw()];
+      return make("button", { innerHTML: markedWords(words), onclick: choose });
     });
-    place.append(labelElement, ...buttons);
+    place.append(marked("span", label), ...buttons);
     const control = {
       draw() {
         const chosenIndex = chosenOption(currentPart(), lesson);
@@ -281,13 +270,10 @@ const PLAYERS = {
   slider(place, currentPart, lesson) {
     const { setting, label, options } = currentPart();
     if (options.length < 2) place.style.display = "none";
-    const labelLine = document.createElement("label");
-    const [legend, output] = [document.createElement("span"), document.createElement("output")];
-    const dial = Object.assign(document.createElement("input"), { type: "range", min: 0, max: options.length - 1 });
-    legend.innerHTML = markedWords(label);
-    labelLine.append(legend, dial, output);
-    dial.addEventListener("input", () => [lesson.set({ [setting]: options[Number(dial.value)][0] }), control.draw()]);
-    place.append(labelLine);
+    const output = make("output");
+    const dial = make("input", { type: "range", min: 0, max: options.length - 1 });
+    dial.oninput = () => [lesson.set({ [setting]: options[Number(dial.value)][0] }), control.draw()];
+    place.append(make("label", "", marked("span", label), dial, output));
     const control = {
       draw() {
         const chosenIndex = chosenOption(currentPart(), lesson);
@@ -300,30 +286,19 @@ const PLAYERS = {
 
   pick(place, currentPart, lesson) {
     const { setting, label, options } = currentPart();
-    const labelLine = document.createElement("label");
-    const [legend, selectElement] = [document.createElement("span"), document.createElement("select")];
-    legend.innerHTML = markedWords(label);
-    selectElement.append(...options.map(([value, words]) => new Option(words, value)));
-    selectElement.addEventListener("change", () => lesson.set({ [setting]: selectElement.value }));
-    labelLine.append(legend, selectElement);
-    place.append(labelLine);
-    return {
-      draw() {
-        selectElement.selectedIndex = chosenOption(currentPart(), lesson);
-      },
-    };
+    const list = make("select", "", ...options.map(([value, words]) => new Option(words, value)));
+    list.onchange = () => lesson.set({ [setting]: list.value });
+    place.append(make("label", "", marked("span", label), list));
+    return { draw: () => (list.selectedIndex = chosenOption(currentPart(), lesson)) };
   },
 
   picture: (place, currentPart, lesson, signal) =>
     showLatest(currentPart, lesson, signal, ({ data: { url, size }, caption, width, words }) => {
-      const [figure, captionElement] = ["figure", "figcaption"].map((tag) => document.createElement(tag));
-      const image = Object.assign(new Image(), { src: url, alt: words });
+      const image = make("img", { src: url, alt: words });
       const shownWidth = width ?? size?.[0];
       if (shownWidth) image.width = shownWidth;
       if (size) image.height = Math.round((shownWidth * size[1]) / size[0]); // keeps its height until it is here
-      captionElement.innerHTML = markedWords(caption);
-      figure.append(image, ...(caption ? [captionElement] : []));
-      place.replaceChildren(figure);
+      place.replaceChildren(make("figure", "", image, caption && marked("figcaption", caption)));
     }),
 
   drawing(place, currentPart, lesson, signal) {
@@ -398,19 +373,12 @@ const PLAYERS = {
     }),
 
   code: (place, currentPart) => ({
-    draw() {
-      const code = document.createElement("code");
-      code.textContent = currentPart().text;
-      const listing = document.createElement("pre");
-      listing.append(code);
-      place.replaceChildren(listing);
-    },
+    draw: () => place.replaceChildren(make("pre", "", make("code", "", currentPart().text))),
   }),
 
   fold(place, currentPart, lesson, signal) {
-    const [details, summary, box] = ["details", "summary", "div"].map((name) => document.createElement(name));
-    summary.innerHTML = markedWords(currentPart().title);
-    details.append(summary, box);
+    const box = make("div");
+    const details = make("details", "", marked("summary", currentPart().title), box);
     place.append(details);
     const part = PLAYERS.row(box, currentPart, lesson, signal);
     details.addEventListener("toggle", () => details.open && drawPart(part, box, signal)); // closed parts have no size
@@ -422,11 +390,7 @@ const PLAYERS = {
   row(place, currentPart, lesson, signal) {
     const { parts, shares } = currentPart();
     if (new Set(shares).size > 1) place.style.setProperty("--shares", shares.map((share) => `${share}fr`).join(" "));
-    const cells = parts.map(({ kind }) => {
-      const cell = document.createElement("div");
-      cell.className = `lesson-${kind}`;
-      return cell;
-    });
+    const cells = parts.map(({ kind }) => make("div", `lesson-${kind}`));
     place.append(...cells);
     const playedParts = parts.map(({ kind }, n) =>
       PLAYERS[kind](cells[n], () => currentPart().parts[n], lesson, signal),
@@ -449,10 +413,7 @@ const withHostData = (data, hostData) =>
 function mountedScript(place, name, lesson, signal, dataOf, stateNow, afterMount = () => {}) {
   const { script, styles, box, look: className = "", mount: builtIn } = lesson.scripts[name];
   const shadow = place.attachShadow({ mode: "open" });
-  const root = document.createElement("div");
-  root.className = `${box} ${className}`.trim();
-  root.dataset[box] = "";
-  shadow.append(root);
+  shadow.append(make("div", { className: `${box} ${className}`.trim(), [`data-${box}`]: "" }));
   const load = async () => {
     const [{ default: mount, styles: rules }, bytes] = await Promise.all([
       builtIn ? { default: builtIn } : import(lesson.fileAt(script)),

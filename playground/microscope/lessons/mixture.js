@@ -6,16 +6,14 @@
 
 import { ROLES } from "../core/colours.js";
 import { largestIndex, layerOf, openContainer, rowInto, sumOf, unpack, weighInto } from "../core/core.js";
-import { patchAt } from "../core/grid.js";
 import { reportNumbers } from "../core/guesses.js";
 import { exposure } from "../core/light.js";
 import { isBroken, powersOf } from "../core/nine.js";
 import { percent } from "../core/numbers.js";
-import { decodeJpeg } from "../drawing/dom.js";
-import { drawPicture } from "../drawing/draw.js";
-import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
+import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing, sheetOf, spotOf } from "../drawing/stage.js";
+import { mountLessonDrawing } from "../drawing/stage.js";
+import { bringBitmap, paintLit, patchUnder } from "./patch.js";
 
 const figureOf = (title, name) => `<figure><figcaption><b>${title}</b></figcaption>
   <canvas data-ref="${name}" role="img" aria-label="${name} over the picture"></canvas>
@@ -36,8 +34,7 @@ function createCarried(stage) {
     header: null,
     pack: null,
     bitmap: null,
-    photo: null,
-    prints: [], //     prints (drawing/light.js) of the two pictures
+    lit: [{}, {}], //  of the two pictures, see paintLit
     rows: [], //       two arrays (tokens,): the query's weights, and the contributions as shares of their sum
     head: 0,
     patch: 0, //       the chosen patch
@@ -47,17 +44,16 @@ function createCarried(stage) {
   });
   stage.find("head").addEventListener("input", (event) => choose(state, { head: Number(event.target.value) }));
   for (const canvas of state.canvases) {
+    const patchOf = (event) => patchUnder(event, canvas, [state.pack.rows, state.pack.columns]);
     canvas.addEventListener("pointermove", (event) => {
-      state.hover = patchUnder(state, canvas, event);
+      state.hover = patchOf(event);
       stage.redraw();
     });
     canvas.addEventListener("pointerleave", () => {
       state.hover = -1;
       stage.redraw();
     });
-    canvas.addEventListener("click", (event) =>
-      choose(state, { patch: patchUnder(state, canvas, event), chosen: true }),
-    );
+    canvas.addEventListener("click", (event) => choose(state, { patch: patchOf(event), chosen: true }));
   }
   return {
     take: (data) => takeMixture(state, data),
@@ -72,14 +68,10 @@ function takeMixture(state, data) {
   let laidOut; // a promise: the picture gives the drawing its height
   if (state.id !== header.id) {
     const pack = unpack(section("pack"));
-    Object.assign(state, { id: header.id, header, pack, bitmap: null, photo: null, patch: header.patch });
+    Object.assign(state, { id: header.id, header, pack, bitmap: null, patch: header.patch });
     state.rows = [new Float32Array(pack.tokens), new Float32Array(pack.tokens)];
     find("head").max = String(pack.heads - 1);
-    laidOut = decodeJpeg(section("image")).then((bitmap) => {
-      if (state.pack !== pack) return;
-      state.bitmap = bitmap;
-      state.stage.redraw();
-    });
+    laidOut = bringBitmap(state, section("image"));
   }
   if (!header.look) return laidOut;
   const [, head, row, column] = header.look.split(".").map(Number);
@@ -98,11 +90,6 @@ function choose(state, change) {
   state.stage.redraw();
 }
 
-function patchUnder({ pack }, canvas, event) {
-  const [x, y] = spotOf(event, canvas);
-  return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, pack.rows, pack.columns);
-}
-
 function paintMixture(state) {
   const { pack, head, header, rows } = state;
   const { find } = state.stage;
@@ -115,7 +102,7 @@ function paintMixture(state) {
   const total = sumOf(contributions, 0, pack.tokens); // as shares, so that both pictures have the same colours
   for (let token = 0; token < pack.tokens; token++) contributions[token] /= total || 1;
   const tops = rows.map((shares) => largestIndex(shares, prefixCount, pack.tokens) - prefixCount);
-  const domain = { low: 0, high: Math.max(...rows.map((row) => exposure(row, prefixCount, pack.tokens))), log: false };
+  const domain = { low: 0, high: Math.max(...rows.map((row) => exposure(row, prefixCount, pack.tokens))) };
   for (const [i, shares] of rows.entries()) paintPanel(state, i, shares, patch, tops[i], domain);
   find("head").value = String(head);
   find("headNow").textContent = String(head);
@@ -145,23 +132,13 @@ function paintMixture(state) {
 const placeOf = (pack, patch) => `(${Math.floor(patch / pack.columns)}, ${patch % pack.columns})`;
 
 function paintPanel(state, i, shares, patch, topPatch, domain) {
-  const { pack } = state,
+  const { pack, bitmap } = state,
     canvas = state.canvases[i];
-  const [inputHeight, inputWidth] = pack.header.size ?? [pack.rows, pack.columns];
-  const { context, ratio } = sheetOf(canvas, Math.round((canvas.clientWidth * inputHeight) / inputWidth));
-  const { width, height } = canvas;
-  if (state.photo?.width !== width) {
-    state.photo = makePhoto(state.bitmap, width, height);
-    state.prints = state.canvases.map(() => makePrint(state.photo));
-  }
-  printHeat(state.prints[i], shares, pack.prefixCount, pack.rows, pack.columns, domain);
-  const text = percent(shares[pack.prefixCount + topPatch]);
+  const { rows, columns, prefixCount } = pack;
+  const text = percent(shares[prefixCount + topPatch]);
   const tag = { patch: topPatch, text, colour: i ? "#009E73" : "#D55E00" };
-  const marks = { rows: pack.rows, columns: pack.columns, grid: false, mark: patch, tag };
-  context.save();
-  context.setTransform(1, 0, 0, 1, 0, 0);
-  drawPicture(context, width, height, state.prints[i].canvas, marks, ratio);
-  context.restore();
+  const size = pack.header.size ?? [rows, columns];
+  paintLit(state.lit[i], canvas, bitmap, size, shares, prefixCount, domain, { rows, columns, mark: patch, tag });
   const prefixShare = sumOf(shares, 0, pack.prefixCount);
   const prefixNote = pack.prefixCount ? ` · class token and registers: ${percent(prefixShare)}` : "";
   canvas.nextElementSibling.textContent = `most: ${placeOf(pack, topPatch)}, ${text}${prefixNote}`;
@@ -207,30 +184,19 @@ function nameOf(token, { prefix, prefixCount, columns }) {
 
 // Returns a figure of bars. most: the value of a bar of full height. Bars of negative values point down from zero.
 export function barsOf({ title, names, values, colour, text, most: maximum = Math.max(...values, 0) }) {
-  const figure = document.createElement("figure");
-  const caption = document.createElement("figcaption");
-  caption.innerHTML = `<b>${title}</b>`;
-  const box = document.createElement("div");
-  box.className = "bars";
   const minimum = Math.min(0, ...values.filter(Number.isFinite));
   const range = maximum - minimum || 1;
-  for (const [n, value] of values.entries()) {
-    const [column, number, bar, name] = ["div", "b", "i", "span"].map((tag) => document.createElement(tag));
+  const share = (value) => `${(100 * value) / range}%`;
+  const channels = values.map((value, n) => {
     const height = Number.isFinite(value) ? value : 0;
-    number.textContent = text(value);
-    name.textContent = names[n];
-    bar.style.background = colour;
-    bar.style.height = `${(100 * Math.abs(height)) / range}%`;
-    bar.style.bottom = `${(100 * (Math.min(0, height) - minimum)) / range}%`;
-    number.style.bottom = `${(100 * (Math.max(0, height) - minimum)) / range}%`;
-    column.style.setProperty("--zero", `${(100 * -minimum) / range}%`);
-    column.append(bar, number);
-    const channel = document.createElement("div");
-    channel.append(column, name);
-    box.append(channel);
-  }
-  figure.append(caption, box);
-  return figure;
+    const [size, foot] = [share(Math.abs(height)), share(Math.min(0, height) - minimum)];
+    const bar = make("i", { style: `background: ${colour}; height: ${size}; bottom: ${foot}` });
+    const number = make("b", { style: `bottom: ${share(Math.max(0, height) - minimum)}` }, text(value));
+    const column = make("div", { style: `--zero: ${share(-minimum)}` }, bar, number);
+    return make("div", "", column, make("span", "", names[n]));
+  });
+  const caption = make("figcaption", { innerHTML: `<b>${title}</b>` });
+  return make("figure", "", caption, make("div", "bars", ...channels));
 }
 
 // Shows three scores with dials, e to the power of each, and the weights, with and without subtracting the largest

@@ -5,10 +5,11 @@
 // (patch × own, resizes a filter), bias (width) and tokens (patches × width). The drawing sends the settings "at" and
 // "number".
 import { decodeHalves, openContainer } from "../core/core.js";
-import { dotProduct, patchAfterKey, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
-import { makeCanvas, outlineCell } from "../drawing/dom.js";
+import { dotProduct, patchFilter, patchFrom, patchText, patchVector } from "../core/grid.js";
+import { makeCanvas, outlineCell, pixelSheet } from "../drawing/dom.js";
 import { hatch } from "../drawing/matrix.js";
 import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { followKeys, followPointer } from "./patch.js";
 
 // Draws how one patch becomes a token: the patch's three colour planes side by side, their rows end to end, the filter
 // and the token. state.flightProgress goes from 0 to 1.
@@ -214,7 +215,7 @@ function takeCut(state, data) {
       bias: section("bias"),
       tokens: decodeHalves(section("tokens")),
     };
-    state.image = pictureOf(state.data);
+    state.image = pixelSheet(header.size[1], header.size[0], state.data.pixels);
     state.filter = null;
   }
   state.at = patchFrom(header.at, ...state.data.grid);
@@ -224,16 +225,6 @@ function takeCut(state, data) {
   moveApart(state, true);
   state.flightProgress = 0;
   setTimeout(() => fly(state), 700);
-}
-
-function pictureOf({ size: [height, width], pixels }) {
-  const canvas = makeCanvas(width, height),
-    context = canvas.getContext("2d");
-  const data = context.createImageData(width, height);
-  for (let i = 0; i < width * height; i++)
-    data.data.set([pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2], 255], 4 * i);
-  context.putImageData(data, 0, 0);
-  return canvas;
 }
 
 function moveApart(state, isApart) {
@@ -265,19 +256,10 @@ function bindPatches(state) {
     stage.tell("at", patchText(patch, state.data.grid[1]));
     stage.redraw();
   };
-  const point = (event) => choose(patchUnder(state, ...spotOf(event, picture)));
-  picture.addEventListener("pointermove", point);
-  picture.addEventListener("pointerdown", (event) => {
-    point(event);
-    fly(state);
-  });
-  picture.addEventListener("keydown", (event) => {
-    const nextPatch = patchAfterKey(event.key, state.at, ...state.data.grid);
-    if (nextPatch < 0) return;
-    event.preventDefault();
-    choose(nextPatch);
-  });
-  const chooseNumber = (event) => {
+  followPointer(picture, (event) => choose(spreadPatchUnder(state, ...spotOf(event, picture))));
+  picture.addEventListener("pointerdown", () => fly(state));
+  followKeys(picture, () => ({ at: state.at, grid: state.data.grid }), choose);
+  followPointer(flight, (event) => {
     const [x, y] = spotOf(event, flight);
     if (!state.places || y < state.places.token.y - 8 || y > state.places.token.y + state.places.token.h + 8) return;
     const column = Math.floor(((x - state.places.x) / state.places.w) * state.data.width);
@@ -285,9 +267,7 @@ function bindPatches(state) {
     state.number = column;
     stage.tell("number", String(column));
     stage.redraw();
-  };
-  flight.addEventListener("pointermove", chooseNumber);
-  flight.addEventListener("pointerdown", chooseNumber);
+  });
 }
 
 // The positions of the patches with the present gaps between them.
@@ -312,7 +292,7 @@ function spreadOf(state) {
   };
 }
 
-function patchUnder(state, x, y) {
+function spreadPatchUnder(state, x, y) {
   const { scale, gap, x: left, y: top, cell } = spreadOf(state);
   const [rows, columns] = state.data.grid,
     step = cell + gap;

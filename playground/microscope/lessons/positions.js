@@ -5,17 +5,18 @@
 // the setting "place".
 
 import { decodeHalves, openContainer, rowInto, unpack } from "../core/core.js";
-import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
+import { patchAt, patchFrom, patchText } from "../core/grid.js";
 import { exposure } from "../core/light.js";
 import { percent } from "../core/numbers.js";
-import { applyDataStyles, decodeJpeg, fillHeat, makeCanvas, makeHeat, outlineCell } from "../drawing/dom.js";
+import { applyDataStyles, fillHeat, makeCanvas, makeHeat, outlineCell, outlinePatch } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat, softOf } from "../drawing/light.js";
 import { eased, mountLessonDrawing, sheetOf, signedPalette, spotOf, withMinus } from "../drawing/stage.js";
+import { bringBitmap, followKeys, followPatches, followPointer, heightFor, patchUnder } from "./patch.js";
 
 const MOST_MAPS = 14; // maps along a side; more would be too small
 // The share of the table's numbers, the largest ones, that get the full colour: a few outliers would pale all others.
 const FULL_COLOUR_SHARE = 0.1;
-const COSINE_RANGE = { low: -1, high: 1, log: false };
+const COSINE_RANGE = { low: -1, high: 1 };
 const MARKUP = `
   <div class="three">
     <figure><figcaption><b>The table</b> <span data-ref="rows"></span></figcaption>
@@ -45,30 +46,16 @@ function createPositions(stage) {
     mapsKey: null, //     the table's id and the theme for which `mapsSheet` was drawn
   });
   const choose = (place) => {
-    if (place === state.at || !(place >= 0)) return;
     state.at = place;
     stage.tell("place", patchText(place, state.data.grid[1]));
     stage.redraw();
   };
-  const patchUnder = (event, canvas) => {
-    const [x, y] = spotOf(event, canvas);
-    return patchAt(x / canvas.clientWidth, y / canvas.clientHeight, ...state.data.grid);
-  };
-  const placeInTable = (event) => {
-    const [, y] = spotOf(event, state.table);
-    return patchAt(0, y / state.table.clientHeight, state.data.count, 1);
-  };
-  for (const kind of ["pointermove", "pointerdown"]) {
-    state.map.addEventListener(kind, (event) => choose(patchUnder(event, state.map)));
-    state.maps.addEventListener(kind, (event) => choose(patchUnder(event, state.maps)));
-    state.table.addEventListener(kind, (event) => choose(placeInTable(event)));
-  }
-  state.map.addEventListener("keydown", (event) => {
-    const nextPlace = patchAfterKey(event.key, state.at, ...state.data.grid);
-    if (nextPlace < 0) return;
-    event.preventDefault();
-    choose(nextPlace);
-  });
+  const now = () => ({ at: state.at, grid: state.data.grid });
+  followPatches(state.map, now, choose);
+  followPatches(state.maps, now, choose);
+  followPointer(state.table, (event) =>
+    choose(patchAt(0, spotOf(event, state.table)[1] / state.table.clientHeight, state.data.count, 1)),
+  );
   return {
     take: (data) => takePlaces(state, data),
     paint: (theme) => state.data && paintPlaces(state, theme),
@@ -84,21 +71,18 @@ function createPositions(stage) {
 function takePlaces(state, data) {
   const { header, section } = openContainer(data);
   const isNew = state.id !== header.id;
-  const [rows, columns] = header.grid;
-  state.at = patchFrom(header.place, rows, columns);
+  const { grid, width } = header;
+  state.at = patchFrom(header.place, ...grid);
   if (!isNew) return;
   state.id = header.id;
   const table = decodeHalves(section("places")),
-    count = rows * columns,
-    { width } = header;
-  const unitTable = new Float32Array(table.length);
-  for (let i = 0; i < count; i++) {
-    let squareSum = 0;
-    for (let x = 0; x < width; x++) squareSum += table[i * width + x] ** 2;
-    const length = Math.sqrt(squareSum) || 1;
-    for (let x = 0; x < width; x++) unitTable[i * width + x] = table[i * width + x] / length;
+    unitTable = new Float32Array(table.length);
+  for (let start = 0; start < table.length; start += width) {
+    const row = table.subarray(start, start + width);
+    const length = Math.hypot(...row) || 1;
+    for (let x = 0; x < width; x++) unitTable[start + x] = row[x] / length;
   }
-  state.data = { ...header, table, unitTable, count };
+  state.data = { ...header, table, unitTable, count: grid[0] * grid[1] };
   state.tableKey = state.mapsKey = null;
 }
 
@@ -131,7 +115,7 @@ function paintPlaces(state, theme) {
   context.drawImage(state.heat.canvas, 0, 0, w, height);
   const row = Math.floor(state.at / columns),
     column = state.at % columns;
-  outlineCell(context, (column * w) / columns, (row * height) / rows, w / columns, height / rows, 1);
+  outlinePatch(context, state.at, [rows, columns], w, height);
   paintMaps(state, theme, palette, height);
   state.stage.find("which").textContent = `to the patch ${row},${column}`;
   const neighbourText = (r, c) =>
@@ -153,7 +137,7 @@ function paintTable(state, theme, palette, height) {
     const colourLimit = Math.max(sizes[Math.floor((1 - FULL_COLOUR_SHARE) * (sizes.length - 1))], 1e-12);
     state.stage.find("rows").textContent = `a row for each patch; full colour from ±${colourLimit.toPrecision(2)}`;
     state.tableHeat = makeHeat(count, width);
-    fillHeat(state.tableHeat, table, 0, palette, { low: -colourLimit, high: colourLimit, log: false });
+    fillHeat(state.tableHeat, table, 0, palette, { low: -colourLimit, high: colourLimit });
     state.tableKey = key;
   }
   const { context, width: w } = sheetOf(state.table, height);
@@ -195,7 +179,7 @@ function paintMaps(state, theme, palette, height) {
   context.drawImage(state.mapsSheet, 0, 0, w, height);
   const row = Math.floor(Math.floor(state.at / columns) / mapStep),
     column = Math.floor((state.at % columns) / mapStep);
-  outlineCell(context, (column * w) / mapColumns, (row * height) / mapRows, w / mapColumns, height / mapRows, 1);
+  outlinePatch(context, row * mapColumns + column, [mapRows, mapColumns], w, height);
 }
 
 export function positions(component) {
@@ -232,40 +216,27 @@ function createShuffle(stage) {
     photo: null,
     shuffled: null, // the photograph with its patches in the order of the second pass
     prints: [],
-    heat: null,
     at: 0, //             the asking patch
     progress: 1, //       how far the patches are on the way to their new places, 0 to 1
     stop: () => {}, //    stops the motion
   });
   const choose = (place) => {
-    if (place === state.at || !(place >= 0)) return;
+    if (place === state.at) return;
     state.at = place;
     stage.tell("asker", patchText(place, state.pack.columns));
     stage.redraw();
   };
+  const now = () => ({ at: state.at, grid: [state.pack.rows, state.pack.columns] });
   stage.find("again").addEventListener("click", () => {
     const { order, orders } = state.pack.header;
     stage.tell("order", String((Number(order) % orders) + 1));
   });
-  state.canvases.forEach((canvas, pass) => {
-    const point = (event) => {
-      const [x, y] = spotOf(event, canvas),
-        { rows, columns } = state.pack;
-      const row = Math.floor((y / canvas.clientHeight) * rows),
-        column = Math.floor((x / canvas.clientWidth) * columns);
-      if (row < 0 || column < 0 || row >= rows || column >= columns) return;
-      const place = row * columns + column;
+  for (const [pass, canvas] of state.canvases.entries())
+    followPointer(canvas, (event) => {
+      const place = patchUnder(event, canvas, now().grid);
       choose(pass === 1 ? state.pack.header.places[place] : place);
-    };
-    canvas.addEventListener("pointermove", point);
-    canvas.addEventListener("pointerdown", point);
-  });
-  state.canvases[0].addEventListener("keydown", (event) => {
-    const nextPlace = patchAfterKey(event.key, state.at, state.pack.rows, state.pack.columns);
-    if (nextPlace < 0) return;
-    event.preventDefault();
-    choose(nextPlace);
-  });
+    });
+  followKeys(state.canvases[0], now, choose);
   return {
     take: (data) => takeShuffle(state, data),
     paint: (theme) => state.pack && paintShuffle(state, theme),
@@ -287,11 +258,7 @@ function takeShuffle(state, data) {
   state.at = patchFrom(header.asker, state.pack.rows, state.pack.columns);
   if (!isNew) return;
   state.id = header.id;
-  decodeJpeg(section("image")).then((bitmap) => {
-    state.bitmap = bitmap;
-    state.photo = null;
-    state.stage.redraw();
-  });
+  bringBitmap(state, section("image"));
   if (String(formerPlaces) === String(header.places)) return; // only the position embedding was switched on or off
   state.stop();
   state.progress = 0;
@@ -323,17 +290,16 @@ function paintShuffle(state) {
     shuffledRow = meanRow(state, 1),
     restoredRow = new Float32Array(pack.patches);
   order.forEach((patch, place) => (restoredRow[patch] = shuffledRow[prefixCount + place]));
-  const domain = { low: 0, high: exposure(orderedRow, prefixCount, pack.tokens), log: false };
-  const height = Math.round((state.canvases[0].clientWidth * size[0]) / size[1]);
+  const domain = { low: 0, high: exposure(orderedRow, prefixCount, pack.tokens) };
+  const height = heightFor(state.canvases[0], size);
   const sheets = state.canvases.map((canvas) => sheetOf(canvas, height));
   const { width: w, ratio } = sheets[0];
-  if (state.photo?.width !== state.canvases[0].width) preparePhotos(state, w * ratio, height * ratio);
-  const cw = w / columns,
-    ch = height / rows;
+  if (state.photo?.image !== state.bitmap || state.photo.width !== state.canvases[0].width)
+    preparePhotos(state, w * ratio, height * ratio);
   const paintPass = (i, values, start, place) => {
     printHeat(state.prints[i], values, start, rows, columns, domain);
     sheets[i].context.drawImage(state.prints[i].canvas, 0, 0, w, height);
-    outlineCell(sheets[i].context, (place % columns) * cw, Math.floor(place / columns) * ch, cw, ch, 1);
+    outlinePatch(sheets[i].context, place, [rows, columns], w, height);
   };
   paintPass(0, orderedRow, prefixCount, state.at);
   if (state.progress >= 1) {

@@ -6,11 +6,12 @@
 
 import { ROLES } from "../core/colours.js";
 import { decodeHalves, openContainer } from "../core/core.js";
-import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
-import { decodeJpeg, outlineCell } from "../drawing/dom.js";
+import { patchFrom, patchText } from "../core/grid.js";
+import { outlinePatch } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { mountLessonDrawing, sheetOf, spotOf, withMinus } from "../drawing/stage.js";
+import { mountLessonDrawing, sheetOf, withMinus } from "../drawing/stage.js";
 import { WEIGHT_COLOUR } from "./mixture.js";
+import { bringBitmap, followPatches, heightFor } from "./patch.js";
 
 // Computes the arrows, without the DOM. The token lies along the first axis, as in Stream.arrows of
 // playground/analysis/block.py.
@@ -52,23 +53,11 @@ function createPush(stage) {
     bitmap: null,
   });
   const choose = (patch) => {
-    if (patch === state.at || !(patch >= 0)) return;
     state.at = patch;
     stage.tell("patch", patchText(patch, state.data.grid[1]));
     stage.redraw();
   };
-  const point = (event) => {
-    const [x, y] = spotOf(event, state.picture);
-    choose(patchAt(x / state.picture.clientWidth, y / state.picture.clientHeight, ...state.data.grid));
-  };
-  state.picture.addEventListener("pointermove", point);
-  state.picture.addEventListener("pointerdown", point);
-  state.picture.addEventListener("keydown", (event) => {
-    const nextPatch = patchAfterKey(event.key, state.at, ...state.data.grid);
-    if (nextPatch < 0) return;
-    event.preventDefault();
-    choose(nextPatch);
-  });
+  followPatches(state.picture, () => ({ at: state.at, grid: state.data.grid }), choose);
   return {
     take: (data) => takePush(state, data),
     paint: (theme) => state.data && paintPush(state, theme),
@@ -90,21 +79,16 @@ function takePush(state, data) {
   state.id = header.id;
   state.data = { ...header, moves: decodeHalves(section("moves")) };
   state.bitmap = null;
-  decodeJpeg(section("image")).then((bitmap) => {
-    state.bitmap = bitmap;
-    state.stage.redraw();
-  });
+  bringBitmap(state, section("image"));
 }
 
 function paintPush(state, theme) {
   const { moves, layers, grid, size, title, names, says: template } = state.data;
-  const [rows, columns] = grid;
-  const [row, column] = [Math.floor(state.at / columns), state.at % columns];
+  const [row, column] = [Math.floor(state.at / grid[1]), state.at % grid[1]];
   const vectors = pushOf(moves, layers, state.layer, state.at);
-  const picture = sheetOf(state.picture, Math.round((state.picture.clientWidth * size[0]) / size[1]));
+  const picture = sheetOf(state.picture, heightFor(state.picture, size));
   if (state.bitmap) picture.context.drawImage(state.bitmap, 0, 0, picture.width, picture.height);
-  const [cellWidth, cellHeight] = [picture.width / columns, picture.height / rows];
-  outlineCell(picture.context, column * cellWidth, row * cellHeight, cellWidth, cellHeight, 1);
+  outlinePatch(picture.context, state.at, grid, picture.width, picture.height);
   const colours = [theme.soft, WEIGHT_COLOUR, ROLES.query];
   paintArrows(sheetOf(state.plane, Math.min(PLANE_HEIGHT, 0.7 * state.plane.clientWidth)), vectors, colours);
   const write = (name, html) => (state.stage.find(name).innerHTML = html);

@@ -12,12 +12,13 @@
 // JPEG; and pack0, pack1, …, one for each moment. Layers from earlier messages are kept.
 import { sharedCeiling } from "../core/colours.js";
 import { mergePack, openContainer, unpack } from "../core/core.js";
-import { patchAfterKey, patchAt, patchFrom, patchText } from "../core/grid.js";
+import { patchFrom, patchText } from "../core/grid.js";
 import { tokenOf } from "../core/view.js";
 import { drawColourBar } from "../drawing/charts.js";
-import { collectRefs, decodeJpeg, fitCanvas } from "../drawing/dom.js";
+import { collectRefs, decodeJpeg, fitCanvas, make } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
 import { mountLessonDrawing } from "../drawing/stage.js";
+import { followKeys, patchUnder } from "./patch.js";
 import { buildCharts, onReelFrame, placeOf, readReel } from "./reelcharts.js";
 
 // The controls of the time-lapse: the clock, the layers, the heads and the picture. `reel`: see createReelState.
@@ -45,29 +46,18 @@ export function bindClock(reel) {
 
 export function bindPicture(reel) {
   const { picture } = reel.refs;
-  const patchUnder = (event) => {
-    const box = picture.getBoundingClientRect(),
-      { rows, columns } = reel.shape;
-    const x = (event.clientX - box.left) / box.width,
-      y = (event.clientY - box.top) / box.height;
-    return patchText(patchAt(x, y, rows, columns), columns);
-  };
+  const grid = () => [reel.shape.rows, reel.shape.columns];
+  const textUnder = (event) => patchText(patchUnder(event, picture, grid()), reel.shape.columns);
   const setHover = (patch) => {
     if (reel.hover === patch) return;
     reel.hover = patch;
     reel.schedule();
   };
-  picture.addEventListener("pointermove", (event) => reel.shape && setHover(patchUnder(event)));
+  picture.addEventListener("pointermove", (event) => reel.shape && setHover(textUnder(event)));
   picture.addEventListener("pointerleave", () => setHover(null));
-  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: patchUnder(event) }));
-  picture.addEventListener("keydown", (event) => {
-    if (!reel.shape) return;
-    const { rows, columns } = reel.shape;
-    const nextPatch = patchAfterKey(event.key, patchFrom(reel.view.patch, rows, columns), rows, columns);
-    if (nextPatch < 0) return;
-    event.preventDefault();
-    reel.choose({ patch: patchText(nextPatch, columns) });
-  });
+  picture.addEventListener("click", (event) => reel.shape && reel.choose({ patch: textUnder(event) }));
+  const now = () => ({ at: patchFrom(reel.view.patch, ...grid()), grid: grid() });
+  followKeys(picture, now, (patch) => reel.choose({ patch: patchText(patch, reel.shape.columns) }));
 }
 
 // Writes as many step numbers under the slider as fit.
@@ -75,14 +65,9 @@ export function writeTicks(reel) {
   const { refs, moments, planned } = reel;
   const labelStep = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
   const marks = moments.map((step, i) => {
-    const mark = document.createElement("button");
-    Object.assign(mark, {
-      textContent: (moments.length - 1 - i) % labelStep === 0 ? step.toLocaleString("en") : "",
-      tabIndex: -1,
-    });
-    mark.style.left = `${(100 * i) / Math.max(1, planned - 1)}%`;
-    mark.addEventListener("click", () => reel.goTo(i));
-    return mark;
+    const text = (moments.length - 1 - i) % labelStep === 0 ? step.toLocaleString("en") : "";
+    const style = `left: ${(100 * i) / Math.max(1, planned - 1)}%`;
+    return make("button", { tabIndex: -1, style, onclick: () => reel.goTo(i) }, text);
   });
   refs.ticks.replaceChildren(...marks, ...beginMarks(reel));
 }
@@ -92,10 +77,8 @@ function beginMarks({ begins, moments, planned }) {
   return begins
     .filter(([step]) => step > 0 && step <= moments[moments.length - 1])
     .map(([step, words]) => {
-      const mark = document.createElement("i");
-      mark.title = `from step ${step.toLocaleString("en")} on: ${words}`;
-      mark.style.left = `${(100 * placeOf(step, moments, planned)) / Math.max(1, planned - 1)}%`;
-      return mark;
+      const style = `left: ${(100 * placeOf(step, moments, planned)) / Math.max(1, planned - 1)}%`;
+      return make("i", { title: `from step ${step.toLocaleString("en")} on: ${words}`, style });
     });
 }
 
@@ -105,20 +88,15 @@ export function buildHeadButtons(reel) {
   const key = `${shape.layers} ${shape.heads} ${shape.rows} ${shape.columns}`;
   if (reel.buttonsKey !== key) {
     reel.buttonsKey = key;
-    const caption = document.createElement("span");
-    caption.textContent = "layer";
+    const layerButton = (layer) => make("button", { onclick: () => reel.choose({ layer }) }, layer);
     refs.layers.replaceChildren(
-      caption,
-      ...Array.from({ length: shape.layers }, (_, layer) => choiceButton(String(layer), () => reel.choose({ layer }))),
+      make("span", "", "layer"),
+      ...Array.from({ length: shape.layers }, (_, n) => layerButton(n)),
     );
     reel.thumbs = Array.from({ length: shape.heads }, (_, head) => {
-      const button = choiceButton("", () => reel.choose({ head }));
-      const canvas = document.createElement("canvas"),
-        label = document.createElement("span");
-      button.setAttribute("aria-label", `head ${head}`);
-      label.textContent = `head ${head}`;
-      button.append(canvas, label);
-      return { button, canvas, print: null };
+      const [name, canvas] = [`head ${head}`, make("canvas")];
+      const fields = { onclick: () => reel.choose({ head }), "aria-label": name };
+      return { button: make("button", fields, canvas, make("span", "", name)), canvas, print: null };
     });
     refs.heads.replaceChildren(...reel.thumbs.map(({ button }) => button));
     reel.rows = new Float32Array(shape.heads * shape.tokens);
@@ -131,13 +109,7 @@ export function buildHeadButtons(reel) {
   reel.thumbs.forEach(({ button }, head) => button.setAttribute("aria-pressed", String(head === view.head)));
 }
 
-function choiceButton(text, onClick) {
-  const button = document.createElement("button");
-  button.textContent = text;
-  button.addEventListener("click", onClick);
-  return button;
-}
-
+const RAMP = barColours();
 const FIRST_PATCH = [0.6, 0.45]; // shares of height and width: the cat's forehead
 
 const REEL_MARKUP = `
@@ -170,9 +142,7 @@ export default function (component) {
 }
 
 function createReel(stage) {
-  const root = document.createElement("div");
-  root.className = "reel";
-  root.innerHTML = REEL_MARKUP;
+  const root = make("div", { className: "reel", innerHTML: REEL_MARKUP });
   stage.root.append(root);
   const reel = createReelState(root, stage);
   reel.schedule = () => {
@@ -262,7 +232,6 @@ function createReelState(root, stage) {
     target: null, //      the moment at which playing ends; null: the clock does not play
     lastTime: undefined, // the time of the last frame while the clock plays
     // data for drawing
-    ramp: barColours(),
     domain: null,
     colours: null,
     width: 0,
@@ -344,16 +313,8 @@ function rebuild(reel) {
   buildHeadButtons(reel);
   for (const canvas of [refs.picture, refs.colourBar])
     fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, reel.ratio);
-  reel.domain = { low: 0, high: sharedCeiling(shape.tokens), log: false, unit: "percent", open: true };
-  drawColourBar(
-    refs.colourBar.getContext("2d"),
-    refs.colourBar.width,
-    refs.colourBar.height,
-    reel.ramp,
-    reel.domain,
-    reel.ratio,
-    reel.colours,
-  );
+  reel.domain = { low: 0, high: sharedCeiling(shape.tokens), unit: "percent", open: true };
+  drawColourBar(refs.colourBar, RAMP, reel.domain, reel.ratio, reel.colours);
   if (moments.length) buildCharts(reel);
   reel.schedule();
 }

@@ -3,7 +3,7 @@
 import { effectiveNumber, entropyBits, holds, largestIndex, rowInto } from "../core/core.js";
 import { percent } from "../core/numbers.js";
 import { queryOf, tokenOf } from "../core/view.js";
-import { setText, setVisible } from "../drawing/dom.js";
+import { make, makeSvg, setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 
@@ -46,9 +46,8 @@ export function buildCharts(reel) {
     chart.x = (place) => LEFT + (place / Math.max(1, reel.planned - 1)) * (chart.w - LEFT - RIGHT);
     chart.svg.setAttribute("viewBox", `0 0 ${chart.w} ${chart.h}`);
     chart.plot.replaceChildren(...timeAxis(reel, chart), ...chart.build(reel, chart), ...beginLines(reel, chart));
-    const bottom = chart.h - BOTTOM;
-    for (const [name, value] of Object.entries({ y1: TOP - 4, y2: bottom }))
-      chart.mark.setAttribute(name, String(value));
+    chart.mark.setAttribute("y1", TOP - 4);
+    chart.mark.setAttribute("y2", chart.h - BOTTOM);
   }
   moveMark(reel);
 }
@@ -62,13 +61,11 @@ export function writeCharts(reel, moment) {
   const { charts, view, moments, kinds } = reel;
   if (!charts) return;
   const headWords = `layer ${view.layer}, head ${view.head}`;
+  const [entropy, mass] = ["entropy", "mass"].map((name) => valueAt(reel, name, moment, view.layer, view.head));
   const values = [
     ["Losses", ""],
-    ["Entropy of the heads", `${valueAt(reel, "entropy", moment, view.layer, view.head).toFixed(1)} bits`],
-    [
-      reel.aim || "On the patch's own object",
-      `${Math.round(100 * valueAt(reel, "mass", moment, view.layer, view.head))} %`,
-    ],
+    ["Entropy of the heads", `${entropy.toFixed(1)} bits`],
+    [reel.aim || "On the patch's own object", `${Math.round(100 * mass)} %`],
     ["Habits", kinds[moment][view.layer][view.head]],
   ];
   charts.forEach(({ title, value, owner }, i) => {
@@ -84,7 +81,7 @@ const valueAt = (reel, name, moment, layer, head) =>
   reel[name][(moment * reel.shape.layers + layer) * reel.shape.heads + head];
 
 function makeFigure(reel) {
-  const figure = document.createElement("figure");
+  const figure = make("figure");
   figure.innerHTML = `<figcaption><b></b> <span class="soft"></span><output></output></figcaption>
     <svg role="img"><g></g><line class="mark" x1="0" x2="0"/></svg><p class="legend"></p>`;
   const [svg, title, owner, value] = ["svg", "b", "span", "output"].map((name) => figure.querySelector(name));
@@ -101,41 +98,23 @@ function makeFigure(reel) {
     if (event.pointerType === "mouse") svg.setPointerCapture(event.pointerId);
   });
   svg.addEventListener("pointermove", (event) => event.buttons === 1 && moveClock(event));
-  return {
-    figure,
-    svg,
-    title,
-    owner,
-    value,
-    plot: figure.querySelector("g"),
-    mark: figure.querySelector(".mark"),
-    legend: figure.querySelector(".legend"),
-  };
+  const [plot, mark, legend] = ["g", ".mark", ".legend"].map((name) => figure.querySelector(name));
+  return { figure, svg, title, owner, value, plot, mark, legend };
 }
 
-function svgElement(name, attributes, text) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
+// A number at an axis; `anchor`: the part of the text that lies at x.
+const tickAt = (x, y, anchor, text) => makeSvg("text", { class: "tick", x, y, "text-anchor": anchor }, text);
+const lineAt = (name, x1, x2, y1, y2) => makeSvg("line", { class: name, x1, x2, y1, y2 });
 
 // The axis of steps, with as many numbers as fit.
 function timeAxis(reel, { x, h }) {
   const { moments, planned } = reel;
   const tickStep = Math.max(1, Math.ceil(planned / 5));
   return moments.flatMap((step, i) => {
-    const line = svgElement("line", { class: "grid", x1: x(i), x2: x(i), y1: h - BOTTOM, y2: h - BOTTOM + 3 });
+    const line = lineAt("grid", x(i), x(i), h - BOTTOM, h - BOTTOM + 3);
     if ((moments.length - 1 - i) % tickStep) return [line];
-    const textAnchor = i === planned - 1 ? "end" : "middle";
-    return [
-      line,
-      svgElement(
-        "text",
-        { class: "tick", x: x(i) + (textAnchor === "end" ? 4 : 0), y: h - 4, "text-anchor": textAnchor },
-        step.toLocaleString("en"),
-      ),
-    ];
+    const [left, anchor] = i === planned - 1 ? [x(i) + 4, "end"] : [x(i), "middle"];
+    return [line, tickAt(left, h - 4, anchor, step.toLocaleString("en"))];
   });
 }
 
@@ -146,8 +125,8 @@ function beginLines({ begins, moments, planned }, { x, h }) {
   return [...wordsByStep].flatMap(([step, words]) => {
     if (step <= 0 || step > moments[moments.length - 1]) return [];
     const place = x(placeOf(step, moments, planned));
-    const line = svgElement("line", { class: "begins", x1: place, x2: place, y1: TOP, y2: h - BOTTOM });
-    line.append(svgElement("title", {}, `from step ${step.toLocaleString("en")} on: ${words.join(", ")}`));
+    const line = lineAt("begins", place, place, TOP, h - BOTTOM);
+    line.append(makeSvg("title", {}, `from step ${step.toLocaleString("en")} on: ${words.join(", ")}`));
     return [line];
   });
 }
@@ -156,8 +135,8 @@ function beginLines({ begins, moments, planned }, { x, h }) {
 function valueAxis({ w, h }, low, high, ticks, tickText) {
   const y = (value) => h - BOTTOM - ((Math.min(high, value) - low) / (high - low || 1)) * (h - BOTTOM - TOP);
   const parts = ticks.flatMap((tick) => [
-    svgElement("line", { class: "grid", x1: LEFT, x2: w - RIGHT, y1: y(tick), y2: y(tick) }),
-    svgElement("text", { class: "tick", x: LEFT - 5, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)),
+    lineAt("grid", LEFT, w - RIGHT, y(tick), y(tick)),
+    tickAt(LEFT - 5, y(tick) + 4, "end", tickText(tick)),
   ]);
   return { y, parts };
 }
@@ -177,13 +156,12 @@ function lossChart(reel, chart) {
   const lines = losses.map((_, i) => {
     const points = lossPoints(curve, 1 + i).map(([step, share]) => [placeOf(step, moments, planned), share]);
     const d = pathOf(points.map(([place, share]) => [chart.x(place), y(share)]));
-    return svgElement("path", { class: "loss", stroke: LOSS_COLOURS[i % LOSS_COLOURS.length], d });
+    return makeSvg("path", { class: "loss", stroke: LOSS_COLOURS[i % LOSS_COLOURS.length], d });
   });
   return [...parts, levelLine(chart, y(1)), ...lines];
 }
 
-const levelLine = ({ w }, height) =>
-  svgElement("line", { class: "even", x1: LEFT, x2: w - RIGHT, y1: height, y2: height });
+const levelLine = ({ w }, height) => lineAt("even", LEFT, w - RIGHT, height, height);
 
 // One line for every head. Lines of the chosen layer are darker, and the line of the chosen head is thick.
 function headLines(reel, chart, name, y) {
@@ -193,7 +171,7 @@ function headLines(reel, chart, name, y) {
     for (let head = 0; head < shape.heads; head++) {
       const d = pathOf(moments.map((_, i) => [chart.x(i), y(valueAt(reel, name, i, layer, head))]));
       const emphasis = layer === view.layer ? (head === view.head ? 2 : 1) : 0;
-      lines.push([emphasis, svgElement("path", { class: ["other", "sister", "chosen"][emphasis], d })]);
+      lines.push([emphasis, makeSvg("path", { class: ["other", "sister", "chosen"][emphasis], d })]);
     }
   }
   return lines.sort((a, b) => a[0] - b[0]).map(([, line]) => line);
@@ -203,23 +181,15 @@ function entropyChart(reel, chart) {
   const mostBits = Math.log2(reel.shape.tokens);
   const ticks = [0, 2, 4, 6, 8].filter((bits) => bits < mostBits - 0.7);
   const { y, parts } = valueAxis(chart, 0, mostBits * 1.02, ticks, String);
-  const evenLines = [
-    levelLine(chart, y(mostBits)),
-    svgElement("text", { class: "tick", x: LEFT - 5, y: y(mostBits) + 5, "text-anchor": "end" }, "even"),
-  ];
-  return [...parts, ...evenLines, ...headLines(reel, chart, "entropy", y)];
+  const even = [levelLine(chart, y(mostBits)), tickAt(LEFT - 5, y(mostBits) + 5, "end", "even")];
+  return [...parts, ...even, ...headLines(reel, chart, "entropy", y)];
 }
 
 function massChart(reel, chart) {
   const { y, parts } = valueAxis(chart, 0, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
-  const { chance: chanceLevel } = reel;
-  const evenLines = chanceLevel
-    ? [
-        levelLine(chart, y(chanceLevel)),
-        svgElement("text", { class: "tick", x: chart.w - RIGHT, y: y(chanceLevel) - 3, "text-anchor": "end" }, "even"),
-      ]
-    : [];
-  return [...parts, ...evenLines, ...headLines(reel, chart, "mass", y)];
+  const level = y(reel.chance);
+  const even = [levelLine(chart, level), tickAt(chart.w - RIGHT, level - 3, "end", "even")];
+  return [...parts, ...(reel.chance ? even : []), ...headLines(reel, chart, "mass", y)];
 }
 
 // Draws a row for every head, the first layer on top, with a field for every moment in the colour of the head's habit.
@@ -235,7 +205,7 @@ function habitChart(reel, chart) {
       row.map((kind, head) => {
         const bandStart = Math.max(LEFT, chart.x(i) - bandWidth / 2),
           bandEnd = Math.min(chart.w - RIGHT, chart.x(i) + bandWidth / 2);
-        const field = svgElement("rect", {
+        const field = makeSvg("rect", {
           x: bandStart,
           width: Math.max(0, bandEnd - bandStart) + 0.3,
           y: rowTop(layer, head),
@@ -243,19 +213,15 @@ function habitChart(reel, chart) {
           fill: habits[habitIndex(habits, kind)]?.colour ?? "none",
         });
         field.dataset.row = `${layer} ${head}`;
-        field.append(svgElement("title", {}, `layer ${layer}, head ${head}: ${kind}`));
+        field.append(makeSvg("title", {}, `layer ${layer}, head ${head}: ${kind}`));
         return field;
       }),
     ),
   );
   const names = Array.from({ length: layers }, (_, layer) =>
-    svgElement(
-      "text",
-      { class: "tick", x: LEFT - 5, y: rowTop(layer, heads / 2) + 4, "text-anchor": "end" },
-      layer === 0 ? "layer 0" : String(layer),
-    ),
+    tickAt(LEFT - 5, rowTop(layer, heads / 2) + 4, "end", layer === 0 ? "layer 0" : String(layer)),
   );
-  const frame = svgElement("rect", {
+  const frame = makeSvg("rect", {
     class: "frame",
     x: LEFT - 1,
     width: chart.w - LEFT - RIGHT + 2,
@@ -292,17 +258,10 @@ function writeLosses(reel, step) {
   );
 }
 
-function fillLegend({ legend }, entries) {
+const fillLegend = ({ legend }, entries) =>
   legend.replaceChildren(
-    ...entries.map(([colour, words]) => {
-      const entry = document.createElement("span"),
-        swatch = document.createElement("i");
-      swatch.style.background = colour;
-      entry.append(swatch, words);
-      return entry;
-    }),
+    ...entries.map(([colour, words]) => make("span", "", make("i", { style: `background: ${colour}` }), words)),
   );
-}
 
 // One frame of the time-lapse: the picture between two moments, the mark in the charts, the words. `reel` is the state
 // of reel.js.
@@ -357,21 +316,9 @@ function paintReel(reel) {
   const { rows, columns } = shape;
   if (!reel.photo || reel.photo.width !== refs.picture.width) preparePhotos(reel);
   printHeat(reel.print, reel.rows, start, rows, columns, reel.domain);
-  const picture = {
-    rows,
-    columns,
-    grid: false,
-    mark: token - shape.prefixCount,
-    tag: null,
-  };
-  drawPicture(
-    refs.picture.getContext("2d"),
-    refs.picture.width,
-    refs.picture.height,
-    reel.print.canvas,
-    picture,
-    reel.ratio,
-  );
+  const picture = { rows, columns, grid: false, mark: token - shape.prefixCount, tag: null };
+  const { width, height } = refs.picture;
+  drawPicture(refs.picture.getContext("2d"), width, height, reel.print.canvas, picture, reel.ratio);
   for (const [head, thumb] of reel.thumbs.entries()) {
     if (thumb.print?.photo !== reel.thumbPhoto) thumb.print = makePrint(reel.thumbPhoto, thumb.canvas);
     printHeat(thumb.print, reel.rows, head * shape.tokens + shape.prefixCount, rows, columns, reel.domain);

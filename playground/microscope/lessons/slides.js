@@ -6,6 +6,7 @@
 // story: the frame's HTML, files: {name: base64}, scripts: {name: {styles, box, look}}}. The scripts themselves are in
 // globalThis.mounts.
 
+import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { playParts } from "./host.js";
 
@@ -13,7 +14,7 @@ const SLIDE_MARKUP = `<header><h2></h2><span class="minutes"></span></header><p 
   <div class="scene"></div>`;
 
 function makeSlide({ title, minutes, notes, story, lesson }, deck) {
-  const slide = Object.assign(document.createElement("section"), { className: "slide", innerHTML: SLIDE_MARKUP });
+  const slide = make("section", { className: "slide", innerHTML: SLIDE_MARKUP });
   const setPart = (part, words) => Object.assign(slide.querySelector(part), { innerHTML: markedWords(words) });
   setPart("h2", title);
   setPart(".minutes", minutes);
@@ -31,7 +32,7 @@ function makeSlide({ title, minutes, notes, story, lesson }, deck) {
 
 // Shows the parts of a lesson's step; their scripts and numbers are in the page's file.
 function playLesson(box, { settings, parts }, { files, scripts }) {
-  const partsBox = document.createElement("div");
+  const partsBox = make("div");
   box.append(partsBox);
   const entries = Object.entries(settings);
   let timer = 0;
@@ -117,7 +118,7 @@ function startSlides() {
 
 // The story's frame stays in place while slides change, because a frame that is moved in the document reloads.
 function makeFrame(html) {
-  return Object.assign(document.createElement("iframe"), { title: "The story", srcdoc: html, className: "living" });
+  return make("iframe", { title: "The story", srcdoc: html, className: "living" });
 }
 
 startSlides();

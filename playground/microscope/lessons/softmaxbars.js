@@ -7,7 +7,7 @@ import { reportNumbers } from "../core/guesses.js";
 import { heatCss } from "../core/light.js";
 import { softmaxRow } from "../core/nine.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { collectRefs, setText } from "../drawing/dom.js";
+import { collectRefs, make, setText } from "../drawing/dom.js";
 
 const REST = 250; // milliseconds from the last move of a dial until the page follows
 
@@ -59,7 +59,7 @@ function buildBars(root, data) {
   root.__softmax = bars; // for tests and the console
   refs.widthDial.max = data.widths.length - 1;
   refs.powerDial.max = data.powers.length - 1;
-  refs.bars.append(...data.scores[0].map(() => document.createElement("i")));
+  refs.bars.append(...data.scores[0].map(() => make("i")));
   const readDials = () => {
     draw(bars);
     bars.set(dialValues(bars), REST);

@@ -9,6 +9,7 @@
 
 import { decodeHalves, openContainer } from "../core/core.js";
 import { heatAt } from "../core/light.js";
+import { make } from "../drawing/dom.js";
 import { codeHtml, formulaHtml, markedWords } from "../drawing/listing.js";
 import { sizesProblem, walkOfNumbers } from "./walknumbers.js";
 
@@ -74,16 +75,9 @@ function drawGroup(walk, step, group, place, isSquare) {
   const size = group.rows * group.columns;
   if (isSquare) place.style.setProperty("--side", `${squareSide(place, group.panels)}px`);
   const panelElements = Array.from({ length: group.panels }, (_, head) => {
-    const panel = document.createElement("div");
-    panel.className = "panel";
-    panel.dataset.head = head;
-    const canvas = document.createElement("canvas");
-    canvas.width = group.columns;
-    canvas.height = group.rows;
+    const canvas = make("canvas", { width: group.columns, height: group.rows });
     paint(canvas, values, head * size, group.rows, group.columns, group.role, step.end, isDarkTheme);
-    const band = document.createElement("u"),
-      cell = document.createElement("s");
-    panel.append(canvas, band, cell);
+    const panel = make("div", { className: "panel", "data-head": head }, canvas, make("u"), make("s"));
     place.append(panel);
     return panel;
   });
@@ -404,11 +398,6 @@ export function showSizes(place, { fields = [] }, sizes, onChange) {
 }
 
 function fieldOf([name, label, maximum]) {
-  const line = document.createElement("label");
-  const input = Object.assign(document.createElement("input"), { type: "number", name, min: 1, max: maximum, step: 1 });
-  const words = document.createElement("span");
-  words.className = `axis ${name}`;
-  words.textContent = label;
-  line.append(words, input);
-  return line;
+  const input = make("input", { type: "number", name, min: 1, max: maximum, step: 1 });
+  return make("label", "", make("span", `axis ${name}`, label), input);
 }

@@ -243,7 +243,7 @@ function litPicture(bitmap, [rows, columns], values, largest) {
   const patchOf = (pixel) =>
     Math.floor((Math.floor(pixel / width) * rows) / height) * columns + Math.floor(((pixel % width) * columns) / width);
   const lit = Float32Array.from({ length: width * height }, (_, pixel) => values[patchOf(pixel)]);
-  const domain = { low: 0, high: largest, log: false };
+  const domain = { low: 0, high: largest };
   heatInto(new Uint32Array(data.buffer), 0, width, lit, 0, height, width, ground, domain);
   context.putImageData(image, 0, 0);
   return context.canvas;

@@ -1,8 +1,8 @@
 // Makes a loop from a moment: the photograph, its row through the layers, the moment with its curve and its sentence.
-// It ends with a still picture and begins again. The browser records it as MP4 if it can; else this file writes a GIF.
+// It ends with a still picture and begins again. The browser records it, as MP4 if it can.
 
 import { ROLES } from "../core/colours.js";
-import { makeCanvas, outlineCell } from "../drawing/dom.js";
+import { outlineCell } from "../drawing/dom.js";
 import { placeInFilm } from "./play.js";
 
 const LOOP_MS = 4500;
@@ -13,10 +13,7 @@ const CURVE_MS = 300;
 const WORDS_FROM = 2800;
 const FADE_MS = 200;
 const FILM_RATE = 25; // frames a second
-const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4"];
-// ms at which a GIF's frames start after its layers; the last stays
-const GIF_MOMENTS = [LIT_FROM + FADE_MS, 2600, 2700, CURVE_FROM + CURVE_MS, WORDS_FROM + FADE_MS];
-const GIF_EDGE = 720; // px: a GIF is at most that wide
+const FILM_KINDS = ["video/mp4;codecs=avc1.42E01F", "video/mp4", "video/webm"];
 const LOOP_EDGE = 36; // px around the words
 const LARGEST_TYPE = 54;
 const LEAST_TYPE = 18;
@@ -168,8 +165,7 @@ export async function makeLoop(canvas, shape, moment, font, isWanted) {
   const draw = (ms) => drawLoop(context, shape, moment, font, ms);
   draw(0);
   const kind = filmKind();
-  const film = kind && (await recordLoop(canvas, kind, draw, isWanted));
-  const loop = film || (await gifOfLoop(canvas, draw, moment, isWanted));
+  const loop = kind && (await recordLoop(canvas, kind, draw, isWanted));
   const repeat = () => {
     draw(performance.now() % LOOP_MS);
     if (isWanted()) requestAnimationFrame(repeat);
@@ -197,190 +193,4 @@ function recordLoop(canvas, mimeType, draw, isWanted) {
     };
     requestAnimationFrame(step);
   });
-}
-
-async function gifOfLoop(canvas, draw, { film }, isWanted) {
-  const scale = Math.min(1, GIF_EDGE / canvas.width);
-  const canvasToRead = makeCanvas(scale * canvas.width, scale * canvas.height);
-  const { width, height } = canvasToRead;
-  const context = canvasToRead.getContext("2d", { willReadFrequently: true });
-  const layers = film?.layers ?? [];
-  const layerMs = (LIT_FROM - LAYERS_FROM) / layers.length;
-  const moments = [0, ...layers.map((_, n) => LAYERS_FROM + n * layerMs + 1), ...GIF_MOMENTS];
-  const frames = [];
-  for (const [n, ms] of moments.entries()) {
-    await new Promise((resolve) => setTimeout(resolve));
-    if (!isWanted()) return null;
-    draw(ms);
-    context.drawImage(canvas, 0, 0, width, height);
-    const { data } = context.getImageData(0, 0, width, height);
-    frames.push({ pixels: data, ms: (moments[n + 1] ?? LOOP_MS) - ms });
-  }
-  return new Blob([gifOf(frames, width, height)], { type: "image/gif" });
-}
-
-// Below: writes an endless GIF from frames of RGBA pixels, with one palette of the most frequent colours.
-
-const GIF_COLOURS = 256;
-const RARE_COLOURS = 48; // number of palette places for rare colours
-const FREQUENT_COLOURS = 4000; // frequent colours among which the rare ones are chosen
-const LZW_CODES = 4096; // codes of GIF's LZW compression have at most twelve bits
-
-// frames: [{pixels: RGBA bytes, ms}]
-export function gifOf(frames, width, height) {
-  const palette = paletteOf(frames);
-  const paletteIndex = nearestIn(palette);
-  const bytes = [..."GIF89a"].map((letter) => letter.charCodeAt(0));
-  const writeNumber = (value) => bytes.push(value & 255, value >> 8);
-  writeNumber(width);
-  writeNumber(height);
-  bytes.push(0xf7, 0, 0); // a palette of 256 colours
-  for (let i = 0; i < GIF_COLOURS; i++) bytes.push(...(palette[i] ?? [0, 0, 0]));
-  // the extension that makes the GIF loop for ever
-  bytes.push(0x21, 0xff, 11, ...[..."NETSCAPE2.0"].map((letter) => letter.charCodeAt(0)), 3, 1, 0, 0, 0);
-  const parts = [Uint8Array.from(bytes)];
-  let formerFrame = null;
-  for (const { pixels, ms } of frames) {
-    const hundredths = Math.max(2, Math.round(ms / 10));
-    const indices = new Uint8Array(width * height);
-    for (let i = 0; i < indices.length; i++)
-      indices[i] = paletteIndex(pixels[4 * i], pixels[4 * i + 1], pixels[4 * i + 2]);
-    const box = formerFrame ? changedBox(formerFrame, indices, width, height) : { left: 0, top: 0, width, height };
-    const { left, top, width: boxWidth, height: boxHeight } = box;
-    const frameHeader = [0x21, 0xf9, 4, 4, hundredths & 255, hundredths >> 8, 0, 0, 0x2c]; // draw over the former frame
-    for (const value of [left, top, boxWidth, boxHeight]) frameHeader.push(value & 255, value >> 8);
-    parts.push(
-      Uint8Array.from([...frameHeader, 0, 8]),
-      ...blocksOf(packedCodes(cutOut(indices, width, box))),
-      Uint8Array.of(0),
-    );
-    formerFrame = indices;
-  }
-  parts.push(Uint8Array.of(0x3b));
-  const gifBytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    gifBytes.set(part, offset);
-    offset += part.length;
-  }
-  return gifBytes;
-}
-
-// The smallest rectangle that contains all changes; one pixel if there are none.
-function changedBox(formerFrame, frame, width, height) {
-  let [left, right, top, bottom] = [width, -1, height, -1];
-  for (let i = 0; i < frame.length; i++) {
-    if (frame[i] === formerFrame[i]) continue;
-    const [x, y] = [i % width, Math.floor(i / width)];
-    [left, right] = [Math.min(left, x), Math.max(right, x)];
-    [top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
-  }
-  if (right < 0) return { left: 0, top: 0, width: 1, height: 1 };
-  return { left, top, width: right - left + 1, height: bottom - top + 1 };
-}
-
-function cutOut(indices, width, { left, top, width: boxWidth, height: boxHeight }) {
-  const cropped = new Uint8Array(boxWidth * boxHeight);
-  for (let y = 0; y < boxHeight; y++)
-    cropped.set(indices.subarray((top + y) * width + left, (top + y) * width + left + boxWidth), y * boxWidth);
-  return cropped;
-}
-
-// The most frequent colours at five bits a channel; the last places go to rare colours far from all others, such as a
-// thin coloured line.
-function paletteOf(frames) {
-  const counts = new Uint32Array(1 << 15);
-  for (const { pixels } of frames)
-    for (let i = 0; i < pixels.length; i += 4)
-      counts[((pixels[i] >> 3) << 10) | ((pixels[i + 1] >> 3) << 5) | (pixels[i + 2] >> 3)]++;
-  const colours = [...counts.keys()]
-    .filter((key) => counts[key])
-    .sort((a, b) => counts[b] - counts[a])
-    .map((key) => ({
-      count: counts[key],
-      rgb: [key >> 10, (key >> 5) & 31, key & 31].map((fiveBits) => (fiveBits << 3) | (fiveBits >> 2)),
-    }));
-  const palette = colours.slice(0, GIF_COLOURS - RARE_COLOURS);
-  const candidates = colours.slice(palette.length, palette.length + FREQUENT_COLOURS);
-  for (const candidate of candidates)
-    candidate.distance = Math.min(...palette.map(({ rgb }) => colourDistance(rgb, candidate.rgb)));
-  const missedError = ({ count, distance }) => count * distance;
-  while (palette.length < GIF_COLOURS && candidates.length > 0) {
-    const index = candidates.reduce(
-      (bestIndex, candidate, i) => (missedError(candidate) > missedError(candidates[bestIndex]) ? i : bestIndex),
-      0,
-    );
-    const [colour] = candidates.splice(index, 1);
-    palette.push(colour);
-    for (const candidate of candidates)
-      candidate.distance = Math.min(candidate.distance, colourDistance(colour.rgb, candidate.rgb));
-  }
-  return palette.map(({ rgb }) => rgb);
-}
-
-const colourDistance = ([r, g, b], [red, green, blue]) => 2 * (r - red) ** 2 + 4 * (g - green) ** 2 + (b - blue) ** 2;
-
-// Returns a function (red, green, blue) → index of the nearest palette colour. The function searches only once for each
-// of 32,768 colours.
-function nearestIn(palette) {
-  const cache = new Int16Array(1 << 15).fill(-1);
-  return (red, green, blue) => {
-    const key = ((red >> 3) << 10) | ((green >> 3) << 5) | (blue >> 3);
-    if (cache[key] >= 0) return cache[key];
-    let [nearestIndex, smallestDistance] = [0, Number.POSITIVE_INFINITY];
-    for (const [i, rgb] of palette.entries()) {
-      const distance = colourDistance(rgb, [red, green, blue]);
-      if (distance < smallestDistance) [nearestIndex, smallestDistance] = [i, distance];
-    }
-    cache[key] = nearestIndex;
-    return nearestIndex;
-  };
-}
-
-// Compresses the palette indices by LZW.
-function packedCodes(indices) {
-  const [clearCode, endCode] = [256, 257];
-  const bytes = [];
-  let [pendingCount, pendingBits, codeSize] = [0, 0, 9];
-  const writeCode = (code) => {
-    pendingBits |= code << pendingCount;
-    pendingCount += codeSize;
-    for (; pendingCount >= 8; pendingCount -= 8) {
-      bytes.push(pendingBits & 255);
-      pendingBits >>>= 8;
-    }
-  };
-  let [table, nextCode] = [new Map(), 258];
-  writeCode(clearCode);
-  let prefix = indices[0];
-  for (let i = 1; i < indices.length; i++) {
-    const key = (prefix << 8) | indices[i];
-    const code = table.get(key);
-    if (code !== undefined) {
-      prefix = code;
-      continue;
-    }
-    writeCode(prefix);
-    if (nextCode < LZW_CODES) {
-      table.set(key, nextCode++);
-      if (nextCode > 1 << codeSize && codeSize < 12) codeSize++;
-    } else {
-      writeCode(clearCode);
-      [table, nextCode, codeSize] = [new Map(), 258, 9];
-    }
-    prefix = indices[i];
-  }
-  writeCode(prefix);
-  writeCode(endCode);
-  if (pendingCount) bytes.push(pendingBits & 255);
-  return Uint8Array.from(bytes);
-}
-
-function blocksOf(bytes) {
-  const blocks = [];
-  for (let start = 0; start < bytes.length; start += 255) {
-    const block = bytes.subarray(start, start + 255);
-    blocks.push(Uint8Array.of(block.length), block);
-  }
-  return blocks;
 }

@@ -10,7 +10,7 @@ import { partAt, toldOf } from "../core/places.js";
 import { PART_NAMES, shownPlace, unbrokenPercent } from "../core/says.js";
 import { opensAtMoment } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas, oneTabStop } from "../drawing/dom.js";
+import { fitCanvas, make, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
 import { sceneOf, surprise } from "../lens/moment.js";
@@ -106,7 +106,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
     const values = new Float32Array(pack.tokens);
     rowInto(values, 0, pack, layer, head, pack.prefixCount + patch, pack.scale);
     const print = makePrint(photo);
-    const domain = pictureDomain(values, 0, pack, FIRST_WAY, "auto", false);
+    const domain = pictureDomain(values, 0, pack, FIRST_WAY, "auto");
     printHeat(print, values, pack.prefixCount, pack.rows, pack.columns, domain);
     fitCanvas(canvas, MOMENT_SIZE.width, MOMENT_SIZE.height, frame.ratio);
     const [w, h] = [canvas.width, canvas.height];
@@ -129,15 +129,7 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
   return { show: showMoments, step, writeWords: () => box.setAttribute("aria-label", words("moments")) };
 }
 
-function momentButton(name, description) {
-  const button = document.createElement("button");
-  const label = document.createElement("span");
-  button.type = "button";
-  label.textContent = name;
-  button.title = description;
-  button.append(document.createElement("canvas"), label);
-  return button;
-}
+const momentButton = (name, title) => make("button", { title }, make("canvas"), make("span", "", name));
 
 // Below: chooses the moments of a picture, at most five: rows with a far partner, things that keep to themselves, and a
 // sink. No DOM.

@@ -34,7 +34,7 @@ export function createLayerFilm({ choice, data, frame }, photo, unit) {
     if (kept.index !== index) {
       kept.index = index;
       const values = rowInLayer(choice, frame, heads, layers[index]);
-      const domain = pictureDomain(values, 0, pack, what, view.ceiling, view.log);
+      const domain = pictureDomain(values, 0, pack, what, view.ceiling);
       printPatches(choice, frame, kept.print, values, pack.prefixCount, pack, domain);
     }
     return kept.print.canvas;

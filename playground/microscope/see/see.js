@@ -5,7 +5,7 @@ import { localNumber, percent } from "../core/numbers.js";
 import { outsideShare, sayRow, unbrokenPercent } from "../core/says.js";
 import { sentenceOf } from "../core/sentence.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
-import { cutTo, fitCanvas, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
+import { cutTo, fitCanvas, make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, openSums, sumsAreOpen } from "../lens/arithmetic.js";
 import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh } from "../lens/layout.js";
@@ -51,9 +51,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
   const makePart = (tag, className, html, place, position) => {
-    const element = document.createElement(tag);
-    element.className = className;
-    element.innerHTML = html;
+    const element = make(tag, { className, innerHTML: html });
     place[position](element);
     return element;
   };
@@ -99,13 +97,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   const chart = partNamed(stairsBox, "stairs");
   const dashedNote = partNamed(stairsBox, "dashed");
   const doorButtons = ["why", "heads", "numbers", "moments"].map((name) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.dataset.door = name;
-    button.setAttribute("aria-expanded", "false");
-    button.addEventListener("click", () => openDrawer(see.drawer === name ? "" : name));
-    doorBar.append(button);
-    return button;
+    const onclick = () => openDrawer(see.drawer === name ? "" : name);
+    return doorBar.appendChild(make("button", { "data-door": name, "aria-expanded": "false", onclick }));
   });
   oneTabStop(doorBar, () => doorButtons);
   const figuresButton = makePart("button", "figures", "", refs.sendingSheet, "append");
@@ -116,16 +109,13 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
 
   // ---- on a phone: two switches, and the panel of the last pressed one
   const tabButtons = ["divide", "nine"].map((name) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.addEventListener("click", () => {
+    const onclick = () => {
       const isOpen = root.dataset.panel === name;
       root.dataset.panel = name;
       if (name === "divide" && isOpen) page.choose({ scale: choice.view.scale === "on" ? "off" : "on" });
       refresh(lens);
-    });
-    tabBar.append(button);
-    return button;
+    };
+    return tabBar.appendChild(make("button", { onclick }));
   });
   root.dataset.panel = "divide";
   root.dataset.drawer = "";
@@ -325,8 +315,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (sentenceElement.saidText === sentenceText) return;
     sentenceElement.saidText = sentenceText;
     sentenceElement.classList.toggle("long", sentenceText.length > LONG_SENTENCE);
-    const placeElement = document.createElement("b");
-    if (place) placeElement.className = "key";
+    const placeElement = make("b", place && "key");
     setMath(placeElement, place);
     sentenceElement.replaceChildren(...explainedParts(before), placeElement, ...explainedParts(after));
   }
@@ -334,7 +323,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   // A text as elements: the word "patch" in it explains itself.
   const explainedParts = (text) =>
     text.split(PATCH_WORD).map((piece, i) => {
-      const part = document.createElement("span");
+      const part = make("span");
       setMath(part, piece);
       if (i % 2) part.dataset.explains = words("patchMeans");
       part.classList.toggle("asks", /^(this|dieses) /i.test(piece));

@@ -5,6 +5,7 @@ import { cutTo } from "../drawing/dom.js";
 import { languageOf } from "../see/words.js";
 import { choice, droppedWords, loadCatalogue } from "./choice.js";
 import { addressOf } from "./http.js";
+import { keepText, keptText } from "./kept.js";
 import { ownPictures } from "./own.js";
 
 // The shown page: its name and path, the number of pages opened so far, a lesson's settings, the
@@ -125,21 +126,6 @@ const faceListeners = new Set();
 let chosenFace = null;
 let chosenLanguage = null;
 
-const keptWord = (name) => {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null; // this browser stores nothing
-  }
-};
-const keepWord = (name, value) => {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // without storage, each visit opens like the first one
-  }
-};
-
 // The face (See or Lab) of an address. An address with a view but no face was made before See existed: it opens in Lab.
 export function faceOf(words, storedFace) {
   if (words.face === "see" || words.face === "lab") return words.face;
@@ -153,24 +139,24 @@ export const face = {
     return chosenFace ?? "lab";
   },
   get language() {
-    chosenLanguage ??= languageOf([keptWord(LANGUAGE_KEY) ?? "", ...(navigator.languages ?? [])]);
+    chosenLanguage ??= languageOf([keptText(LANGUAGE_KEY) ?? "", ...(navigator.languages ?? [])]);
     return chosenLanguage;
   },
   // Only the first call reads the face from the address: later, this module itself writes the address.
   open(words) {
-    chosenFace ??= faceOf(words, keptWord(FACE_KEY));
+    chosenFace ??= faceOf(words, keptText(FACE_KEY));
   },
   set(newFace) {
     if (newFace === chosenFace) return;
     chosenFace = newFace;
-    keepWord(FACE_KEY, newFace);
+    keepText(FACE_KEY, newFace);
     tellOfFace();
   },
   // Called when a person presses the switch between See and Lab.
   turn: (newFace) => cutTo([document.body], () => face.set(newFace)),
   setLanguage(newLanguage) {
     chosenLanguage = languageOf([newLanguage]);
-    keepWord(LANGUAGE_KEY, chosenLanguage);
+    keepText(LANGUAGE_KEY, chosenLanguage);
     tellOfFace();
   },
   follow(listener) {
@@ -210,7 +196,6 @@ export const visit = {
   open: null, // open(page, words) shows another page
   share: null, // opens the sheet of Share
   figures: null, // opens the sheet of Export
-  picture: null, // (factor) returns a canvas of the picture, `factor` times as large as shown
   lens: null, // the lens on the stage
   live: null, // {camera(), film(file)}: shows a camera's or a video's frames one after another
   modelForLive: null, // (wanted) returns a promise of the model for live frames; null: no live frames here

@@ -1,7 +1,9 @@
 // <attention-lens>: the microscope as an element of a page. Its numbers are in the page (attributes `numbers` and
 // `picture`: ids of elements), or a network computes them (`model` and `picture`: addresses; see attentionlens.js).
 // Errors are shown inside the element, sent as an "error" event, and reject the promise `shown`; they are never thrown.
+
 import { unzipped } from "../core/container.js";
+import { make } from "../drawing/dom.js";
 import { createLens } from "../lens/lens.js";
 
 export class LensError extends Error {
@@ -63,8 +65,8 @@ export class AttentionLens extends (globalThis.HTMLElement ?? Object) {
   #build() {
     const root = elementParts.sheets ? this.attachShadow({ mode: "open" }) : this;
     if (elementParts.sheets) root.adoptedStyleSheets = elementParts.sheets;
-    this.#place = document.createElement("div");
-    this.#errorLine = Object.assign(document.createElement("p"), { className: "trouble", hidden: true });
+    this.#place = make("div");
+    this.#errorLine = make("p", { className: "trouble", hidden: true });
     this.#errorLine.setAttribute("role", "alert");
     root.append(this.#errorLine, this.#place);
   }

@@ -1,10 +1,10 @@
 // The sheet of Export: a preview of the figure, the options for it, and the download. The server lists all options and
 // the chosen ones (/api/exports, see playground/serving/routes_figures.py).
-// A still figure of a sample has an address, and the preview is an <img> of it. Animations, interactive figures, and
-// figures of a person's own picture are requested with the person's key and shown as blobs.
+// A still figure of a sample has an address, and the preview is an <img> of it. Interactive figures, and figures of a
+// person's own picture are requested with the person's key and shown as blobs.
 
-import { setText, setVisible } from "../drawing/dom.js";
-import { addressOf } from "./http.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
+import { addressOf, askAgain } from "./http.js";
 import { ownPictures } from "./own.js";
 
 const BLOB_LIFETIME = 60000; // ms that a file stays in memory after its download has begun
@@ -13,21 +13,18 @@ const EXPORT_HEADINGS = {
   kind: "As",
   table: "File",
   held: "Holding",
-  pack: "Numbers",
   layout: "Showing",
   width: "For",
   background: "Background",
   map: "Colours",
   caption: "caption",
-  sweep: "Moving",
 };
 const EXPORT_LISTS = ["layout", "width"]; // drawn as a select, for they have many options
 const EXPORT_SWITCHES = ["caption"];
 const LOOK_OPTIONS = ["layout", "width", "background", "map", "caption"];
 const CHOICES_OF_KIND = {
-  html: ["kind", "held", "pack"],
+  html: ["kind", "held"],
   numbers: ["kind", "table", "layout"],
-  webp: ["kind", ...LOOK_OPTIONS, "sweep"],
 };
 
 const exportOptions = {}; // the options that the person chose last; the next sheet begins with them
@@ -72,22 +69,20 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   let previewRequest = null; // the AbortController of the running preview
   let isSaving = false; // whether a download is running
 
-  const root = exportPart("div", "exporting");
-  const frame = exportPart("div", "export-preview");
-  const button = exportPart("button", "export-download", "Download");
-  const status = exportPart("p", "export-status");
-  const choices = exportPart("div", "export-choices");
-  const noteElement = exportPart("p", "export-note");
+  const root = make("div", "exporting");
+  const frame = make("div", "export-preview");
+  const button = make("button", "export-download", "Download");
+  const status = make("p", "export-status");
+  const choices = make("div", "export-choices");
+  const noteElement = make("p", "export-note");
   const command = lineToCopy("The command that makes it again");
   const link = lineToCopy(LINK_HEADING);
   const address = lineToCopy("The address of this figure, for a slide or a web page");
-  button.type = "button";
   button.disabled = true;
   status.setAttribute("role", "status");
-  const shareButton = exportPart("button", "export-share", "A loop, or a still picture, made in this browser");
-  shareButton.type = "button";
+  const shareButton = make("button", "export-share", "A loop, or a still picture, made in this browser");
   setVisible(shareButton, Boolean(share));
-  shareButton.addEventListener("click", () => share());
+  shareButton.onclick = share;
   root.append(frame, button, status, shareButton, choices, noteElement, command.element, link.element, address.element);
   box.append(root);
 
@@ -107,20 +102,8 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   });
   redraw();
 
-  // Sends a request. If the server has forgotten the picture, sends the picture and then the request again, once.
-  async function sendWhileOpen(path, { method, signal: abortSignal }) {
-    const options = { signal: abortSignal };
-    const askedAt = performance.now();
-    try {
-      return await sendRequest(path, { method, ...options });
-    } catch (error) {
-      if (
-        !error.body?.forgotten ||
-        !(await ownPictures.bringAgain(error.body.forgotten, { ...options, asked: askedAt }))
-      )
-        throw error;
-      return sendRequest(path, { method, ...options });
-    }
+  function sendWhileOpen(path, options) {
+    return askAgain(ownPictures.bringAgain, path, options, sendRequest);
   }
 
   // Cancels the former request. The old preview stays until the new one has arrived.
@@ -221,15 +204,14 @@ const titleOfExported = ({ offers, chosen: options }, choice) =>
   offers[choice].find(({ name }) => name === options[choice])?.title ?? "";
 
 function saveBlob(blob, name) {
-  const link = document.createElement("a");
-  Object.assign(link, { href: URL.createObjectURL(blob), download: name });
+  const link = make("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), BLOB_LIFETIME);
 }
 
 // A decoded image, ready to be painted.
 async function loadedImage(src, signal) {
-  const image = document.createElement("img");
+  const image = make("img");
   const stopLoading = () => image.removeAttribute("src"); // stops the browser's own request
   signal.addEventListener("abort", stopLoading, { once: true });
   try {
@@ -251,13 +233,6 @@ function stopLoadingImage(image) {
 
 // ---- parts of the sheet
 
-function exportPart(tag, className = "", text = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text) element.textContent = text;
-  return element;
-}
-
 // The control for one choice: {element, draw(options: [{name, title}], value)}. onChoice(value) is called when a person
 // chooses.
 function exportChoice(name, onChoice) {
@@ -266,23 +241,16 @@ function exportChoice(name, onChoice) {
 }
 
 function exportSwitch(name, onChoice) {
-  const element = exportPart("label", "export-switch");
-  const input = exportPart("input");
-  input.type = "checkbox";
-  input.addEventListener("change", () => onChoice(input.checked));
-  element.append(input, EXPORT_HEADINGS[name]);
+  const input = make("input", { type: "checkbox", onchange: () => onChoice(input.checked) });
+  const element = make("label", "export-switch", input, EXPORT_HEADINGS[name]);
   return { element, draw: (_, value) => (input.checked = value) };
 }
 
 function exportList(name, onChoice) {
-  const element = exportPart("label", "export-list");
-  const list = exportPart("select");
-  list.addEventListener("change", () => onChoice(list.value));
-  element.append(exportPart("span", "", EXPORT_HEADINGS[name]), list);
+  const list = make("select", { onchange: () => onChoice(list.value) });
+  const element = make("label", "export-list", make("span", "", EXPORT_HEADINGS[name]), list);
   const drawOptions = onlyOnChange((options) => {
-    list.replaceChildren(
-      ...options.map(({ name: value, title }) => Object.assign(exportPart("option", "", title), { value })),
-    );
+    list.replaceChildren(...options.map(({ name: value, title }) => make("option", { value }, title)));
   });
   return {
     element,
@@ -295,19 +263,15 @@ function exportList(name, onChoice) {
 
 // Radio buttons, so that arrow keys move between options.
 function exportRow(name, onChoice) {
-  const element = exportPart("fieldset", "export-row");
-  const row = exportPart("div");
+  const row = make("div");
   const group = `export-${name}`;
-  element.append(exportPart("legend", "", EXPORT_HEADINGS[name]), row);
+  const element = make("fieldset", "export-row", make("legend", "", EXPORT_HEADINGS[name]), row);
   const drawOptions = onlyOnChange((options) => {
     const focusedValue = row.querySelector("input:focus")?.value;
     row.replaceChildren(
       ...options.map(({ name: value, title }) => {
-        const label = exportPart("label");
-        const input = Object.assign(exportPart("input"), { type: "radio", name: group, value });
-        input.addEventListener("change", () => onChoice(value));
-        label.append(input, exportPart("span", "", title));
-        return label;
+        const input = make("input", { type: "radio", name: group, value, onchange: () => onChoice(value) });
+        return make("label", "", input, make("span", "", title));
       }),
     );
     [...row.querySelectorAll("input")].find(({ value }) => value === focusedValue)?.focus();
@@ -332,12 +296,8 @@ function onlyOnChange(drawOptions) {
 
 // A line to copy, under its heading.
 function lineToCopy(heading) {
-  const element = exportPart("div", "export-copy");
-  const codeElement = exportPart("code");
-  const button = exportPart("button", "", "Copy");
-  button.type = "button";
-  button.setAttribute("aria-label", `Copy: ${heading}`);
-  codeElement.tabIndex = 0; // it can be selected by keyboard if the clipboard is forbidden
+  const codeElement = make("code", { tabIndex: 0 }); // it can be selected by keyboard if the clipboard is forbidden
+  const button = make("button", { "aria-label": `Copy: ${heading}` }, "Copy");
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(codeElement.textContent);
@@ -348,8 +308,8 @@ function lineToCopy(heading) {
     }
     setTimeout(() => setText(button, "Copy"), COPIED_DURATION);
   });
-  const headingWords = exportPart("span", "", heading);
-  element.append(headingWords, button, codeElement);
+  const headingWords = make("span", "", heading);
+  const element = make("div", "export-copy", headingWords, button, codeElement);
   return {
     element,
     draw(line, words = heading) {

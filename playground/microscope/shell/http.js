@@ -88,6 +88,18 @@ function askServer(path, { headers, ...options }) {
   });
 }
 
+// Sends a request; if the server has forgotten a person's picture, brings it and sends the request again, once.
+export async function askAgain(bringAgain, path, options = {}, send = ask) {
+  const asked = performance.now();
+  try {
+    return await send(path, options);
+  } catch (error) {
+    const id = error.body?.forgotten;
+    if (!id || !(await bringAgain(id, { signal: options.signal, asked }))) throw error;
+    return send(path, options);
+  }
+}
+
 // Reads a file that lies beside this page.
 
 const NO_NETWORK = "This is not kept in this browser, and the network does not answer: try again when it does.";

@@ -3,7 +3,7 @@
 
 import { openContainer } from "../core/core.js";
 import { WAYS } from "../core/ways.js";
-import { addressOf, ask, Refusal } from "./http.js";
+import { addressOf, askAgain, Refusal } from "./http.js";
 import { ownPictures } from "./own.js";
 
 const MOST_TRACES = 60; // number of trace descriptions
@@ -12,16 +12,7 @@ const MOST_TRACES = 60; // number of trace descriptions
 export function createHttpSource({ bringAgain }) {
   const knownTraces = new Map(); // address parameters → trace, for samples
 
-  // If the server has forgotten a person's picture, sends it again, once.
-  async function request(path, { signal } = {}) {
-    const askedAt = performance.now();
-    try {
-      return await ask(path, { signal });
-    } catch (error) {
-      if (!error.body?.forgotten || !(await bringAgain(error.body.forgotten, { signal, asked: askedAt }))) throw error;
-      return ask(path, { signal });
-    }
-  }
+  const request = (path, { signal } = {}) => askAgain(bringAgain, path, { signal });
   // Requests that are sent before the lens needs their answers; the first caller gets the answer.
   const earlyRequests = new Map(); // path → its answer
   function earlyOrRequest(path, decode, options) {

@@ -5,6 +5,7 @@ import { createClassBar, drawClassBoard, keepClassBoard } from "../classroom/bar
 import { gradesOf, heatDigits } from "../core/grades.js";
 import { nearestGuess } from "../core/guesses.js";
 import { namedPlaces } from "../core/places.js";
+import { make } from "../drawing/dom.js";
 import { openFace } from "./address.js";
 import { choice, sampleNamed } from "./choice.js";
 import { lecturersClass } from "./storyway.js";
@@ -16,9 +17,7 @@ const LINK = /\[([^\]]+)\]\([^)]*\)/g; // phones open no page of the app
 export function bringLessonToClass(room, { title }) {
   const language = () => openFace().language;
   const klass = lecturersClass({ language });
-  const [box, head, board] = ["class-lesson", "story-class", "class-board"].map((className) =>
-    Object.assign(document.createElement("div"), { className }),
-  );
+  const [box, head, board] = ["class-lesson", "story-class", "class-board"].map((className) => make("div", className));
   box.append(head, board);
   const bar = createClassBar(head, klass);
   const shown = {
@@ -60,7 +59,7 @@ export function bringLessonToClass(room, { title }) {
     draw();
   }
 
-  const picture = () => Object.assign(document.createElement("img"), { src: shown.image, alt: "" });
+  const picture = () => make("img", { src: shown.image, alt: "" });
 
   function act(action, fields) {
     if (action === "truth") shown.reveal();

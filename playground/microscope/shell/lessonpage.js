@@ -2,7 +2,7 @@
 // {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, picture:
 // whether it is about the picture on view, settings: their names, file: where the step's parts are, asks: names of the
 // settings after which the parts are asked for again}]}.
-import { setMath } from "../drawing/dom.js";
+import { make, setMath } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { isOwn } from "./choice.js";
 import { addressOf, wordsOfTrouble } from "./http.js";
@@ -19,11 +19,9 @@ import { readPageData } from "./pagedata.js";
 export function showLesson(box, { name, title, about }, lesson, { words, tell, link }) {
   const controller = new AbortController();
   const { signal } = controller;
-  const [overview, heading, idea, place] = ["div", "h1", "div", "div"].map((tag) => document.createElement(tag));
-  overview.className = "lesson-overview";
-  idea.className = "lesson-words lesson-idea";
+  const [overview, heading, place] = [make("div", "lesson-overview"), make("h1"), make("div")];
+  const idea = make("div", { className: "lesson-words lesson-idea", innerHTML: markedBlocks(about) });
   setMath(heading, title);
-  idea.innerHTML = markedBlocks(about);
   box.dataset.page = name;
   const isClass = words.class === "yes"; // a link for a class leaves out what leads elsewhere
   box.replaceChildren(...(isClass ? [] : [overview]), heading, idea, place, ...appLine());
@@ -58,25 +56,13 @@ const textOf = (words) => JSON.stringify(Object.entries(words).sort());
 function appLine() {
   const { app } = readPageData();
   if (!app) return [];
-  const [line, command] = ["p", "code"].map((tag) => document.createElement(tag));
-  command.textContent = app.command;
-  line.append("The app has this lesson whole: ", command, ` ${app.where}.`);
-  return [line];
+  return [make("p", "", "The app has this lesson whole: ", make("code", "", app.command), ` ${app.where}.`)];
 }
 
-function buttonOf(kind, words, act) {
-  const button = Object.assign(document.createElement("button"), { type: "button", className: kind });
-  button.innerHTML = markedWords(words);
-  button.addEventListener("click", act);
-  return button;
-}
+const buttonOf = (className, words, onclick) => make("button", { className, innerHTML: markedWords(words), onclick });
 
-function sayTrouble(place, { says = "The lesson did not come." }, again) {
-  const line = document.createElement("p");
-  line.className = "lesson-trouble";
-  line.append(`${says} `, buttonOf("", "Try again", again));
-  place.replaceChildren(line);
-}
+const sayTrouble = (place, { says = "The lesson did not come." }, again) =>
+  place.replaceChildren(make("p", "lesson-trouble", `${says} `, buttonOf("", "Try again", again)));
 
 // The whole model as a row of boxes; the part that the page is about is lit.
 function showOverview(place, playParts, name, { kit, read, fileAt }, { link, signal }) {
@@ -95,9 +81,8 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   const { name, idea, isClass, link, tell, signal, place } = page;
   const { steps } = record;
   const { workbench: workbenchRoot } = readPageData();
-  const [tabs, body] = ["nav", "div"].map((tag) => document.createElement(tag));
-  [tabs.className, body.className] = ["lesson-steps", "lesson-body"];
-  tabs.setAttribute("aria-label", "Steps");
+  const tabs = make("nav", { className: "lesson-steps", "aria-label": "Steps" });
+  const body = make("div", "lesson-body");
   const { settings, defaults, options } = settingsOf(record.settings, {});
   const unfollowed = new Set(); // names of the settings that were set, and that nothing has followed yet
   let restTimer = 0;
@@ -183,7 +168,7 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   }
 
   function showList(player, lines, picture) {
-    const list = document.createElement("div");
+    const list = make("div");
     player.list?.end();
     player.picture = picture;
     player.list = playParts(list, lines, { ...lesson, source, picture }, player.signal);
@@ -282,13 +267,9 @@ let plotlyPromise = null;
 
 function plotlyOf({ plotly: { file, styles } }, fileAt) {
   plotlyPromise ??= new Promise((resolve, reject) => {
-    const stylesheets = styles.map((id) =>
-      Object.assign(document.createElement("template"), { id, className: "no-inline-styles" }),
-    );
-    const script = Object.assign(document.createElement("script"), { src: fileAt(file) });
-    script.addEventListener("load", () => resolve(globalThis.Plotly));
-    script.addEventListener("error", () => reject(new Error(file)));
-    document.head.append(...stylesheets, script);
+    const stylesheets = styles.map((id) => make("template", { id, className: "no-inline-styles" }));
+    const fields = { onload: () => resolve(globalThis.Plotly), onerror: () => reject(new Error(file)) };
+    document.head.append(...stylesheets, make("script", { src: fileAt(file), ...fields }));
   });
   return plotlyPromise;
 }

@@ -1,6 +1,7 @@
 // Shows the frames of a camera or a video: each frame goes through the network in this browser's worker, and the query
 // stays at its place. Locking a patch freezes the picture. Nothing is stored or sent.
 
+import { make } from "../drawing/dom.js";
 import { choice } from "./choice.js";
 import { wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
@@ -133,20 +134,18 @@ function pictureOfFrame(video) {
 }
 
 async function openCamera() {
-  const video = document.createElement("video");
   const stream = await navigator.mediaDevices
     ?.getUserMedia({ video: { facingMode: "user", width: { ideal: MOST_WIDTH } } })
     .catch(() => null);
   if (!stream) throw Object.assign(new Error(NO_CAMERA), { says: NO_CAMERA });
-  Object.assign(video, { srcObject: stream, muted: true, playsInline: true });
+  const video = make("video", { srcObject: stream, muted: true, playsInline: true });
   await video.play();
   return { video, end: () => stream.getTracks().forEach((track) => track.stop()) };
 }
 
 async function openFilm(file) {
-  const video = document.createElement("video");
   const src = URL.createObjectURL(file);
-  Object.assign(video, { src, muted: true, loop: true, playsInline: true });
+  const video = make("video", { src, muted: true, loop: true, playsInline: true });
   const stopVideo = () => [video.pause(), URL.revokeObjectURL(src)];
   await video.play().catch(() => {
     stopVideo();
@@ -157,14 +156,9 @@ async function openFilm(file) {
 
 // Writes a line with the small video and a sentence that the camera or video runs.
 function writeLine(place, video, words, onStop) {
-  const line = document.createElement("div");
-  line.className = "live-line";
-  line.setAttribute("role", "status");
-  const [dotElement, label, count, button] = ["i", "span", "span", "button"].map((tag) => document.createElement(tag));
-  count.setAttribute("aria-live", "off");
-  Object.assign(button, { type: "button", textContent: "Stop" });
-  button.addEventListener("click", onStop);
-  line.append(dotElement, video, label, count, button);
+  const [label, count] = [make("span"), make("span", { "aria-live": "off" })];
+  const button = make("button", { onclick: onStop }, "Stop");
+  const line = make("div", { className: "live-line", role: "status" }, make("i"), video, label, count, button);
   place.prepend(line);
   return {
     remove: () => line.remove(),

@@ -2,6 +2,7 @@
 //
 // The document has at most one download. It continues when the sheet is closed, and its model is chosen at the end,
 // unless another one was chosen meanwhile. `showFetching` draws its progress bar in any box.
+import { make } from "../drawing/dom.js";
 import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
 // The cards of models: text, and a small picture of the model's attention on the present picture.
@@ -29,14 +30,10 @@ export function wordsOfSearch(count) {
 }
 
 export function cardOfModel(card, preview) {
-  const button = modelPart("button", "model-card");
-  const words = modelPart("span", "model-words");
-  const title = modelPart("b", "", card.title);
-  words.append(title, " ", card.good_for, " ", modelPart("small", "", factsOfModel(card)));
-  if (card.assumed) words.append(modelPart("small", "", card.assumed));
-  button.dataset.model = card.name;
-  button.append(...(preview ? [preview] : []), words);
-  return button;
+  const [title, facts] = [make("b", "", card.title), make("small", "", factsOfModel(card))];
+  const assumed = card.assumed && make("small", "", card.assumed);
+  const words = make("span", "model-words", title, " ", card.good_for, " ", facts, assumed);
+  return make("button", { className: "model-card", "data-model": card.name }, preview, words);
 }
 
 // Loads the cards' previews one after another, visible ones first, because each may be a forward pass. Returns {of}:
@@ -57,8 +54,7 @@ export function loadPreviews(root, ask, { sample, mine }) {
     const query = new URLSearchParams({ ...(mine ? { mine } : sample ? { sample } : {}), model: name });
     try {
       const picture = await (await ask(`api/preview?${query}`)).blob();
-      const image = document.createElement("img");
-      Object.assign(image, { src: URL.createObjectURL(picture), alt: "", draggable: false });
+      const image = make("img", { src: URL.createObjectURL(picture), alt: "", draggable: false });
       image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
       previewPlaces.get(name).append(image);
     } catch {
@@ -82,23 +78,13 @@ export function loadPreviews(root, ask, { sample, mine }) {
     of({ name, quick: isQuick }) {
       if (!isQuick) return null;
       if (!previewPlaces.has(name)) {
-        const place = modelPart("span", "model-look");
-        place.dataset.look = name;
+        const place = make("span", { className: "model-look", "data-look": name });
         previewPlaces.set(name, place);
         visibilityObserver.observe(place);
       }
       return previewPlaces.get(name);
     },
   };
-}
-
-// Creates an element. `text` may come from outside and is set as text, not as markup.
-export function modelPart(kind, className = "", text = "") {
-  const part = document.createElement(kind);
-  if (className) part.className = className;
-  if (text) part.textContent = text;
-  if (kind === "button") part.type = "button";
-  return part;
 }
 
 const TYPING_PAUSE = 300; // ms without typing until a search is sent
@@ -217,17 +203,12 @@ export function wordsOfFetching({ card, progress, trouble }) {
 
 // Draws the running download, if any, into the box. Returns a function that stops the drawing.
 export function showFetching(box) {
-  const line = modelPart("div", "model-fetching");
-  const [words, bar] = [modelPart("span"), modelPart("progress")];
-  const [retryButton, stopButton] = [modelPart("button", "", "Try again"), modelPart("button")];
-  const announcement = modelPart("span", "model-spoken"); // announced by screen readers once, not at each megabyte
-  announcement.setAttribute("role", "status");
-  retryButton.addEventListener("click", () => {
-    const { card, ask, choice } = fetchingModel.now;
-    fetchModel(card, ask, choice);
-  });
-  stopButton.addEventListener("click", stopFetching);
-  line.append(words, bar, retryButton, stopButton);
+  const [words, bar, stopButton] = [make("span"), make("progress"), make("button", { onclick: stopFetching })];
+  const fetchAgain = ({ card, ask, choice }) => fetchModel(card, ask, choice);
+  const retryButton = make("button", { onclick: () => fetchAgain(fetchingModel.now) }, "Try again");
+  const line = make("div", "model-fetching", words, bar, retryButton, stopButton);
+  // announced by screen readers once, not at each megabyte
+  const announcement = make("span", { className: "model-spoken", role: "status" });
   box.append(line, announcement);
   const draw = (fetching, arrivedCard = null) => {
     line.hidden = !fetching;
@@ -256,14 +237,13 @@ export function showFetching(box) {
 // ---- the sheet
 
 export function fillModels(box, { choice, ask, words, done: onPicked }) {
-  const root = modelPart("div", "models");
-  const search = modelPart("input", "model-search");
-  Object.assign(search, { type: "search", hidden: true, placeholder: "Search: clip base, deit …", spellcheck: false });
-  search.setAttribute("aria-label", "Search all plain Vision Transformers of timm");
-  const status = modelPart("p", "model-status", "Looking which models there are …");
-  status.setAttribute("role", "status");
-  const list = modelPart("div", "model-list");
-  root.append(search, status, list);
+  const search = make("input", {
+    ...{ className: "model-search", type: "search", hidden: true, spellcheck: false },
+    ...{ placeholder: "Search: clip base, deit …", "aria-label": "Search all plain Vision Transformers of timm" },
+  });
+  const status = make("p", { className: "model-status", role: "status" }, "Looking which models there are …");
+  const list = make("div", "model-list");
+  const root = make("div", "models", search, status, list);
   box.append(root);
 
   const items = new Map(); // listed models: name → {card, item, button, hide: removes the progress bar}
@@ -291,16 +271,13 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
     items.clear();
     list.replaceChildren();
     for (const { heading, group } of groupsOfModels(cards)) {
-      const [section, rows] = [modelPart("section"), modelPart("ul")];
       for (const card of group) {
-        const [item, button] = [modelPart("li"), cardOfModel(card, previews.of(card))];
-        button.addEventListener("click", () => pickCard(card));
-        item.append(button);
-        rows.append(item);
-        items.set(card.name, { card, item, button, hide: null });
+        const button = cardOfModel(card, previews.of(card));
+        button.onclick = () => pickCard(card);
+        items.set(card.name, { card, item: make("li", "", button), button, hide: null });
       }
-      section.append(modelPart("h3", "", heading), rows);
-      list.append(section);
+      const rows = make("ul", "", ...group.map(({ name }) => items.get(name).item));
+      list.append(make("section", "", make("h3", "", heading), rows));
     }
     mark();
     const tabStop = setTabStop();

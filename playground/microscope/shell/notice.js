@@ -1,6 +1,8 @@
 // A short notice at the top of the page, such as an error. A new notice replaces the former. It disappears by itself,
 // unless it has an action's button or is held until somebody closes it.
 
+import { make } from "../drawing/dom.js";
+
 const NOTICE_DURATION = 8000; // ms
 const NOTICE_STYLE = `
 .attention-notice {
@@ -35,9 +37,7 @@ export function notify(
   box.replaceChildren();
   box.hidden = !sentence;
   if (!sentence) return;
-  const words = document.createElement("span");
-  words.textContent = sentence;
-  box.append(words);
+  box.append(make("span", "", sentence));
   if (action) box.append(makeButton(action.label, action.act));
   box.append(makeButton("×", onClose, "Close"));
   if (!action && !isHeldNotice && Number.isFinite(milliseconds)) timer = setTimeout(() => notify(""), milliseconds);
@@ -46,20 +46,15 @@ export function notify(
 export const forgetNotice = () => box && !isHeld && notify("");
 
 function makeButton(text, act, label = text) {
-  const element = document.createElement("button");
-  element.textContent = text;
-  element.setAttribute("aria-label", label);
-  element.addEventListener("click", () => {
+  const onclick = () => {
     notify("");
     act();
-  });
-  return element;
+  };
+  return make("button", { "aria-label": label, onclick }, text);
 }
 
 function makeBox() {
-  const element = document.createElement("div");
-  element.className = "attention-notice";
-  element.setAttribute("role", "status");
+  const element = make("div", { className: "attention-notice", role: "status" });
   const sheet = new document.defaultView.CSSStyleSheet(); // a strict policy forbids styles in the page
   sheet.replaceSync(NOTICE_STYLE);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];

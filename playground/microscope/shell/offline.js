@@ -4,6 +4,7 @@
 
 import { shownTrace } from "./address.js";
 import { fetchFile } from "./http.js";
+import { keepText, keptText } from "./kept.js";
 
 const FILES_CACHE = "attention-playground-files"; // the cache's name in serviceworker.js
 const ALL_KEPT_KEY = "attention-playground-offline"; // key in localStorage: names the list whose files are all stored
@@ -44,7 +45,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
     for (const [name] of files) if (!(await isInCache(name))) throw Object.assign(new Error(name), { says: NO_ROOM });
     for (const model of Object.keys(networks))
       if (!(await store.isKept(model))) throw Object.assign(new Error(model), { says: NO_ROOM });
-    markKept(listFile);
+    keepText(ALL_KEPT_KEY, listFile);
   }
 
   // Fetches small networks and the first files, once a picture is shown. A failed file is fetched at the next visit.
@@ -76,7 +77,7 @@ export function createOffline({ soon: firstFiles, all: listFile, bytes: total },
       };
       button.textContent = offerWords;
       button.hidden = false;
-      if (markedAsKept() === listFile) return showKept();
+      if (keptText(ALL_KEPT_KEY) === listFile) return showKept();
       button.addEventListener("click", async () => {
         if (request) return request.abort();
         request = new AbortController();
@@ -109,19 +110,3 @@ const firstPicture = () =>
   });
 
 const whenIdle = () => new Promise((resolve) => (globalThis.requestIdleCallback ?? setTimeout)(resolve));
-
-function markedAsKept() {
-  try {
-    return localStorage.getItem(ALL_KEPT_KEY);
-  } catch {
-    return null;
-  }
-}
-
-function markKept(list) {
-  try {
-    localStorage.setItem(ALL_KEPT_KEY, list);
-  } catch {
-    // storage is forbidden; the next request finds the stored files
-  }
-}

@@ -1,6 +1,7 @@
 // Opens an own picture: a chosen file, a photograph by the camera, a dropped or pasted file; or a labelled small
 // picture by its number.
 
+import { make } from "../drawing/dom.js";
 import { MOST_PHOTOGRAPHS } from "./own.js";
 import { createIcon } from "./toolbarparts.js";
 
@@ -17,35 +18,25 @@ export async function startCamera(button, onFiles, signal) {
   try {
     stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
   } catch {
-    const errorLine = document.createElement("p");
-    errorLine.className = "trouble";
-    errorLine.setAttribute("role", "alert");
-    errorLine.textContent = "The camera can't be used: the browser has none, or is not allowed to use it.";
-    return button.replaceWith(errorLine);
+    const sentence = "The camera can't be used: the browser has none, or is not allowed to use it.";
+    return button.replaceWith(make("p", { className: "trouble", role: "alert" }, sentence));
   }
   const stopStream = () => stream.getTracks().forEach((track) => track.stop());
   if (signal.aborted) return stopStream(); // the sheet was closed in the meantime
   signal.addEventListener("abort", stopStream);
-  const video = document.createElement("video");
-  Object.assign(video, { srcObject: stream, autoplay: true, muted: true, playsInline: true, className: "camera" });
-  const shutterButton = document.createElement("button");
-  Object.assign(shutterButton, {
-    type: "button",
-    className: "wide main",
-    textContent: "Take the photo",
-    disabled: true,
-  });
-  video.addEventListener("loadeddata", () => [
-    (shutterButton.disabled = false),
-    shutterButton.focus({ preventScroll: true }),
-  ]);
-  shutterButton.addEventListener("click", () => fileOfFrame(video).then(onFiles));
+  const fields = { srcObject: stream, autoplay: true, muted: true, playsInline: true, className: "camera" };
+  const video = make("video", fields);
+  const shutterButton = make("button", { className: "wide main", disabled: true }, "Take the photo");
+  video.onloadeddata = () => {
+    shutterButton.disabled = false;
+    shutterButton.focus({ preventScroll: true });
+  };
+  shutterButton.onclick = () => fileOfFrame(video).then(onFiles);
   button.replaceWith(video, shutterButton);
 }
 
 async function fileOfFrame(video) {
-  const canvas = document.createElement("canvas");
-  Object.assign(canvas, { width: video.videoWidth, height: video.videoHeight });
+  const canvas = make("canvas", { width: video.videoWidth, height: video.videoHeight });
   canvas.getContext("2d").drawImage(video, 0, 0);
   const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", 0.92));
   return new File([blob], "camera.jpg", { type: blob.type });
@@ -85,58 +76,40 @@ export function fillOpenPicture(
     if (hasCamera()) box.append(cameraButton(onFiles, signal));
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
-  if (live) box.append(...liveButtons(live));
+  if (live) box.append(...liveButtons(live).filter(Boolean));
   if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
   box.append(noteLine(privacyNote));
 }
 
 function fileButton(words, icon, onFiles) {
-  const label = document.createElement("label");
-  label.className = "wide";
-  const input = document.createElement("input");
-  Object.assign(input, { type: "file", accept: ACCEPTED_TYPES, className: "unseen" });
-  input.addEventListener("change", () => onFiles([...input.files]));
-  label.append(createIcon(icon), words, input);
-  return { label, input };
+  const input = make("input", { type: "file", accept: ACCEPTED_TYPES, className: "unseen" });
+  input.onchange = () => onFiles([...input.files]);
+  return { label: make("label", "wide", createIcon(icon), words, input), input };
 }
 
+const wideButton = (words, onclick) => make("button", { className: "wide", onclick }, createIcon("camera"), words);
+
 function cameraButton(onFiles, signal) {
-  const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "wide" });
-  button.append(createIcon("camera"), "Use the camera");
-  button.addEventListener("click", () => startCamera(button, (file) => onFiles([file]), signal));
+  const button = wideButton("Use the camera", () => startCamera(button, (file) => onFiles([file]), signal));
   return button;
 }
 
 function liveButtons({ camera, film }) {
-  const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "wide" });
-  button.append(createIcon("camera"), "Live: what the camera sees, while you move");
-  button.addEventListener("click", camera);
   const filmButton = fileButton("A film, frame by frame", "picture", ([file]) => file && film(file));
   filmButton.input.accept = "video/*";
-  return [...(hasCamera() ? [button] : []), filmButton.label];
+  return [hasCamera() && wideButton("Live: what the camera sees, while you move", camera), filmButton.label];
 }
 
-function noteLine(words) {
-  const line = document.createElement("p");
-  line.className = "note";
-  line.textContent = words;
-  return line;
-}
+const noteLine = (words) => make("p", "note", words);
 
 // A slider and a number field that choose a picture by its number.
 function numberChooser({ count, what: itemName }, takeLabelled) {
-  const fieldset = document.createElement("fieldset");
-  const legend = document.createElement("legend");
-  legend.textContent = `Or by its number: ${count.toLocaleString("en")} ${itemName}`;
+  const legend = make("legend", "", `Or by its number: ${count.toLocaleString("en")} ${itemName}`);
   const line = noteLine("");
   line.setAttribute("role", "status");
   const inputs = ["range", "number"].map((type) => {
-    const input = document.createElement("input");
-    Object.assign(input, { type, min: 0, max: count - 1, step: 1, value: 0 });
-    input.setAttribute("aria-label", type === "range" ? "Slider of their numbers" : "Number of a picture");
-    return input;
+    const label = type === "range" ? "Slider of their numbers" : "Number of a picture";
+    return make("input", { type, min: 0, max: count - 1, step: 1, value: 0, "aria-label": label });
   });
   // While a picture is loading, only the latest requested number is remembered.
   let [wantedNumber, isBusy] = [null, false];
@@ -161,8 +134,7 @@ function numberChooser({ count, what: itemName }, takeLabelled) {
       if (!isBusy) openWanted();
     });
   }
-  fieldset.append(legend, ...inputs, line);
-  return fieldset;
+  return make("fieldset", "", legend, ...inputs, line);
 }
 
 const INVITATION_STYLE =
@@ -171,8 +143,7 @@ const INVITATION_STYLE =
 
 // Takes files dropped or pasted anywhere on the page. While a file is dragged, the page shows an invitation.
 export function takeDroppedAndPasted(onFiles, isWanted, signal) {
-  const invitation = Object.assign(document.createElement("div"), { textContent: "Drop your picture" });
-  invitation.style.cssText = INVITATION_STYLE;
+  const invitation = make("div", { style: INVITATION_STYLE }, "Drop your picture");
   const showInvitation = (isOverPage) => {
     document.documentElement.classList.toggle("takes-a-picture", isOverPage);
     if (isOverPage) document.body.append(invitation);

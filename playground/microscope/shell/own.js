@@ -4,6 +4,7 @@
 import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
 import { ask, onlyThisTab, Refusal } from "./http.js";
+import { keepText, keptText } from "./kept.js";
 
 const STAYED_HERE = "Your photograph stayed in this browser.";
 const LONGEST_TITLE = 60; // letters of a file's name; the server cuts there too
@@ -174,25 +175,8 @@ function openDatabase() {
 
 const SCENES_KEY = "attention-playground-scenes";
 
-let scenesInMemory = null; // the scenes as text, if storage is forbidden or full
-
-export function keptScenes() {
-  if (scenesInMemory !== null) return scenesInMemory;
-  try {
-    return localStorage.getItem(SCENES_KEY);
-  } catch {
-    return null;
-  }
-}
-
-export function keepScenes(text) {
-  try {
-    localStorage.setItem(SCENES_KEY, text);
-    scenesInMemory = null;
-  } catch {
-    scenesInMemory = text;
-  }
-}
+export const keptScenes = () => keptText(SCENES_KEY);
+export const keepScenes = (text) => keepText(SCENES_KEY, text);
 
 // Adds the scenes of #scenes= to the saved ones, then removes them from the address.
 export function takeScenesOfLink() {
@@ -206,17 +190,4 @@ export function takeScenesOfLink() {
   }
   keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), receivedScenes)));
   history.replaceState(history.state, "", location.pathname + location.search);
-}
-
-// Whether this browser has opened the microscope before. Only the browser stores this; the server does not learn it.
-
-const BEEN_HERE_KEY = "attention-playground-been-here";
-
-// Greets a newcomer once. If the browser stores nothing, there is no greeting, because each visit would repeat it.
-export function greetOnce(lens) {
-  try {
-    if (!localStorage.getItem(BEEN_HERE_KEY)) lens.greet(() => localStorage.setItem(BEEN_HERE_KEY, "yes"));
-  } catch {
-    // storage is forbidden
-  }
 }

@@ -2,6 +2,7 @@
 // them. A worker of its own reads them (weights/worker.js) and then ends; nothing is sent. Facts that the files lack
 // are assumed and listed, and the person can change them.
 
+import { make } from "../drawing/dom.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 
@@ -238,31 +239,22 @@ const NUMBERS_WORDS = { int8: "8 bits a number", float32: "as they are, four tim
 
 // Draws the fields that choose files, and the options of the shown model.
 function fillOwnModels(box, models, { choice, done: onOpened }) {
-  const label = document.createElement("label");
-  label.className = "wide own-model";
-  const input = document.createElement("input");
-  Object.assign(input, { type: "file", multiple: true, accept: ".safetensors,.json", className: "unseen" });
-  input.addEventListener("change", () => [onOpened(), models.open({ files: [...input.files] })]);
-  label.append("Open a model: .safetensors, with its config.json", input);
-  const noteElement = document.createElement("p");
-  noteElement.className = "note";
-  noteElement.textContent = "Or drop its files or its folder on this page. It runs here, and is sent to nobody.";
-  box.append(label, noteElement);
+  const input = make("input", { type: "file", multiple: true, accept: ".safetensors,.json", className: "unseen" });
+  input.onchange = () => [onOpened(), models.open({ files: [...input.files] })];
+  const note = "Or drop its files or its folder on this page. It runs here, and is sent to nobody.";
+  const label = make("label", "wide own-model", "Open a model: .safetensors, with its config.json", input);
+  box.append(label, make("p", "note", note));
   const { model } = choice.now;
   if (models.kept.has(model)) box.append(formOf(model, models.kept.get(model), models, onOpened));
 }
 
 function formOf(name, { files, folder, assumed, given, numbers }, models, onOpened) {
-  const form = document.createElement("form");
-  form.className = "own-model-words";
-  const title = document.createElement("b");
-  title.textContent = `What the files of ${name} do not say`;
+  const title = make("b", "", `What the files of ${name} do not say`);
   const askedNames = Object.keys(FIELD_LABELS).filter((word) => word in assumed || word in given);
   const fields = askedNames.map((word) => fieldOf(word, FIELD_LABELS[word], given[word], assumed[word]));
   fields.push(fieldOf("numbers", "numbers", numbers));
-  const button = document.createElement("button");
-  Object.assign(button, { type: "submit", className: "wide", textContent: "Open it again" });
-  form.append(title, ...fields.map(({ line }) => line), button);
+  const button = make("button", { type: "submit", className: "wide" }, "Open it again");
+  const form = make("form", "own-model-words", title, ...fields.map(({ line }) => line), button);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const { numbers: kind, ...answers } = Object.fromEntries(
@@ -275,20 +267,12 @@ function formOf(name, { files, folder, assumed, given, numbers }, models, onOpen
 }
 
 function fieldOf(word, title, value = "", assumed = "") {
-  const line = document.createElement("label");
-  const element = document.createElement(word in FIELD_OPTIONS ? "select" : "input");
-  const blankOption = assumed && [["", assumed]];
-  const options = [
-    ...(blankOption || []),
-    ...(FIELD_OPTIONS[word] ?? []).map((option) => [option, NUMBERS_WORDS[option] ?? option]),
-  ];
-  for (const [key, words] of word in FIELD_OPTIONS ? options : []) {
-    const option = document.createElement("option");
-    Object.assign(option, { value: key, textContent: words });
-    element.append(option);
-  }
-  if (!(word in FIELD_OPTIONS)) Object.assign(element, { type: "text", placeholder: assumed, spellcheck: false });
+  const isList = word in FIELD_OPTIONS;
+  const blankOption = assumed && make("option", { value: "" }, assumed);
+  const optionOf = (option) => make("option", { value: option }, NUMBERS_WORDS[option] ?? option);
+  const element = isList
+    ? make("select", "", blankOption, ...FIELD_OPTIONS[word].map(optionOf))
+    : make("input", { type: "text", placeholder: assumed, spellcheck: false });
   element.value = Array.isArray(value) ? value.join(" ") : value;
-  line.append(title, element);
-  return { word, line, element };
+  return { word, line: make("label", "", title, element), element };
 }

@@ -15,6 +15,7 @@ import { gradeOf } from "../core/grades.js";
 import { patchAfterKey } from "../core/grid.js";
 import { numberWords } from "../core/guesses.js";
 import { choiceButtons, numberDial } from "../drawing/asking.js";
+import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { addressOf, ask } from "./http.js";
 
@@ -122,36 +123,28 @@ function createPhone(root, host) {
     drawHead();
     if (!state || state.ended) return drawCodeForm();
     const { scene, question } = state;
-    if (scene.n) appendElement(root, "p", "phone-scene").textContent = words("scene", scene);
+    if (scene.n) appendElement(root, "p", "phone-scene", words("scene", scene));
     appendElement(root, "h1").innerHTML = markedWords(inLanguage(scene.title, language));
     if (question) drawQuestion(question);
-    else appendElement(root, "p", "phone-front").textContent = words("front");
-    const line = appendElement(root, "p", "phone-says");
-    line.setAttribute("role", "status");
-    line.textContent = notice;
+    else appendElement(root, "p", "phone-front", words("front"));
+    appendElement(root, "p", { className: "phone-says", role: "status" }, notice);
     if (mapHasFocus) root.querySelector(".class-map[tabindex]")?.focus();
   }
 
   function drawHead() {
     const head = appendElement(root, "header");
-    const name = appendElement(head, "b");
-    name.textContent = "Attention Playground";
-    if (!phone.state || phone.state.ended) {
-      name.setAttribute("role", "heading"); // no scene has a title yet
-      name.setAttribute("aria-level", "1");
-    }
-    if (phone.state) appendElement(head, "span", "phone-code").textContent = host.code.toUpperCase();
-    const languages = appendElement(head, "span", "phone-languages");
-    languages.setAttribute("role", "group");
-    languages.setAttribute("aria-label", words("language"));
-    for (const [tag, title] of Object.entries(CLASS_LANGUAGES)) {
-      const button = appendElement(languages, "button");
-      Object.assign(button, { type: "button", textContent: tag.toUpperCase(), title, lang: tag });
-      button.setAttribute("aria-pressed", String(phone.language === tag));
-      button.addEventListener("click", () => {
-        phone.language = tag;
+    const isHeading = !phone.state || phone.state.ended; // no scene has a title yet
+    appendElement(head, "b", isHeading ? { role: "heading", "aria-level": "1" } : "", "Attention Playground");
+    if (phone.state) appendElement(head, "span", "phone-code", host.code.toUpperCase());
+    const group = { className: "phone-languages", role: "group", "aria-label": words("language") };
+    const languages = appendElement(head, "span", group);
+    for (const [lang, title] of Object.entries(CLASS_LANGUAGES)) {
+      const onclick = () => {
+        phone.language = lang;
         draw();
-      });
+      };
+      const fields = { title, lang, onclick, "aria-pressed": String(phone.language === lang) };
+      appendElement(languages, "button", fields, lang.toUpperCase());
     }
   }
 
@@ -159,17 +152,14 @@ function createPhone(root, host) {
   function drawCodeForm() {
     const refusalText = (phone.refusal ?? phone.says)?.(phone.language) ?? "";
     const sentence = phone.state?.ended ? words("ended") : refusalText;
-    if (sentence) appendElement(root, "p", "phone-refusal").textContent = sentence;
+    if (sentence) appendElement(root, "p", "phone-refusal", sentence);
     if (phone.refusal === null && !phone.state && CODE_OF_CLASS.test(host.code)) return; // asked again by itself
+    const fields = { maxLength: 5, autocomplete: "off", autocapitalize: "characters", spellcheck: false };
+    const field = make("input", { ...fields, inputMode: "text" });
+    const button = make("button", { type: "submit", className: "phone-main" }, words("enter"));
+    const label = make("label", "", words("code"), field);
     const form = appendElement(root, "form");
-    const label = appendElement(form, "label");
-    label.append(words("code"));
-    const field = appendElement(label, "input");
-    Object.assign(field, { maxLength: 5, autocomplete: "off", autocapitalize: "characters", spellcheck: false });
-    field.setAttribute("inputmode", "text");
-    appendElement(form, "p").textContent = words("askCode");
-    const button = appendElement(form, "button", "phone-main");
-    button.textContent = words("enter");
+    form.append(label, make("p", "", words("askCode")), button);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const code = field.value.trim();
@@ -211,12 +201,7 @@ function createPhone(root, host) {
     return inLanguage(scale.options.find(([key]) => key === guess)?.[1], phone.language);
   }
 
-  function pictureOf() {
-    const image = appendElement(null, "img");
-    image.alt = "";
-    if (phone.image?.src) image.src = phone.image.src;
-    return image;
-  }
+  const pictureOf = () => make("img", { alt: "", ...(phone.image?.src && { src: phone.image.src }) });
 
   const INPUT_DRAWERS = {
     Choice(box, scale, guess) {
@@ -225,7 +210,7 @@ function createPhone(root, host) {
     },
 
     Number(box, scale, guess) {
-      const output = document.createElement("output");
+      const output = make("output");
       const dial = numberDial(scale, words("guess"), (x) => {
         phone.unsentNumber = x;
         output.textContent = numberWords(scale, x);
@@ -234,18 +219,15 @@ function createPhone(root, host) {
       if (startValue !== null) dial.show(startValue);
       output.textContent = numberWords(scale, dial.value());
       box.append(dial.input, output);
-      const button = appendElement(box, "button", "phone-main");
-      Object.assign(button, { type: "button", textContent: words("guess") });
-      button.addEventListener("click", () => sendGuess(dial.value()));
+      const fields = { className: "phone-main", onclick: () => sendGuess(dial.value()) };
+      appendElement(box, "button", fields, words("guess"));
     },
 
     Place(box, { rows, columns, mark, aspect }, guess) {
-      const place = appendElement(box, "div", "class-map");
+      const fields = { className: "class-map", tabIndex: 0, role: "application", "aria-label": words("byKeys") };
+      const place = appendElement(box, "div", fields);
       if (aspect > 0) place.style.aspectRatio = String(aspect);
       place.append(pictureOf(), guessMap({ rows, columns, mark, mine: guess, aim: phone.aim }));
-      place.tabIndex = 0;
-      place.setAttribute("role", "application");
-      place.setAttribute("aria-label", words("byKeys"));
       place.addEventListener("keydown", (event) => {
         const patch = patchAfterKey(event.key, phone.aim ?? guess ?? mark, rows, columns);
         if (patch >= 0) {

@@ -1,6 +1,7 @@
 // The entry of the learner's page (page.js) on a server, which answers over HTTP.
 
 import { addressWords, viewNow } from "./address.js";
+import { fillExport } from "./export.js";
 import { addressOf } from "./http.js";
 import { source } from "./httpsource.js";
 import { beginPage } from "./page.js";
@@ -22,7 +23,7 @@ const { computes } = readPageData();
 if (computes.length) computeOwnHere(computes);
 beginPage({
   follows: true,
-  toolbar: {},
+  toolbar: { fillExport },
   lessonOf: (page) => ({
     ...{ record: `api/lessons/${page}`, kit: "api/lessons" },
     parts: ({ file }, more) => `${file}?${lessonWords(more)}`,

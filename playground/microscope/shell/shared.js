@@ -1,4 +1,5 @@
 // The script of a shared page: one moment in See, self-contained. see/shared.js writes such pages.
+import { make } from "../drawing/dom.js";
 import { createSee } from "../see/see.js";
 import { bringFromPage, defineLens } from "./element.js";
 
@@ -6,8 +7,7 @@ export default function startShared(styles) {
   const { title, credit, parts, model, view, language, tryAt, tryYours } = JSON.parse(
     document.getElementById("start").textContent,
   );
-  const style = document.createElement("style");
-  style.textContent = styles;
+  const style = make("style", { textContent: styles });
   document.head.append(style);
   const makeSee = (lens) => createSee(lens, { face: "see", language: () => language, turned() {}, bar: 0 });
   defineLens(async (element) => {
@@ -15,9 +15,8 @@ export default function startShared(styles) {
     const trace = { id: "shared", title: model, picture: { id: "picture", title, credit, parts } };
     return { source, trace, view, options: { ui: { height: "window" }, see: makeSee } };
   });
-  const foot = document.createElement("footer");
-  foot.append(Object.assign(document.createElement("strong"), { textContent: "Attention Playground" }));
-  if (tryAt)
-    foot.append(Object.assign(document.createElement("a"), { href: tryAt, rel: "noopener", textContent: tryYours }));
+  const foot = make("footer");
+  foot.append(make("strong", { textContent: "Attention Playground" }));
+  if (tryAt) foot.append(make("a", { href: tryAt, rel: "noopener", textContent: tryYours }));
   document.querySelector("main").after(foot);
 }

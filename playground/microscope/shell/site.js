@@ -13,7 +13,6 @@ import { createOffline } from "./offline.js";
 import { createModelOpener } from "./ownmodels.js";
 import { beginPage } from "./page.js";
 import { canCompute, computeHere, createPageAnswers, ownPicture } from "./siteanswers.js";
-import { fillTakeAway } from "./takeaway.js";
 
 const TOO_OLD =
   "This browser can't compute here, it has no WebAssembly with SIMD: samples work, own photographs need a newer one.";
@@ -156,7 +155,7 @@ beginPage({
     kept: STAYS_HERE,
     live: Object.keys(networks).length ? LIVE : null,
     models,
-    sheets: { models: models?.sheet ?? fillModels, export: fillTakeAway },
+    sheets: { models: models?.sheet ?? fillModels },
   },
 });
 whenLoaded(() => setTimeout(keepForOffline));

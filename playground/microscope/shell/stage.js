@@ -1,11 +1,23 @@
 // Mounts the microscope: it shows the choice and writes its view into the address.
 
 import { wordsNotTaken } from "../core/view.js";
+import { make } from "../drawing/dom.js";
 import { wantedHead } from "../lens/asking.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
-import { linkTo, openFace, readAddress, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
+import {
+  isBehindHash,
+  linkTo,
+  openFace,
+  readAddress,
+  ready,
+  setView,
+  shownTrace,
+  viewNow,
+  visit,
+  writeAddress,
+} from "./address.js";
 import {
   adviceFor,
   catalogue,
@@ -22,7 +34,7 @@ import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "
 import { source } from "./httpsource.js";
 import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
-import { greetOnce, keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
+import { keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
 import { readPageData } from "./pagedata.js";
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
@@ -53,10 +65,10 @@ export async function askAhead() {
 
 // `below`: pixels that the page needs beneath the microscope.
 export function mountStage(root, below) {
-  const advice = document.createElement("p");
+  const advice = make("p");
   advice.className = "advice";
   advice.hidden = true;
-  const place = document.createElement("div");
+  const place = make("div");
   root.replaceChildren(advice, place);
   takeScenesOfLink();
   const stage = {
@@ -86,7 +98,7 @@ export function mountStage(root, below) {
     compare: () => choice.set({ beside: nextSample() }),
     link: linkTo,
     scenes: { read: keptScenes, write: keepScenes, show: (address) => visit.go(address) },
-    figures: () => visit.figures?.(),
+    figures: isBehindHash() ? null : () => visit.figures?.(),
     see: (lens) =>
       createSee(lens, {
         face: openFace().now,
@@ -106,7 +118,6 @@ export function mountStage(root, below) {
     writeAddress();
   });
   visit.share = () => stage.lens.share();
-  visit.picture = (factor) => stage.lens.picture(factor);
   visit.lens = stage.lens;
   const live = createLive({
     lens: stage.lens,
@@ -141,7 +152,6 @@ export async function showChoice(stage, { view = null, instead: isFallback = fal
     stage.shownChoice = choiceNow;
     if (ignoredWords?.length) notify(leftOutSentence(ignoredWords));
     else if (!isFallback) forgetNotice();
-    greetOnce(stage.lens);
   } catch (error) {
     if (!signal.aborted) showTrouble(stage, choiceNow, error, view);
   } finally {
@@ -302,11 +312,9 @@ function showAdvice(stage, trace, choiceNow, formerTrace) {
   stage.advice.replaceChildren();
   if (isChanged) requestAnimationFrame(() => stage.lens.refresh()); // the line of advice takes height from the picture
   if (!advice) return;
-  const button = document.createElement("button");
-  button.textContent = advice.label;
+  const button = make("button", { textContent: advice.label });
   button.addEventListener("click", () => visit.fetch(advice.model));
-  const sentence = document.createElement("span");
-  sentence.textContent = `${advice.says} `;
+  const sentence = make("span", { textContent: `${advice.says} ` });
   button.title = advice.says; // the sentence, if there is no room for it
   stage.advice.append(sentence, button);
 }

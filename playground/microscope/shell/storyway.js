@@ -17,6 +17,7 @@ import {
 } from "./address.js";
 import { choice, firstSample } from "./choice.js";
 import { addressOf, ask, mayPass, SERVER_RETRY_MS } from "./http.js";
+import { keepText, keptText } from "./kept.js";
 import { readPageData } from "./pagedata.js";
 
 // The argument `way` of the story (story/story.js).
@@ -81,23 +82,6 @@ const tellOfClass = () => {
   for (const listener of classListeners) listener();
 };
 
-function keepClass(value) {
-  try {
-    if (value) localStorage.setItem(CLASS_KEY, value);
-    else localStorage.removeItem(CLASS_KEY);
-  } catch {
-    // after a reload the lecturer's link restores the class
-  }
-}
-
-function keptClass() {
-  try {
-    return localStorage.getItem(CLASS_KEY) ?? "";
-  } catch {
-    return "";
-  }
-}
-
 // Creates the argument `klass` of the story (story/story.js). language(): the language of the texts; command: on a page
 // without a server, the command that starts one.
 export function lecturersClass({ language, command = "" }) {
@@ -119,7 +103,7 @@ export function lecturersClass({ language, command = "" }) {
 
   function openClass(code, secret, state = null) {
     Object.assign(lecture, { code, secret, now: state, says: "", codeShown: !state?.asked, sentScene: "", may: {} });
-    keepClass(`${code}.${secret}`);
+    keepText(CLASS_KEY, `${code}.${secret}`);
     followClass();
     tellOfClass();
   }
@@ -127,7 +111,7 @@ export function lecturersClass({ language, command = "" }) {
   function closeClass(sentence) {
     lecture.pollRound++;
     Object.assign(lecture, { code: "", secret: "", now: null, sentScene: "", may: {} });
-    keepClass("");
+    keepText(CLASS_KEY, "");
     setStatus(sentence);
   }
 
@@ -140,7 +124,7 @@ export function lecturersClass({ language, command = "" }) {
     if (state.ended) return closeClass(classWords(language(), "over"));
     if (lecture.now && state.count < lecture.now.count) return; // an older answer arrived late
     Object.assign(lecture, { code: state.code, now: state, says: "" });
-    keepClass(`${lecture.code}.${lecture.secret}`);
+    keepText(CLASS_KEY, `${lecture.code}.${lecture.secret}`);
     tellOfClass();
   }
 
@@ -185,7 +169,7 @@ export function lecturersClass({ language, command = "" }) {
 
   function readLink() {
     const [link, codeOrNew, code, secret] = location.hash.match(LECTURE_LINK) ?? [];
-    const [keptCode, keptSecret] = keptClass().split(".");
+    const [keptCode, keptSecret] = (keptText(CLASS_KEY) ?? "").split(".");
     if (link) history.replaceState(history.state, "", location.pathname + location.search); // hides the secret
     if (codeOrNew === "new") begin();
     else if (code) openClass(code, secret);

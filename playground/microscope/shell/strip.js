@@ -1,6 +1,6 @@
 // The sheet of pictures: a person's own pictures, the latest first, then the samples. The chosen one is marked.
 
-import { setText } from "../drawing/dom.js";
+import { make, setText } from "../drawing/dom.js";
 import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
 const MINE_KEY = "mine:"; // prefix in data-sample for the id of an own picture
@@ -10,26 +10,17 @@ export const chosenKeyOf = ({ mine, sample }) => (mine ? MINE_KEY + mine : sampl
 // `host`: the toolbar's host. Its changing fields are read at each draw().
 export function createStrip(host) {
   const { choice, ownPictures } = host;
-  const root = newElement("div", "strip");
-  root.setAttribute("role", "group");
-  root.setAttribute("aria-label", "Pictures");
-  const [pictures, ownRow, samples] = [
-    newElement("div", "pictures"),
-    newElement("span", "mine"),
-    newElement("span", "samples"),
-  ];
-  const words = newElement("span", "own");
-  const forgetButton = newElement("button", "forget");
-  Object.assign(forgetButton, { type: "button", textContent: "×" });
-  forgetButton.title = "Forget your pictures, here and on the server";
-  forgetButton.setAttribute("aria-label", "Forget your pictures");
-  words.title = "Drop or paste a picture anywhere on this page";
-  pictures.append(ownRow, forgetButton, samples);
-  root.append(pictures, words);
+  const [ownRow, samples] = [make("span", "mine"), make("span", "samples")];
+  const words = make("span", { className: "own", title: "Drop or paste a picture anywhere on this page" });
+  const forgetButton = make("button", {
+    ...{ className: "forget", textContent: "×", title: "Forget your pictures, here and on the server" },
+    ...{ "aria-label": "Forget your pictures", onclick: () => ownPictures.forget() },
+  });
+  const pictures = make("div", "pictures", ownRow, forgetButton, samples);
+  const root = make("div", { className: "strip", role: "group", "aria-label": "Pictures" }, pictures, words);
 
   const buttons = () => [...pictures.querySelectorAll("[data-sample]")];
 
-  forgetButton.addEventListener("click", () => ownPictures.forget());
   pictures.addEventListener("keydown", (event) => {
     const nextButton = nextByKey(event, buttons(), ["ArrowLeft", "ArrowRight"]);
     if (!nextButton) return;
@@ -81,18 +72,8 @@ export function createStrip(host) {
 }
 
 function thumbnailButton({ key, title, hint, kind, src }, choose) {
-  const [button, image] = [newElement("button", kind ?? "own-picture"), document.createElement("img")];
-  Object.assign(image, { src, alt: title, draggable: false });
-  Object.assign(button, { type: "button", tabIndex: -1, title: hint ? `${title}. ${hint}` : title });
-  button.dataset.sample = key;
-  button.setAttribute("aria-pressed", "false");
-  button.append(image);
-  button.addEventListener("click", () => choose(key));
-  return button;
-}
-
-function newElement(kind, name) {
-  const element = document.createElement(kind);
-  element.className = name;
-  return element;
+  const fields = { className: kind ?? "own-picture", tabIndex: -1, title: hint ? `${title}. ${hint}` : title };
+  const image = make("img", { src, alt: title, draggable: false });
+  const act = { onclick: () => choose(key), "data-sample": key, "aria-pressed": "false" };
+  return make("button", { ...fields, ...act }, image);
 }

@@ -1,10 +1,11 @@
 // The page Teach: a plan that opens each scene, what students say, sheets to print, a quiz. All of it comes as one
 // record, as `as_data` of playground/lessons/teaching.py makes it.
 
+import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
 import { isBehindHash, viewWords } from "./address.js";
 import { choice } from "./choice.js";
-import { addressOf, ask, wordsOfTrouble } from "./http.js";
+import { addressOf, ask, askAgain, wordsOfTrouble } from "./http.js";
 import { ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
 
@@ -19,13 +20,13 @@ const PEOPLE_PAUSE = 10_000; // ms between two looks at how many people are ther
 export function showTeach(box, { name, title }, { words, link, tell }) {
   const controller = new AbortController();
   const { signal } = controller;
-  const tabs = teachPart("nav", { className: "lesson-steps" });
-  const body = teachPart("div", { className: "teach-body" });
-  const peopleLine = teachPart("p", { className: "teach-people" });
+  const tabs = make("nav", { className: "lesson-steps" });
+  const body = make("div", { className: "teach-body" });
+  const peopleLine = make("p", { className: "teach-people" });
   box.dataset.page = name;
   box.replaceChildren(
-    teachPart("h1", { textContent: title }),
-    teachPart("p", { textContent: TEACH_IDEA }),
+    make("h1", { textContent: title }),
+    make("p", { textContent: TEACH_IDEA }),
     ...(isBehindHash() ? [] : [peopleLine]),
     tabs,
     body,
@@ -55,9 +56,7 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
   };
   tabs.append(
     ...Object.entries(TEACH_TITLES).map(([part, heading]) => {
-      const tab = buttonWith(heading, () => page.set({ part }));
-      tab.dataset.step = part;
-      return tab;
+      return buttonWith(heading, () => page.set({ part }), { "data-step": part });
     }),
   );
   follow(words);
@@ -76,17 +75,8 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
 
 const TEACH_PARTS = { plan: drawPlan, notes: drawNotes, print: drawSheets, quiz: drawQuiz };
 
-function teachPart(tag, fields = {}, ...children) {
-  const element = Object.assign(document.createElement(tag), fields);
-  element.append(...children);
-  return element;
-}
-
-function buttonWith(words, act, fields = {}) {
-  const button = teachPart("button", { type: "button", innerHTML: markedWords(words), ...fields });
-  button.addEventListener("click", act);
-  return button;
-}
+const buttonWith = (words, act, fields = {}) =>
+  make("button", { innerHTML: markedWords(words), onclick: act, ...fields });
 
 // ------------------------------------------------------------------------------------------------------- the address
 
@@ -145,20 +135,20 @@ function drawPlan(page) {
   const lines = keys.map((key, n) => {
     const { title, do: advice, minutes, page: scenePage, words, for_class: classWords } = material.scenes[key];
     const href = link(scenePage, settings.links === "class" ? classWords : words);
-    const time = teachPart("span", { className: "teach-minutes", textContent: `${minute}–${(minute += minutes)}` });
-    const anchor = teachPart("a", { href, innerHTML: markedWords(title) });
-    const line = teachPart("li", {}, time, anchor, teachPart("span", { innerHTML: markedWords(advice) }));
+    const time = make("span", { className: "teach-minutes", textContent: `${minute}–${(minute += minutes)}` });
+    const anchor = make("a", { href, innerHTML: markedWords(title) });
+    const line = make("li", {}, time, anchor, make("span", { innerHTML: markedWords(advice) }));
     if (isOwnPlan) line.append(orderButtons(page, keys, n));
     return line;
   });
   body.replaceChildren(
-    teachPart(
+    make(
       "div",
       { className: "teach-choices" },
       choiceOf("Minutes", minuteTitles, settings.minutes, (minutes) => set({ minutes })),
       choiceOf("Links open", Object.entries(LINK_KINDS), settings.links, (links) => set({ links })),
     ),
-    teachPart("ol", { className: `teach-plan${isOwnPlan ? " own" : ""}` }, ...lines),
+    make("ol", { className: `teach-plan${isOwnPlan ? " own" : ""}` }, ...lines),
     ...(isOwnPlan ? moreScenes(page, keys, minute) : []),
     smallLine(
       "A **class link** opens the same model, picture, view and step for everybody and hides the row on top: " +
@@ -169,25 +159,21 @@ function drawPlan(page) {
 }
 
 function choiceOf(label, options, chosen, onPick) {
-  const group = teachPart("div", { className: "lesson-choice" }, teachPart("span", { textContent: label }));
-  group.setAttribute("role", "group");
-  group.setAttribute("aria-label", label);
-  for (const [value, words] of options) {
-    const button = buttonWith(words, () => {
+  const buttons = options.map(([value, words]) => {
+    const pick = () => {
       onPick(value);
       refocus(`.lesson-choice [data-value="${value}"]`, ".teach-body");
-    });
-    button.dataset.value = value;
-    button.setAttribute("aria-pressed", String(value === chosen));
-    group.append(button);
-  }
-  return group;
+    };
+    return buttonWith(words, pick, { "data-value": value, "aria-pressed": String(value === chosen) });
+  });
+  const fields = { className: "lesson-choice", role: "group", "aria-label": label };
+  return make("div", fields, make("span", "", label), ...buttons);
 }
 
 // Gives the focus back to a control that was drawn again.
 const refocus = (control, box) => document.querySelector(`${box} ${control}`)?.focus();
 
-const smallLine = (words) => teachPart("p", { className: "teach-small", innerHTML: markedWords(words) });
+const smallLine = (words) => make("p", { className: "teach-small", innerHTML: markedWords(words) });
 
 const needsTheApp = (what) => {
   const { command, where } = readPageData().app;
@@ -209,10 +195,10 @@ function orderButtons({ material, set }, keys, n) {
       `li:nth-child(${Math.min(n + 1, keys.length - 1)}) button:not(:disabled)`,
     );
   const buttons = [
-    buttonWith("↑", earlier, { disabled: n === 0, ariaLabel: `${title}: earlier` }),
-    buttonWith("×", without, { disabled: keys.length === 1, ariaLabel: `${title}: leave out` }),
+    buttonWith("↑", earlier, { disabled: n === 0, "aria-label": `${title}: earlier` }),
+    buttonWith("×", without, { disabled: keys.length === 1, "aria-label": `${title}: leave out` }),
   ];
-  return teachPart("span", { className: "teach-order" }, ...buttons);
+  return make("span", { className: "teach-order" }, ...buttons);
 }
 
 function moreScenes({ material, set }, keys, minutes) {
@@ -224,9 +210,7 @@ function moreScenes({ material, set }, keys, minutes) {
       refocus("button", ".teach-more");
     });
   });
-  const more = teachPart("div", { className: "teach-more" }, ...buttons);
-  more.setAttribute("role", "group");
-  more.setAttribute("aria-label", "Scenes to add");
+  const more = make("div", { className: "teach-more", role: "group", "aria-label": "Scenes to add" }, ...buttons);
   return [
     smallLine(`${minutes} minutes. The address of this page keeps the plan: send it, or set a bookmark.`),
     ...(otherKeys.length ? [more] : []),
@@ -239,7 +223,7 @@ function withServer(page, keys) {
   const minutes = keys.reduce((sum, key) => sum + page.material.scenes[key].minutes, 0);
   const href = `${page.link("microscope", { story: "1" })}#lecture=new`; // shell/storyway.js reads it
   return [
-    teachPart("a", { className: "teach-button", href, textContent: "Start a class that guesses together" }),
+    make("a", { className: "teach-button", href, textContent: "Start a class that guesses together" }),
     smallLine(
       "The story with a code for phones: they guess, without an account, and nobody’s guess has a name. *Reveal* " +
         "shows all of them, then the truth. It is in memory only, and ends with *End* or after four hours.",
@@ -253,20 +237,20 @@ function withServer(page, keys) {
 }
 
 function slidesOffer(keys, minutes, signal) {
-  const status = teachPart("span", { role: "status" });
-  const offer = teachPart("div", { className: "teach-slides" });
-  const button = buttonWith("Make slides of this plan", make, { className: "teach-button" });
-  async function make() {
+  const status = make("span", { role: "status" });
+  const offer = make("div", { className: "teach-slides" });
+  const button = buttonWith("Make slides of this plan", makeSlides, { className: "teach-button" });
+  async function makeSlides() {
     button.disabled = true;
     status.textContent = "Playing the scenes of the plan on your picture …";
-    offer.replaceChildren(button, teachPart("progress", { ariaLabel: "Slides are made" }), status);
+    offer.replaceChildren(button, make("progress", { "aria-label": "Slides are made" }), status);
     try {
       const blob = await (await askForSlides(keys, signal)).blob();
       const href = URL.createObjectURL(blob);
       signal.addEventListener("abort", () => URL.revokeObjectURL(href));
       const words = `One file, ${(blob.size / 2 ** 20).toFixed(1)} MB`;
-      const file = teachPart("a", { className: "teach-button", href, textContent: words });
-      file.download = `attention-${minutes}.html`;
+      const download = `attention-${minutes}.html`;
+      const file = make("a", { className: "teach-button", href, download }, words);
       offer.replaceChildren(file, status);
       status.textContent = "";
       file.focus();
@@ -281,43 +265,37 @@ function slidesOffer(keys, minutes, signal) {
   return offer;
 }
 
-// If the server has forgotten the person's picture, sends the picture and asks again, once.
-async function askForSlides(keys, signal) {
+function askForSlides(keys, signal) {
   const words = new URLSearchParams({ ...choice.words(), ...viewWords(), scenes: keys.join("-") });
-  const send = () => ask(`api/teach/slides.html?${words}`, { method: "POST", signal });
-  return send().catch(async (error) => {
-    if (!error.body?.forgotten || !(await ownPictures.bringAgain(error.body.forgotten, { signal }))) throw error;
-    return send();
-  });
+  return askAgain(ownPictures.bringAgain, `api/teach/slides.html?${words}`, { method: "POST", signal });
 }
 
 // ------------------------------------------------------------------------------------------------------ notes, sheets
 
 function drawNotes({ body, link, material }) {
   const notes = material.notes.map(({ heard, true: truth, page, words }) => {
-    const show = teachPart("a", { href: link(page, words), textContent: "Show it" });
-    const answer = teachPart("p", { innerHTML: `${markedWords(truth)} ` }, show);
-    return teachPart("details", {}, teachPart("summary", { innerHTML: markedWords(`“${heard}”`) }), answer);
+    const show = make("a", { href: link(page, words), textContent: "Show it" });
+    const answer = make("p", { innerHTML: `${markedWords(truth)} ` }, show);
+    return make("details", {}, make("summary", { innerHTML: markedWords(`“${heard}”`) }), answer);
   });
-  body.replaceChildren(teachPart("div", { className: "lesson-fold teach-notes" }, ...notes));
+  body.replaceChildren(make("div", { className: "lesson-fold teach-notes" }, ...notes));
 }
 
 function drawSheets({ body, material }) {
-  const { sheets, papers } = material;
-  const lines = Object.entries(sheets).map(([sheet, title]) => {
-    const anchors = papers.map((paper) => {
-      const href = addressOf(`api/teach/${sheet}-${paper}.pdf`);
-      const anchor = teachPart("a", { className: "teach-button", href, textContent: `PDF, ${paper}` });
-      anchor.download = `${sheet}-${paper}.pdf`;
-      anchor.setAttribute("aria-label", `${title}: PDF, ${paper}`);
-      return anchor;
-    });
-    return teachPart("li", {}, teachPart("span", { textContent: title }), ...(isBehindHash() ? [] : anchors));
+  const lines = Object.entries(material.sheets).map(([sheet, title]) => {
+    const href = addressOf(`api/teach/sheets/${sheet}.html`);
+    const way = { className: "teach-button", href, download: "", "aria-label": `${title}: to print` };
+    return make(
+      "li",
+      {},
+      make("span", { textContent: title }),
+      ...(isBehindHash() ? [] : [make("a", way, "To print")]),
+    );
   });
   body.replaceChildren(
-    teachPart("ul", { className: "teach-sheets" }, ...lines),
-    ...(isBehindHash() ? [needsTheApp("Sheets as PDF")] : []),
-    smallLine("`python -m playground.figures.teaching FOLDER` prints all of them."),
+    make("ul", { className: "teach-sheets" }, ...lines),
+    ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
+    smallLine("`python -m playground.figures.teaching FOLDER` writes all of them."),
   );
 }
 
@@ -326,14 +304,14 @@ function drawSheets({ body, material }) {
 function drawQuiz({ body, material }) {
   const { quiz } = material;
   const right = new Map(); // number of an answered question → whether the answer is right
-  const total = teachPart("p", { className: "teach-total", role: "status" });
+  const total = make("p", { className: "teach-total", role: "status" });
   const drawTotal = () => {
     const rightCount = [...right.values()].filter(Boolean).length;
     const words = `**${rightCount} of ${right.size} right**, ${quiz.length} questions in all. Nothing is kept or sent.`;
     total.innerHTML = markedWords(words);
   };
   const questions = quiz.map(({ asks, options, right: rightOption, why }, n) => {
-    const verdict = teachPart("p", { className: "teach-verdict", ariaLive: "polite" });
+    const verdict = make("p", { className: "teach-verdict", "aria-live": "polite" });
     const answer = (option) => {
       const isRight = option === rightOption;
       right.set(n, isRight);
@@ -342,13 +320,12 @@ function drawQuiz({ body, material }) {
       drawTotal();
     };
     const labels = options.map((words, option) => {
-      const radio = teachPart("input", { type: "radio", name: `quiz_${n + 1}` });
-      radio.addEventListener("change", () => answer(option));
-      return teachPart("label", {}, radio, teachPart("span", { innerHTML: markedWords(words) }));
+      const radio = make("input", { type: "radio", name: `quiz_${n + 1}`, onchange: () => answer(option) });
+      return make("label", {}, radio, make("span", { innerHTML: markedWords(words) }));
     });
-    const legend = teachPart("legend", { innerHTML: markedWords(`${n + 1}. ${asks}`) });
-    return teachPart("fieldset", {}, legend, ...labels, verdict);
+    const legend = make("legend", { innerHTML: markedWords(`${n + 1}. ${asks}`) });
+    return make("fieldset", {}, legend, ...labels, verdict);
   });
-  body.replaceChildren(teachPart("div", { className: "teach-quiz" }, ...questions), total);
+  body.replaceChildren(make("div", { className: "teach-quiz" }, ...questions), total);
   drawTotal();
 }

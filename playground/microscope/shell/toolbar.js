@@ -16,7 +16,7 @@
 //
 // The bar's data-picture names the chosen picture. update(part of a host) redraws the changed parts. The choice is
 // always read from `choice.now`.
-import { oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
+import { make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../see/words.js";
 import { storyWords } from "../story/words.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
@@ -29,16 +29,11 @@ import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOf
 // pages: [{name, title, number}]; link(page, words): an address; go(page, words): opens it within the app; workbench():
 // the address of the workbench with what is on view, null where there is none.
 export function fillPages(box, { pages, page, words, link, go, version, face, workbench }) {
-  const menu = document.createElement("nav");
-  menu.className = "pages";
-  menu.setAttribute("aria-label", "Pages");
+  const menu = make("nav", { className: "pages", "aria-label": "Pages" });
   const addEntry = (name, query, number, title) => {
-    const anchor = document.createElement("a");
-    anchor.href = link(name, query);
-    const [numberElement, titleElement] = [document.createElement("span"), document.createElement("span")];
-    numberElement.textContent = number ?? "";
+    const titleElement = make("span");
+    const anchor = make("a", { href: link(name, query) }, make("span", "", number ?? ""), titleElement);
     setMath(titleElement, title);
-    anchor.append(numberElement, titleElement);
     anchor.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
       event.preventDefault();
@@ -50,22 +45,15 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
   addEntry(pages[0].name, { ...words, story: "1" }, null, storyWords(face.language, "story")).className = "story-entry";
   const firstLesson = pages.find(({ number }) => number);
   for (const { name, title, number } of pages) {
-    if (name === firstLesson?.name) {
-      const heading = document.createElement("b");
-      heading.className = "more-about";
-      heading.textContent = "More about …";
-      menu.append(heading);
-    }
+    if (name === firstLesson?.name) menu.append(make("b", "more-about", "More about …"));
     const anchor = addEntry(name, words, number, title);
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
   addEntry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
   if (page === pages[0].name) addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present"));
   if (workbench) {
-    const anchor = Object.assign(document.createElement("a"), { href: workbench(), className: "workbench-entry" });
-    const title = Object.assign(document.createElement("span"), { textContent: "Workbench, in Python" });
-    anchor.append(document.createElement("span"), title);
-    menu.append(anchor);
+    const title = make("span", "", "Workbench, in Python");
+    menu.append(make("a", { href: workbench(), className: "workbench-entry" }, make("span"), title));
   }
   menu.addEventListener("keydown", (event) => {
     const nextLink = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
@@ -74,40 +62,30 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
     nextLink.focus();
   });
   menu.append(languageChooser(face));
-  const versionLine = document.createElement("small");
-  versionLine.textContent = `Attention Playground ${version}`;
-  box.append(menu, versionLine);
+  box.append(menu, make("small", "", `Attention Playground ${version}`));
 }
 
 // The buttons that choose See's language.
 function languageChooser(face) {
-  const line = document.createElement("p");
-  line.className = "languages";
-  line.setAttribute("role", "group");
-  line.setAttribute("aria-label", seeWords(face.language, "language"));
-  for (const [tag, title] of Object.entries(LANGUAGES)) {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", textContent: title, lang: tag });
-    button.setAttribute("aria-pressed", String(face.language === tag));
-    button.addEventListener("click", () => {
-      face.setLanguage(tag);
-      for (const option of line.children) option.setAttribute("aria-pressed", String(option === button));
-    });
-    line.append(button);
-  }
-  return line;
+  const language = seeWords(face.language, "language");
+  const buttons = Object.entries(LANGUAGES).map(([lang, textContent]) => {
+    const button = make("button", { textContent, lang, "aria-pressed": String(face.language === lang) });
+    button.onclick = () => {
+      face.setLanguage(lang);
+      for (const option of buttons) option.setAttribute("aria-pressed", String(option === button));
+    };
+    return button;
+  });
+  return make("p", { className: "languages", role: "group", "aria-label": language }, ...buttons);
 }
 
 // A select of the grids that the model offers for this picture.
 
 export function createGridChooser(choose) {
-  const element = document.createElement("label");
-  element.className = "grid-chooser";
-  element.title = "Patches: rows × columns";
-  const select = document.createElement("select");
-  select.setAttribute("aria-label", "Patches, rows by columns");
-  select.addEventListener("change", () => choose(Number(select.value)));
-  element.append(select, createIcon("down"));
+  const select = make("select", { "aria-label": "Patches, rows by columns" });
+  select.onchange = () => choose(Number(select.value));
+  const title = "Patches: rows × columns";
+  const element = make("label", { className: "grid-chooser", title }, select, createIcon("down"));
   let drawnGrids = "";
   return {
     element,
@@ -123,11 +101,7 @@ export function createGridChooser(choose) {
   };
 }
 
-function optionOf({ detail, grid: [rows, columns] }) {
-  const option = document.createElement("option");
-  [option.value, option.textContent] = [String(detail), `${rows} × ${columns}`];
-  return option;
-}
+const optionOf = ({ detail, grid: [rows, columns] }) => make("option", { value: detail }, `${rows} × ${columns}`);
 
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison, and with two faces
 
@@ -142,12 +116,13 @@ export function createToolbar(root, host) {
   const picturesOpener = opener("pictures", "Pictures", fillWithPictures);
   const moreOpener = opener("more", "More", fillWithMore);
   const photoOpener = opener("photo", "Your photo", fillWithOpening);
-  const shareButton = plainButton("sending", () => (isMicroscope() ? hostNow.share() : openExport()));
-  const faceButton = plainButton("other-face", turn);
+  const shareButton = make("button", {
+    className: "sending",
+    onclick: () => (isMicroscope() ? hostNow.share() : openExport()),
+  });
+  const faceButton = make("button", { className: "other-face", onclick: turn });
   const notice = createNotice();
-  const waitingLine = document.createElement("span");
-  waitingLine.className = "unseen";
-  waitingLine.setAttribute("role", "status");
+  const waitingLine = make("span", { className: "unseen", role: "status" });
 
   root.classList.add("toolbar");
   const openers = [pagesOpener, picturesOpener, moreOpener, photoOpener];
@@ -165,26 +140,14 @@ export function createToolbar(root, host) {
 
   // ---- the sheets
   function opener(kind, label, fill) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = `opener ${kind}`;
-    button.setAttribute("aria-haspopup", "dialog");
-    button.setAttribute("aria-expanded", "false");
-    const words = document.createElement("span");
-    words.className = "label";
-    button.append(words, createIcon("down"));
-    button.addEventListener("click", () => {
+    const words = make("span", "label");
+    const fields = { className: `opener ${kind}`, "aria-haspopup": "dialog", "aria-expanded": "false" };
+    const button = make("button", fields, words, createIcon("down"));
+    button.onclick = () => {
       if (sheet.opener() === button) sheet.close();
       else sheet.open(button, kind, label, fill);
-    });
+    };
     return { button, label: words };
-  }
-
-  function plainButton(kind, act) {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: kind });
-    button.addEventListener("click", act);
-    return button;
   }
 
   function fillWithPictures(box) {
@@ -287,14 +250,10 @@ export function createToolbar(root, host) {
       sheet.close();
       choice.set({ detail });
     });
-    const patches = document.createElement("label");
-    patches.className = "wide";
-    patches.append("Patches", chooser.element);
+    const patches = make("label", "wide", "Patches", chooser.element);
     const elements = lines.map((line) => {
-      const [element, label] = [document.createElement("button"), document.createElement("span")];
-      Object.assign(element, { type: "button", className: "wide" });
-      element.append(label, createIcon("on"));
-      element.addEventListener("click", () => openLine(line));
+      const label = make("span");
+      const element = make("button", { className: "wide", onclick: () => openLine(line) }, label, createIcon("on"));
       return { element, redraw: () => [setText(label, line.title()), setVisible(element, line.isOffered())] };
     });
     const [picturesLine, modelLine, ...others] = elements.map(({ element }) => element);
@@ -392,19 +351,13 @@ function writeAttribute(element, attribute, words) {
 
 // A sentence about an error. It stays until the person closes it, opens another file or shows another picture.
 function createNotice() {
-  const element = document.createElement("div");
-  const [message, closeButton] = [document.createElement("p"), document.createElement("button")];
-  element.className = "notice";
-  element.hidden = true;
-  message.setAttribute("role", "alert");
-  Object.assign(closeButton, { type: "button", textContent: "×" });
-  closeButton.setAttribute("aria-label", "Close");
+  const message = make("p", { role: "alert" });
+  const close = make("button", { "aria-label": "Close", onclick: () => write("") }, "×");
+  const element = make("div", { className: "notice", hidden: true }, message, close);
   const write = (words) => {
     message.textContent = words;
     element.hidden = !words;
   };
-  closeButton.addEventListener("click", () => write(""));
-  element.append(message, closeButton);
   return { element, say: write };
 }
 

@@ -1,8 +1,9 @@
 // Mounts the bar, once for the whole visit.
+
 import { startQuery } from "../core/view.js";
+import { make } from "../drawing/dom.js";
 import { openFace, pageAddress, pageNow, setPage, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
 import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
-import { fillExport } from "./export.js";
 import { addressOf, ask, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
@@ -19,7 +20,7 @@ const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the 
 // of pages opened so far.
 export function mountToolbar(root, more) {
   const mount = { root, toolbar: null, data: readPageData(), more, timer: 0 };
-  const fetchingLine = document.createElement("div"); // the line that shows a running download
+  const fetchingLine = make("div"); // the line that shows a running download
   fetchingLine.className = "coming";
   root.after(fetchingLine);
   showFetching(fetchingLine);
@@ -57,7 +58,7 @@ async function arriveOnPage(mount) {
 const hostOf = ({ data, more }) => ({
   pages: data.pages,
   page: data.page,
-  exports: exportsOf(data),
+  exports: more.fillExport && exportsOf(data), // figures need a server
   hidden: pageNow().classLink,
   labelled: data.labelled,
   version: data.version,
@@ -79,10 +80,10 @@ const hostOf = ({ data, more }) => ({
   tour: () => visit.tour(1),
   share: () => visit.share?.(),
   workbench: data.workbench ? () => addressOf(`${data.workbench}?${new URLSearchParams(wordsForPython())}`) : null,
-  sheets: { models: fillModels, export: fillExport },
   notify,
   ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
-  ...(visit.models && { models: visit.models, sheets: { models: visit.models.sheet, export: fillExport } }),
+  sheets: { models: visit.models?.sheet ?? fillModels, export: more.fillExport },
+  ...(visit.models && { models: visit.models }),
   ...more,
 });
 

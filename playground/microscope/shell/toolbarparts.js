@@ -1,5 +1,7 @@
 // Parts of the toolbar: icons of its buttons, its sheets, and the sheet for comparing.
 
+import { make } from "../drawing/dom.js";
+
 const STROKES = {
   camera: "M3 6.5h3.2l1.3-2h5l1.3 2H17v9H3zM10 8.2a2.6 2.6 0 1 1 0 5.2a2.6 2.6 0 1 1 0-5.2",
   picture: "M3 4.5h14v11H3zM3 13l4-4 4 4 2.5-2.5L17 14M13 7.7v.1",
@@ -8,13 +10,11 @@ const STROKES = {
 };
 
 // An icon as a span. Screen readers skip it, because the words beside it say the same.
-export function createIcon(name) {
-  const span = document.createElement("span");
-  span.className = `icon icon-${name}`;
-  span.setAttribute("aria-hidden", "true");
-  span.innerHTML = `<svg viewBox="0 0 20 20"><path d="${STROKES[name]}"/></svg>`;
-  return span;
-}
+export const createIcon = (name) =>
+  make("span", {
+    ...{ className: `icon icon-${name}`, "aria-hidden": "true" },
+    innerHTML: `<svg viewBox="0 0 20 20"><path d="${STROKES[name]}"/></svg>`,
+  });
 
 // Below: makes a row of buttons one stop of the Tab key; arrow keys move within the row.
 
@@ -38,11 +38,8 @@ const SHEET_GAP = 6; //  px between a button and its sheet
 const LEAST_ROOM_BELOW = 260; // px: with less room below its button, a sheet takes the whole height
 
 export function createSheet() {
-  const sheet = document.createElement("div");
-  sheet.className = "sheet";
-  sheet.tabIndex = -1;
+  const sheet = make("div", { className: "sheet", tabIndex: -1, role: "dialog" });
   sheet.setAttribute("popover", "manual");
-  sheet.setAttribute("role", "dialog");
   let [opener, controller, redraw] = [null, null, null];
 
   // fill(box, signal) writes the sheet's contents; `signal` is aborted when the sheet closes. `fill` may return a
@@ -54,8 +51,7 @@ export function createSheet() {
     sheet.setAttribute("aria-label", label);
     sheet.dataset.kind = kind;
     button.after(sheet); // so that the Tab key goes from the button into the sheet
-    const box = document.createElement("div");
-    box.className = "sheet-box";
+    const box = make("div", "sheet-box");
     sheet.replaceChildren(box);
     redraw = fill(box, controller.signal) ?? null;
     sheet.classList.add("open");
@@ -161,31 +157,22 @@ export function fillCompare(box, { choice, catalogue, ownPictures, titles, fillW
   };
   const choiceNow = choice.now;
   if (choiceNow.beside) {
-    const endButton = document.createElement("button");
-    Object.assign(endButton, { type: "button", className: "wide", textContent: "Nothing: end the comparison" });
-    endButton.addEventListener("click", () => setBeside(null));
-    const sentence = document.createElement("p");
-    sentence.textContent = `Compared with ${titleOfBeside(choiceNow, { catalogue, ownPictures, titles })}`;
-    box.append(sentence, endButton);
+    const sentence = `Compared with ${titleOfBeside(choiceNow, { catalogue, ownPictures, titles })}`;
+    const end = { className: "wide", onclick: () => setBeside(null) };
+    box.append(make("p", "", sentence), make("button", end, "Nothing: end the comparison"));
   }
-  const tabBox = document.createElement("div");
+  const tabBox = make("div");
   const fillTab = {
     "Another picture": () => fillWithPictures(tabBox, { now: choiceNow, catalogue, ownPictures, set: setBeside }),
     "Another model, on this picture": () => fillWithModels(tabBox),
   };
-  const tabs = document.createElement("div");
-  tabs.className = "tabs";
   const showTab = (words) => {
     for (const tab of tabs.children) tab.setAttribute("aria-pressed", String(tab.textContent === words));
     tabBox.replaceChildren();
     fillTab[words]();
   };
-  for (const words of Object.keys(fillTab)) {
-    const tab = document.createElement("button");
-    Object.assign(tab, { type: "button", textContent: words });
-    tab.addEventListener("click", () => showTab(words));
-    tabs.append(tab);
-  }
+  const tabOf = (words) => make("button", { onclick: () => showTab(words) }, words);
+  const tabs = make("div", "tabs", ...Object.keys(fillTab).map(tabOf));
   box.append(tabs, tabBox);
   showTab(Object.keys(fillTab)[choiceNow.beside?.model ? 1 : 0]);
 }
@@ -195,24 +182,18 @@ function fillWithPictures(box, { now: choiceNow, catalogue, ownPictures, set: se
     .toReversed()
     .map(({ id, title, src }) => ({ words: { mine: id }, title, src, own: true }));
   const samples = catalogue.samples.map(({ name, title, thumb }) => ({ words: { sample: name }, title, src: thumb }));
-  const list = document.createElement("div");
-  list.className = "besides";
+  const list = make("div", "besides");
   const isSamePicture = (words, { mine, sample }) =>
     words.mine ? words.mine === mine : !mine && words.sample === sample;
   for (const { words, title, src, own: isOwn } of [...ownItems, ...samples]) {
     if (isSamePicture(words, choiceNow)) continue;
-    const button = document.createElement("button");
-    const image = document.createElement("img");
-    Object.assign(image, { src, alt: "", draggable: false });
-    button.type = "button";
-    button.dataset.beside = words.mine ? `mine:${words.mine}` : words.sample;
-    const name = document.createElement("span");
-    name.textContent = isOwn ? `Yours: ${title}` : title;
-    button.title = name.textContent;
-    button.append(image, name);
-    button.setAttribute("aria-pressed", String(Boolean(choiceNow.beside && isSamePicture(words, choiceNow.beside))));
-    button.addEventListener("click", () => setBeside(words));
-    list.append(button);
+    const name = isOwn ? `Yours: ${title}` : title;
+    const isPressed = Boolean(choiceNow.beside && isSamePicture(words, choiceNow.beside));
+    const fields = {
+      ...{ title: name, onclick: () => setBeside(words), "aria-pressed": String(isPressed) },
+      "data-beside": words.mine ? `mine:${words.mine}` : words.sample,
+    };
+    list.append(make("button", fields, make("img", { src, alt: "", draggable: false }), make("span", "", name)));
   }
   box.append(list);
 }

@@ -2,7 +2,7 @@
 // outline around the part that a step is about. When the tour ends, the former picture and view return. `?tour=3` in
 // the address resumes the tour. see/words.js has the tour's words.
 
-import { setMath } from "../drawing/dom.js";
+import { make, setMath } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
 import { addressWords, openFace, pageNow, visit, wordsWithoutTour } from "./address.js";
 
@@ -66,8 +66,7 @@ export function goToStep(n, way) {
 }
 
 function makeCard(place, way) {
-  const root = document.createElement("div");
-  root.className = "tour";
+  const root = make("div", "tour");
   place.append(root);
   document.documentElement.classList.add(TOUR_RUNS_CLASS);
   return { root, state: beginTour(root, (target) => goToStep(target, way)) };

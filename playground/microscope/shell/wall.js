@@ -2,6 +2,7 @@
 // patch.
 import { localNumber, percent } from "../core/numbers.js";
 import { sayRow, shownPlace } from "../core/says.js";
+import { make } from "../drawing/dom.js";
 import { seeWords } from "../see/words.js";
 import { openFace } from "./address.js";
 import { addressOf, ask, wordsOfTrouble } from "./http.js";
@@ -38,27 +39,21 @@ function writeWall(root, moments, language, way) {
 // A list item for a moment, {words: address parameters, row: as in core/says.js, title, model, picture: the picture's
 // address, size}.
 function tileOf({ words, row, title, model, picture, size: [width, height] }, language, { link, go }) {
-  const tile = document.createElement("li");
-  tile.style.setProperty("--aspect", String(width / height));
-  const anchor = document.createElement("a");
-  anchor.href = link("microscope", words);
-  const image = new Image(width, height);
-  Object.assign(image, { src: addressOf(picture), alt: "", loading: "lazy" });
   const { before, place, after } = sayRow(language, row);
-  const sentence = document.createElement("span");
-  sentence.textContent = before + place + after;
-  const originLine = document.createElement("small");
-  const origin = { layer: words.layer, head: words.head, model };
-  originLine.textContent = `${title} · ${seeWords(language, "wallFrom", origin)}`;
-  const share = document.createElement("b");
-  share.textContent = localNumber(language, percent(shownPlace(row.told).share));
-  share.setAttribute("aria-hidden", "true");
-  anchor.append(image, share, sentence, originLine);
-  anchor.addEventListener("click", (event) => {
+  const share = localNumber(language, percent(shownPlace(row.told).share));
+  const origin = seeWords(language, "wallFrom", { layer: words.layer, head: words.head, model });
+  const onclick = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // the browser opens a new tab
     event.preventDefault();
     go("microscope", words);
-  });
-  tile.append(anchor);
-  return tile;
+  };
+  const anchor = make(
+    "a",
+    { href: link("microscope", words), onclick },
+    make("img", { width, height, loading: "lazy", src: addressOf(picture), alt: "" }),
+    make("b", { "aria-hidden": "true" }, share),
+    make("span", "", before + place + after),
+    make("small", "", `${title} · ${origin}`),
+  );
+  return make("li", { style: `--aspect: ${width / height}` }, anchor);
 }

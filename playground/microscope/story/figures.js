@@ -5,7 +5,7 @@ import { ROLES } from "../core/colours.js";
 import { bareShare, filledIn, localNumber, percent } from "../core/numbers.js";
 import { dialToScale } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas, setMath } from "../drawing/dom.js";
+import { fitCanvas, make, makeSvg, setMath } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { heardAfter, MOST_SHARES, sharesAt } from "./scenes.js";
 
@@ -59,15 +59,10 @@ const FIGURES = {
     const list = elementIn(box, "ul", "story-handed");
     for (const { token, share, product } of contributions) {
       const line = elementIn(list, "li");
-      elementIn(line, "span").textContent = name(token);
-      for (const [kind, value] of [
-        ["share", share],
-        ["product", product],
-      ]) {
-        const bar = elementIn(line, "i", kind);
-        bar.style.setProperty("--long", `${(100 * value) / largest}%`);
-      }
-      elementIn(line, "em").textContent = localNumber(language, percent(share));
+      elementIn(line, "span", "", name(token));
+      for (const [kind, value] of Object.entries({ share, product }))
+        elementIn(line, "i", { className: kind, style: `--long: ${(100 * value) / largest}%` });
+      elementIn(line, "em", "", localNumber(language, percent(share)));
     }
   },
 
@@ -78,16 +73,16 @@ const FIGURES = {
     for (const headFacts of heads) {
       const figure = elementIn(list, "figure", headFacts.head === head ? "ours" : "");
       const canvas = elementIn(figure, "canvas");
-      const domain = pictureDomain(headFacts.row, 0, pack, FIRST_WAY, "auto", false);
+      const domain = pictureDomain(headFacts.row, 0, pack, FIRST_WAY, "auto");
       printHeat(makePrint(smallPhoto, canvas), headFacts.row, pack.prefixCount, pack.rows, pack.columns, domain);
-      elementIn(figure, "figcaption").textContent = String(pack.headNumbers[headFacts.head]);
+      elementIn(figure, "figcaption", "", String(pack.headNumbers[headFacts.head]));
     }
   },
 
   code(box, _, __, { code, guessed: isGuessed }) {
     if (!isGuessed) return;
     const pre = elementIn(box, "pre");
-    elementIn(pre, "code").textContent = code;
+    elementIn(pre, "code", "", code);
   },
 
   // ---- figures with controls
@@ -136,7 +131,7 @@ const FIGURES = {
       setMath(elementIn(bookElement, "p"), filledIn(language, words.finds, values));
       if (length !== null) {
         const value = elementIn(bookElement, "p", "story-value");
-        elementIn(value, "b").textContent = words.value;
+        elementIn(value, "b", "", words.value);
         elementIn(value, "i").style.setProperty("--long", `${100 * length}%`);
       }
       if (isMoved) drawMarks({ at: token - pack.prefixCount });
@@ -183,7 +178,7 @@ const FIGURES = {
 
 function dialIn(line, range, label) {
   const labelElement = elementIn(line, "label");
-  elementIn(labelElement, "span").textContent = label;
+  elementIn(labelElement, "span", "", label);
   return Object.assign(elementIn(labelElement, "input"), { type: "range", ...range });
 }
 
@@ -196,7 +191,7 @@ function buttonIn(box, words) {
 // ---- parts of the figures
 // One bar for each number, upwards if positive, downwards if negative. `largest` is the value of a full bar.
 function stripIn(box, label, values, largest, colour, ratio) {
-  elementIn(box, "b", `story-${label}`).textContent = label;
+  elementIn(box, "b", `story-${label}`, label);
   const canvas = canvasIn(box, box.clientWidth || 300, STRIP_HEIGHT, ratio);
   const context = canvas.getContext("2d");
   const [barWidth, centreY] = [canvas.width / values.length, canvas.height / 2];
@@ -224,16 +219,11 @@ function barsIn(box, bars, largest) {
     const bar = elementIn(list, "li");
     bar.style.setProperty("--high", String(share / (largest || 1)));
     elementIn(bar, "i");
-    elementIn(bar, "span").textContent = text;
+    elementIn(bar, "span", "", text);
   }
 }
 
-function elementIn(box, tag, className = "") {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  box.append(element);
-  return element;
-}
+const elementIn = (box, tag, fields, text) => box.appendChild(make(tag, fields, text));
 
 function canvasIn(box, width, height, ratio) {
   const canvas = elementIn(box, "canvas");
@@ -248,15 +238,11 @@ export const photoAs = (image) => (width, height) => makePhoto(image, Math.round
 // Draws a scene's marks over the photograph: the query's patch, the partner, a grid, place numbers, and rings that show
 // how far stacked convolutions reach. The SVG's unit is the side of a patch.
 
-const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 const RING_DELAY = 60; // ms between two rings
 const MOST_NUMBERED = 7; // the most places along a side that get a number
 
 export function createMarksSvg(place) {
-  const svg = document.createElementNS(SVG_NAMESPACE, "svg");
-  svg.setAttribute("class", "story-over");
-  svg.setAttribute("aria-hidden", "true");
-  svg.setAttribute("preserveAspectRatio", "none");
+  const svg = makeSvg("svg", { class: "story-over", "aria-hidden": "true", preserveAspectRatio: "none" });
   place.after(svg);
   return svg;
 }
@@ -278,9 +264,7 @@ export function drawSceneMarks(svg, marks, { pack, patch, partner }, { guessed: 
   if (marks.places) placeNumbers(svg, rows, columns);
   const [x, y] = cellOfPatch(patch);
   if (marks.everybody) {
-    const everybody = addElement(svg, "rect", "everybody");
-    const area = { x: 0, y: 0, width: columns, height: rows };
-    for (const [name, value] of Object.entries(area)) everybody.setAttribute(name, String(value));
+    svg.append(makeSvg("rect", { class: "everybody", x: 0, y: 0, width: columns, height: rows }));
   } else if (marks.rings && (isGuessed || marks.still)) {
     for (let ring = 1; ring <= marks.rings; ring++) {
       const ringElement = addFrame(svg, x - ring, y - ring, 2 * ring + 1, marks.still ? "ring still" : "ring");
@@ -293,33 +277,17 @@ export function drawSceneMarks(svg, marks, { pack, patch, partner }, { guessed: 
   if (aim >= 0) addFrame(svg, ...cellOfPatch(aim), 1, "aim");
 }
 
-function gridLine(svg, x1, y1, x2, y2) {
-  const element = addElement(svg, "line", "grid");
-  for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) element.setAttribute(name, String(value));
-}
+const gridLine = (svg, x1, y1, x2, y2) => svg.append(makeSvg("line", { class: "grid", x1, y1, x2, y2 }));
 
-function addFrame(svg, x, y, side, className) {
-  const element = addElement(svg, "rect", className);
-  for (const [name, value] of Object.entries({ x, y, width: side, height: side }))
-    element.setAttribute(name, String(value));
-  return element;
-}
+const addFrame = (svg, x, y, side, className) =>
+  svg.appendChild(makeSvg("rect", { class: className, x, y, width: side, height: side }));
 
 function placeNumbers(svg, rows, columns) {
   const numberStep = Math.ceil(Math.max(rows, columns) / MOST_NUMBERED);
   for (let y = Math.floor(numberStep / 2); y < rows; y += numberStep)
     for (let x = Math.floor(numberStep / 2); x < columns; x += numberStep) {
-      const text = addElement(svg, "text", "place");
-      text.setAttribute("x", String(x + 0.5));
-      text.setAttribute("y", String(y + 0.5));
+      const text = makeSvg("text", { class: "place", x: x + 0.5, y: y + 0.5 }, y * columns + x);
       text.style.fontSize = `${0.17 * numberStep}px`;
-      text.textContent = String(y * columns + x);
+      svg.append(text);
     }
-}
-
-function addElement(svg, tag, className) {
-  const element = document.createElementNS(SVG_NAMESPACE, tag);
-  element.setAttribute("class", className);
-  svg.append(element);
-  return element;
 }

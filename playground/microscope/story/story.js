@@ -7,7 +7,7 @@ import { percent } from "../core/numbers.js";
 import { DEFAULT_VIEW, sameToken } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { choiceButtons, numberDial } from "../drawing/asking.js";
-import { makeCanvas, setMath, setText, setVisible } from "../drawing/dom.js";
+import { make, makeCanvas, setMath, setText, setVisible } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { photoOf } from "../lens/layout.js";
 import { downloadFile } from "../lens/saving.js";
@@ -37,8 +37,8 @@ const FOOT_MARKUP = `<button class="story-back" type="button"></button><ol></ol>
 export function createStory(lens, see, { language, way, klass }) {
   const { choice, data, frame, page } = lens;
   const { root, refs } = page;
-  const panel = storyPart("section", "story", PANEL_MARKUP);
-  const footer = storyPart("nav", "story-foot", FOOT_MARKUP);
+  const panel = make("section", { className: "story", innerHTML: PANEL_MARKUP });
+  const footer = make("nav", { className: "story-foot", innerHTML: FOOT_MARKUP });
   refs.below.append(panel);
   refs.stage.after(footer);
   const marksSvg = createMarksSvg(refs.picture);
@@ -283,15 +283,9 @@ export function createStory(lens, see, { language, way, klass }) {
     backButton.disabled = n === 1;
     setVisible(nextButton, n < SCENE_COUNT);
     const dots = footer.querySelector("ol");
+    const dotOf = (n) => make("li", { title: String(n), onclick: () => way.go(n) });
     if (!dots.children.length) dots.append(...Array.from({ length: SCENE_COUNT }, (_, i) => dotOf(i + 1)));
     for (const [i, dot] of [...dots.children].entries()) dot.classList.toggle("now", i + 1 === n);
-  }
-
-  function dotOf(n) {
-    const dot = document.createElement("li");
-    dot.title = String(n);
-    dot.addEventListener("click", () => way.go(n));
-    return dot;
   }
 
   function nameOf(token) {
@@ -307,20 +301,17 @@ export function createStory(lens, see, { language, way, klass }) {
     if (klass.keepsBoard(box, { language: language(), now: klass.now(), of: questionOfClass() })) return;
     box.replaceChildren();
     if (!question || (isGuessed() && !questionOfClass())) return;
-    const questionLine = document.createElement("p");
-    questionLine.className = "story-asks";
-    questionLine.innerHTML = markedWords(question.asks);
-    box.append(questionLine);
-    if (klass.now()) writeBoard(box.appendChild(storyPart("div", "class-board", "")));
+    box.append(make("p", { className: "story-asks", innerHTML: markedWords(question.asks) }));
+    if (klass.now()) writeBoard(box.appendChild(make("div", "class-board")));
     if (questionOfClass()) return;
     const { guess } = question;
     if (guess.kind === "Choice") box.append(...choiceButtons(guess, takeGuess));
     else if (guess.kind === "Number") box.append(...dialOf(guess));
-    else box.append(Object.assign(storyPart("p", "story-keys", ""), { textContent: words("byKeys") }));
+    else box.append(make("p", "story-keys", words("byKeys")));
   }
 
   function dialOf(guess) {
-    const output = document.createElement("output");
+    const output = make("output");
     const write = (x) => {
       output.textContent = numberWords(guess, x);
     };
@@ -335,23 +326,12 @@ export function createStory(lens, see, { language, way, klass }) {
     if (scene.question && isGuessed) {
       const answer = questionOfClass() ? scene.question.truth : story.guesses[n];
       const { right, words: verdict } = verdictOn(scene.question, answer, language());
-      const verdictLine = document.createElement("p");
-      const verdictElement = document.createElement("b");
-      verdictElement.className = right ? "right" : "wrong";
-      verdictElement.textContent = questionOfClass() ? truthOf(scene.question, language()) : verdict;
-      verdictLine.append(verdictElement, " ");
-      const moreWords = document.createElement("span");
-      moreWords.innerHTML = markedWords(scene.question.says);
-      verdictLine.append(moreWords);
-      box.append(verdictLine);
+      const text = questionOfClass() ? truthOf(scene.question, language()) : verdict;
+      const says = make("span", { innerHTML: markedWords(scene.question.says) });
+      box.append(make("p", "", make("b", right ? "right" : "wrong", text), " ", says));
     }
-    if (n === 1 && isGuessed && !story.facts.leads && way.cat) {
-      const plainWords = Object.assign(document.createElement("p"), { textContent: words("plain") });
-      box.append(
-        plainWords,
-        storyButton(words("cat"), () => way.cat()),
-      );
-    }
+    if (n === 1 && isGuessed && !story.facts.leads && way.cat)
+      box.append(make("p", "", words("plain")), storyButton(words("cat"), way.cat));
     if (n === SCENE_COUNT && isGuessed) writeEnd(box);
     const lesson = isGuessed && way.lesson(scene.lesson);
     if (lesson) box.append(linkOf(words("more", { lesson: lesson.title }), lesson));
@@ -360,8 +340,7 @@ export function createStory(lens, see, { language, way, klass }) {
   // The end of the story: a button that runs the code, if there is a server; the story as a notebook; a link to Lab.
   function writeEnd(box) {
     const { layer, head, patch, pack } = story.facts;
-    const status = document.createElement("p");
-    status.className = "story-ran";
+    const status = make("p", "story-ran");
     const runButton = storyButton(words("run"), async () => {
       status.textContent = words("runs");
       const query = patchText(patch, pack.columns);
@@ -384,23 +363,20 @@ export function createStory(lens, see, { language, way, klass }) {
     box.append(
       ...(canAsk(data, "ran") ? [runButton] : []),
       notebookButton,
-      ...(way.lab ? [storyButton(words("lab"), () => way.lab())] : []),
+      ...(way.lab ? [storyButton(words("lab"), way.lab)] : []),
       status,
     );
   }
 
   function linkOf(text, { href, go: goTo }) {
-    const paragraph = document.createElement("p");
-    const link = document.createElement("a");
-    link.href = href;
-    setMath(link, text);
-    link.addEventListener("click", (event) => {
+    const onclick = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       goTo();
-    });
-    paragraph.append(link);
-    return paragraph;
+    };
+    const link = make("a", { href, onclick });
+    setMath(link, text);
+    return make("p", "", link);
   }
 
   return {
@@ -417,17 +393,8 @@ const readableFacts = ({ partner, share, distance, loudest, outside, pair }) => 
   ...{ dot: pair.dot, score: pair.score, shown: percent(share) },
 });
 
-function storyPart(tag, className, html) {
-  const element = document.createElement(tag);
-  element.className = className;
-  element.innerHTML = html;
-  return element;
-}
-
-function storyButton(words, act) {
-  const button = document.createElement("button");
-  button.type = "button";
+function storyButton(words, onclick) {
+  const button = make("button", { onclick });
   setMath(button, words);
-  button.addEventListener("click", act);
   return button;
 }

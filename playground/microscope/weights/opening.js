@@ -197,14 +197,12 @@ function readColours(word, colours) {
   const parts = (typeof colours === "string" ? colours.split(/[\s,]+/) : Array.isArray(colours) ? colours : []).map(
     Number,
   );
-  if (parts.length !== 3 || parts.some(Number.isNaN))
+  const [smallest, example] =
+    word === "std" ? [0, "0.229,0.224,0.225, all greater than 0"] : [-10, "0.485,0.456,0.406"];
+  if (parts.length !== 3 || !parts.every((part) => smallest < part && part <= 10))
     throw new WrongFile(
-      `${word} is a number for red, green and blue, such as 0.485,0.456,0.406; given was ${shortened(colours)}.`,
+      `${word} is a number for red, green and blue, such as ${example}; given was ${shortened(colours)}.`,
     );
-  if (!parts.every((part) => Math.abs(part) <= 10))
-    throw new WrongFile(`${word} is of pixels between 0 and 1; given was ${shortened(colours)}.`);
-  if (word === "std" && Math.min(...parts) <= 0)
-    throw new WrongFile(`std divides the pixels: its numbers are greater than 0; given was ${shortened(colours)}.`);
   return parts;
 }
 

@@ -20,9 +20,9 @@ test("round numbers are 1, 2 or 5 times a power of ten", () => {
 test("the heads of a layer share one exposure or have one each, and a held exposure is the same for all", () => {
   const answers = createAnswers(pack);
   answerLayer(answers, 1, 3, pack.scale, "weight", "row");
-  const layerDomain = sharedDomain(answers, 1, pack.scale, "weight", "auto", false);
+  const layerDomain = sharedDomain(answers, 1, pack.scale, "weight", "auto");
   const headDomains = [0, 1, 2].map((head) =>
-    pictureDomain(answers.values, head * pack.tokens, pack, "weight", "auto", false),
+    pictureDomain(answers.values, head * pack.tokens, pack, "weight", "auto"),
   );
   assert.equal(new Set(headDomains.map(({ high }) => high)).size, 3);
   assert.ok(
@@ -30,18 +30,18 @@ test("the heads of a layer share one exposure or have one each, and a held expos
       headDomains.some(({ high }) => high >= layerDomain.high),
   );
   for (const domain of [
-    sharedDomain(answers, 1, pack.scale, "weight", 0.05, false),
-    pictureDomain(answers.values, 0, pack, "weight", 0.05, false),
+    sharedDomain(answers, 1, pack.scale, "weight", 0.05),
+    pictureDomain(answers.values, 0, pack, "weight", 0.05),
   ])
-    assert.deepEqual(domain, { low: 0, high: 0.05, log: false });
-  assert.ok(sharedDomain(answers, 1, 0, "score", "auto", false).high > 0);
+    assert.deepEqual(domain, { low: 0, high: 0.05 });
+  assert.ok(sharedDomain(answers, 1, 0, "score", "auto").high > 0);
 });
 
 test("painting puts each value's colour in its place", () => {
   const palette = Uint32Array.from({ length: 256 }, (_, i) => 0xff000000 + i);
-  const domain = { low: 0, high: 1, log: false };
+  const domain = { low: 0, high: 1 };
   const pixels = new Uint32Array(12);
   paintInto(pixels, 5, 4, Float32Array.from([9, 0, 1, 2, 0.5]), 1, 2, 2, palette, domain);
   assert.deepEqual([...pixels], [0, 0, 0, 0, 0, palette[0], palette[255], 0, 0, palette[255], palette[128], 0]);
-  assert.deepEqual(ownDomain(Float32Array.from([9, -1, 0.25]), 1, 3, false, false), { low: 0, high: 0.25, log: false });
+  assert.deepEqual(ownDomain(Float32Array.from([9, -1, 0.25]), 1, 3, false), { low: 0, high: 0.25 });
 });

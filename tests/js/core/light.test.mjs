@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { densestInto, outlines, stepOf } from "../../../playground/microscope/core/light.js";
 
 test("a value's step is a power of its share, taken from a table", () => {
-  const domain = { low: 0, high: 0.2, log: false };
+  const domain = { low: 0, high: 0.2 };
   for (let n = -10; n <= 20010; n++) {
     const share = Math.min(1, Math.max(0, n / 20000));
     assert.equal(stepOf((n / 20000) * 0.2, domain), (share ** 0.8 * 255 + 0.5) | 0, `share ${share}`);

@@ -129,8 +129,8 @@ test("the colours of raw scores wait until all heads are here, then all heads sh
   const pack = unpack(packOf({ some: [1] }));
   const answers = createAnswers(pack);
   answerLayer(answers, 0, 1, 1, "score", "row");
-  const domain = () => sharedDomain(answers, 0, 1, "score", "auto", false);
-  assert.deepEqual(domain(), { low: -1, high: 1, log: false });
+  const domain = () => sharedDomain(answers, 0, 1, "score", "auto");
+  assert.deepEqual(domain(), { low: -1, high: 1 });
   mergePack(pack, unpack(packOf()));
   const sharedRange = { ...domain(), high: Math.fround(domain().high) };
   let [low, high] = [Infinity, -Infinity];
@@ -139,5 +139,5 @@ test("the colours of raw scores wait until all heads are here, then all heads sh
     low = Math.min(low, ...answers.values);
     high = Math.max(high, ...answers.values);
   }
-  assert.deepEqual(sharedRange, { low, high, log: false });
+  assert.deepEqual(sharedRange, { low, high });
 });

@@ -50,9 +50,6 @@ test("a view travels through a link and comes back", () => {
       query: "cls",
       locked: true,
       scale: 0.25,
-      log: true,
-      k: 5,
-      depth: 4,
       beside: "wall",
       ceiling: 0.5,
       direction: "column",
@@ -69,22 +66,14 @@ test("the words of an address that a view ignores are listed", () => {
     const words = view.viewFromQuery(address);
     return view.wordsNotTaken(words, view.tidyView(words, pack)).map(([key, word]) => `${key}=${word}`);
   };
-  assert.deepEqual(ignoredWords("layer=99&label=landscape&what=nothing&k=4"), [
+  assert.deepEqual(ignoredWords("layer=99&label=landscape&what=nothing"), [
     "layer=99",
     "label=landscape",
     "what=nothing",
-    "k=4",
   ]);
   assert.deepEqual(ignoredWords("query=900%2C900&locked=true"), ["query=900,900"], "the lock is no second thing");
-  assert.deepEqual(ignoredWords("scale=nonsense&ceiling=bright&log=perhaps"), [
-    "scale=nonsense",
-    "ceiling=bright",
-    "log=perhaps",
-  ]);
-  assert.deepEqual(
-    ignoredWords("layer=1&head=2&query=cls&locked=true&scale=0.250&k=5&label=3&log=true&curtain=0.50"),
-    [],
-  );
+  assert.deepEqual(ignoredWords("scale=nonsense&ceiling=bright"), ["scale=nonsense", "ceiling=bright"]);
+  assert.deepEqual(ignoredWords("layer=1&head=2&query=cls&locked=true&scale=0.250&label=3&curtain=0.50"), []);
   assert.deepEqual(view.wordsNotTaken(null, view.DEFAULT_VIEW), []);
 });
 

@@ -61,12 +61,11 @@ test("the grid's lines lie between the patches", () => {
   assert.deepEqual(starts, [...[20, 40, 60, 80, 100].map((x) => [x, 0]), ...[20, 40, 60].map((y) => [0, y])]);
 });
 
-test("a convolution shows in full colour what lies around the asking patch, and a stack of layers more", () => {
+test("a convolution shows in full colour what lies around the asking patch", () => {
   const photo = makePhoto(null, 2 * WIDTH, 2 * HEIGHT);
   const context = aContext();
-  drawConvolution(context, WIDTH, HEIGHT, photo, { ...GRID, mark: 10, k: 3, depth: 2 }, 1); // row 1, column 4
-  const [, stack, kernel] = argumentsOf(context, "drawImage");
-  assert.deepEqual(stack, [photo.clear, 80, 0, 160, 160, 40, 0, 80, 80]);
+  drawConvolution(context, WIDTH, HEIGHT, photo, { ...GRID, mark: 10 }, 1); // row 1, column 4
+  const [, kernel] = argumentsOf(context, "drawImage");
   assert.deepEqual(kernel, [photo.clear, 120, 0, 120, 120, 60, 0, 60, 60]);
   assert.deepEqual(argumentsOf(context, "strokeRect").at(-1), [80, 20, 20, 20]);
 });
@@ -74,7 +73,7 @@ test("a convolution shows in full colour what lies around the asking patch, and 
 test("at a corner of the picture the enlarged patches leave out what lies beyond", () => {
   const photo = makePhoto(null, WIDTH, HEIGHT);
   const context = aContext();
-  drawReadPatches(context, 90, 90, photo, { ...GRID, mark: 0, k: 3 }, 1);
+  drawReadPatches(context, 90, 90, photo, { ...GRID, mark: 0 }, 1);
   assert.deepEqual(argumentsOf(context, "drawImage"), [[photo.clear, 0, 0, 40, 40, 30, 30, 60, 60]]);
   const cells = argumentsOf(context, "strokeRect")
     .slice(0, 4)
@@ -91,7 +90,6 @@ test("on the wall each head's picture stands in its layer's row; a press there f
     layer: 2,
     head: 3,
     headNumbers: [0, 1, 2, 3],
-    smooth: false,
     missing: (layer) => layer === 5,
   };
   drawWall(context, 400, 300, cells, "heat", shown, {}, 1);
@@ -130,7 +128,7 @@ test("in a wide place the wall lies on its side: layers to the right, heads down
   const layers = [0, 1, 2, 3, 4, 5, 6, 7];
   const cells = wallCells(800, 150, layers, 2, ROWS, COLUMNS, 1);
   const context = aContext();
-  const shown = { ...GRID, layer: 7, head: 1, headNumbers: [3, 4], smooth: false, missing: () => false };
+  const shown = { ...GRID, layer: 7, head: 1, headNumbers: [3, 4], missing: () => false };
   drawWall(context, 800, 150, cells, "heat", shown, {}, 1);
   const pictures = argumentsOf(context, "drawImage");
   for (const [, x, y, , , left, top] of pictures)

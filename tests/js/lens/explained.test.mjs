@@ -191,5 +191,5 @@ test("outliers among lengths are counted and left out: the numbers of tests/figu
   assert.equal(outlierBound(values, 2, 10), 25.75);
   const { count, domain } = withoutOutliers(values, 2, 10);
   assert.equal(count, 1);
-  assert.deepEqual(domain, { low: 10, high: 16, log: false });
+  assert.deepEqual(domain, { low: 10, high: 16 });
 });

@@ -24,11 +24,14 @@ test("the host hears of a choice once it has rested, never while the cursor move
 });
 
 test("an update leaves what it does not name; a view that it names starts from the defaults", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, k: 5 } });
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, grid: true } });
   microscope.lens.update({ ui: { height: 500 } });
-  assert.deepEqual([microscope.lens.view.k, microscope.lens.view.locked], [5, true]);
+  assert.deepEqual([microscope.lens.view.grid, microscope.lens.view.locked], [true, true]);
   microscope.lens.update({ view: { layer: 2 } });
-  assert.deepEqual([microscope.lens.view.k, microscope.lens.view.locked, microscope.lens.view.layer], [3, false, 2]);
+  assert.deepEqual(
+    [microscope.lens.view.grid, microscope.lens.view.locked, microscope.lens.view.layer],
+    [false, false, 2],
+  );
 });
 
 test("neither a lock nor a cut carries over to another picture", async () => {

@@ -28,13 +28,13 @@ test("each row says its value, and says another one after a choice", async () =>
   assert.deepEqual(values(), ["weight", "layer 1, head 1", "÷ √4, this layer", "3×3 convolution", "nothing cut"]);
   microscope.key("s");
   microscope.key("]");
-  microscope.lens.update({ view: { ...microscope.lens.view, direction: "column", k: 5, cut: "*>3x3" } });
+  microscope.lens.update({ view: { ...microscope.lens.view, direction: "column", cut: "*>3x3" } });
   draw();
   assert.deepEqual(values(), [
     "weight, who looks",
     "layer 2, head 1",
     "without ÷ √4, this layer",
-    "5×5 convolution",
+    "3×3 convolution",
     "✂ everybody ⇢ 3×3 alone",
   ]);
 });

@@ -6,7 +6,7 @@ import { aContext, callsOf } from "../canvas.mjs";
 
 const DRAWN_WITH = {
   ramp: Array.from({ length: 256 }, (_, step) => `step ${step}`),
-  domain: { low: 0, high: 0.2, log: false },
+  domain: { low: 0, high: 0.2 },
   colours: { soft: "soft", line: "line" },
   unit: 1,
 };

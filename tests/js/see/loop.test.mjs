@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ROLES } from "../../../playground/microscope/core/colours.js";
-import { drawLoop, gifOf, linesOf, loopShape } from "../../../playground/microscope/see/loop.js";
+import { drawLoop, linesOf, loopShape } from "../../../playground/microscope/see/loop.js";
 import { pageOf } from "../../../playground/microscope/see/shared.js";
 import { aContext, callsOf } from "../canvas.mjs";
 
@@ -40,37 +40,6 @@ test("words break into lines within their room, and a marked place stays togethe
       .join(" "),
     "This patch looks mostly at the other eye (13 %).",
   );
-});
-
-test("a GIF has its size, goes round, and ends", () => {
-  const pixels = Uint8ClampedArray.from({ length: 4 * 6 * 4 }, (_, i) => (i * 37) % 256);
-  const gif = gifOf(
-    [
-      { pixels, ms: 100 },
-      { pixels: pixels.slice().reverse(), ms: 900 },
-    ],
-    6,
-    4,
-  );
-  assert.equal(String.fromCharCode(...gif.subarray(0, 6)), "GIF89a");
-  assert.deepEqual([gif[6], gif[8], gif.at(-1)], [6, 4, 0x3b]);
-  assert.ok(String.fromCharCode(...gif).includes("NETSCAPE2.0"));
-});
-
-test("a later frame of a GIF holds only the rectangle that has changed", () => {
-  const firstPixels = new Uint8ClampedArray(4 * 6 * 4).fill(255);
-  const laterPixels = firstPixels.slice();
-  laterPixels.fill(0, 4 * (2 * 6 + 3), 4 * (2 * 6 + 5)); // two pixels of the third line
-  const frames = [firstPixels, laterPixels].map((pixels) => ({ pixels, ms: 100 }));
-  const bytes = [...gifOf(frames, 6, 4)];
-  const frameStarts = bytes.flatMap((byte, i) =>
-    byte === 0x2c && bytes[i + 9] === 0 && bytes[i + 10] === 8 ? [i] : [],
-  );
-  const boxes = frameStarts.map((at) => [1, 3, 5, 7].map((i) => bytes[at + i]));
-  assert.deepEqual(boxes, [
-    [0, 0, 6, 4],
-    [3, 2, 2, 1],
-  ]);
 });
 
 test("names from outside are text in a page that is shared, and it may ask nobody", () => {

@@ -14,14 +14,14 @@ const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words:
 // ---- the words of the requests
 
 test("the words of the view and the choices of this kind of file are asked, and no others", () => {
-  const choices = { kind: "numbers", table: "csv", layout: "head", width: "page", sweep: "scale", held: "all" };
+  const choices = { kind: "numbers", table: "csv", layout: "head", width: "page", held: "all" };
   assert.deepEqual(wordsAsked({}, choices), {
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "numbers", table: "csv", layout: "head" },
   });
-  assert.deepEqual(wordsAsked({}, { kind: "html", pack: "int8", layout: "head" }), {
+  assert.deepEqual(wordsAsked({}, { kind: "html", held: "all", layout: "head" }), {
     ...{ sample: "flock", model: "bundled", layer: "3" },
-    ...{ kind: "html", pack: "int8" },
+    ...{ kind: "html", held: "all" },
   });
 });
 
@@ -35,14 +35,14 @@ test("a link holds the view and never a picture of one's own", () => {
 
 const option = (...names) => names.map((name) => ({ name, title: `the ${name}` }));
 const OFFERS = {
-  ...{ kind: option("png", "svg", "html", "webp", "numbers"), table: option("npz", "csv") },
+  ...{ kind: option("png", "svg", "html", "numbers"), table: option("npz", "csv") },
   ...{ layout: option("head", "wall"), width: option("slide", "page"), background: option("light", "dark") },
   map: option("heat", "grey"),
-  ...{ sweep: option("layers", "scale"), held: option("layer", "all"), pack: option("float16", "int8") },
+  ...{ held: option("layer", "all") },
 };
 const DEFAULTS = {
   ...{ kind: "png", table: "npz", layout: "head", width: "slide", background: "light", caption: true },
-  ...{ map: "heat", sweep: "layers", held: "layer", pack: "float16" },
+  ...{ map: "heat", held: "layer" },
 };
 
 function answerTo(path) {
@@ -50,7 +50,7 @@ function answerTo(path) {
   const chosen = { ...DEFAULTS, ...Object.fromEntries([...words].filter(([name]) => name in DEFAULTS)) };
   const isOwnPicture = words.has("mine");
   const kind = chosen.kind === "numbers" ? chosen.table : chosen.kind;
-  const isStill = !["html", "webp"].includes(kind);
+  const isStill = kind !== "html";
   return {
     offers: OFFERS,
     chosen,
@@ -59,7 +59,7 @@ function answerTo(path) {
       address: `figure.${kind}?whole`,
       method: isStill && !isOwnPicture ? "GET" : "POST",
     },
-    preview: { address: `figure.png?${chosen.layout}`, method: kind !== "webp" && !isOwnPicture ? "GET" : "POST" },
+    preview: { address: `figure.png?${chosen.layout}`, method: !isOwnPicture ? "GET" : "POST" },
     command: `figure flock --layout ${chosen.layout}`,
   };
 }
@@ -141,15 +141,13 @@ test("a figure of one's own picture is asked for with the key and shown as a blo
   assert.match(sheet.box.textContent, /The link to this view\. Your own picture is not in it/);
 });
 
-test("a film is asked for with the key, and moves in the preview", async () => {
-  const sheet = await openSheet();
-  await sheet.choose("kind", "webp");
-  assert.equal(calls.at(-1).options.method, "POST");
-  assert.match(sheet.find("img").src, /^blob:/);
-  assert.ok(!sheet.find('input[name="export-sweep"]').closest("fieldset").hidden);
+test("a blob is let go when another preview is there, and a file has its own choices", async () => {
+  const sheet = await openSheet({ words: { ...WORDS, mine: "abc" } });
+  await sheet.choose("kind", "html");
+  assert.ok(!sheet.find('input[name="export-held"]').closest("fieldset").hidden);
   await sheet.choose("kind", "png");
-  assert.ok(sheet.find('input[name="export-sweep"]').closest("fieldset").hidden);
-  assert.equal(releasedAddresses.length, 1, "the blob is let go when another preview is there");
+  assert.ok(sheet.find('input[name="export-held"]').closest("fieldset").hidden);
+  assert.equal(releasedAddresses.length, 2);
 });
 
 test("the old preview stays until the new one is there, and what is not wanted any more is cancelled", async () => {

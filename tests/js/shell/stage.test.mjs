@@ -79,7 +79,7 @@ test("a view that is chosen while another model comes is there when it has come"
 test("the former model's picture fades while another model reads for long, and comes back whole", async () => {
   const stage = { ...aStage([]), stop: new AbortController() };
   const sentences = [];
-  Object.assign(stage.lens, { greet() {}, wait: (sentence) => sentences.push(sentence) });
+  Object.assign(stage.lens, { wait: (sentence) => sentences.push(sentence) });
   choice.open({ sample: "flock", model: "bundled" });
   await showChoice(stage);
   mock.timers.enable({ apis: ["setTimeout"] });
@@ -135,7 +135,6 @@ const nextTask = async () => {
 // afterwards and may let time pass.
 async function askForFiner(answers, check) {
   const stage = { ...aStage([]), stop: new AbortController() };
-  stage.lens.greet = () => {};
   choice.open({ mine: OWN_ID, model: "dino" });
   await showChoice(stage);
   const unfollow = choice.follow((_, options) => showChoice(stage, options));
@@ -186,7 +185,6 @@ test("a sentence names, once, the words of an address that can't be shown", asyn
     lens.view = tidyView(lens.view);
     return true;
   };
-  lens.greet = () => {};
   choice.open({ sample: "flock", model: "bundled" });
   visit.leftOut = [["with", "sample:nobody"]];
   await showChoice(stage, { view: { layer: "4", label: "landscape" } });
@@ -201,7 +199,6 @@ test("a sentence names, once, the words of an address that can't be shown", asyn
 
 test("a model that lies here under another name is opened by a press", async () => {
   const stage = { ...aStage([{}, {}]), stop: new AbortController() };
-  stage.lens.greet = () => {};
   const missingModel = { model: "own/leaves", title: "leaves", here: true };
   refusals = [new Refusal(404, "leaves is a model of this server's own.", { missing: missingModel })];
   choice.open({ sample: "meadow", model: "leaves" });
