@@ -68,7 +68,7 @@ def made_files() -> Path:
     atexit.register(shutil.rmtree, folder)
     trace = playground.trace("bundled", "meadow")
     for name, options in FIGURES.items():
-        playground.save(trace, folder / name, layer=4, head=0, purpose="page", **options)
+        playground.save(trace, folder / name, layer=4, head=0, width="page", **options)
     fonts = sorted(Path(streamlit.__file__).parent.glob("static/static/media/SourceSans*-Upright*.woff2"))
     shutil.copy(fonts[0], folder / "source-sans.woff2")
     shutil.copy(ROOT / "docs" / "living.html", folder)
@@ -83,8 +83,9 @@ def fill_page(app, page: str, source: list[str]) -> None:
     source[0] = parts.filled(source[0])
     if page == "learn" and (address := os.environ.get("DOCS_APP")):
         for lesson in LESSONS:
-            link = f'<a href="{html.escape(address)}{lesson.name}">{lesson.short}</a>'
-            source[0] = source[0].replace(f"| {lesson.short} |", f"| {link} |")
+            name = lesson.title.partition(":")[0]
+            link = f'<a href="{html.escape(address)}{lesson.name}">{name}</a>'
+            source[0] = source[0].replace(f"| {name} |", f"| {link} |")
 
 
 def code_of_docstring(app, what, name, python_object, options, lines: list[str]) -> None:
