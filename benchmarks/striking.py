@@ -33,6 +33,13 @@ A thing is one place since then, and counts more the larger, rounder and more ev
 was chosen instead of a row that is a clear *yes* was ragged, in several pieces, or a part of the whole. Before batch
 11 size counts still more: of 18 pictures of batch 10 without a *yes*, six had a whole person, head, card or heap
 among their best dozen rows. What stays mild: streets, rows of houses, fog, patterns, a page of text.
+
+Since then the score of a thing (core/things.js) is fitted. Of batches 7 to 11 17 distinct rows a picture were labelled
+by eye, and those that fitted scores put first: 4,200 labels, 73 % of the pictures with a *yes*. On batch 11 a label was
+*yes* where most of the three looks were, in 26 of 26. A softmax over a picture's rows, fitted to the labels and tested
+on pictures that were held out, took a *yes* first in 55 % and a *no* in 5.5 %; the former score in 53 and 8.5 %. With
+forty terms, or with the features of the place as terms, it took no more: what is left is what a thing is, not its
+shape. In pairs of former and present opening, judged blindly, the *yes* are as many (80 of 159 each), the *no* fewer.
 """
 
 import argparse

@@ -49,9 +49,8 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
   const scene = { pack, directions, meanRows: new Map(), moments: [], things: [] };
-  const seenByLayer = yield* classWeights(pack, layers);
-  scene.subject = subjectOf(pack, directions, seenByLayer).map((rank) => rank ** 3);
-  scene.seen = seenByLayer[seenByLayer.length >> 1] ?? new Float64Array(pack.patches).fill(1);
+  scene.seen = yield* classWeights(pack, layers);
+  scene.subject = subjectOf(pack, directions, scene.seen).map((rank) => rank ** 3);
   yield;
   const patches = yield* twinsOf(scene);
   const askers = [];
@@ -168,29 +167,28 @@ const farness = (patch, otherPatch, { rows, columns }) =>
 
 // -------------------------------------------------------------------------------------------- subject and background
 
-// What the class token gives to each patch in each of `layers`, 1 on average: [(patches,)]; [] without a class token.
+// The mean of what the class token gives to each patch in all heads of `layers`, 1 on average: (patches,); null in a
+// model without a class token.
 function* classWeights(pack, layers) {
-  if (pack.prefix[0] !== "cls") return [];
+  if (pack.prefix[0] !== "cls") return null;
+  const seen = new Float64Array(pack.patches);
   const row = new Float32Array(pack.tokens);
-  const byLayer = [];
   for (const layer of layers) {
-    const seen = new Float64Array(pack.patches);
     for (let head = 0; head < pack.heads; head++) {
       rowInto(row, 0, pack, layer, head, 0, pack.scale);
       let total = 0;
       for (let j = pack.prefixCount; j < pack.tokens; j++) total += row[j];
       const factor = pack.patches / Math.max(total, 1e-12);
       for (let j = 0; j < seen.length; j++)
-        seen[j] += Math.min(row[pack.prefixCount + j] * factor, MOST_TAKEN) / pack.heads;
+        seen[j] += Math.min(row[pack.prefixCount + j] * factor, MOST_TAKEN) / (layers.length * pack.heads);
     }
-    byLayer.push(seen);
     yield;
   }
-  return byLayer;
+  return seen;
 }
 
 // How much each patch belongs to the picture's subject: (patches,), from 0 for background to 1.
-function subjectOf({ rows, columns, patches }, { values, width }, seenByLayer) {
+function subjectOf({ rows, columns, patches }, { values, width }, seen) {
   const edgeSum = new Float64Array(width);
   const edgeDistance = Float64Array.from({ length: patches }, (_, j) => {
     const r = Math.floor(j / columns),
@@ -202,8 +200,7 @@ function subjectOf({ rows, columns, patches }, { values, width }, seenByLayer) {
   const unlikeness = new Float64Array(patches);
   for (let j = 0; j < patches; j++) for (let x = 0; x < width; x++) unlikeness[j] -= values[j * width + x] * edgeSum[x];
   let subjectRanks = ranks(smooth(unlikeness, rows, columns));
-  if (seenByLayer.length) {
-    const seen = Float64Array.from(unlikeness, (_, j) => seenByLayer.reduce((sum, one) => sum + one[j], 0));
+  if (seen) {
     const seenRanks = ranks(smooth(seen, rows, columns));
     subjectRanks = ranks(subjectRanks.map((rank, j) => rank + seenRanks[j]));
   }

@@ -7,10 +7,9 @@ import { toldOf } from "./places.js";
 
 const ASKERS = 80; // patches, evenly spread, whose rows are compared
 const LEAST_SUBJECT = 0.1; // how much an asking patch belongs to the picture's subject: more than about half of all
-const FAINT = 0.15; // share of the exposure from which light outside the thing disturbs
-const MOST_LIT = 3; // × the thing's area: more light outside disturbs no more
+const FAINT = 0.15; // share of the exposure from which light outside a thing disturbs
 const EDGE_FACTOR = 2; // a thing that takes half of the picture's border counts nothing
-const COMPARABLE = 6.5; // makes scores comparable with those of rows with a far partner
+const COMPARABLE = 30; // makes scores comparable with those of rows with a far partner
 
 // Returns [{layer, head, patch, patches: of the thing, share: of the row in it, score}], the best first, one for each
 // thing. It is a generator that yields after each head.
@@ -45,27 +44,22 @@ export function* thingsOf(scene, layers) {
   );
 }
 
-// What the light says for a thing. The powers and factors here and above are fitted to labelled rows of 199
+// What the light says for a thing. The powers and factors, here and above, are fitted to labelled rows of 199
 // photographs, see benchmarks/striking.py.
 function lightScoreOf(row, told, { subject, seen }) {
   const high = exposure(row, 0, row.length);
-  let [light, inside, lit, all, part, noticed] = [0, 0, -told.length, 0, 0, 0];
-  for (let patch = 0; patch < row.length; patch++) {
-    const share = Math.min(1, row[patch] / high);
-    light += share;
-    if (share > FAINT) lit++;
-    all += subject[patch];
-  }
-  for (const patch of told) {
-    inside += Math.min(1, row[patch] / high);
-    part += subject[patch];
-    noticed += seen[patch] / told.length; // the class token looks at things more than at ground
-  }
-  const filled = (2 * inside) / (light + told.length); // it is lit all over
-  const alone = Math.exp(-3.5 * Math.min(MOST_LIT, lit / told.length)); // what else is lit disturbs
-  const whole = part / all; // most of the subject, not a part of it
-  const large = Math.exp(-0.12 * Math.log(told.length / row.length) ** 2); // a speck is nothing to point at
-  return COMPARABLE * filled ** 3 * alone * whole * noticed ** 2 * large;
+  const lights = row.map((weight) => Math.min(1, weight / high));
+  const mean = (of) => told.reduce((sum, patch) => sum + of(patch), 0) / told.length;
+  const size = told.length / row.length;
+  const ownLight = mean((patch) => lights[patch]);
+  const allLight = lights.reduce((sum, light) => sum + light) / told.length;
+  const filled = (2 * ownLight) / (allLight + 1); // it is lit all over, and alone
+  const others = lights.reduce((sum, light) => sum + (light > FAINT), 0) / told.length - 1;
+  const alone = Math.exp(-3 * others); // a second look finds nothing else
+  const whole = size * mean((patch) => subject[patch]); // it is much of the subject, not a part of a part
+  const noticed = seen ? mean((patch) => seen[patch]) : 1; // the class token looks at things more than at ground
+  const visible = Math.exp(-0.1 * Math.log(size) ** 2); // a speck is nothing to point at
+  return COMPARABLE * filled ** 3 * alone * whole * noticed ** 2 * visible;
 }
 
 // The cosine of any patch with the mean of these.
