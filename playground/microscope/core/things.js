@@ -1,6 +1,7 @@
 // Finds things that keep to themselves: patches whose row lights an object in its own shape. No DOM.
 
 import { rowsInto } from "./core.js";
+import { dotOfVectors } from "./features.js";
 import { spreadPatches } from "./kinds.js";
 import { exposure } from "./light.js";
 import { toldOf } from "./places.js";
@@ -31,7 +32,7 @@ export function* thingsOf(scene, layers) {
         const [{ patches: told, share }] = places;
         const lightScore = lightScoreOf(row, told, scene);
         if (lightScore <= thing.score) continue; // its shape could only lessen it
-        const { border, roundness } = shapeOf(told, likenessTo(told, directions), pack);
+        const { border, roundness } = shapeOf(told, directions, pack);
         const score = lightScore * border * roundness ** 3;
         if (score > thing.score) Object.assign(thing, { layer, head, patches: told, share, score });
       }
@@ -66,17 +67,13 @@ function lightScoreOf(row, told, { subject, seen }) {
 function likenessTo(told, { values, width }) {
   const mean = new Float64Array(width);
   for (const patch of told) for (let x = 0; x < width; x++) mean[x] += values[patch * width + x];
-  const length = Math.sqrt(mean.reduce((sum, x) => sum + x * x, 0)) || 1;
-  return (patch) => {
-    let sum = 0;
-    for (let x = 0; x < width; x++) sum += values[patch * width + x] * mean[x];
-    return sum / length;
-  };
+  const length = Math.sqrt(dotOfVectors(mean, 0, mean, 0, width)) || 1;
+  return (patch) => dotOfVectors(values, patch * width, mean, 0, width) / length;
 }
 
 // border: how much more the patches inside the border of these are alike than those outside it; less along the
 // picture's own border, and for a ragged border. roundness: 1 for a square, less for a strip and a ragged border.
-export function shapeOf(told, likeness, { rows, columns }) {
+export function shapeOf(told, directions, { rows, columns }) {
   const isTold = new Uint8Array(rows * columns);
   for (const patch of told) isTold[patch] = 1;
   const [inner, outer] = [new Set(), new Set()];
@@ -92,6 +89,7 @@ export function shapeOf(told, likeness, { rows, columns }) {
           if (r === row || c === column) sides++;
         }
   }
+  const likeness = likenessTo(told, directions);
   const meanLikeness = (patches) => {
     let total = 0;
     for (const patch of patches) total += likeness(patch);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rowInto, unpack } from "../../../playground/microscope/core/core.js";
-import { alikeness, keysOf } from "../../../playground/microscope/core/kinds.js";
+import { keysOf } from "../../../playground/microscope/core/kinds.js";
 import { openingOf, searchMoments } from "../../../playground/microscope/core/moments.js";
 import { shapeOf } from "../../../playground/microscope/core/things.js";
 import { packOf } from "../packs.mjs";
@@ -43,8 +43,7 @@ test("a border counts as much as the picture changes there, and a ragged one les
       isIn(Math.floor(patch / COLUMNS), patch % COLUMNS),
     );
   const square = patchesOf(isSquare);
-  const border = (patches) =>
-    shapeOf(patches, (patch) => alikeness(directions, square[6], patch), { rows: ROWS, columns: COLUMNS }).border;
+  const border = (patches) => shapeOf(patches, directions, { rows: ROWS, columns: COLUMNS }).border;
   const half = patchesOf((row, column) => isSquare(row, column) && column < 7);
   const ragged = patchesOf((row, column) => isSquare(row, column) && (row + column) % 2);
   assert.ok(border(square) > border(half) && border(half) > border(ragged), [square, half, ragged].map(border).join());
