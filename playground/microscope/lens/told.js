@@ -10,7 +10,7 @@ import { shapeOf } from "../core/things.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { sceneOf } from "./moment.js";
 
-const THING_BORDER = 0.2; // how much less a thing's outside is like it than its inside, at least
+const THING_BORDER = 0.25; // how much less a thing's outside is like it than its inside, at least
 
 // The record of the row of weights on view, or null where none is: maps, columns, other ways to look.
 export function rowOnView({ view }, data, { shown }) {
