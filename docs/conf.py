@@ -83,7 +83,7 @@ def fill_page(app, page: str, source: list[str]) -> None:
     source[0] = parts.filled(source[0])
     if page == "learn" and (address := os.environ.get("DOCS_APP")):
         for lesson in LESSONS:
-            name = lesson.title.partition(":")[0]
+            name = lesson.name.replace("_", " ").capitalize()
             link = f'<a href="{html.escape(address)}{lesson.name}">{name}</a>'
             source[0] = source[0].replace(f"| {name} |", f"| {link} |")
 
