@@ -33,6 +33,14 @@ A thing is one place since then, and counts more the larger, rounder and more ev
 was chosen instead of a row that is a clear *yes* was ragged, in several pieces, or a part of the whole. Before batch
 11 size counts still more: of 18 pictures of batch 10 without a *yes*, six had a whole person, head, card or heap
 among their best dozen rows. What stays mild: streets, rows of houses, fog, patterns, a page of text.
+
+Since then the score of a thing (core/things.js) is fitted. For each picture of batches 7 to 11, 17 distinct rows and
+those that fitted scores put first were labelled by eye: 4,200 labels; 73 % of the pictures have a *yes*. Of 26 openings
+of batch 11 with the label *yes*, 22 had two or three *yes* of the three looks; of the other 14 none had one. A softmax
+over a picture's rows, fitted to the labels, took a *yes* first in 55 % and a *no* in 5.5 % of the pictures held out;
+the former score in 53 and 8.5 %. With forty terms, or with the features of the place as terms, it took no more: what is
+left is what a thing is, not its shape. Of 159 pairs of former and present opening, judged blindly, 80 and 80 were
+*yes*, 17 and 12 *no*.
 """
 
 import argparse

@@ -33,7 +33,8 @@ const LEAST_DISTANCE = 0.1; // least distance between two of a moment's three pa
 const MOST_TAKEN = 4; // × the mean weight: the class token's weights are cut to at most this
 export const STRIKING_SCORE = 0.044; // moments with a smaller score are not called striking
 const CLEAR_SCORE = 0.15; // a moment with a smaller score gives way to a thing
-const THING_SCORE = 0.035; // least score of a thing; twice as much on a coarse grid, else the finer one is waited for
+const THING_SCORE = 0.004; // least score of a thing
+const COARSE_THING_SCORE = 0.02; // the same on a coarse grid; below it the finer grid is waited for
 
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 
@@ -48,7 +49,8 @@ export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
   const scene = { pack, directions, meanRows: new Map(), moments: [], things: [] };
-  scene.subject = subjectOf(pack, directions, yield* classWeights(pack, layers)).map((rank) => rank ** 3);
+  scene.seen = yield* classWeights(pack, layers);
+  scene.subject = subjectOf(pack, directions, scene.seen).map((rank) => rank ** 3);
   yield;
   const patches = yield* twinsOf(scene);
   const askers = [];
@@ -83,7 +85,7 @@ export function openingOf(scene, isCoarse = false) {
   const [{ layer, head, patches, tells }] = scene.moments;
   const [thing] = scene.things;
   const first = scene.pack.prefixCount;
-  if (tells[0] < CLEAR_SCORE && thing?.score >= (isCoarse ? 2 : 1) * THING_SCORE)
+  if (tells[0] < CLEAR_SCORE && thing?.score >= (isCoarse ? COARSE_THING_SCORE : THING_SCORE))
     return { kind: "thing", layer: thing.layer, head: thing.head, token: first + thing.patch };
   if (tells[0] >= (isCoarse ? CLEAR_SCORE : STRIKING_SCORE))
     return { kind: "far", layer, head, token: first + patches[0] };
@@ -165,27 +167,28 @@ const farness = (patch, otherPatch, { rows, columns }) =>
 
 // -------------------------------------------------------------------------------------------- subject and background
 
-// The class token's weights, summed over all heads of `layers`: (patches,); null in a model without a class token.
+// The mean of what the class token gives to each patch in all heads of `layers`, 1 on average: (patches,); null in a
+// model without a class token.
 function* classWeights(pack, layers) {
   if (pack.prefix[0] !== "cls") return null;
-  const receivedWeights = new Float64Array(pack.patches);
+  const seen = new Float64Array(pack.patches);
   const row = new Float32Array(pack.tokens);
-  const maximum = MOST_TAKEN / pack.patches;
   for (const layer of layers) {
     for (let head = 0; head < pack.heads; head++) {
       rowInto(row, 0, pack, layer, head, 0, pack.scale);
       let total = 0;
       for (let j = pack.prefixCount; j < pack.tokens; j++) total += row[j];
-      for (let j = 0; j < receivedWeights.length; j++)
-        receivedWeights[j] += Math.min(row[pack.prefixCount + j] / Math.max(total, 1e-12), maximum);
+      const factor = pack.patches / Math.max(total, 1e-12);
+      for (let j = 0; j < seen.length; j++)
+        seen[j] += Math.min(row[pack.prefixCount + j] * factor, MOST_TAKEN) / (layers.length * pack.heads);
     }
     yield;
   }
-  return receivedWeights;
+  return seen;
 }
 
 // How much each patch belongs to the picture's subject: (patches,), from 0 for background to 1.
-function subjectOf({ rows, columns, patches }, { values, width }, receivedWeights) {
+function subjectOf({ rows, columns, patches }, { values, width }, seen) {
   const edgeSum = new Float64Array(width);
   const edgeDistance = Float64Array.from({ length: patches }, (_, j) => {
     const r = Math.floor(j / columns),
@@ -197,9 +200,9 @@ function subjectOf({ rows, columns, patches }, { values, width }, receivedWeight
   const unlikeness = new Float64Array(patches);
   for (let j = 0; j < patches; j++) for (let x = 0; x < width; x++) unlikeness[j] -= values[j * width + x] * edgeSum[x];
   let subjectRanks = ranks(smooth(unlikeness, rows, columns));
-  if (receivedWeights) {
-    const receivedRanks = ranks(smooth(receivedWeights, rows, columns));
-    subjectRanks = ranks(subjectRanks.map((rank, j) => rank + receivedRanks[j]));
+  if (seen) {
+    const seenRanks = ranks(smooth(seen, rows, columns));
+    subjectRanks = ranks(subjectRanks.map((rank, j) => rank + seenRanks[j]));
   }
   return subjectRanks.map((rank, j) => rank * (edgeDistance[j] < FRAME_SHARE ? 0.5 : 1));
 }

@@ -1,26 +1,23 @@
 // Finds things that keep to themselves: patches whose row lights an object in its own shape. No DOM.
 
 import { rowsInto } from "./core.js";
-import { likenessOf, spreadPatches } from "./kinds.js";
+import { dotOfVectors } from "./features.js";
+import { spreadPatches } from "./kinds.js";
 import { exposure } from "./light.js";
 import { toldOf } from "./places.js";
 
-const ASKERS = 40; // patches, evenly spread, whose rows are compared
+const ASKERS = 80; // patches, evenly spread, whose rows are compared
 const LEAST_SUBJECT = 0.1; // how much an asking patch belongs to the picture's subject: more than about half of all
-const AREA_POWER = 0.75; // how much a large thing counts more than a small one
+const FAINT = 0.15; // share of the exposure from which light outside a thing disturbs
 const EDGE_FACTOR = 2; // a thing that takes half of the picture's border counts nothing
-const COMPARABLE = 8; // makes scores comparable with those of rows with a far partner
+const COMPARABLE = 30; // makes scores comparable with those of rows with a far partner
 
 // Returns [{layer, head, patch, patches: of the thing, share: of the row in it, score}], the best first, one for each
 // thing. It is a generator that yields after each head.
 export function* thingsOf(scene, layers) {
-  const { pack } = scene;
+  const { pack, directions } = scene;
   const { prefixCount, tokens, patches, rows, columns } = pack;
   const askers = spreadPatches(rows, columns, ASKERS).filter((patch) => scene.subject[patch] > LEAST_SUBJECT);
-  const likenesses = askers.map((patch) => {
-    const cosines = likenessOf(scene.directions, patch);
-    return (other) => cosines[other];
-  });
   const things = askers.map((patch) => ({ patch, score: 0, patches: [] }));
   const weights = new Float32Array(askers.length * tokens);
   const queries = askers.map((patch) => prefixCount + patch);
@@ -33,9 +30,10 @@ export function* thingsOf(scene, layers) {
         const { kind, places } = toldOf(row, 0, pack, thing.patch);
         if (kind !== "own") continue;
         const [{ patches: told, share }] = places;
-        const filled = fillOf(row, told, share, scene);
-        if (filled <= thing.score) continue; // its border could only lessen it
-        const score = filled * borderOf(told, likenesses[i], pack);
+        const lightScore = lightScoreOf(row, told, scene);
+        if (lightScore <= thing.score) continue; // its shape could only lessen it
+        const { border, roundness } = shapeOf(told, directions, pack);
+        const score = lightScore * border * roundness ** 3;
         if (score > thing.score) Object.assign(thing, { layer, head, patches: told, share, score });
       }
       yield;
@@ -47,21 +45,35 @@ export function* thingsOf(scene, layers) {
   );
 }
 
-// How well these patches are filled by the row's light, by nothing else, by most of its weight, in the subject.
-function fillOf(row, told, share, { subject }) {
+// What the light says for a thing. The powers and factors, here and above, are fitted to labelled rows of 199
+// photographs, see benchmarks/striking.py.
+function lightScoreOf(row, told, { subject, seen }) {
   const high = exposure(row, 0, row.length);
-  const lightOf = (weight) => Math.min(1, weight / high);
-  const light = row.reduce((sum, weight) => sum + lightOf(weight), 0);
-  const inside = told.reduce((sum, patch) => sum + lightOf(row[patch]), 0);
-  const worth = told.reduce((sum, patch) => sum + subject[patch], 0) / told.length;
-  const area = (told.length / row.length) ** AREA_POWER;
-  const filled = (2 * inside) / (light + told.length);
-  return COMPARABLE * worth * filled ** 2 * Math.sqrt(share) * area;
+  const lights = row.map((weight) => Math.min(1, weight / high));
+  const mean = (of) => told.reduce((sum, patch) => sum + of(patch), 0) / told.length;
+  const size = told.length / row.length;
+  const ownLight = mean((patch) => lights[patch]);
+  const allLight = lights.reduce((sum, light) => sum + light) / told.length;
+  const filled = (2 * ownLight) / (allLight + 1); // it is lit all over, and alone
+  const others = lights.reduce((sum, light) => sum + (light > FAINT), 0) / told.length - 1;
+  const alone = Math.exp(-3 * others); // a second look finds nothing else
+  const whole = size * mean((patch) => subject[patch]); // it is much of the subject, not a part of a part
+  const noticed = seen ? mean((patch) => seen[patch]) : 1; // the class token looks at things more than at ground
+  const visible = Math.exp(-0.1 * Math.log(size) ** 2); // a speck is nothing to point at
+  return COMPARABLE * filled ** 3 * alone * whole * noticed ** 2 * visible;
 }
 
-// How much more the patches inside the border of these are like the asking patch than those outside it; less along the
-// picture's own border, and for a ragged border.
-export function borderOf(told, likeness, { rows, columns }) {
+// The cosine of any patch with the mean of these.
+function likenessTo(told, { values, width }) {
+  const mean = new Float64Array(width);
+  for (const patch of told) for (let x = 0; x < width; x++) mean[x] += values[patch * width + x];
+  const length = Math.sqrt(dotOfVectors(mean, 0, mean, 0, width)) || 1;
+  return (patch) => dotOfVectors(values, patch * width, mean, 0, width) / length;
+}
+
+// border: how much more the patches inside the border of these are alike than those outside it; less along the
+// picture's own border, and for a ragged border. roundness: 1 for a square, less for a strip and a ragged border.
+export function shapeOf(told, directions, { rows, columns }) {
   const isTold = new Uint8Array(rows * columns);
   for (const patch of told) isTold[patch] = 1;
   const [inner, outer] = [new Set(), new Set()];
@@ -77,12 +89,17 @@ export function borderOf(told, likeness, { rows, columns }) {
           if (r === row || c === column) sides++;
         }
   }
+  const likeness = likenessTo(told, directions);
   const meanLikeness = (patches) => {
     let total = 0;
     for (const patch of patches) total += likeness(patch);
     return total / Math.max(1, patches.size);
   };
   const alongEdge = (EDGE_FACTOR * edges) / (2 * (rows + columns) - 4);
-  const roundness = Math.sqrt(Math.min(1, (4 * Math.sqrt(told.length)) / Math.max(1, sides))); // 1 for a square
-  return Math.max(0, meanLikeness(inner) - meanLikeness(outer)) * Math.max(0, 1 - alongEdge) * roundness;
+  const evenness = (length) => Math.min(1, (4 * Math.sqrt(told.length)) / Math.max(1, length));
+  const contrast = Math.max(0, meanLikeness(inner) - meanLikeness(outer));
+  return {
+    border: contrast * Math.max(0, 1 - alongEdge) * Math.sqrt(evenness(sides)),
+    roundness: evenness(sides + edges),
+  };
 }

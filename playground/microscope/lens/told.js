@@ -6,11 +6,11 @@ import { isEven } from "../core/light.js";
 import { partAt, toldOf } from "../core/places.js";
 import { writeRow } from "../core/says.js";
 import { prefixName } from "../core/sentence.js";
-import { borderOf } from "../core/things.js";
+import { shapeOf } from "../core/things.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { sceneOf } from "./moment.js";
 
-const THING_BORDER = 0.2; // how much less a thing's outside is like the asking patch than its inside, at least
+const THING_BORDER = 0.25; // how much less a thing's outside is like it than its inside, at least
 
 // The record of the row of weights on view, or null where none is: maps, columns, other ways to look.
 export function rowOnView({ view }, data, { shown }) {
@@ -22,7 +22,8 @@ export function rowOnView({ view }, data, { shown }) {
   const likeness = likenessNow(data, shown);
   const ownPlace = row.told.places.find(({ own }) => own);
   if (row.told.kind !== "spread") {
-    if (likeness && ownPlace) ownPlace.thing = borderOf(ownPlace.patches, likeness, pack) >= THING_BORDER;
+    if (likeness && ownPlace)
+      ownPlace.thing = shapeOf(ownPlace.patches, sceneOf(data).directions, pack).border >= THING_BORDER;
     return { ...row, off: isOff, alike: null };
   }
   const weights = answers.weights.subarray(view.head * pack.tokens + pack.prefixCount);

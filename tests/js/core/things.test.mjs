@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rowInto, unpack } from "../../../playground/microscope/core/core.js";
-import { alikeness, keysOf } from "../../../playground/microscope/core/kinds.js";
+import { keysOf } from "../../../playground/microscope/core/kinds.js";
 import { openingOf, searchMoments } from "../../../playground/microscope/core/moments.js";
-import { borderOf } from "../../../playground/microscope/core/things.js";
+import { shapeOf } from "../../../playground/microscope/core/things.js";
 import { packOf } from "../packs.mjs";
 
 const [ROWS, COLUMNS] = [12, 14];
@@ -43,8 +43,7 @@ test("a border counts as much as the picture changes there, and a ragged one les
       isIn(Math.floor(patch / COLUMNS), patch % COLUMNS),
     );
   const square = patchesOf(isSquare);
-  const border = (patches) =>
-    borderOf(patches, (patch) => alikeness(directions, square[6], patch), { rows: ROWS, columns: COLUMNS });
+  const border = (patches) => shapeOf(patches, directions, { rows: ROWS, columns: COLUMNS }).border;
   const half = patchesOf((row, column) => isSquare(row, column) && column < 7);
   const ragged = patchesOf((row, column) => isSquare(row, column) && (row + column) % 2);
   assert.ok(border(square) > border(half) && border(half) > border(ragged), [square, half, ragged].map(border).join());
@@ -77,9 +76,9 @@ test("a picture opens with a clear far partner, else a thing, else a far partner
   ];
   assert.deepEqual(openingWith(0.2, 0.3), far);
   assert.deepEqual(openingWith(0.1, 0.05), thing);
-  assert.deepEqual(openingWith(0.06, 0.01), far);
-  const [kind, , , patch] = openingWith(0.01, 0.01);
+  assert.deepEqual(openingWith(0.06, 0.001), far);
+  const [kind, , , patch] = openingWith(0.01, 0.001);
   assert.deepEqual([kind, patch], ["nothing", -1], "the class token");
   assert.deepEqual(openingWith(0.1, 0.1, true), thing);
-  assert.equal(openingWith(0.1, 0.05, true)[0], "nothing", "a coarse grid waits for the finer one");
+  assert.equal(openingWith(0.1, 0.01, true)[0], "nothing", "a coarse grid waits for the finer one");
 });
