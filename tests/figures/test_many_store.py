@@ -72,7 +72,7 @@ def test_a_finished_run_writes_nothing_again(zarr, pictures, tmp_path, capsys):
     bytes_before = file_contents(tmp_path / "out.zarr")
     assert main(arguments) == 0
     assert file_contents(tmp_path / "out.zarr") == bytes_before
-    assert "100 %" in capsys.readouterr().err
+    assert "100%" in capsys.readouterr().err
 
 
 def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
