@@ -26,7 +26,7 @@ def test_the_sentence_is_the_page_s_title_and_what_a_filter_misses_stands_under_
 
 
 def test_presenting_is_see_as_large_as_the_screen_and_a_clicker_steps_through_its_moments(visit):
-    visitor = visit("sample=landscape", viewport={"width": 1280, "height": 720})
+    visitor = visit("sample=flock", viewport={"width": 1280, "height": 720})
     page = visitor.page
     page.keyboard.press("f")
     page.locator('.lens.presenting[data-face="see"]').wait_for()

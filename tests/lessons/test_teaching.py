@@ -138,7 +138,7 @@ def test_every_idea_names_a_page_and_a_test_that_exist():
 
     root, rows = Path(__file__).parent.parent.parent, []
     names = tuple(page.name.replace("_", " ").capitalize() for page in LESSONS)
-    for line in (root / "assets" / "teaching" / "ideas.md").read_text(encoding="utf-8").splitlines()[4:]:
+    for line in (root / "docs" / "ideas.md").read_text(encoding="utf-8").splitlines()[4:]:
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
     assert len(rows) > 20
     for idea, page, test in rows:

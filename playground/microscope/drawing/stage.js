@@ -142,10 +142,10 @@ export function signedColour(t, dark) {
 export const signedCss = (t, dark) => cssOf(signedColour(t, dark));
 
 // 256 colours for values from −1 to 1, as canvas pixels.
-export function signedPalette(dark, opacity = 1) {
+export function signedPalette(dark) {
   return Uint32Array.from({ length: 256 }, (_, i) => {
     const [r, g, b] = signedColour((i - 127.5) / 127.5, dark).map(Math.round);
-    return ((Math.round(255 * opacity) << 24) | (b << 16) | (g << 8) | r) >>> 0;
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   });
 }
 
