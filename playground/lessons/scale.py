@@ -24,6 +24,7 @@ from playground.lessons.parts import (
     Part,
     Reported,
     Row,
+    Wait,
     When,
     Words,
     think,
@@ -81,10 +82,10 @@ def row(subject: Subject, settings: Settings) -> Iterator[Part]:
     scaled_weights, plain_weights = (
         100 * softmax.softmax(scores * softmax.scale_of(64, power)) for power in (0.5, 0.0)
     )
+    median = 100 * softmax.curve("peak", 0.0).median[index]
+    yield Ask(spread_question(scaled_weights.tolist(), plain_weights.tolist(), median, CURVE_ROW_COUNT))
+    yield Wait("Counting many random rows …")
     numbers = row_numbers()
-    yield Ask(
-        spread_question(scaled_weights.tolist(), plain_weights.tolist(), 100 * numbers["peak_off"], CURVE_ROW_COUNT)
-    )
     yield After(
         "scale_spread",
         Words("**One random query among 64 random keys.** Turn the dials."),

@@ -21,7 +21,7 @@ from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 from playground.pack import in_eight_bits, pack
 from playground.samples import named, start_patch
-from playground.serving import chosen, models, own_models, people, queue, traces, worked
+from playground.serving import chosen, models, own_models, people, pictures, queue, traces, worked
 from playground.serving.answering import Refused, answered
 from playground.serving.cache import Cache
 from playground.serving.people import Person
@@ -177,16 +177,25 @@ def names(asked: Asked) -> Response:
 @part
 def heads(asked: Asked) -> Response:
     """The numbers of all heads, from which the browser makes what lessons say. `at`: another scale for their rows."""
+    return JSONResponse(_numbers_of_heads(asked, _scale(asked.words.get("at", ""))))
+
+
+def _numbers_of_heads(asked: Asked, scale: float | None) -> dict:
     from playground.analysis.heads import head_report
 
-    scale = _scale(asked.words.get("at", ""))
     trace = asked.trace()
 
     def work() -> dict:
         with queue.turns() as give_way:
             return head_report(trace, start_patch(asked.picture.name, trace.grid), scale, give_way)
 
-    return JSONResponse(asked.kept(("heads", scale), work))
+    return asked.kept(("heads", scale), work)
+
+
+def look_at_first_picture() -> None:
+    """Runs the model on the picture that opens first, and measures its heads: a server's first reader does not wait."""
+    picture = pictures.sample(chosen.first_sample())
+    _numbers_of_heads(Asked({}, picture, chosen.usual_setup(picture.sample_name), None), None)
 
 
 def _scale(text: str) -> float | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from playground.errors import PlaygroundError
-from playground.serving import cache, effort, models, pictures, prepared, settings
+from playground.serving import cache, effort, models, pictures, prepared, routes_traces, settings
 
 # Makes torch's threads sleep while they wait for each other; read when torch is imported. By default they spin: on two
 # busy cores, a pass of DINOv2 S took 2 s of processor instead of 0.6, and three times as long.
@@ -62,6 +62,10 @@ def warm_up() -> None:
         log.exception("the warm-up ended early")
     is_warm.set()
     prepared.prepare_behind_everybody()
+    try:
+        routes_traces.look_at_first_picture()
+    except PlaygroundError as error:
+        log.info("the first picture is traced on demand: %s", error)
 
 
 def _warm_up_models() -> None:

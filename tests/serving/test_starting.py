@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from playground.errors import PlaygroundError
-from playground.serving import cache, models, prepared, settings, starting
+from playground.serving import cache, models, prepared, routes_traces, settings, starting
 from playground.serving.settings import Settings
 from serving.visits import client
 
@@ -39,6 +39,7 @@ def is_ready(monkeypatch):
     monkeypatch.setattr(starting, "is_warm", threading.Event())
     monkeypatch.setattr(cache, "freeze_objects", lambda: None)
     monkeypatch.setattr(prepared, "prepare_behind_everybody", lambda: None)
+    monkeypatch.setattr(routes_traces, "look_at_first_picture", lambda: None)
     browser = client()
 
     def ask() -> bool:
@@ -56,8 +57,10 @@ def test_a_server_is_ready_when_the_models_of_drawings_and_photographs_are_loade
     monkeypatch.setattr(models, "has_photographs", lambda: True)
     monkeypatch.setattr(models, "load", lambda name: events.append((name, is_ready())))
     monkeypatch.setattr(prepared, "prepare_behind_everybody", lambda: events.append(("prepared", is_ready())))
+    monkeypatch.setattr(routes_traces, "look_at_first_picture", lambda: events.append(("looked at", is_ready())))
     starting.warm_up()
-    assert events == [("started", False), ("bundled", False), (models.PHOTOGRAPH_MODEL, False), ("prepared", True)]
+    loaded = [("bundled", False), (models.PHOTOGRAPH_MODEL, False)]
+    assert events == [("started", False), *loaded, ("prepared", True), ("looked at", True)]
 
 
 def test_a_model_that_cannot_be_loaded_keeps_no_server_from_being_ready(is_ready, monkeypatch, caplog):
