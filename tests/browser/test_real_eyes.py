@@ -39,14 +39,13 @@ def eye_shares(state: dict) -> tuple[float, float]:
     return row[6:12, 10:16].sum(), row[8:13, 22:27].sum()
 
 
-def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first_visitor, server):
+def test_the_first_picture_is_the_cat_whose_eye_listens_to_the_other_eye(first_visitor):
     state, look = first_visitor.read(), named("chelsea").look
     assert (state["layer"], state["head"], state["grid"]) == (look.layer, look.head, list(look.grid))
     left_share, right_share = eye_shares(state)
     print(f"left eye {left_share:.0%}, right eye {right_share:.0%}")
     assert left_share > 0.4
     assert left_share + right_share > 0.7
-    assert "trace model=dinov2-small" not in server.log
     assert "CC0" in first_visitor.part("credit").inner_text()
     assert "DINOv2 S/14" in first_visitor.opener("more").inner_text()
 

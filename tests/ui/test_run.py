@@ -38,4 +38,4 @@ def test_a_server_whose_page_nobody_opened_has_loaded_its_models_when_it_is_read
         assert answer(f"{server.url}/api/trace/{digest}/layers?{words}")[0] == 200
         place, *events = server.log.splitlines()
     assert "The playground is at" in place
-    assert [json.loads(event)["message"].split()[0] for event in events] == ["trace"]
+    assert {json.loads(event)["message"].split()[0] for event in events} == {"trace"}
