@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -12,8 +12,7 @@ import plotly.graph_objects as go
 from playground.lessons.heads_numbers import (
     EACH_ALONE,
     HEADS_PATTERN,
-    OffSetting,
-    measure_habits,
+    habits,
     over_samples,
     sampled_rows_note,
     sum_of_heads,
@@ -26,6 +25,7 @@ from playground.lessons.lesson import (
     Settings,
     Step,
     Subject,
+    TextSetting,
 )
 from playground.lessons.made import made, made_words
 from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
@@ -110,7 +110,8 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
         Choice("over", "Measured on", OVER_TITLES),
     )
     yield Words(f"{MEASURE_TEXTS[measure]} {missing_sentence(offered_measures)}".strip(), small=True)
-    means, deviations = yield from measured_habits(subject, settings.over)
+    yield Wait(f"Measuring heads on {OVER_TITLES[settings.over]} …")
+    means, deviations = measured_habits(subject, settings.over)
     trace = subject.trace()
     yield from sampled_rows_note(trace)
     yield Drawing("atlas", atlas_data(subject, trace, means, deviations), ("measure",))
@@ -132,11 +133,9 @@ def missing_sentence(offered_measures: list[str]) -> str:
     return f"This model has no {' and no '.join(missing_words)}." if missing_words else ""
 
 
-def measured_habits(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits, Habits | None]]:
+def measured_habits(subject: Subject, over: str) -> tuple[Habits, Habits | None]:
     """Mean and standard deviation of every head's numbers over pictures; for one picture the deviation is None."""
-    if over == ON_SAMPLES:
-        return (yield from over_samples(subject))
-    return (yield from measure_habits(subject)), None
+    return over_samples(subject) if over == ON_SAMPLES else (habits(subject), None)
 
 
 def atlas_data(subject: Subject, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
@@ -221,7 +220,8 @@ def far_question() -> Question:
 def distances_by_layer(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The heads' mean attention distances by layer, as in a figure of the ViT paper."""
     yield Choice("over", "Measured on", OVER_TITLES)
-    means, deviations = yield from measured_habits(subject, settings.over)
+    yield Wait(f"Measuring heads on {OVER_TITLES[settings.over]} …")
+    means, deviations = measured_habits(subject, settings.over)
     trace = subject.trace()
     yield from sampled_rows_note(trace)
     note = "" if settings.over == ON_PICTURE else f" {OF_SAMPLES_TEXT}"
@@ -254,8 +254,8 @@ def scatter(trace: Trace, means: Habits, deviations: Habits | None) -> go.Figure
     even_level = even_distance(*trace.grid)
     figure, kinds = go.Figure(), means.habit_names()
     spots_by_habit: dict[Habit, list[tuple[int, int]]] = {}
-    for layer, habits in enumerate(means.habits()):
-        for head, habit in enumerate(habits):
+    for layer, habits_of_layer in enumerate(means.habits()):
+        for head, habit in enumerate(habits_of_layer):
             spots_by_habit.setdefault(habit, []).append((layer, head))
     for habit, spots in sorted(spots_by_habit.items(), key=lambda group: HABITS.index(group[0])):
         layers, heads = (np.array(numbers) for numbers in zip(*spots, strict=True))
@@ -294,7 +294,7 @@ LESSON = Lesson(
     {
         "measure": Setting.in_python(ENTROPY, MEASURE_NAMES),
         "over": Setting.in_python(ON_PICTURE, OVER_TITLES),
-        "off": OffSetting("", played=EACH_ALONE, pattern=HEADS_PATTERN),
+        "off": TextSetting("", played=EACH_ALONE, pattern=HEADS_PATTERN),
         "summed": LAYER,
     },
     {

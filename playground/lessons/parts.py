@@ -38,10 +38,9 @@ class Words:
 
 @dataclass(frozen=True)
 class Wait:
-    """Stands before a part that takes long. Until that part comes, `words` and `meanwhile` are shown."""
+    """Stands once in a step, before the parts that take long. Until these come, `words` are shown."""
 
     words: str
-    meanwhile: Part | None = None
 
 
 @dataclass(frozen=True)
