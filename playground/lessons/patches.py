@@ -301,11 +301,9 @@ def extra_question(name: str, prefix_names: tuple[str, ...], photo: Photo) -> Qu
 
 def extra_question_about(subject: Subject):
     config, (height, width) = subject.vit.config, subject.size
-    grid, names = (height // config.patch_size, width // config.patch_size), shown_prefix_names(config.prefix)
-    words = f"{grid[0] * grid[1] + len(config.prefix):,} tokens"
-    tokens_picture = subject.cached("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
-    photo = Photo(subject.photo(), grid, width / height, lines=True, beside=tokens_picture)
-    return extra_question(subject.model, names, photo)
+    grid = height // config.patch_size, width // config.patch_size
+    photo = Photo(subject.photo(), grid, width / height, lines=True)
+    return extra_question(subject.model, shown_prefix_names(config.prefix), photo)
 
 
 PLACE_PATTERN = r"\d{1,2},\d{1,2}"
