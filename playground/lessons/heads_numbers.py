@@ -14,7 +14,6 @@ from playground.lessons.parts import Ask, Drawing, Exercise, Part, Reported, Wai
 from playground.lessons.questions import Bars, Number, Question, choice_question
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url
-from playground.samples import SAMPLES
 
 if TYPE_CHECKING:
     from playground.analysis.ablation import AblationEffect, Additivity
@@ -38,14 +37,6 @@ def _layer_habits(subject: Subject, layer: int) -> Habits:
             return measure_layers(trace, [layer])
 
     return subject.cached(("habits", layer), work)
-
-
-def over_samples(subject: Subject) -> tuple[Habits, Habits]:
-    """Mean and standard deviation of every head's numbers over the samples."""
-    from playground.analysis.heads import average, spread
-
-    by_sample = [habits(subject.with_sample(sample.name)) for sample in SAMPLES]
-    return average(by_sample), spread(by_sample)
 
 
 def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
