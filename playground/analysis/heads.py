@@ -214,17 +214,8 @@ class Habits:
 
 def average(image_habits: Sequence[Habits]) -> Habits:
     """The mean over several images in one model; the images' grids may differ."""
-    return _statistic_of_each(image_habits, np.mean)
-
-
-def spread(image_habits: Sequence[Habits]) -> Habits:
-    """The standard deviation over images."""
-    return _statistic_of_each(image_habits, np.std)
-
-
-def _statistic_of_each(image_habits: Sequence[Habits], statistic) -> Habits:
     return Habits(
-        **{f.name: statistic([getattr(habits, f.name) for habits in image_habits], axis=0) for f in fields(Habits)}
+        **{f.name: np.mean([getattr(habits, f.name) for habits in image_habits], axis=0) for f in fields(Habits)}
     )
 
 

@@ -3,11 +3,6 @@ compared with torch's kernel. This module imports torch, so lessons import it on
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -151,18 +146,9 @@ def evenness(weights: torch.Tensor) -> tuple[float, float, float]:
     return float(weights.amax(-1).mean()), 1 / weights.shape[1], float((2**entropies).mean())
 
 
-# Compares attention written by hand with torch's fused kernel: the same results at different speeds.
+# Compares attention written by hand with torch's fused kernel: the same results.
 
-TOKEN_COUNTS = (64, 197, 577, 1024)
 BLOCK = 64  # keys at a time
-
-
-@dataclass(frozen=True)
-class Comparison:
-    tokens: int
-    by_hand: float  # milliseconds
-    fused: float  # milliseconds
-    difference: float  # the largest absolute difference of their outputs
 
 
 def largest_difference(qkv: QKV, scale: float) -> float:
@@ -231,28 +217,6 @@ def change_by_rotation(qkv: QKV, scale: float, seed: int = 0) -> float:
     rotation = torch.linalg.qr(random_matrix).Q.to(q)
     plain_weights, turned_weights = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
     return float((plain_weights - turned_weights).abs().max())
-
-
-def measure(
-    tokens: int, heads: int = 12, d: int = 64, repeats: int = 7, give_way: Callable[[], object] = lambda: None
-) -> Comparison:
-    """Median times of both implementations on this machine, measured in turns, so that other load affects both equally.
-    `give_way` is called between two measurements."""
-    generator = torch.Generator().manual_seed(0)
-    qkv = QKV(*(torch.randn(1, heads, tokens, d, generator=generator) for _ in range(3)))
-    scale, durations = d**-0.5, {attention_by_hand: [], attention: []}
-    with torch.no_grad():
-        for repeat in range(repeats + 1):
-            for implementation, milliseconds in durations.items():
-                start = time.perf_counter()
-                implementation(*qkv, scale)
-                if repeat:  # the first run only warms up
-                    milliseconds.append(1000 * (time.perf_counter() - start))
-                give_way()
-        difference = largest_difference(qkv, scale)
-    return Comparison(
-        tokens, statistics.median(durations[attention_by_hand]), statistics.median(durations[attention]), difference
-    )
 
 
 def _with_batch_axis(t: Tensor) -> Tensor:

@@ -46,10 +46,6 @@ class Setting:
     def read(self, text: str | None) -> object:
         return {str(option): option for option in self.options}.get(text, self.default)
 
-    def value_in(self, name: str, address: Mapping[str, str]) -> object:
-        """The value of this setting, called `name`, in an address."""
-        return self.read(address.get(name))
-
 
 @dataclass(frozen=True)
 class TextSetting(Setting):
@@ -60,16 +56,6 @@ class TextSetting(Setting):
 
     def read(self, text: str | None) -> object:
         return text if text and re.fullmatch(self.pattern, text, re.ASCII) else self.default
-
-
-@dataclass(frozen=True)
-class RenamedSetting(Setting):
-    """A setting that has another name in old addresses."""
-
-    former: str = ""
-
-    def value_in(self, name: str, address: Mapping[str, str]) -> object:
-        return self.read(address.get(name, address.get(self.former)))
 
 
 Result = TypeVar("Made")
@@ -138,9 +124,6 @@ class Subject(Protocol):
 
     def with_naming_model(self) -> Subject:
         """The same picture in a model with a classifier; if possible, in a model that names everyday things."""
-
-    def has_cached(self, what: Hashable) -> bool:
-        """Whether `cached` has stored a result under `what`."""
 
     def cached(self, what: Hashable, make: Callable[[], Result]) -> Result:
         """The result stored under `what`; `make` computes it the first time."""

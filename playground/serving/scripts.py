@@ -32,7 +32,7 @@ def offer(entry: str, *styles: str, mounts: str = "") -> None:
     _offered.setdefault(entry, []).append((styles, mounts))
 
 
-for _entry in ("engine/worker.js", "weights/worker.js", "shell/phone.js"):  # others are offered where they are listed
+for _entry in ("engine/worker.js", "shell/phone.js"):  # others are offered where they are listed
     offer(_entry)
 
 
@@ -123,7 +123,6 @@ def _made_index_and_files() -> tuple[dict, dict[str, bytes]]:
     names, shelf = computed_by_browsers(), Shelf(ENGINE_FOLDER)
     index = {
         "worker": address("engine/worker.js"),
-        "opener": address("weights/worker.js"),
         "kernels": shelf.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
         "cards": site_files.cards(names),
         "weights": site_files.write_weights(shelf, names),

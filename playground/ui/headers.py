@@ -17,7 +17,7 @@ from playground.ui.site import page
 #   font-src         the fonts of formulas
 #   connect-src      data: a photograph from the camera
 COMMON = "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-POLICY = f"{page.POLICY.format(script='', models_from='')}; {COMMON}"
+POLICY = f"{page.POLICY.format(script='')}; {COMMON}"
 WORKBENCH_POLICY = (
     "default-src 'none'; "
     "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "

@@ -13,7 +13,7 @@ from test_javascript import ROOT, node
 
 from lessons.playing import meadow, parts_of
 from playground.lessons import block, block_boxes
-from playground.lessons.parts import After, Drawing, Table, Wait
+from playground.lessons.parts import After, Drawing, Table
 from playground.pack import unpack
 from playground.vit import Config, VisionTransformer
 
@@ -80,15 +80,3 @@ def test_the_activations_of_a_layer_are_counted_in_bars_and_shares():
 def test_of_many_labels_the_chosen_one_is_in_the_table():
     (table,) = (part for part in parts_of("block", "answer", supposed="12") if isinstance(part, Table))
     assert [row[0] for row in table.rows if row[0].startswith("**")] == ["**12: indoors**"]
-
-
-@pytest.mark.parametrize("step", ["stream", "mlp", "answer"])
-def test_a_step_shows_a_picture_while_its_numbers_are_computed(step):
-    meadow().results.drop_where(lambda key: True)
-    from playground.serving import worked
-
-    worked.shared_results().drop_where(lambda key: True)
-    waits = [part for part in parts_of("block", step) if isinstance(part, Wait)]
-    assert waits
-    assert all(wait.meanwhile for wait in waits)
-    assert not [part for part in parts_of("block", step) if isinstance(part, Wait)], "the numbers are kept"

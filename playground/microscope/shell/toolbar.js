@@ -6,7 +6,6 @@
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
 //        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
-//        models: {takes(dropped): whether the dropped files are a model, open(dropped)} or null,
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures; null: all layouts; undefined: none,
 //        share(): opens the sheet that shares the microscope's picture,
@@ -104,6 +103,8 @@ export function createGridChooser(choose) {
 const optionOf = ({ detail, grid: [rows, columns] }) => make("option", { value: detail }, `${rows} × ${columns}`);
 
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison, and with two faces
+const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
+const MODEL_DROPPED = "A page opens pictures. attention-playground --models FOLDER opens a folder's .safetensors.";
 
 export function createToolbar(root, host) {
   const hostNow = { ...host };
@@ -275,8 +276,8 @@ export function createToolbar(root, host) {
     setText(waitingLine, sendingCount ? "Your picture is on its way" : "");
   }
 
-  async function takeFiles(files, transfer = { files }) {
-    if (hostNow.models?.takes(transfer)) return [sheet.close(), hostNow.models.open(transfer)];
+  async function takeFiles(files) {
+    if (files.some(({ name }) => WEIGHTS_NAME.test(name))) return [sheet.close(), notice.say(MODEL_DROPPED)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();

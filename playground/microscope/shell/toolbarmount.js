@@ -82,8 +82,7 @@ const hostOf = ({ data, more }) => ({
   workbench: data.workbench ? () => addressOf(`${data.workbench}?${new URLSearchParams(wordsForPython())}`) : null,
   notify,
   ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
-  sheets: { models: visit.models?.sheet ?? fillModels, export: more.fillExport },
-  ...(visit.models && { models: visit.models }),
+  sheets: { models: fillModels, export: more.fillExport },
   ...more,
 });
 
