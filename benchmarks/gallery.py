@@ -18,7 +18,6 @@ DPI = 72
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # file -> (title, options of the command)
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
-    "contour.png": ("The patches that hold most of the weight", f"{CAT} --over contour --theme dark"),
     "grid.png": (
         "Pictures and heads",
         "chelsea coffee astronaut --model dinov2-small --layout grid --rows pictures "

@@ -90,10 +90,8 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
             "--width", "slide (16:9), column (85 mm), page (178 mm), or millimetres (default: slide)", "WIDTH"
         ),
         "theme": Flag("--theme", "light or dark"),
-        "colours": Flag("--colours", "heat, or a colour map of matplotlib's, such as grey or viridis", "NAME"),
-        "over": Flag(
-            "--over", "what a map is drawn over: photo; none; or contour: the photograph, with an outline around the "
-            "patches that hold 60 %% of the weight (default: photo; none in other colours and for many small maps)",
+        "colours": Flag(
+            "--colours", "heat, over the photograph; or a colour map of matplotlib's, such as grey or viridis", "NAME"
         ),
         "ceiling": Flag(
             "--ceiling", "holds the exposure: the value that is drawn brightest, such as 0.05 (default: of the "
@@ -127,7 +125,7 @@ def _add_argument(group: argparse._ArgumentGroup, name: str, flag: Flag) -> None
         action = argparse.BooleanOptionalAction if default else "store_true"
         group.add_argument(flag.flag, action=action, default=default, **options)
     elif name == "layout" or name in CHOICES:
-        choices = LAYOUTS if name == "layout" else [option for option in CHOICES[name] if option is not None]
+        choices = LAYOUTS if name == "layout" else CHOICES[name]
         group.add_argument(flag.flag, choices=tuple(choices), default=default, **options)
     else:
         value_type = {"dpi": int, "layer": int, "ceiling": float}.get(name, str)

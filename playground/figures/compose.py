@@ -12,8 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
-from matplotlib.patches import ConnectionPatch, PathPatch, Rectangle
-from matplotlib.path import Path
+from matplotlib.patches import ConnectionPatch, Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
@@ -40,7 +39,6 @@ SIGNS = {  # plotly's name of a marker, as in playground/analysis/heads.py -> ma
     "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
     "hexagon": "H", "x-thin-open": "x", "cross": "P", "": "",
 }  # fmt: skip
-OUTLINE_COLOUR = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 
 def draw(
@@ -215,7 +213,6 @@ class _Sheet:
             style = {"fontsize": points, "fontweight": "bold", "color": self.theme.ink}
             axes.set_title(text, loc="left", pad=y, **style)
         cell = width * 72 / columns  # points
-        self.outline(axes, panel.outline, width)
         for first, last, thickness in panel.frames:
             self.frame(axes, first, last, thickness * min(max(width * 72 / 130, 0.7), 3))
         for patch, text, is_needed in panel.numbers:
@@ -249,28 +246,6 @@ class _Sheet:
         style = {"ha": align, "va": "center_baseline", "fontweight": "bold", "zorder": 5, "in_layout": False}
         effects = [withStroke(linewidth=0.25 * points, foreground=halo)]
         axes.text(x, y, text, fontsize=points, color=ink, path_effects=effects, **style)
-
-    @staticmethod
-    def outline(axes: Axes, lines, width: float) -> None:
-        """Draws closed lines of points (row, column) around sets of patches."""
-        vertices, codes = [], []
-        for line in lines:
-            points = line[:, ::-1]
-            midpoints = (points + np.roll(points, -1, 0)) / 2
-            vertices.append(midpoints[-1])
-            codes.append(Path.MOVETO)
-            for point, middle in zip(points, midpoints, strict=True):
-                vertices += [point, middle]
-                codes += [Path.CURVE3, Path.CURVE3]
-            vertices.append(midpoints[-1])
-            codes.append(Path.CLOSEPOLY)
-        thickness = min(max(width * 72 / 140, 0.6), 2.6)
-        for colour, points in (("black", 2.2 * thickness), (OUTLINE_COLOUR, thickness)) if vertices else ():
-            axes.add_patch(
-                PathPatch(
-                    Path(vertices, codes), fill=False, edgecolor=colour, linewidth=points, zorder=3, clip_on=False
-                )
-            )
 
     @staticmethod
     def frame(axes: Axes, first, last, points: float) -> None:

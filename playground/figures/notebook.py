@@ -22,7 +22,7 @@ from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import HEAT, VALUES, Spec
 from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import grid
-from playground.figures.options import Beneath, Direction, FigureOptions, Theme
+from playground.figures.options import Direction, FigureOptions, Theme
 from playground.models import source
 from playground.models.given import texts_of
 from playground.pictures.images import Source, open_image
@@ -103,7 +103,6 @@ def figure(
     width: str | float = "slide",
     theme: Theme = "light",
     colours: str = HEAT,
-    over: Beneath = None,
     ceiling: float | None = None,
     caption: bool = True,
     dpi: int | None = None,

@@ -21,7 +21,7 @@ SPEC = Spec(image="disc.png", model="untrained", layer=1, head=2, query=(3, 4), 
 FIGURES = {  # a file's name -> the options of its figure
     "one.png": ("--layer", "1", "--what", "value", "--direction", "column"),
     "narrow.pdf": ("--layout", "convolution", "--width", "82.55"),
-    "heads.svg": ("--layout", "heads", "--over", "contour", "--width", "page"),
+    "heads.svg": ("--layout", "heads", "--width", "page"),
     "wall.png": ("--layout", "wall", "--theme", "dark", "--ceiling", "0.07"),
     "scale.pdf": ("--layout", "scale", "--scale", "0.3", "--whole"),
     "two.svg": ("--layout", "compare", "--with-image", "noise.png", "--colours", "grey"),

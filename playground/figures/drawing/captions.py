@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playground.figures.drawing import naming, places
-from playground.figures.drawing.light import share_within
 from playground.figures.drawing.maps import (
     POOLED,
     Domain,
@@ -20,7 +19,6 @@ from playground.figures.drawing.maps import (
     moved_by_nothing,
     patch_of,
 )
-from playground.figures.drawing.prints import has_outline, outline
 from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
 from playground.models.names import plain_name
 from playground.numbers import percent
@@ -182,13 +180,8 @@ def sentence(spec: Spec, panels: list[ShownMap], domain: Domain, where: str, mor
     if maps[0].colours is not None:
         held = [map_.variance_share for map_ in maps]
         text += f", which hold {range_words(min(held), max(held))} of what differs between patches"
-    text += (
-        exposure_note(maps, None if has_outline(spec) else domain)
-        + _sides_note(spec, maps)
-        + _blanking_note(spec, maps)
-        + prefix_note(panels)
-    )
-    return " ".join([f"{text}.", *outline_notes(spec, maps), *notes(spec, panels)])
+    text += exposure_note(maps, domain) + _sides_note(spec, maps) + _blanking_note(spec, maps) + prefix_note(panels)
+    return " ".join([f"{text}.", *notes(spec, panels)])
 
 
 def told_note(panel: ShownMap) -> str:
@@ -263,10 +256,8 @@ def margin(trace: Trace) -> str:
     )
 
 
-def exposure_note(maps: list[Map], domain: Domain | None, noun: str = "patch") -> str:
+def exposure_note(maps: list[Map], domain: Domain, noun: str = "patch") -> str:
     """From which value on patches are brightest, how many exceed it, up to which value."""
-    if domain is None:
-        return ""
     note = "; brightness is logarithmic, down to a thousandth of the brightest" if domain.log else ""
     count = sum(len(clipped_patches(map_, domain)) for map_ in maps)
     if not count:
@@ -305,14 +296,6 @@ def _blanking_note(spec: Spec, maps: list[Map]) -> str:
         least = f"{least_move(spec):g} logits" if spec.explains_label else percent(least_move(spec))
         note += f"; nothing here moves it: no block by {least}"
     return note
-
-
-def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
-    """Says which share of the patches' weight lies inside the outline as it is drawn."""
-    if not has_outline(spec):
-        return []
-    shares = [share_within(outline(map_.grid), map_.grid) for map_ in maps]
-    return [f"Outlined: the patches that hold {range_words(min(shares), max(shares))} of what all patches get."]
 
 
 def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:

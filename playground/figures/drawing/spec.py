@@ -48,7 +48,6 @@ METHODS = {  # methods of relevance, as in playground/relevance.py -> their name
 SIGNED_METHODS = ("gradient", "integrated")  # methods of relevance whose numbers have a sign
 CHOICES = {choice.field: choice.options for choice in FIGURE_CHOICES if choice.options and choice.field != "whole"} | {
     "theme": ("light", "dark"),
-    "over": (None, "photo", "none", "contour"),
     "method": tuple(METHODS),
 }
 POOLINGS = ("mean", "max")  # written instead of a head's number: the mean or the maximum over all heads
@@ -88,8 +87,6 @@ class Spec:
     width: str | float = "slide"  # a name in WIDTHS, or millimetres
     theme: str = "light"
     colours: str = HEAT  # "heat", or the name of one of matplotlib's colour maps
-    over: str | None = None  # what a map is drawn over: "photo", "none", or "contour": the photograph with an outline.
-    #                          None: the photograph; nothing if another colour map was chosen, or for many small maps
     ceiling: float | None = None  # the value that is drawn brightest; None: set by the maps' values
     caption: bool = True
     dpi: int | None = None  # dots per inch; None: the paper's
@@ -103,7 +100,7 @@ class Spec:
         for name, allowed_values in CHOICES.items():
             value = getattr(self, name)
             if value not in allowed_values and (name, value) != ("what", VALUES.name):
-                options = ", ".join(str(option) for option in allowed_values if option is not None)
+                options = ", ".join(allowed_values)
                 raise PlaygroundError(f"A figure's {name} is {options}; given was {value!r}.")
         object.__setattr__(self, "width", read_width(self.width))
         object.__setattr__(self, "label", str(self.label))
@@ -143,7 +140,7 @@ class Spec:
 
     @property
     def shares_a_whole(self) -> bool:
-        """Whether the numbers are parts of one whole, so that they can be outlined."""
+        """Whether the numbers are parts of one whole."""
         return not (self.way.spread or self.way.coloured or self.for_and_against or self.way is VALUES)
 
     @property

@@ -12,7 +12,6 @@ from playground.figures.layouts.compare import CHANGE, COMPARE, SCALE
 from playground.figures.layouts.grid import GRID
 from playground.figures.layouts.heads import CONVOLUTION, HEAD, HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
-from playground.figures.layouts.layout import settled as with_ground
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -41,4 +40,4 @@ def content(spec: Spec, subject: Subject, other: Other = None) -> Content:
     """Panels, caption and numbers of the figure, before they are laid out on a sheet."""
     layout = of(spec)
     layout.check(spec)
-    return layout.content(with_ground(layout.prepared(spec)), subject, other)
+    return layout.content(layout.prepared(spec), subject, other)

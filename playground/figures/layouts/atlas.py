@@ -51,7 +51,7 @@ def atlas(spec: Spec, subject: Subject, other: Other) -> Content:
     trace, shown = subject.seen, shown_offsets(spec, subject)
     # one exposure for all traces with this number of tokens, so that models can be compared
     high = spec.ceiling or shared_ceiling(trace.tokens)
-    domain = Domain(0, high, "share of a patch’s attention", True, high < 1)
+    domain = Domain(0, high, "share of a patch’s attention", True, high < 1, bare=True)
     cells = [_cell(spec, panel, domain) for panel in shown]
     rows = [cells[i : i + trace.heads] for i in range(0, len(cells), trace.heads)]
     signs = {(panel.spec.layer, panel.spec.head): panel.map.habit.symbol for panel in shown}
@@ -108,7 +108,6 @@ ATLAS = Layout(
     atlas,
     numbers,
     title=lambda spec: f"Head atlas of {plain_name(spec.model)}",
-    prepared=lambda spec: replace(spec, over="none"),
-    fixed=("layer", "head", "query", "scale", "what", "direction", "over"),
+    fixed=("layer", "head", "query", "scale", "what", "direction"),
     of_heads=True,
 )

@@ -20,11 +20,9 @@ from playground.figures.layouts.layout import (
     Panel,
     Panels,
     bar_of,
-    bare,
     layer_scale,
     map_panel,
     photo_panel,
-    settled,
     shared_domain,
     shown_maps,
     with_headings,
@@ -39,7 +37,6 @@ def head(spec: Spec, subject: Subject, other: Other) -> Content:
 
 def of_values(spec: Spec, subject: Subject, values: np.ndarray) -> Content:
     """The figure of somebody's own values on the grid of a trace."""
-    spec = settled(spec)
     return _one_map(spec, shown_maps([OneMap(subject, spec, None, given=values)]), captions.picture(subject.name))
 
 
@@ -129,7 +126,7 @@ def wall(spec: Spec, subject: Subject, other: Other) -> Content:
         for n in range(trace.heads)
     ]
     shown = shown_maps(requests)
-    domain = shared_domain(spec, shown, log=True)
+    domain = shared_domain(spec, shown, small=True)
     rows, columns = trace.grid
     size = columns * CELL_PIXELS, rows * CELL_PIXELS
     photo = prints.photo_of(spec, subject.image).resize(size, Image.Resampling.LANCZOS)
@@ -154,7 +151,6 @@ WALL = Layout(
     EVERY_HEAD,
     wall,
     title=partial(captions.title, where=EVERY_HEAD),
-    prepared=lambda spec: bare(replace(spec, over=None if spec.over == "contour" else spec.over)),
     fixed=("layer", "head"),
     of_heads=True,
 )

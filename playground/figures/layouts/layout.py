@@ -4,7 +4,7 @@ Nothing here draws: compose.py draws panels with matplotlib."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -32,7 +32,6 @@ class Panel:
     sub: str = ""
     marks: tuple[tuple[Patch, str], ...] = ()  # (patch, colour of its frame)
     numbers: tuple[Number, ...] = ()
-    outline: Sequence[np.ndarray] = ()
     frames: tuple[tuple[Patch, Patch, float], ...] = ()  # (first patch, last patch, relative line width)
     links: tuple[tuple[Patch, Patch], ...] = ()  # lines from a patch of the panel before it to one of this panel
 
@@ -114,18 +113,6 @@ class Layout:
             )
 
 
-def settled(spec: Spec) -> Spec:
-    """Fills in what a map is drawn over: the photograph; nothing with another colour map, whose colours the photograph
-    would change; no outline where numbers are no shares of a whole."""
-    over = spec.over or ("photo" if spec.colours == prints.HEAT else "none")
-    return replace(spec, over="none" if over == "contour" and not spec.shares_a_whole else over)
-
-
-def bare(spec: Spec) -> Spec:
-    """Small maps have no photograph below, which would hide dim ones."""
-    return replace(spec, over=spec.over or "none")
-
-
 def layer_scale(spec: Spec) -> str | None:
     """The scale of the spec's layer; None, for the scale of the pass, if the whole pass ran with the spec's scale."""
     return None if spec.whole else spec.scale
@@ -141,15 +128,14 @@ def shown_maps(requests: list[OneMap]) -> list[ShownMap]:
     return [ShownMap(request, map_) for request, map_ in zip(requests, every, strict=True)]
 
 
-def shared_domain(spec: Spec, shown: list[ShownMap], log: bool = False) -> Domain:
+def shared_domain(spec: Spec, shown: list[ShownMap], small: bool = False) -> Domain:
     """One range for all maps, so that they can be compared."""
-    return maps.domain(spec, [panel.map for panel in shown], log)
+    return maps.domain(spec, [panel.map for panel in shown], small)
 
 
 def bar_of(spec: Spec, domain: Domain) -> Bar | None:
-    """The colour bar of a map, if it has one: neither colours of features nor an outline have one."""
-    has_none = spec.way.coloured or prints.has_outline(spec)
-    return None if has_none else Bar(prints.bar(spec, domain), domain)
+    """The colour bar of a map; colours of features have none."""
+    return None if spec.way.coloured else Bar(prints.bar(spec, domain), domain)
 
 
 def map_panel(panel: ShownMap, domain: Domain, heading: str = "", sub: str = "") -> Panel:
@@ -160,8 +146,6 @@ def map_panel(panel: ShownMap, domain: Domain, heading: str = "", sub: str = "")
     base = Panel(subject.seen.grid, partial(_picture, panel, domain), heading, sub, ((patch, ink),) if patch else ())
     if map_.parts is not None or map_.colours is not None:
         return base
-    if prints.has_outline(spec):
-        return replace(base, outline=prints.outline(map_.grid))
     clipped = sorted(maps.clipped_patches(map_, domain), key=lambda place: -map_.grid[place])
     write_value = bare_share if domain.percent else captions.number
     numbers: list[Number] = [
