@@ -34,7 +34,6 @@ FIGURES = {  # file -> (title, options of the command)
     "scale.png": ("With 1/√dₖ and without", "meadow --layout scale"),
     "compare.png": ("Two models", f"{CAT} --layout compare --with-model bundled"),
     "drawing.png": ("A drawing, in the bundled model", "portrait"),
-    "atlas.png": ("What every head does on average", "meadow --layout atlas"),
 }
 
 

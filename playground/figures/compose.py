@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
 from matplotlib.patches import ConnectionPatch, Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
@@ -35,10 +34,6 @@ STORED_DPI = 220  # dots per inch of a picture in the figure
 LARGEST_HEIGHT = 8.5  # inches: the largest height of a figure in a paper
 NARROWEST_PANEL = 8.5  # em: the narrowest panel in a paper whose heading still fits
 LARGE_MAP = 1.2  # inches: in a wider map a number that does not fit into its patch is written beside it
-SIGNS = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name
-    "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
-    "hexagon": "H", "x-thin-open": "x", "cross": "P", "": "",
-}  # fmt: skip
 
 
 def draw(
@@ -101,8 +96,7 @@ class _Sheet:
             else []
         )
         caption_height = self.em * (LINE_HEIGHT * CAPTION_SIZE * len(self.caption) + 0.7 * bool(self.caption))
-        body, legend = content.body, getattr(content.body, "legend", ())
-        band = caption_height + self.em * (3.2 * bool(content.bar) + 1.8 * bool(legend))
+        body, band = content.body, caption_height + 3.2 * self.em * bool(content.bar)
         self.room = (self.paper.height or LARGEST_HEIGHT) - 2 * self.margin - band  # for the body
         self.figure = Drawing(figsize=(self.paper.width, self.paper.height or 1), dpi=spec.dots)
         self.figure.set_facecolor(self.theme.paper)
@@ -118,8 +112,6 @@ class _Sheet:
         )
         if content.bar:
             self.colour_bar(content.bar)
-        if legend:
-            self.legend(legend)
         if self.caption:
             x = (self.margin + pad) / self.paper.width
             style = {"fontsize": self.small(CAPTION_SIZE), "linespacing": 1.25, "color": self.theme.ink}
@@ -283,11 +275,6 @@ class _Sheet:
             self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width, None)
         axes.imshow(sheet, interpolation="antialiased", clip_on=False)
         self.ticks(axes, heads, layers, cell_width + gap, cell_height + gap)
-        strip = (cell_width - cell_height) / 2 + 2
-        points = 72 * width / size[1] * strip * 1.2
-        for (layer, head), sign in body.signs.items():
-            place = head * (cell_width + gap) + strip, layer * (cell_height + gap) + cell_height / 2
-            axes.add_line(_sign(sign, points, *place))
         self.body_axes, self.bar_width = [axes], width
         used_width = min(self.width, width + photo_width + (5 if body.photo else 3) * self.em)
         return used_width, min(width * size[0] / size[1] + 3 * self.em, self.room)
@@ -323,26 +310,6 @@ class _Sheet:
         bar.ax.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted)
         style = {"fontsize": self.small(TICK_SIZE), "color": self.theme.muted}
         bar.ax.set_title(bar_content.domain.words, loc="left", pad=0.3 * self.font, **style)
-
-    def legend(self, entries: list[tuple[str, str, str]]) -> None:
-        points = 0.75 * self.font
-        swatches = [
-            (
-                Line2D([], [], linestyle="", marker="s", markersize=points, color=colour),
-                _sign(sign, 0.6 * points, [], []),
-            )
-            for colour, sign, _ in entries
-        ]
-        style = {"fontsize": self.small(CAPTION_SIZE), "labelcolor": self.theme.ink, "frameon": False}
-        words = [words for _, _, words in entries]
-        self.figure.legend(swatches, words, loc="outside upper left", ncols=5, handletextpad=0.2, **style)
-
-
-def _sign(sign: str, points: float, x, y) -> Line2D:
-    """A shape of SIGNS, white with a black edge."""
-    face = "none" if sign.endswith("-open") else "white"
-    style = {"markeredgecolor": "black", "markerfacecolor": face, "markeredgewidth": 0.12 * points, "clip_on": False}
-    return Line2D(np.atleast_1d(x), np.atleast_1d(y), linestyle="", marker=SIGNS[sign], markersize=points, **style)
 
 
 def _tick_words(domain: Domain) -> list[str]:

@@ -14,6 +14,7 @@ from playground.figures.drawing.spec import Spec, query_words
 from playground.figures.layouts import compare
 from playground.models import source
 from playground.models.given import texts_of
+from playground.models.names import plain_name
 from playground.tracing import Trace
 from playground.version import __version__
 
@@ -91,7 +92,7 @@ UNDATED: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationD
 def metadata(spec: Spec, facts: dict[str, str], kind: str, name: str) -> dict[str, str | None]:
     """A title, all facts in a line, and the command that makes the file `name` again, if there is one; without a date,
     so that equal figures give equal files."""
-    title = layouts.of(spec).title(published_spec(layouts.of(spec).prepared(spec)))
+    title = f"{captions.capital(spec.way.title)} in {plain_name(published_spec(spec).model)}: {layouts.of(spec).words}"
     values = title, "; ".join(f"{key}: {value}" for key, value in facts.items()), repeat_command(spec, name), MADE_BY
     # a file's name may hold surrogates, which no file format can store
     texts = [value and value.encode("utf-8", "replace").decode() for value in values]

@@ -23,7 +23,7 @@ from playground.figures.drawing.spec import WIDTHS, Spec
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
-from playground.serving import chosen, figure_files, figure_words, people, traces
+from playground.serving import chosen, figure_files, figure_words, people
 from playground.serving.answering import Refused, answer, own_pages_only
 from playground.serving.figure_words import INTERACTIVE_WORDS, FigureSubject, description
 from playground.serving.people import Person
@@ -96,25 +96,21 @@ ROUTES = [
 # Export's sheet needs the options for a view, the chosen options, and the resulting command and addresses.
 
 
-PICTURE_TITLES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
-KIND_TITLES = PICTURE_TITLES | {"html": "interactive", "numbers": "numbers"}
+KIND_TITLES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "html": "interactive", "numbers": "numbers"}
 TABLE_TITLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
 WIDTH_TITLES = {"slide": "a 16:9 slide", "column": "a column of a paper, 85 mm", "page": "a page, 178 mm"}
 THEME_TITLES = {"light": "light", "dark": "dark"}
 COLOUR_TITLES = {"heat": "heat", "grey": "grey, for a print"}
 HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # in an interactive file
 PREVIEW_DOTS = 960  # width of a preview
-EXPORT_WORDS = ("only", "kind", "table", "layout", "width", "background", "map", "caption", "held", "theme")
+EXPORT_WORDS = ("kind", "table", "layout", "width", "background", "map", "caption", "held", "theme")
 
 
 def offers(words: Mapping[str, str], person: Person | None) -> dict:
-    """Export's options for a view, the chosen options, and the resulting file, as data for Export's sheet.
-
-    `only` is the layout of a lesson's page: such a page exports this layout alone and has no view."""
+    """Export's options for a view, the chosen options, and the resulting file, as data for Export's sheet."""
     subject, view, options = _read_request(words, person)
-    kinds, only_layout = _kinds(subject, view, options), options.get("only")
+    kinds, layout_names = _kinds(subject, view), _layouts(subject, view)
     kind = _option(options, "kind", kinds)
-    layout_names = [only_layout] if only_layout else _layouts(subject, view)
     usual_layout = "compare" if view.get("beside") == "compare" and "compare" in layout_names else "convolution"
     layout = _option(options, "layout", layout_names, usual_layout)
     choices = {
@@ -149,10 +145,7 @@ def _read_request(words: Mapping[str, str], person: Person | None) -> tuple[Figu
     """(what is shown, the view, the choices of Export)"""
     figure_words.check_lengths(words)
     options = {key: words[key] for key in EXPORT_WORDS if key in words}
-    if options.get("only") not in (None, *LAYOUTS):
-        raise Refused(f"There is no layout {options['only']!r}; there are {', '.join(LAYOUTS)}.")
-    view = {} if "only" in options else figure_words.view_of(words)
-    return figure_words.figure_subject(words, person), view, options
+    return figure_words.figure_subject(words, person), figure_words.view_of(words), options
 
 
 def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
@@ -179,12 +172,10 @@ def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, the
     return description(subject, view, options["layout"], **look_fields), options["kind"]
 
 
-def _kinds(subject: FigureSubject, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
-    """The file types that can hold what is shown. A lesson's chart is always a picture."""
+def _kinds(subject: FigureSubject, view: Mapping[str, str]) -> list[str]:
+    """The file types that can hold what is shown."""
     from playground.figures import html
 
-    if "only" in options:
-        return [*PICTURE_TITLES, "numbers"]
     kinds = list(KIND_TITLES)
     try:
         html.check(description(subject, view))
@@ -204,10 +195,6 @@ def _layouts(subject: FigureSubject, view: Mapping[str, str]) -> list[str]:
             layout_record.check(spec)
         except PlaygroundError as error:
             last_error = error
-            continue
-        if layout_record.patch_by_patch and (
-            spec.way.coloured or len({traces.grid(*pair) for pair in subject.pairs}) > 1
-        ):
             continue
         possible_layouts.append(layout)
     if not possible_layouts and last_error:

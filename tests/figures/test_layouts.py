@@ -27,7 +27,6 @@ SPEC = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
 OPTIONS = {  # the figures of this table: a name -> options
     **{name: {"layout": name} for name in layouts.LAYOUTS},
     "compare": {"layout": "compare", "other_image": "other.png"},
-    "change": {"layout": "change", "other_image": "other.png"},
     "grid": {"layout": "grid", "rows": "layers:0,2", "columns": "heads:0,1,mean"},
     "patches": {"layout": "grid", "rows": "patches:1,2-3,4", "columns": "heads:0-3"},
     "components": {"what": "components"},

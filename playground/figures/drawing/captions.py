@@ -20,7 +20,6 @@ from playground.figures.drawing.maps import (
     patch_of,
 )
 from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
-from playground.models.names import plain_name
 from playground.numbers import percent
 
 if TYPE_CHECKING:
@@ -370,11 +369,3 @@ def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     if spec.way.unit_of_label:
         facts["unit"] = f"logits, {margin(trace)}" if spec.explains_label else "parts of the feature's length"
     return {key: words for key, words in facts.items() if words}
-
-
-def title(spec: Spec, where: str = "") -> str:
-    """The title in a file's metadata."""
-    model = plain_name(spec.model)
-    explained = f"label {spec.label} of {model}"
-    subject_name = explained if spec.explains_label else query_phrase(spec.query) if spec.asks else model
-    return f"{capital(method(spec))} of {subject_name}, {where or place(spec)}"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from playground.errors import PlaygroundError
 from playground.figures.drawing.maps import Other, Subject
 from playground.figures.drawing.spec import Spec
-from playground.figures.layouts.atlas import ATLAS
-from playground.figures.layouts.compare import CHANGE, COMPARE, SCALE
+from playground.figures.layouts.compare import COMPARE, SCALE
 from playground.figures.layouts.grid import GRID
 from playground.figures.layouts.heads import CONVOLUTION, HEAD, HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
@@ -16,7 +15,7 @@ from playground.figures.layouts.layout import Content, Layout
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-LAYOUTS = {layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, CHANGE, GRID, ATLAS)}
+LAYOUTS = {layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, GRID)}
 
 
 def of(spec: Spec) -> Layout:

@@ -1,16 +1,13 @@
-"""Layouts that compare maps side by side: of two pictures or two models, with 1/√dₖ and without it, before and after a
-change."""
+"""Layouts that compare maps side by side: of two pictures or two models, with 1/√dₖ and without it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePath
 
-import numpy as np
-
 from playground.errors import PlaygroundError
-from playground.figures.drawing import captions, maps, naming, tables
-from playground.figures.drawing.maps import Domain, Map, OneMap, Other, ShownMap, Subject
+from playground.figures.drawing import captions, maps, naming
+from playground.figures.drawing.maps import Domain, OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.spec import POOLINGS, Spec
 from playground.figures.layouts.layout import (
     Content,
@@ -114,55 +111,4 @@ SCALE = Layout(
     scale,
     prepared=lambda spec: replace(spec, scale="off" if spec.scale == "on" else spec.scale),
     beside=lambda spec: "pass" if spec.whole else "",
-)
-
-
-# Three maps: before, after, and their difference patch by patch. The first two are of one model at two moments of its
-# training, or of two models.
-
-
-def change(spec: Spec, subject: Subject, other: Other) -> Content:
-    if spec.way.coloured:
-        raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
-    pair = requests(spec, subject, other)
-    grids = [request.subject.seen.grid for request in pair]
-    if grids[0] != grids[1]:
-        sizes = " and ".join(f"{rows} × {columns}" for rows, columns in grids)
-        raise PlaygroundError(
-            f"A change is drawn patch by patch, and these passes have {sizes} patches: trace both with one size."
-        )
-    shown = shown_maps(pair)
-    difference = ShownMap(shown[1].one, _difference(*(panel.map for panel in shown)))
-    domain = shared_domain(spec, shown)
-    high = float(np.abs(difference.map.grid).max()) or 1.0
-    around_zero = Domain(-high, high, "", percent=spec.in_percent, signed=True)
-    names = [*_names(shown), ("after less before", "hatched: less than before")]
-    panels = with_headings([*shown, difference], [domain, domain, around_zero], names)
-    size = (captions.percent if spec.in_percent else captions.number)(high)
-    more = f"; beside them what has changed, after less before, strongest at {size}, hatched where it is less"
-    caption = _compared(spec, shown, domain, more)
-    return Content(Panels([panels]), caption, [*shown, difference], bar_of(spec, domain))
-
-
-def _difference(before: Map, after: Map) -> Map:
-    shares_before = dict(before.prefix)
-    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in after.prefix)
-    has_values = before.values is not None and after.values is not None and len(before.values) == len(after.values)
-    return Map(after.grid - before.grid, prefix, None, values=after.values - before.values if has_values else None)
-
-
-def change_numbers(spec: Spec, shown: list[ShownMap]) -> list[tables.Table]:
-    (change,) = tables.of_maps(spec, shown[2:])
-    table = replace(change, maps=[map_keys | {"change": "after less before"} for map_keys in change.maps])
-    return [*tables.of_maps(spec, shown[:2]), table]
-
-
-CHANGE = Layout(
-    "change",
-    "before, after, and what has changed: of one picture in two models, or of a file that watch wrote",
-    change,
-    change_numbers,
-    beside=lambda spec: "other",
-    compares=True,
-    patch_by_patch=True,
 )

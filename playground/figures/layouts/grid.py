@@ -157,15 +157,9 @@ def _caption(spec: Spec, shown: list[ShownMap], domain: Domain) -> str:
     return captions.sentence(drawn_spec, shown, domain, ", ".join(parts), f"; {changes}")
 
 
-def _figure_title(spec: Spec) -> str:
-    names = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
-    return f"{captions.capital(captions.method(spec))} by {captions.joined(names)}"
-
-
 GRID = Layout(
     "grid",
     "rows and columns, such as pictures × heads",
     draw,
-    title=_figure_title,
     beside=lambda spec: "many",
 )

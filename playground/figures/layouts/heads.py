@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from PIL import Image
@@ -106,7 +105,6 @@ HEADS = Layout(
     "heads",
     "all heads of a layer",
     heads,
-    title=lambda spec: captions.title(spec, f"all heads of layer {spec.layer}"),
     fixed=("head",),
     of_heads=True,
 )
@@ -150,7 +148,6 @@ WALL = Layout(
     "wall",
     EVERY_HEAD,
     wall,
-    title=partial(captions.title, where=EVERY_HEAD),
     fixed=("layer", "head"),
     of_heads=True,
 )

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures.drawing import captions, maps, prints, tables
+from playground.figures.drawing import captions, maps, prints
 from playground.figures.drawing.maps import Domain, OneMap, Other, ShownMap, Subject
 from playground.figures.drawing.prints import KEY, QUERY
 from playground.figures.drawing.spec import Spec
@@ -60,8 +60,6 @@ class Matrix:
 
     cells: list[list[np.ndarray]]  # (height, width, 3) bytes, all of one size
     photo: Panel | None = None
-    signs: dict[Patch, str] = field(default_factory=dict)  # (layer, head) -> a sign of compose.py
-    legend: list[tuple[str, str, str]] = field(default_factory=list)  # (colour, sign, words)
 
 
 @dataclass(frozen=True)
@@ -87,13 +85,10 @@ class Layout:
     name: str
     words: str  # a description for the help of --layout and for Export
     content: Callable[[Spec, Subject, Other], Content]
-    numbers: Callable[[Spec, list[ShownMap]], list[tables.Table]] = tables.of_maps
-    title: Callable[[Spec], str] = captions.title  # the title in the file's metadata
     prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
     fixed: tuple[str, ...] = ()  # options that the layout does not have
     beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
     compares: bool = False  # whether there is always a second picture or model
-    patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
     of_heads: bool = False  # whether the layout shows only ways to look that have heads
     asks: bool = False  # whether the layout marks a query in every case
     alive: bool = False  # whether an interactive .html can open with this layout
