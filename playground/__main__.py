@@ -157,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
         "--what",
         default="entropy distance",
         metavar="WHAT",
-        help="weights:8, features, entropy, distance, relevance, with spaces between (default: entropy distance)",
+        help="weights:8, features, entropy, distance, labels, with spaces between (default: entropy distance)",
     )
     numbers.add_argument("--size", metavar="HxW", help="the model's input in pixels (default: its own)")
     numbers.add_argument(
