@@ -147,12 +147,12 @@ def training_arguments(options: argparse.Namespace) -> dict[str, str | None]:
 def needless(spec: Spec) -> set[str]:
     """The fields of Spec that say nothing about this figure."""
     layout = layouts.of(spec)
-    way, fields_ = layout.prepared(spec).way, set(layout.fixed)
+    way, fields_ = spec.way, set(layout.fixed)
     if not way.of_heads:
         fields_ |= {"head", "direction"}
     if way.through_layers and not layout.asks:  # the reach of a stack of convolutions ends at the layer
         fields_ |= {"layer"}
-    if not (layout.compares or spec.takes_another):
+    if not (layout.beside == "other" or spec.takes_another):
         fields_ |= {"other_image", "other_model"}
     if not layouts.marks_query(spec):
         fields_ |= {"query"}

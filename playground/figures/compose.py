@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.patches import ConnectionPatch, Rectangle
+from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
@@ -48,9 +48,9 @@ def draw(
 ) -> Drawing:
     """The figure that `spec` describes, of a trace and its picture: a matplotlib Figure to go on editing.
 
-    `other`: the trace that the layout compares with (see Layout.beside), of another picture or model or at another
-    scale; `other_image`: the picture of that trace. `more`: the traces of all pictures and models of a grid, by their
-    names. `values`: (rows, columns), drawn instead of the trace's.
+    `other`: the trace that the layout compares with, of another picture or model; `other_image`: its picture. `more`:
+    the traces of all pictures and models of a grid, by their names. `values`: (rows, columns), drawn instead of the
+    trace's.
     """
     with house_style():
         spec, subject, second = subjects(spec, trace, image, other, other_image, more)
@@ -132,7 +132,6 @@ class _Sheet:
         side = self.side(aspects, len(rows), gap, heading, left, top)
         grid = self.figure.add_gridspec(len(rows), columns, width_ratios=aspects)
         self.body_axes: list[Axes] = []
-        former: Axes | None = None
         for r, row in enumerate(rows):
             for c, panel in enumerate(row):
                 if panel is None:
@@ -140,14 +139,13 @@ class _Sheet:
                 if body.is_table:  # its titles stand above and beside the table
                     panel = replace(panel, heading="", sub="")
                 axes = self.figure.add_subplot(grid[r, c])
-                self.panel(axes, panel, side * panel.aspect, former)
+                self.panel(axes, panel, side * panel.aspect)
                 if body.above and r == 0:
                     text, points = fitted(body.above[c], side * aspects[c], self.small(0.9), True)
                     axes.set_title(text, fontsize=points, fontweight="bold", color=self.theme.ink, pad=0.4 * self.font)
                 if body.beside and c == int(any(row[0] is None for row in rows)):
                     self.row_title(axes, body.beside[r], side)
                 self.body_axes.append(axes)
-                former = axes
         self.bar_width = left + side * sum(aspects)
         self.is_even = len({panel.aspect for row in rows for panel in row if panel}) == 1
         width = self.width if self.is_even else min(self.width, self.bar_width + columns * gap * self.em)
@@ -187,7 +185,7 @@ class _Sheet:
             best = max(range(1, most + 1), key=size)
         return [panels[i : i + best] for i in range(0, len(panels), best)]
 
-    def panel(self, axes: Axes, panel: Panel, width: float, former: Axes | None) -> None:
+    def panel(self, axes: Axes, panel: Panel, width: float) -> None:
         rows, columns = panel.grid
         patch_pixels = max(1, round(width * STORED_DPI / columns))
         picture = panel.picture((columns * patch_pixels, rows * patch_pixels))
@@ -216,12 +214,6 @@ class _Sheet:
                 axes.add_patch(
                     Rectangle(place, 1, 1, fill=False, edgecolor=colour, linewidth=points, zorder=4, clip_on=False)
                 )
-        for start, end in panel.links:
-            ends = [(place[1] + 0.5, place[0] + 0.5) for place in (start, end)]
-            for colour, points in (("black", 2.6), ("white", 1.2)):
-                wire = ConnectionPatch(*ends, "data", "data", axesA=former, axesB=axes, color=colour, linewidth=points)
-                wire.set_in_layout(False)
-                self.figure.add_artist(wire)
 
     def number(self, axes: Axes, grid, patch, text: str, cell: float, is_needed: bool) -> None:
         """Writes a number into its patch; beside it, if it is needed and the patch is too small."""
@@ -272,7 +264,7 @@ class _Sheet:
             photo_width = max(photo_width, min(0.35 * self.width, self.width - width - 4 * self.em))
             grid = self.figure.add_gridspec(1, 2, width_ratios=(photo_width + self.em, width + 3 * self.em))
             axes.set_subplotspec(grid[0, 1])
-            self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width, None)
+            self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width)
         axes.imshow(sheet, interpolation="antialiased", clip_on=False)
         self.ticks(axes, heads, layers, cell_width + gap, cell_height + gap)
         self.body_axes, self.bar_width = [axes], width

@@ -3,8 +3,6 @@ checks whether the result is the same."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from playground.figures import layouts
 from playground.figures.command_line import needless, repeat_command
 from playground.figures.drawing import captions, naming
@@ -41,8 +39,8 @@ def facts(spec: Spec, subject: Subject, other: Other = None) -> dict[str, str]:
         entries["cut"] = "; ".join(trace.cuts.texts)
     if trace.interventions:
         entries["put into the pass"] = "; ".join(trace.interventions)
-    entries["scale"] = _scale(replace(spec, scale="on") if "scale" in unused else layout.prepared(spec), subject)
-    if isinstance(other, Subject) and layout.beside(spec) == "other":
+    entries["scale"] = _scale(spec, subject)
+    if isinstance(other, Subject) and layout.beside == "other":
         entries |= {f"other {key}": value for key, value in _subject_facts(other).items()}
         if (layer := compare.requests(spec, subject, other)[1].spec.layer) != spec.layer:
             entries["other layer"] = str(layer)

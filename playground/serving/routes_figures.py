@@ -188,7 +188,7 @@ def _layouts(subject: FigureSubject, view: Mapping[str, str]) -> list[str]:
     """The layouts that can show this view. Grids are left out, because Export can't choose rows and columns."""
     possible_layouts, last_error = [], None
     for layout, layout_record in LAYOUTS.items():
-        if layout_record.beside(Spec()) == "many" or (layout_record.compares and subject.compared is None):
+        if layout_record.beside == "many" or (layout_record.beside == "other" and subject.compared is None):
             continue
         try:
             spec = description(subject, view, layout)

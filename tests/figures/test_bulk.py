@@ -75,15 +75,6 @@ def test_two_pictures_and_two_models_are_compared(folder, tmp_path, kind):
     assert f"other {kind}" in Image.open(figure_file).text["Description"]
 
 
-def test_the_whole_pass_without_scale_stands_beside_the_trained_one(folder, tmp_path):
-    figure_file = tmp_path / "w.png"
-    assert (
-        main(["figure", str(folder / "a.png"), *LOOK_OPTIONS, "--layout", "scale", "--whole", "-o", str(figure_file)])
-        == 0
-    )
-    assert "whole forward pass" in Image.open(figure_file).text["Description"]
-
-
 def test_pictures_of_one_name_have_figures_of_different_names(picture, tmp_path, capsys):
     for name in ("one/rocket.jpg", "one/rocket.png", "two/rocket.jpg", "two/Moon.png", "one/moon.png"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

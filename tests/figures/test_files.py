@@ -23,7 +23,7 @@ FIGURES = {  # a file's name -> the options of its figure
     "narrow.pdf": ("--layout", "convolution", "--width", "82.55"),
     "heads.svg": ("--layout", "heads", "--width", "page"),
     "wall.png": ("--layout", "wall", "--theme", "dark", "--ceiling", "0.07"),
-    "scale.pdf": ("--layout", "scale", "--scale", "0.3", "--whole"),
+    "scale.pdf": ("--layout", "scale", "--scale", "0.3"),
     "two.svg": ("--layout", "compare", "--with-image", "noise.png", "--colours", "grey"),
     "grid.pdf": ("--layout", "grid", "--rows", "layers:0,2", "--columns", "heads:0-1,mean"),
     "cut.png": ("--patch", "3,4", "--cut", "3,4>5,5", "--head", "max", "--no-caption"),

@@ -50,7 +50,7 @@ def traces_by_size():
 
 
 def arguments_of(spec: Spec, seen, picture) -> tuple[tuple, dict]:
-    compares = layouts.of(spec).compares
+    compares = layouts.of(spec).beside == "other"
     return (seen, picture), {"other": seen, "other_image": picture.rotate(90)} if compares else {}
 
 
@@ -155,7 +155,8 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
         ({"layout": "grid", "rows": "layers:0", "columns": "layers:1"}, "both layers"),
         ({"layout": "grid", "rows": "layers:3-1"}, "go up"),
         ({"layout": "heads", "what": "norm"}, "has no heads"),
-        ({"layout": "scale", "what": "norm"}, "whole pass"),
+        ({"layout": "scale", "what": "norm"}, "of one layer"),
+        ({"layout": "scale", "whole": True}, "of one layer"),
         ({"layout": "compare"}, "another picture or another model"),
         ({"layout": "convolution", "query": "cls"}, "has no 'cls' token"),
         ({"layout": "wheel"}, "layout is head"),

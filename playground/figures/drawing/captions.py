@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from playground.figures.drawing import naming, places
+from playground.figures.drawing import naming
 from playground.figures.drawing.maps import (
     POOLED,
     Domain,
@@ -17,7 +17,6 @@ from playground.figures.drawing.maps import (
     is_even,
     least_move,
     moved_by_nothing,
-    patch_of,
 )
 from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
 from playground.numbers import percent
@@ -175,36 +174,11 @@ def sentence(spec: Spec, panels: list[ShownMap], domain: Domain, where: str, mor
     if len(maps) == 1 and maps[0].breadth is not None:
         even = is_even(maps[0], trace.tokens)
         text += ", evenly" if even else f", about {_count(maps[0].breadth)} of {trace.tokens} tokens (2^entropy)"
-        text += "" if even else told_note(panels[0])
     if maps[0].colours is not None:
         held = [map_.variance_share for map_ in maps]
         text += f", which hold {range_words(min(held), max(held))} of what differs between patches"
     text += exposure_note(maps, domain) + _sides_note(spec, maps) + _blanking_note(spec, maps) + prefix_note(panels)
     return " ".join([f"{text}.", *notes(spec, panels)])
-
-
-def told_note(panel: ShownMap) -> str:
-    """Where a single row of weights goes, place by place, as sayRow in microscope/core/says.js tells it."""
-    (row, column), grid = patch_of(panel.seen, panel.spec.query) or (0, -1), panel.map.grid
-    told = places.told(grid, row * panel.seen.grid[1] + column)
-    first, phrases = told["places"][0], [_whither(place, grid.shape[1]) for place in told["places"]]
-    name, largest = max([("", float(grid.max())), *panel.map.prefix], key=lambda token: token[1])
-    if name and largest > first["share"]:
-        token = PREFIX_NAMES.get(name, name)
-        return f"; the largest share goes to {token}, which has no place; in the picture {phrases[0]}"
-    if told["kind"] != "spread":
-        return f"; {joined(phrases)}"
-    lit = f"; spread over {told['lit']} patches"
-    return lit if first["share"] >= places.MOSTLY else f"{lit}, no place gets more than {percent(first['share'])}"
-
-
-def _whither(place: dict, columns: int) -> str:
-    share, (row, column) = percent(place["share"]), divmod(place["brightest"], columns)
-    if place["near"]:
-        return f"{share} to its own surroundings"
-    if place["own"]:
-        return f"{share} to the area it lies in, {percent(place['area'])} of the picture"
-    return f"{share} to the place around row {row}, column {column}"
 
 
 def statement(spec: Spec, panels: list[ShownMap]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
@@ -31,12 +32,13 @@ def marks_query(spec: Spec) -> bool:
 
 
 def settled(spec: Spec, trace: Trace) -> Spec:
-    """The spec with the trace's values in place of its defaults."""
-    return spec.settled(trace, marks_query(spec))
+    """The spec with the trace's and the layout's values in place of its defaults."""
+    scale = of(spec).scale if spec.scale == "on" else spec.scale
+    return replace(spec, scale=scale).settled(trace, marks_query(spec))
 
 
 def content(spec: Spec, subject: Subject, other: Other = None) -> Content:
     """Panels, caption and numbers of the figure, before they are laid out on a sheet."""
     layout = of(spec)
     layout.check(spec)
-    return layout.content(layout.prepared(spec), subject, other)
+    return layout.content(spec, subject, other)

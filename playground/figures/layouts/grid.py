@@ -161,5 +161,5 @@ GRID = Layout(
     "grid",
     "rows and columns, such as pictures × heads",
     draw,
-    beside=lambda spec: "many",
+    beside="many",
 )

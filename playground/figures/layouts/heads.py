@@ -51,7 +51,7 @@ def _one_map(spec: Spec, shown: list[ShownMap], place: str = "") -> Content:
     return Content(Panels([[*panels]]), caption, shown, bar_of(spec, domain))
 
 
-HEAD = Layout("head", "one head", head, alive=True)
+HEAD = Layout("head", "one head", head)
 
 
 # Attention beside what a convolution reads, in the order of the screen.
@@ -96,7 +96,7 @@ def heads(spec: Spec, subject: Subject, other: Other) -> Content:
     shown = shown_maps(requests)
     domain = shared_domain(spec, shown)
     names = [(heading, "") for heading in captions.headings(shown)]
-    panels = with_headings(shown, [domain] * len(shown), names)
+    panels = with_headings(shown, domain, names)
     caption = captions.sentence(spec, shown, domain, f"all heads of layer {spec.layer}")
     return Content(Panels([[*panels]]), caption, shown, bar_of(spec, domain))
 

@@ -33,7 +33,6 @@ class Panel:
     marks: tuple[tuple[Patch, str], ...] = ()  # (patch, colour of its frame)
     numbers: tuple[Number, ...] = ()
     frames: tuple[tuple[Patch, Patch, float], ...] = ()  # (first patch, last patch, relative line width)
-    links: tuple[tuple[Patch, Patch], ...] = ()  # lines from a patch of the panel before it to one of this panel
 
     @property
     def aspect(self) -> float:
@@ -85,26 +84,20 @@ class Layout:
     name: str
     words: str  # a description for the help of --layout and for Export
     content: Callable[[Spec, Subject, Other], Content]
-    prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
     fixed: tuple[str, ...] = ()  # options that the layout does not have
-    beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
-    compares: bool = False  # whether there is always a second picture or model
+    beside: str = ""  # further traces: "other" (a second picture or model) or "many"
+    scale: str = "on"  # the scale that the layout shows where the trained one is chosen
     of_heads: bool = False  # whether the layout shows only ways to look that have heads
     asks: bool = False  # whether the layout marks a query in every case
-    alive: bool = False  # whether an interactive .html can open with this layout
-
-    @property
-    def alters_scale(self) -> bool:
-        """Whether the layout itself changes the scale."""
-        return self.prepared(Spec(scale="on")).scale != "on"
 
     def check(self, spec: Spec) -> None:
         """Raises if the layout can't show this spec, with the reason."""
         if self.of_heads and not spec.way.of_heads:
             raise PlaygroundError(f"The way {spec.what!r} has no heads: take the layout head, grid or convolution.")
-        if self.alters_scale and not spec.way.of_heads and not spec.whole:
+        if self.scale != "on" and (spec.whole or not spec.way.of_heads):
             raise PlaygroundError(
-                f"The scale of one layer changes nothing in {spec.what}: change it in the whole pass."
+                f"The layout {self.name} changes the scale of one layer, in what has heads: show the whole pass with "
+                "another scale in the layout head."
             )
 
 
@@ -175,11 +168,11 @@ def photo_panel(spec: Spec, subject: Subject) -> Panel:
     return Panel(grid, picture, heading, captions.query_phrase(spec.query), ((patch, ink),) if patch else ())
 
 
-def with_headings(shown: list[ShownMap], domains: list[Domain], names: list[tuple[str, str]]) -> list[Panel]:
+def with_headings(shown: list[ShownMap], domain: Domain, names: list[tuple[str, str]]) -> list[Panel]:
     """A panel for each map. `names`: its heading, and the line below it, to which the row's breadth is added."""
     return [
         map_panel(
             panel, domain, heading, ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
         )
-        for panel, domain, (heading, sub) in zip(shown, domains, names, strict=True)
+        for panel, (heading, sub) in zip(shown, names, strict=True)
     ]
