@@ -24,7 +24,6 @@ from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import grid
 from playground.figures.options import Direction, FigureOptions, Theme
 from playground.models import source
-from playground.models.given import texts_of
 from playground.pictures.images import Source, open_image
 from playground.relevance import Method
 from playground.tracing import Query, Scale, Trace, index
@@ -254,8 +253,7 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,
         weights=loaded_as.weights if loaded_as else None,
-        **(texts_of(loaded_as.given_options) if loaded_as else {}),
-        repeatable=loaded_as is not None and not seen.interventions,
+        repeatable=loaded_as is not None and not loaded_as.given_options and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,
         head=head,

@@ -66,10 +66,9 @@ def _subject_facts(subject: Subject) -> dict[str, str]:
 def _loading_facts(trace: Trace) -> dict[str, str]:
     """The options given when the model was loaded, and what was assumed about it."""
     loaded_as = source.load_arguments(trace.vit)
-    options = (
-        "; ".join(f"{word} {text}" for word, text in texts_of(loaded_as.given_options).items()) if loaded_as else ""
-    )
-    return {key: value for key, value in (("said of it", options), ("assumed of it", trace.assumed)) if value}
+    options = texts_of(loaded_as.given_options) if loaded_as else {}
+    said = "; ".join(f"{word} {text}" for word, text in options.items())
+    return {key: value for key, value in (("said of it", said), ("assumed of it", trace.assumed)) if value}
 
 
 def _scale(spec: Spec, subject: Subject) -> str:

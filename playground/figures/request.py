@@ -76,7 +76,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     other_image = open_picture(spec.other_image) if spec.other_image else image
 
     def run(other: bool, size: tuple[int, int] | None, scale: str) -> Trace:
-        vit = _model(spec.other_model, None, ()) if other and spec.other_model else model(spec)
+        vit = _model(spec.other_model, None) if other and spec.other_model else model(spec)
         if size is None and not other and spec.look:
             size = tuple(side * vit.config.patch_size for side in spec.look.grid)
         number = None if scale == "on" else scale
@@ -104,9 +104,9 @@ def open_picture(name: str) -> Image.Image:
 
 
 def model(spec: Spec) -> VisionTransformer:
-    return _model(spec.model, spec.weights, tuple(spec.trained.items()))
+    return _model(spec.model, spec.weights)
 
 
 @lru_cache(maxsize=2)
-def _model(name: str, weights: str | None, training_items: tuple[tuple[str, str | None], ...]) -> VisionTransformer:
-    return load(name, weights=weights, **dict(training_items))  # type: ignore[arg-type]
+def _model(name: str, weights: str | None) -> VisionTransformer:
+    return load(name, weights=weights)

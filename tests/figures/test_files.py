@@ -103,7 +103,7 @@ def test_the_command_holds_every_field():
         "image": "my cat.jpg", "layout": "compare", "model": "ViT-S/16", "weights": "w.safetensors", "size": (32, 64),
         "layer": 3, "head": 2, "query": (1, 2), "scale": "0.25", "cut": "1,2>3,4", "what": "relevance", "label": "3",
         "method": "chefer", "other_image": "-dog.png", "width": 89.0, "theme": "dark", "colours": "viridis",
-        "ceiling": 0.05, "dpi": 99, "mean": "0.5,0.5,0.5", "num_heads": "3",
+        "ceiling": 0.05, "dpi": 99,
     }  # fmt: skip
     spec = Spec(**other_values, caption=False, whole=True)
     line = command(spec, "a.png")

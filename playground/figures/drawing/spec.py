@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 from playground.errors import PlaygroundError
 from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, allowed_words
 from playground.figures.drawing.ways import FIRST_WAY, VALUES, WAYS, Way
-from playground.models.given import OPTION_NAMES
 from playground.samples import Look, named, start_patch
 
 if TYPE_CHECKING:
@@ -61,11 +60,6 @@ class Spec:
     layout: str = "head"  # see layouts/
     model: str = ""  # the model that traced the picture
     weights: str | None = None  # a file of weights for this model
-    mean: str | None = None  # `mean` to `global_pool`: how the model was built, if no file says it (models/given.py)
-    std: str | None = None
-    num_heads: str | None = None
-    act_layer: str | None = None
-    global_pool: str | None = None
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int | str = 0  # a number, or "mean" or "max" over all heads
@@ -142,11 +136,6 @@ class Spec:
     def shares_a_whole(self) -> bool:
         """Whether the numbers are parts of one whole."""
         return not (self.way.spread or self.way.coloured or self.for_and_against or self.way is VALUES)
-
-    @property
-    def trained(self) -> dict[str, str | None]:
-        """The arguments of `load` besides the model's name and its file of weights."""
-        return {word: getattr(self, word) for word in OPTION_NAMES}
 
     @property
     def cuts(self) -> list[str]:

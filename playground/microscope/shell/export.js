@@ -73,7 +73,6 @@ export function fillExport(box, { words, ask: sendRequest, theme = "light", shar
   const button = make("button", "export-download", "Download");
   const status = make("p", "export-status");
   const choices = make("div", "export-choices");
-  const noteElement = make("p", "export-note");
   const command = lineToCopy("The command that makes it again");
   const link = lineToCopy(LINK_HEADING);
   const address = lineToCopy("The address of this figure, for a slide or a web page");
@@ -81,7 +80,7 @@ export function fillExport(box, { words, ask: sendRequest, theme = "light", shar
   status.setAttribute("role", "status");
   const shareButton = make("button", "export-share", "A loop, or a still picture, made in this browser");
   shareButton.onclick = share;
-  root.append(frame, button, status, shareButton, choices, noteElement, command.element, link.element, address.element);
+  root.append(frame, button, status, shareButton, choices, command.element, link.element, address.element);
   box.append(root);
 
   const controls = {};
@@ -116,15 +115,9 @@ export function fillExport(box, { words, ask: sendRequest, theme = "light", shar
       const answer = await (await sendWhileOpen(`api/exports?${query}`, options)).json();
       request.signal.throwIfAborted();
       draw(answer);
-      const [image, sizeAnswer] = await Promise.all([
-        pictureAt(answer.preview, request.signal),
-        answer.chosen.kind === "html"
-          ? sendWhileOpen(`api/exports/size?${query}`, options).then((response) => response.json())
-          : null,
-      ]);
+      const image = await pictureAt(answer.preview, request.signal);
       if (request.signal.aborted) return stopLoadingImage(image);
       showImage(image, answer);
-      setText(noteElement, sizeAnswer?.says ?? "");
       if (!isSaving) setText(status, "");
     } catch (error) {
       if (request.signal.aborted) return;
@@ -143,7 +136,6 @@ export function fillExport(box, { words, ask: sendRequest, theme = "light", shar
     }
     button.disabled = false;
     setText(button, `Download ${answer.file.name}`);
-    setText(noteElement, "");
     command.draw(answer.command);
     const hasOwn = Object.entries(current.words).some(([name, value]) => value && isOfOwnPicture(name, value));
     link.draw(
