@@ -101,13 +101,12 @@ FLAGS = {name: flag.flag for group in GROUPS.values() for name, flag in group.it
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
-    """Adds a flag for each field of Spec. Returns the groups of the help by title, so that a caller can add more."""
-    groups = {title: parser.add_argument_group(title) for title in GROUPS}
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds a flag for each field of Spec."""
     for title, flags in GROUPS.items():
+        group = parser.add_argument_group(title)
         for name, flag in flags.items():
-            _add_argument(groups[title], name, flag)
-    return groups
+            _add_argument(group, name, flag)
 
 
 def _add_argument(group: argparse._ArgumentGroup, name: str, flag: Flag) -> None:
