@@ -251,7 +251,7 @@ seen.foretells((1, 1), method="gradiant")
 seen.occlude(by="black", query="cls")
 seen.ablate([(1, 0)], to="noise")
 seen.save("x", numbers="int9")
-playground.save(seen, "x.png", head=0, what="relevance", method="legrad", all_layers=True, over=None)
+playground.save(seen, "x.png", head=0, what="relevance", method="legrad", all_layers=True, dpi=None)
 seen.foretells((1, 1), method="raw")
 """
 

@@ -11,9 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
-from matplotlib.patches import ConnectionPatch, PathPatch, Rectangle
-from matplotlib.path import Path
+from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
@@ -36,11 +34,6 @@ STORED_DPI = 220  # dots per inch of a picture in the figure
 LARGEST_HEIGHT = 8.5  # inches: the largest height of a figure in a paper
 NARROWEST_PANEL = 8.5  # em: the narrowest panel in a paper whose heading still fits
 LARGE_MAP = 1.2  # inches: in a wider map a number that does not fit into its patch is written beside it
-SIGNS = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name
-    "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
-    "hexagon": "H", "x-thin-open": "x", "cross": "P", "": "",
-}  # fmt: skip
-OUTLINE_COLOUR = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 
 def draw(
@@ -55,9 +48,9 @@ def draw(
 ) -> Drawing:
     """The figure that `spec` describes, of a trace and its picture: a matplotlib Figure to go on editing.
 
-    `other`: the trace that the layout compares with (see Layout.beside), of another picture or model or at another
-    scale; `other_image`: the picture of that trace. `more`: the traces of all pictures and models of a grid, by their
-    names. `values`: (rows, columns), drawn instead of the trace's.
+    `other`: the trace that the layout compares with, of another picture or model; `other_image`: its picture. `more`:
+    the traces of all pictures and models of a grid, by their names. `values`: (rows, columns), drawn instead of the
+    trace's.
     """
     with house_style():
         spec, subject, second = subjects(spec, trace, image, other, other_image, more)
@@ -103,8 +96,7 @@ class _Sheet:
             else []
         )
         caption_height = self.em * (LINE_HEIGHT * CAPTION_SIZE * len(self.caption) + 0.7 * bool(self.caption))
-        body, legend = content.body, getattr(content.body, "legend", ())
-        band = caption_height + self.em * (3.2 * bool(content.bar) + 1.8 * bool(legend))
+        body, band = content.body, caption_height + 3.2 * self.em * bool(content.bar)
         self.room = (self.paper.height or LARGEST_HEIGHT) - 2 * self.margin - band  # for the body
         self.figure = Drawing(figsize=(self.paper.width, self.paper.height or 1), dpi=spec.dots)
         self.figure.set_facecolor(self.theme.paper)
@@ -120,8 +112,6 @@ class _Sheet:
         )
         if content.bar:
             self.colour_bar(content.bar)
-        if legend:
-            self.legend(legend)
         if self.caption:
             x = (self.margin + pad) / self.paper.width
             style = {"fontsize": self.small(CAPTION_SIZE), "linespacing": 1.25, "color": self.theme.ink}
@@ -142,7 +132,6 @@ class _Sheet:
         side = self.side(aspects, len(rows), gap, heading, left, top)
         grid = self.figure.add_gridspec(len(rows), columns, width_ratios=aspects)
         self.body_axes: list[Axes] = []
-        former: Axes | None = None
         for r, row in enumerate(rows):
             for c, panel in enumerate(row):
                 if panel is None:
@@ -150,14 +139,13 @@ class _Sheet:
                 if body.is_table:  # its titles stand above and beside the table
                     panel = replace(panel, heading="", sub="")
                 axes = self.figure.add_subplot(grid[r, c])
-                self.panel(axes, panel, side * panel.aspect, former)
+                self.panel(axes, panel, side * panel.aspect)
                 if body.above and r == 0:
                     text, points = fitted(body.above[c], side * aspects[c], self.small(0.9), True)
                     axes.set_title(text, fontsize=points, fontweight="bold", color=self.theme.ink, pad=0.4 * self.font)
                 if body.beside and c == int(any(row[0] is None for row in rows)):
                     self.row_title(axes, body.beside[r], side)
                 self.body_axes.append(axes)
-                former = axes
         self.bar_width = left + side * sum(aspects)
         self.is_even = len({panel.aspect for row in rows for panel in row if panel}) == 1
         width = self.width if self.is_even else min(self.width, self.bar_width + columns * gap * self.em)
@@ -197,7 +185,7 @@ class _Sheet:
             best = max(range(1, most + 1), key=size)
         return [panels[i : i + best] for i in range(0, len(panels), best)]
 
-    def panel(self, axes: Axes, panel: Panel, width: float, former: Axes | None) -> None:
+    def panel(self, axes: Axes, panel: Panel, width: float) -> None:
         rows, columns = panel.grid
         patch_pixels = max(1, round(width * STORED_DPI / columns))
         picture = panel.picture((columns * patch_pixels, rows * patch_pixels))
@@ -215,7 +203,6 @@ class _Sheet:
             style = {"fontsize": points, "fontweight": "bold", "color": self.theme.ink}
             axes.set_title(text, loc="left", pad=y, **style)
         cell = width * 72 / columns  # points
-        self.outline(axes, panel.outline, width)
         for first, last, thickness in panel.frames:
             self.frame(axes, first, last, thickness * min(max(width * 72 / 130, 0.7), 3))
         for patch, text, is_needed in panel.numbers:
@@ -227,12 +214,6 @@ class _Sheet:
                 axes.add_patch(
                     Rectangle(place, 1, 1, fill=False, edgecolor=colour, linewidth=points, zorder=4, clip_on=False)
                 )
-        for start, end in panel.links:
-            ends = [(place[1] + 0.5, place[0] + 0.5) for place in (start, end)]
-            for colour, points in (("black", 2.6), ("white", 1.2)):
-                wire = ConnectionPatch(*ends, "data", "data", axesA=former, axesB=axes, color=colour, linewidth=points)
-                wire.set_in_layout(False)
-                self.figure.add_artist(wire)
 
     def number(self, axes: Axes, grid, patch, text: str, cell: float, is_needed: bool) -> None:
         """Writes a number into its patch; beside it, if it is needed and the patch is too small."""
@@ -249,28 +230,6 @@ class _Sheet:
         style = {"ha": align, "va": "center_baseline", "fontweight": "bold", "zorder": 5, "in_layout": False}
         effects = [withStroke(linewidth=0.25 * points, foreground=halo)]
         axes.text(x, y, text, fontsize=points, color=ink, path_effects=effects, **style)
-
-    @staticmethod
-    def outline(axes: Axes, lines, width: float) -> None:
-        """Draws closed lines of points (row, column) around sets of patches."""
-        vertices, codes = [], []
-        for line in lines:
-            points = line[:, ::-1]
-            midpoints = (points + np.roll(points, -1, 0)) / 2
-            vertices.append(midpoints[-1])
-            codes.append(Path.MOVETO)
-            for point, middle in zip(points, midpoints, strict=True):
-                vertices += [point, middle]
-                codes += [Path.CURVE3, Path.CURVE3]
-            vertices.append(midpoints[-1])
-            codes.append(Path.CLOSEPOLY)
-        thickness = min(max(width * 72 / 140, 0.6), 2.6)
-        for colour, points in (("black", 2.2 * thickness), (OUTLINE_COLOUR, thickness)) if vertices else ():
-            axes.add_patch(
-                PathPatch(
-                    Path(vertices, codes), fill=False, edgecolor=colour, linewidth=points, zorder=3, clip_on=False
-                )
-            )
 
     @staticmethod
     def frame(axes: Axes, first, last, points: float) -> None:
@@ -305,14 +264,9 @@ class _Sheet:
             photo_width = max(photo_width, min(0.35 * self.width, self.width - width - 4 * self.em))
             grid = self.figure.add_gridspec(1, 2, width_ratios=(photo_width + self.em, width + 3 * self.em))
             axes.set_subplotspec(grid[0, 1])
-            self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width, None)
+            self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width)
         axes.imshow(sheet, interpolation="antialiased", clip_on=False)
         self.ticks(axes, heads, layers, cell_width + gap, cell_height + gap)
-        strip = (cell_width - cell_height) / 2 + 2
-        points = 72 * width / size[1] * strip * 1.2
-        for (layer, head), sign in body.signs.items():
-            place = head * (cell_width + gap) + strip, layer * (cell_height + gap) + cell_height / 2
-            axes.add_line(_sign(sign, points, *place))
         self.body_axes, self.bar_width = [axes], width
         used_width = min(self.width, width + photo_width + (5 if body.photo else 3) * self.em)
         return used_width, min(width * size[0] / size[1] + 3 * self.em, self.room)
@@ -348,26 +302,6 @@ class _Sheet:
         bar.ax.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted)
         style = {"fontsize": self.small(TICK_SIZE), "color": self.theme.muted}
         bar.ax.set_title(bar_content.domain.words, loc="left", pad=0.3 * self.font, **style)
-
-    def legend(self, entries: list[tuple[str, str, str]]) -> None:
-        points = 0.75 * self.font
-        swatches = [
-            (
-                Line2D([], [], linestyle="", marker="s", markersize=points, color=colour),
-                _sign(sign, 0.6 * points, [], []),
-            )
-            for colour, sign, _ in entries
-        ]
-        style = {"fontsize": self.small(CAPTION_SIZE), "labelcolor": self.theme.ink, "frameon": False}
-        words = [words for _, _, words in entries]
-        self.figure.legend(swatches, words, loc="outside upper left", ncols=5, handletextpad=0.2, **style)
-
-
-def _sign(sign: str, points: float, x, y) -> Line2D:
-    """A shape of SIGNS, white with a black edge."""
-    face = "none" if sign.endswith("-open") else "white"
-    style = {"markeredgecolor": "black", "markerfacecolor": face, "markeredgewidth": 0.12 * points, "clip_on": False}
-    return Line2D(np.atleast_1d(x), np.atleast_1d(y), linestyle="", marker=SIGNS[sign], markersize=points, **style)
 
 
 def _tick_words(domain: Domain) -> list[str]:

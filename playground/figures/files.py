@@ -20,7 +20,7 @@ from playground.figures.command_line import repeat_command
 from playground.figures.compose import draw, subjects
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
-from playground.figures.drawing.tables import Table
+from playground.figures.drawing.tables import Table, of_maps
 from playground.figures.provenance import MADE_BY, facts
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def numbers(kind: str, spec: Spec, *subject, **draw_arguments) -> bytes:
     about = facts(spec, first, other) | {"made by": MADE_BY}
     if command := repeat_command(spec, f"figure{kind}"):
         about["command"] = command
-    layout, shown = layouts.of(spec), layouts.content(spec, first, other).shown
-    return {".npz": npz, ".csv": as_csv, ".json": as_json}[kind](about, layout.numbers(layout.prepared(spec), shown))
+    tables = of_maps(layouts.content(spec, first, other).shown)
+    return {".npz": npz, ".csv": as_csv, ".json": as_json}[kind](about, tables)
 
 
 def as_json(about: dict, tables: list[Table]) -> bytes:

@@ -82,7 +82,7 @@ def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> 
 
 def check(spec: Spec) -> None:
     """Raises for what an interactive figure can't show, because the file has neither weights nor a server."""
-    if not layouts.of(spec).alive:
+    if spec.layout != Spec.layout:
         raise PlaygroundError("An interactive figure has no layout: leave it out, or write a .png, .svg or .pdf.")
     if spec.head in POOLINGS:
         raise PlaygroundError("An interactive figure shows one head at a time, no mean or maximum of all.")

@@ -22,9 +22,8 @@ from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import HEAT, VALUES, Spec
 from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import grid
-from playground.figures.options import Beneath, Direction, FigureOptions, Theme
+from playground.figures.options import Direction, FigureOptions, Theme
 from playground.models import source
-from playground.models.given import texts_of
 from playground.pictures.images import Source, open_image
 from playground.relevance import Method
 from playground.tracing import Query, Scale, Trace, index
@@ -103,15 +102,14 @@ def figure(
     width: str | float = "slide",
     theme: Theme = "light",
     colours: str = HEAT,
-    over: Beneath = None,
     ceiling: float | None = None,
     caption: bool = True,
     dpi: int | None = None,
 ) -> Drawing:
     """A matplotlib figure to go on editing. Its options are those of the command `figure`, under the same names
     (`attention-playground figure --help` says what each does). `values`, (rows, columns) or (patches,), are drawn on
-    the picture instead of the trace's numbers. `image` is a finer picture than was traced; `other` is what the layouts
-    compare and scale (of a whole pass) set beside `seen`, and for the layout grid the other traces of rows="pictures"
+    the picture instead of the trace's numbers. `image` is a finer picture than was traced; `other` is what the layout
+    compare sets beside `seen`, and for the layout grid the other traces of rows="pictures"
     or columns="models". No scale means the one that the pass ran with; another one is taken for this layer alone, and
     the caption says so."""
     options = {name: value for name, value in locals().items() if name in OPTIONS}
@@ -168,31 +166,21 @@ def _with_second_subject(spec: Spec, seen: Trace, image, other) -> tuple[Spec, d
     """(the spec, the other arguments of `compose.draw`)"""
     layout = layouts.of(spec)
     layout.check(spec)
-    if layout.beside(spec) == "many":
+    if layout.beside == "many":
         return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
-    if other is not None and not (layout.beside(spec) or layout.alters_scale):
-        raise PlaygroundError(
-            "other is what layout='compare', 'scale' or 'grid' sets beside the trace: name one of them."
-        )
+    if other is not None and not layout.beside:
+        raise PlaygroundError("other is what layout='compare' or 'grid' sets beside the trace: name one of them.")
     if not isinstance(other, Trace | None):
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
     if other is None:
         return spec, {}
-    other_image = None
-    if layout.alters_scale:
-        if seen.scale != seen.native_scale or other.scale == other.native_scale:
-            raise PlaygroundError(
-                "The layout scale sets a pass with another scale beside one with 1/√d_k: give that one as other."
-            )
-        spec = replace(spec, whole=True, scale="on" if other.scale == other.scale_number("off") else str(other.scale))
-    else:
-        spec = replace(
-            spec,
-            other_image=other.picture_name if other.picture_name != seen.picture_name else None,
-            other_model=other.model if other.model != seen.model else None,
-        )
-        other_image = other.shown if spec.other_image else None
-    return replace(spec, repeatable=False), {"other": other, "other_image": other_image}
+    spec = replace(
+        spec,
+        other_image=other.picture_name if other.picture_name != seen.picture_name else None,
+        other_model=other.model if other.model != seen.model else None,
+        repeatable=False,
+    )
+    return spec, {"other": other, "other_image": other.shown if spec.other_image else None}
 
 
 def _finer(image: Source) -> Image.Image:
@@ -265,8 +253,7 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,
         weights=loaded_as.weights if loaded_as else None,
-        **(texts_of(loaded_as.given_options) if loaded_as else {}),
-        repeatable=loaded_as is not None and not seen.interventions,
+        repeatable=loaded_as is not None and not loaded_as.given_options and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,
         head=head,

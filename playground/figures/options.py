@@ -9,7 +9,6 @@ from playground.relevance import Method
 
 Theme = Literal["light", "dark"]
 Direction = Literal["row", "column"]
-Beneath = Literal["photo", "none", "contour"] | None
 
 
 class FigureOptions(TypedDict, total=False):
@@ -27,7 +26,6 @@ class FigureOptions(TypedDict, total=False):
     width: str | float
     theme: Theme
     colours: str
-    over: Beneath
     ceiling: float | None
     caption: bool
     dpi: int | None

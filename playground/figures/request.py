@@ -42,12 +42,9 @@ def traces(
     """(the trace, the other arguments of `figures.draw`). `other_image`: the second picture of the layout
     "compare", if there is one. `run` traces the figure's first picture and model, or the second ones; `turn` waits for
     the queue before further passes."""
-    layout = layouts.of(spec)
-
-    def pass_of(size: tuple[int, int] | None, scale: str) -> Trace:
-        seen = run(False, size, scale)
-        if not spec.puts:
-            return seen
+    scale = spec.scale if spec.whole else "on"
+    seen = run(False, spec.size, scale)
+    if spec.puts:
         from playground.analysis import interventions
 
         if spec.takes_another and spec.other_image is None:
@@ -59,14 +56,8 @@ def traces(
             other_name = PurePath(published_spec(spec).other_image or "").stem
             other = replace(run(True, equally_fine_size(seen, image, other_image), scale), picture_name=other_name)
         with turn(seen, interventions.PASSES * len(spec.puts)):
-            return interventions.run_texts(seen, spec.puts, other)
-
-    scale = spec.scale if spec.whole and not layout.alters_scale else "on"
-    seen = pass_of(spec.size, scale)
-    kind = layout.beside(spec)
-    if kind == "pass":
-        return seen, {"other": pass_of(seen.size, layout.prepared(spec).scale)}
-    if kind != "other":
+            seen = interventions.run_texts(seen, spec.puts, other)
+    if layouts.of(spec).beside != "other":
         return seen, {}
     size = None if spec.other_model else equally_fine_size(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
@@ -74,7 +65,7 @@ def traces(
 
 def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
-    kind = layouts.of(spec).beside(spec)
+    kind = layouts.of(spec).beside
     if kind == "other" and spec.other_image is None and spec.other_model is None:
         raise PlaygroundError(NOTHING_TO_COMPARE)
     if kind == "many":
@@ -85,7 +76,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     other_image = open_picture(spec.other_image) if spec.other_image else image
 
     def run(other: bool, size: tuple[int, int] | None, scale: str) -> Trace:
-        vit = _model(spec.other_model, None, ()) if other and spec.other_model else model(spec)
+        vit = _model(spec.other_model, None) if other and spec.other_model else model(spec)
         if size is None and not other and spec.look:
             size = tuple(side * vit.config.patch_size for side in spec.look.grid)
         number = None if scale == "on" else scale
@@ -113,9 +104,9 @@ def open_picture(name: str) -> Image.Image:
 
 
 def model(spec: Spec) -> VisionTransformer:
-    return _model(spec.model, spec.weights, tuple(spec.trained.items()))
+    return _model(spec.model, spec.weights)
 
 
 @lru_cache(maxsize=2)
-def _model(name: str, weights: str | None, training_items: tuple[tuple[str, str | None], ...]) -> VisionTransformer:
-    return load(name, weights=weights, **dict(training_items))  # type: ignore[arg-type]
+def _model(name: str, weights: str | None) -> VisionTransformer:
+    return load(name, weights=weights)

@@ -8,7 +8,7 @@
 
     run = playground.watched("run.trace")
     run.row(layer=8, head=3, query=(7, 5))                               # (moments, tokens)
-    playground.figure(run.traces[0], other=run.traces[-1], layout="change", layer=8, head=3, query=(7, 5))
+    playground.figure(run.traces[0], other=run.traces[-1], layout="compare", layer=8, head=3, query=(7, 5))
 
 The file is a zip of the picture and a pack (playground/pack) for each trace, such as step-000100.pack. A failure
 during training, such as a full disk or a replaced model, is reported once, and the training goes on.

@@ -21,11 +21,7 @@ from playground.errors import PlaygroundError, warn
 from playground.figures.drawing import naming
 from playground.version import __version__
 
-FORMAT = 2  # format 1 had a separate layer dimension for each kind of numbers
-UNITS = {
-    "entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share", "relevance_of": "share",
-    "labels": "share",
-}  # fmt: skip
+UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "labels": "share"}
 
 
 def write(job: Any, path: Path, report: type | None = None) -> Path:
@@ -110,14 +106,13 @@ def _make_arrays(store, job: Any) -> None:
             dimension_names=["image", *job.dimensions[kind]],
         )  # fmt: skip
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
-        array.attrs.update(naming.trust_of_many(job.vit, job.method) if kind.startswith("relevance") else {})
         array.attrs.update({"layers": layers} if layers else {})
     for name, (dimension, values) in {"image": ("image", job.names), **job.coordinates()}.items():
         _coordinate(store, name, np.array(values), dimension)
     store.create_array("done", shape=(len(job),), chunks=(1,), dtype="bool", dimension_names=["image"])
     store.attrs.update(
         {
-            "asked": _identity(job), "format": FORMAT, "made_by": f"Attention Playground {__version__}",
+            "asked": _identity(job), "made_by": f"Attention Playground {__version__}",
             "model": job.vit.name, "prefix": list(config.prefix), "grid": [rows, columns],
             **({"assumed": assumed} if (assumed := ", ".join(entry.value for entry in job.vit.assumed)) else {}),
             "cut": "each picture around its middle, to the aspect of the size",
@@ -134,11 +129,6 @@ def _coordinate(store, name: str, values: np.ndarray, dimension: str) -> None:
 
 def _existing_store(zarr, job: Any, path: Path):
     store = zarr.open_group(path, mode="r+")
-    if "asked" in store.attrs and store.attrs.get("format") != FORMAT:
-        raise PlaygroundError(
-            f"{path} was written by an earlier version, which called its dimensions otherwise: it can still be read, "
-            "but goes on under another name alone."
-        )
     if store.attrs.get("asked") != _identity(job):
         raise PlaygroundError(
             f"{path} holds the numbers of other pictures, another model or other questions: choose another name."

@@ -68,19 +68,6 @@ def _cached_result(subject: FigureSubject, person: Person | None, result_key: tu
     return worked.cached_result(picture, setup, person and person.results, (*result_key, pair_keys), make)
 
 
-def size_sentence(subject: FigureSubject, spec: Spec, person: Person | None) -> str:
-    """The size of the interactive file."""
-    from playground.figures import html
-
-    def measure_size() -> int:
-        trace, _ = _traces(subject, spec, person)
-        with queue.drawing():
-            return len(html.page(spec, trace, subject.picture.image).encode())
-
-    size = _cached_result(subject, person, ("alive", spec), measure_size)
-    return f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
-
-
 def interactive_spec(spec: Spec) -> Spec:
     """The spec of an interactive figure. A missing layer becomes the layer that a still figure shows."""
     from playground.pack import upper_layer

@@ -93,11 +93,3 @@ def test_a_model_with_changed_weights_is_not_looked_up_in_the_table():
         vit.blocks[0].mlp.fc2.bias.add_(1)
     trace = playground.trace(vit, "meadow")
     assert faithfulness.foretold_for(trace, Target(query=QUERY), "gradient") is None
-
-
-def test_a_store_of_many_pictures_states_the_correlation_with_blanking(small, picture, tmp_path):
-    zarr = pytest.importorskip("zarr", reason="zarr is not installed")
-    playground.trace_many([picture], small, what=("relevance", "entropy")).write(tmp_path / "out.zarr")
-    store = zarr.open_group(tmp_path / "out.zarr", mode="r")
-    assert store["relevance"].attrs["rank correlation with blanking"] == "not measured in this model"
-    assert "rank correlation with blanking" not in store["entropy"].attrs

@@ -13,7 +13,7 @@ from conftest import SMALL, scramble
 import playground
 from playground.figures import Spec, layouts
 from playground.figures.compose import subjects
-from playground.figures.drawing import captions, maps, naming, places
+from playground.figures.drawing import captions, maps, naming
 from playground.figures.drawing.maps import Domain, Map, OneMap, ShownMap, Subject
 from playground.figures.drawing.spec import METHODS
 from playground.vit import VisionTransformer
@@ -24,7 +24,7 @@ SPEC = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
 
 def caption_of(trace, picture=None, **options) -> str:
     spec = replace(SPEC, **options)
-    other = {"other": trace} if layouts.of(spec).compares else {}
+    other = {"other": trace} if layouts.of(spec).beside == "other" else {}
     return layouts.content(*subjects(spec, trace, picture, **other)).caption
 
 
@@ -42,16 +42,6 @@ def test_a_caption_is_one_sentence_with_the_place_the_query_and_how_it_is_counte
     assert "what the class token attends to" in caption_of(small_trace, query="cls")
     assert "what register 1 attends to" in caption_of(small_trace, query="reg1")
     assert "the mean of all heads" in caption_of(small_trace, head="mean")
-
-
-def test_a_caption_tells_where_a_row_goes_as_the_screen_does(small_trace):
-    row = small_trace.on_grid(small_trace.row(1, 2, (3, 4))).numpy()
-    told = places.told(row, 3 * row.shape[1] + 4)
-    caption = caption_of(small_trace)
-    if told["kind"] == "spread":
-        assert f"spread over {told['lit']} patches" in caption
-    for place in () if told["kind"] == "spread" else told["places"]:
-        assert f"{captions.percent(place['share'])} to " in caption, caption
 
 
 @pytest.mark.parametrize("layout", ["head", "heads", "wall", "grid"])

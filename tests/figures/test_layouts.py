@@ -27,7 +27,6 @@ SPEC = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
 OPTIONS = {  # the figures of this table: a name -> options
     **{name: {"layout": name} for name in layouts.LAYOUTS},
     "compare": {"layout": "compare", "other_image": "other.png"},
-    "change": {"layout": "change", "other_image": "other.png"},
     "grid": {"layout": "grid", "rows": "layers:0,2", "columns": "heads:0,1,mean"},
     "patches": {"layout": "grid", "rows": "patches:1,2-3,4", "columns": "heads:0-3"},
     "components": {"what": "components"},
@@ -36,7 +35,6 @@ OPTIONS = {  # the figures of this table: a name -> options
     "norm": {"what": "norm"},
     "column": {"layout": "convolution", "direction": "column", "what": "value"},
     "label": {"what": "relevance", "label": "3"},
-    "contour": {"over": "contour"},
     "grey": {"layout": "heads", "colours": "grey"},
 }
 ASPECTS = {"slide": (64, 96), "page": (96, 64), 60: (64, 128)}
@@ -52,7 +50,7 @@ def traces_by_size():
 
 
 def arguments_of(spec: Spec, seen, picture) -> tuple[tuple, dict]:
-    compares = layouts.of(spec).compares
+    compares = layouts.of(spec).beside == "other"
     return (seen, picture), {"other": seen, "other_image": picture.rotate(90)} if compares else {}
 
 
@@ -157,7 +155,8 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
         ({"layout": "grid", "rows": "layers:0", "columns": "layers:1"}, "both layers"),
         ({"layout": "grid", "rows": "layers:3-1"}, "go up"),
         ({"layout": "heads", "what": "norm"}, "has no heads"),
-        ({"layout": "scale", "what": "norm"}, "whole pass"),
+        ({"layout": "scale", "what": "norm"}, "of one layer"),
+        ({"layout": "scale", "whole": True}, "of one layer"),
         ({"layout": "compare"}, "another picture or another model"),
         ({"layout": "convolution", "query": "cls"}, "has no 'cls' token"),
         ({"layout": "wheel"}, "layout is head"),
@@ -165,7 +164,6 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
         ({"width": "poster"}, "slide, column, page, or millimetres"),
         ({"width": 5}, "from 30 to 1000"),
         ({"colours": "sparkling"}, "no colour map 'sparkling'"),
-        ({"over": "water"}, "over is photo"),
         ({"ceiling": 2}, "ceiling goes"),
         ({"dpi": 1}, "dpi goes"),
         ({"label": "99", "what": "label"}, "no label 99"),
@@ -218,8 +216,8 @@ def grey_of(image: Image.Image) -> np.ndarray:
 
 @pytest.mark.parametrize("colours", ["heat", "grey", "viridis"])
 def test_lightness_rises_with_the_weight_and_the_bar_has_the_colours_of_the_map(colours):
-    spec = replace(SPEC, colours=colours, over="none")
-    domain, weights = Domain(0, 0.5, ""), np.linspace(0, 0.5, 256)[None]
+    spec = replace(SPEC, colours=colours)
+    domain, weights = Domain(0, 0.5, "", bare=True), np.linspace(0, 0.5, 256)[None]
     drawn = prints.photo_with_map(Image.new("RGB", (256, 1)), weights, spec, domain)
     assert (np.diff(grey_of(drawn)[0]) >= -1).all()
     bar = np.asarray(prints.bar(spec, domain)).astype(int)
@@ -235,29 +233,13 @@ def test_in_grey_the_map_is_beside_the_photograph_and_not_over_it(small_trace, p
     np.testing.assert_allclose(map_[4::8, 4::8, 0], expected, atol=1.5)
 
 
-def test_a_contour_keeps_the_light_of_the_patches_that_hold_most_weight(small_trace, picture):
-    content = content_of(replace(SPEC, over="contour"), small_trace, picture)
-    panel = content.body.rows[0][1]
-    photo = picture.convert("RGB").resize((64, 64), Image.Resampling.LANCZOS)
-    grid = small_trace.on_grid(small_trace.row(1, 2, (3, 4))).numpy()
-    inside = prints.to_pixels(light.densest(grid), (64, 64))
-    drawn, before = np.asarray(panel.picture((64, 64))), np.asarray(photo)
-    assert (drawn[inside] == before[inside]).all()
-    assert drawn[~inside].mean() < before[~inside].mean()
-    assert len(panel.outline) > 0
-    share = 100 * grid[light.densest(grid)].sum() / grid.sum()
-    said = float(re.search(r"Outlined: the patches that hold (\d+)", content.caption)[1])
-    assert said == pytest.approx(share, abs=1)
-    assert content.bar is None
-
-
 def test_for_and_against_are_equally_light_and_in_grey_what_is_against_is_hatched():
     photo, domain = Image.new("RGB", (64, 64), (110, 110, 110)), Domain(-1, 1, "", signed=True)
     grid = np.array([[1.0, -1.0]])
-    drawn = np.asarray(prints.photo_with_map(photo, grid, replace(SPEC, over="photo"), domain), int)
+    drawn = np.asarray(prints.photo_with_map(photo, grid, SPEC, domain), int)
     assert drawn[:, :32, 0].mean() > drawn[:, :32, 2].mean()
     assert drawn[:, 32:, 2].mean() > drawn[:, 32:, 0].mean()
-    grey = grey_of(prints.photo_with_map(photo, grid, replace(SPEC, over="none", colours="grey"), domain))
+    grey = grey_of(prints.photo_with_map(photo, grid, replace(SPEC, colours="grey"), domain))
     assert np.ptp(grey[:, :32]) == 0
     assert np.ptp(grey[:, 32:]) > 100
 

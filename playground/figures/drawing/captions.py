@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from playground.figures.drawing import naming, places
-from playground.figures.drawing.light import share_within
+from playground.figures.drawing import naming
 from playground.figures.drawing.maps import (
     POOLED,
     Domain,
@@ -18,11 +17,8 @@ from playground.figures.drawing.maps import (
     is_even,
     least_move,
     moved_by_nothing,
-    patch_of,
 )
-from playground.figures.drawing.prints import has_outline, outline
 from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
-from playground.models.names import plain_name
 from playground.numbers import percent
 
 if TYPE_CHECKING:
@@ -178,41 +174,11 @@ def sentence(spec: Spec, panels: list[ShownMap], domain: Domain, where: str, mor
     if len(maps) == 1 and maps[0].breadth is not None:
         even = is_even(maps[0], trace.tokens)
         text += ", evenly" if even else f", about {_count(maps[0].breadth)} of {trace.tokens} tokens (2^entropy)"
-        text += "" if even else told_note(panels[0])
     if maps[0].colours is not None:
         held = [map_.variance_share for map_ in maps]
         text += f", which hold {range_words(min(held), max(held))} of what differs between patches"
-    text += (
-        exposure_note(maps, None if has_outline(spec) else domain)
-        + _sides_note(spec, maps)
-        + _blanking_note(spec, maps)
-        + prefix_note(panels)
-    )
-    return " ".join([f"{text}.", *outline_notes(spec, maps), *notes(spec, panels)])
-
-
-def told_note(panel: ShownMap) -> str:
-    """Where a single row of weights goes, place by place, as sayRow in microscope/core/says.js tells it."""
-    (row, column), grid = patch_of(panel.seen, panel.spec.query) or (0, -1), panel.map.grid
-    told = places.told(grid, row * panel.seen.grid[1] + column)
-    first, phrases = told["places"][0], [_whither(place, grid.shape[1]) for place in told["places"]]
-    name, largest = max([("", float(grid.max())), *panel.map.prefix], key=lambda token: token[1])
-    if name and largest > first["share"]:
-        token = PREFIX_NAMES.get(name, name)
-        return f"; the largest share goes to {token}, which has no place; in the picture {phrases[0]}"
-    if told["kind"] != "spread":
-        return f"; {joined(phrases)}"
-    lit = f"; spread over {told['lit']} patches"
-    return lit if first["share"] >= places.MOSTLY else f"{lit}, no place gets more than {percent(first['share'])}"
-
-
-def _whither(place: dict, columns: int) -> str:
-    share, (row, column) = percent(place["share"]), divmod(place["brightest"], columns)
-    if place["near"]:
-        return f"{share} to its own surroundings"
-    if place["own"]:
-        return f"{share} to the area it lies in, {percent(place['area'])} of the picture"
-    return f"{share} to the place around row {row}, column {column}"
+    text += exposure_note(maps, domain) + _sides_note(spec, maps) + _blanking_note(spec, maps) + prefix_note(panels)
+    return " ".join([f"{text}.", *notes(spec, panels)])
 
 
 def statement(spec: Spec, panels: list[ShownMap]) -> str:
@@ -263,10 +229,8 @@ def margin(trace: Trace) -> str:
     )
 
 
-def exposure_note(maps: list[Map], domain: Domain | None, noun: str = "patch") -> str:
+def exposure_note(maps: list[Map], domain: Domain, noun: str = "patch") -> str:
     """From which value on patches are brightest, how many exceed it, up to which value."""
-    if domain is None:
-        return ""
     note = "; brightness is logarithmic, down to a thousandth of the brightest" if domain.log else ""
     count = sum(len(clipped_patches(map_, domain)) for map_ in maps)
     if not count:
@@ -305,14 +269,6 @@ def _blanking_note(spec: Spec, maps: list[Map]) -> str:
         least = f"{least_move(spec):g} logits" if spec.explains_label else percent(least_move(spec))
         note += f"; nothing here moves it: no block by {least}"
     return note
-
-
-def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
-    """Says which share of the patches' weight lies inside the outline as it is drawn."""
-    if not has_outline(spec):
-        return []
-    shares = [share_within(outline(map_.grid), map_.grid) for map_ in maps]
-    return [f"Outlined: the patches that hold {range_words(min(shares), max(shares))} of what all patches get."]
 
 
 def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
@@ -387,11 +343,3 @@ def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     if spec.way.unit_of_label:
         facts["unit"] = f"logits, {margin(trace)}" if spec.explains_label else "parts of the feature's length"
     return {key: words for key, words in facts.items() if words}
-
-
-def title(spec: Spec, where: str = "") -> str:
-    """The title in a file's metadata."""
-    model = plain_name(spec.model)
-    explained = f"label {spec.label} of {model}"
-    subject_name = explained if spec.explains_label else query_phrase(spec.query) if spec.asks else model
-    return f"{capital(method(spec))} of {subject_name}, {where or place(spec)}"

@@ -169,7 +169,7 @@ class Domain:
     percent: bool = False
     open_end: bool = False  # whether larger numbers may occur, drawn in the last colour
     log: bool = False
-    bare: bool = False  # whether no photograph lies beneath and brightness is proportional to the numbers
+    bare: bool = False  # whether no photograph lies beneath
     signed: bool = False  # whether there are two colours around zero
 
 
@@ -211,10 +211,10 @@ class ShownMap:
         return self.one.subject.seen
 
 
-def domain(spec: Spec, maps: list[Map], log: bool = False) -> Domain:
+def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:
     """The range of brightness that these maps share: set by their brightest patches, like a photograph's exposure,
-    unless `spec.ceiling` sets it. The screen has the same rules (microscope/core/answers.js). `log`: brightness by the
-    logarithm, where the numbers are parts of a whole."""
+    unless `spec.ceiling` sets it. The screen has the same rules (microscope/core/answers.js). Of small maps brightness
+    is by the logarithm, where the numbers are parts of a whole."""
     way = spec.way
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
@@ -225,15 +225,15 @@ def domain(spec: Spec, maps: list[Map], log: bool = False) -> Domain:
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
     if spec.for_and_against or (way is VALUES and values.min() < 0):
         high = max(float(np.abs(values).max()), least_exposure(spec, maps)) or 1.0
-        return Domain(-high, high, words, percent=spec.in_percent, signed=True)
+        return Domain(-high, high, words, percent=spec.in_percent, signed=True, bare=small)
     if way.spread:
         low, high = float(values.min()), float(values.max())
-        return Domain(low, high if high > low else low + 1, words)
+        return Domain(low, high if high > low else low + 1, words, bare=small)
     if way.exposed == "largest":
         high = max(float(values.max()), least_exposure(spec, maps)) or 1.0
     else:
         high = spec.ceiling or light.exposure(values)
-    is_log = log and spec.shares_a_whole
+    is_log = small and spec.shares_a_whole
     return Domain(
         high / LOG_RANGE if is_log else 0.0,
         high,
@@ -241,6 +241,7 @@ def domain(spec: Spec, maps: list[Map], log: bool = False) -> Domain:
         percent=spec.in_percent,
         open_end=way.exposed == "brightest" and high < float(values.max()),
         log=is_log,
+        bare=small,
     )
 
 

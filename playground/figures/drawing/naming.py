@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
-    from playground.vit import VisionTransformer
 
 
 RANDOM_NOTE = " (random weights)"
@@ -135,14 +134,6 @@ def trust_sentences(panels: Iterable[tuple[Spec, Trace]]) -> list[str]:
 def trust_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     """How well the map agrees with blanking, for the metadata of a file."""
     return {TRUST_KEY: _trust_words(_foretold(spec, trace))} if spec.way.attributes else {}
-
-
-def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
-    """How well relevance agrees with blanking, for the metadata of many pictures. It was measured on drawn scenes in
-    this model, because none of the pictures was blanked."""
-    from playground.analysis.faithfulness import foretold_of_model
-
-    return {TRUST_KEY: _trust_words(foretold_of_model(vit.name, vit, vit.weight_versions(), method))}
 
 
 def _trust_words(foretold: Foretold | None) -> str:

@@ -55,7 +55,7 @@ def colour_table(name: str) -> np.ndarray:
 
 
 def is_grey(spec: Spec) -> bool:
-    """Whether the figure is in grey: then the photograph is, too, and nothing is drawn over it."""
+    """Whether the figure is in grey: then the photograph is, too."""
     return spec.colours != HEAT and not np.ptp(colour_table(spec.colours), axis=1).any()
 
 
@@ -65,37 +65,21 @@ def photo_of(spec: Spec, image: Image.Image) -> Image.Image:
 
 
 def photo_with_map(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) -> Image.Image:
-    """The photograph with its patches' numbers. With `over` "contour" the patches that hold most weight keep their
-    light; the outline around them is drawn as lines."""
-    pixels = np.asarray(photo)
-    if spec.over == "contour":
-        is_inside = to_pixels(light.densest(grid), photo.size)[..., None]
-        return Image.fromarray(np.where(is_inside, pixels, light.heat(pixels, np.zeros(pixels.shape[:2]))))
+    """The photograph with its patches' numbers."""
     share = shares(to_pixels(grid, photo.size), domain)
     if domain.signed:
         share = light.hatched_share(share, photo.height / grid.shape[0])
-    return Image.fromarray(_with_heat(pixels, share, spec, domain))
+    return Image.fromarray(_with_heat(np.asarray(photo), share, spec, domain))
 
 
 def _with_heat(photo: np.ndarray, share: np.ndarray, spec: Spec, domain: Domain) -> np.ndarray:
-    is_bare = spec.over == "none"
+    """A colour map has no photograph beneath, which would change its colours; nor have small maps, which it would
+    hide."""
     if spec.colours != HEAT:
-        steps = (np.abs(share) * (light.STEP_COUNT - 1) + 0.5).astype(int)
-        opacity = 1.0 if is_bare else light.opacities()[steps][..., None]
-        faded_photo = light.faded_photo(photo, light.TONES_BENEATH, light.COLOUR_KEPT)
-        return (faded_photo * (1 - opacity) + colour_table(spec.colours)[steps] * opacity + 0.5).astype(np.uint8)
-    if is_bare and not domain.signed:
+        return colour_table(spec.colours)[(np.abs(share) * (light.STEP_COUNT - 1) + 0.5).astype(int)]
+    if domain.bare and not domain.signed:
         return bare_heat(share)
-    return light.heat(np.full_like(photo, BAR_GREY) if is_bare else photo, share)
-
-
-def outline(grid: np.ndarray) -> list[np.ndarray]:
-    """Lines around the fewest patches that hold 60 % of the weight."""
-    return light.contours(light.densest(grid))
-
-
-def has_outline(spec: Spec) -> bool:
-    return spec.over == "contour"
+    return light.heat(np.full_like(photo, BAR_GREY) if domain.bare else photo, share)
 
 
 def photo_with_parts(photo: Image.Image, parts: np.ndarray) -> Image.Image:

@@ -8,7 +8,7 @@ import numpy as np
 
 from playground.figures.drawing.captions import number_facts
 from playground.figures.drawing.maps import ShownMap, Subject
-from playground.figures.drawing.spec import Spec, query_words
+from playground.figures.drawing.spec import query_words
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Table:
     values: np.ndarray  # (maps, tokens) float32
 
 
-def of_maps(spec: Spec, panels: list[ShownMap]) -> list[Table]:
+def of_maps(panels: list[ShownMap]) -> list[Table]:
     """A table for each trace, in the order in which they are drawn."""
     by_subject: dict[int, list[ShownMap]] = {}
     for panel in panels:

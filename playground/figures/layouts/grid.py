@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import PurePath
 
 from playground.errors import PlaygroundError
@@ -16,7 +15,6 @@ from playground.figures.layouts.layout import (
     Panel,
     Panels,
     bar_of,
-    bare,
     map_panel,
     photo_panel,
     shared_domain,
@@ -95,16 +93,6 @@ def axis_title(axis: Axis, value, trace, model: str) -> str:
     return model if axis.name == "models" else PurePath(value).stem
 
 
-def prepared(spec: Spec) -> Spec:
-    """Many maps are small."""
-    unknown_count = 12  # stands for all layers or heads, whose number is not known yet
-    try:
-        count = prod(len(axis.values) or unknown_count for axis in axes(spec))
-    except PlaygroundError:  # rows="pictures" without names, or no rows: `draw` raises this error again
-        return spec
-    return bare(spec) if count > MOST_LARGE_MAPS else spec
-
-
 # The layout -----------------------------------------------------------------------------------------------------------
 
 
@@ -132,7 +120,7 @@ def _cell(spec: Spec, subject: Subject, others: GridSubjects, rows: Axis, row, c
 
 def draw(spec: Spec, subject: Subject, others: Other) -> Content:
     shown = shown_maps(requests(spec, subject, others))
-    domain = shared_domain(spec, shown, log=len(shown) > MOST_LARGE_MAPS)
+    domain = shared_domain(spec, shown, small=len(shown) > MOST_LARGE_MAPS)
     rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
     count = len(columns.values)
     table = [shown[i : i + count] for i in range(0, len(shown), count)]
@@ -169,16 +157,9 @@ def _caption(spec: Spec, shown: list[ShownMap], domain: Domain) -> str:
     return captions.sentence(drawn_spec, shown, domain, ", ".join(parts), f"; {changes}")
 
 
-def _figure_title(spec: Spec) -> str:
-    names = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
-    return f"{captions.capital(captions.method(spec))} by {captions.joined(names)}"
-
-
 GRID = Layout(
     "grid",
     "rows and columns, such as pictures × heads",
     draw,
-    title=_figure_title,
-    prepared=prepared,
-    beside=lambda spec: "many",
+    beside="many",
 )

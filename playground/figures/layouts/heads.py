@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from PIL import Image
@@ -20,11 +19,9 @@ from playground.figures.layouts.layout import (
     Panel,
     Panels,
     bar_of,
-    bare,
     layer_scale,
     map_panel,
     photo_panel,
-    settled,
     shared_domain,
     shown_maps,
     with_headings,
@@ -39,7 +36,6 @@ def head(spec: Spec, subject: Subject, other: Other) -> Content:
 
 def of_values(spec: Spec, subject: Subject, values: np.ndarray) -> Content:
     """The figure of somebody's own values on the grid of a trace."""
-    spec = settled(spec)
     return _one_map(spec, shown_maps([OneMap(subject, spec, None, given=values)]), captions.picture(subject.name))
 
 
@@ -55,7 +51,7 @@ def _one_map(spec: Spec, shown: list[ShownMap], place: str = "") -> Content:
     return Content(Panels([[*panels]]), caption, shown, bar_of(spec, domain))
 
 
-HEAD = Layout("head", "one head", head, alive=True)
+HEAD = Layout("head", "one head", head)
 
 
 # Attention beside what a convolution reads, in the order of the screen.
@@ -100,7 +96,7 @@ def heads(spec: Spec, subject: Subject, other: Other) -> Content:
     shown = shown_maps(requests)
     domain = shared_domain(spec, shown)
     names = [(heading, "") for heading in captions.headings(shown)]
-    panels = with_headings(shown, [domain] * len(shown), names)
+    panels = with_headings(shown, domain, names)
     caption = captions.sentence(spec, shown, domain, f"all heads of layer {spec.layer}")
     return Content(Panels([[*panels]]), caption, shown, bar_of(spec, domain))
 
@@ -109,7 +105,6 @@ HEADS = Layout(
     "heads",
     "all heads of a layer",
     heads,
-    title=lambda spec: captions.title(spec, f"all heads of layer {spec.layer}"),
     fixed=("head",),
     of_heads=True,
 )
@@ -129,7 +124,7 @@ def wall(spec: Spec, subject: Subject, other: Other) -> Content:
         for n in range(trace.heads)
     ]
     shown = shown_maps(requests)
-    domain = shared_domain(spec, shown, log=True)
+    domain = shared_domain(spec, shown, small=True)
     rows, columns = trace.grid
     size = columns * CELL_PIXELS, rows * CELL_PIXELS
     photo = prints.photo_of(spec, subject.image).resize(size, Image.Resampling.LANCZOS)
@@ -153,8 +148,6 @@ WALL = Layout(
     "wall",
     EVERY_HEAD,
     wall,
-    title=partial(captions.title, where=EVERY_HEAD),
-    prepared=lambda spec: bare(replace(spec, over=None if spec.over == "contour" else spec.over)),
     fixed=("layer", "head"),
     of_heads=True,
 )

@@ -7,11 +7,11 @@
 //        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
 //        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
 //        kept: the sentence that says where a person's own pictures go,
-//        exports: the layout of a lesson's figures; null: all layouts; undefined: none,
 //        share(): opens the sheet that shares the microscope's picture,
 //        face: the microscope's face, See or Lab, see shell/address.js,
 //        hidden: whether the toolbar is hidden, and takes no dropped picture,
-//        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js}
+//        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js; figures
+//        need a server, so that a page without one has no `export`}
 //
 // The bar's data-picture names the chosen picture. update(part of a host) redraws the changed parts. The choice is
 // always read from `choice.now`.
@@ -119,7 +119,7 @@ export function createToolbar(root, host) {
   const photoOpener = opener("photo", "Your photo", fillWithOpening);
   const shareButton = make("button", {
     className: "sending",
-    onclick: () => (isMicroscope() ? hostNow.share() : openExport()),
+    onclick: () => hostNow.share(),
   });
   const faceButton = make("button", { className: "other-face", onclick: turn });
   const notice = createNotice();
@@ -207,11 +207,10 @@ export function createToolbar(root, host) {
     };
     hostNow.sheets.export(box, {
       words: { ...choice.words(), ...hostNow.viewWords() },
-      layout: hostNow.exports,
       ask: hostNow.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
       done: sheet.close,
-      share: hostNow.page === MICROSCOPE_PAGE ? share : null,
+      share,
       signal,
     });
   }
@@ -228,7 +227,12 @@ export function createToolbar(root, host) {
       fill: fillWithCompare,
       isOffered: isMicroscope,
     },
-    { kind: "export", title: () => "Export", fill: fillWithExport, isOffered: () => hostNow.exports !== undefined },
+    {
+      kind: "export",
+      title: () => "Export",
+      fill: fillWithExport,
+      isOffered: () => isMicroscope() && Boolean(hostNow.sheets.export),
+    },
   ];
   const openLine = ({ kind, fill }, anchor = moreOpener.button) =>
     sheet.open(anchor, kind, kind[0].toUpperCase() + kind.slice(1), fill);
@@ -309,7 +313,7 @@ export function createToolbar(root, host) {
     setText(picturesOpener.label, words("pictures"));
     setText(photoOpener.label, words("yourPhoto"));
     setText(shareButton, words("share"));
-    setVisible(shareButton, isMicroscope() || hostNow.exports !== undefined);
+    setVisible(shareButton, isMicroscope());
     setText(faceButton, words(isSee ? "lab" : "see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
     setVisible(moreOpener.button, !isSee);

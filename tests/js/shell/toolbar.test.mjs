@@ -31,10 +31,8 @@ test("every page has the same bar; See alone leaves out the model", () => {
   const first = ["Attention Playground", "Pictures"];
   assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
   assert.equal(part(".more").getAttribute("aria-label"), "Model: DINO S/16");
-  toolbar.update({ page: "by_hand", exports: undefined });
+  toolbar.update({ page: "by_hand" });
   assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "See"]);
-  toolbar.update({ exports: "scale" });
-  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
 });
 
 test("every part shows what is chosen, whoever chose it", () => {
@@ -150,20 +148,18 @@ test("models and Export are filled with what they need, and done() closes them",
   const sheetOptions = {};
   const keepOptions = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
   const bar = aToolbar({
-    page: "by_hand",
-    exports: "scale",
     sheets: { models: keepOptions("models"), export: keepOptions("export") },
   });
-  const { host, part, sheet } = bar;
+  const { host, sheet } = bar;
   openLine(bar, "Model");
   assert.equal(sheetOptions.models.choice, host.choice);
   assert.ok(sheet().contains(sheetOptions.models.box));
   assert.deepEqual(sheetOptions.models.words, { sample: "tabby", model: "dino" });
   sheetOptions.models.done();
   assert.equal(sheet(), null);
-  part(".sending").click();
+  openLine(bar, "Export");
   assert.deepEqual(sheetOptions.export.words, { sample: "tabby", model: "dino", layer: "6" });
-  assert.deepEqual([sheetOptions.export.layout, sheetOptions.export.theme], ["scale", "light"]);
+  assert.equal(sheetOptions.export.theme, "light");
   sheetOptions.export.done();
   assert.equal(sheet(), null);
 });
@@ -187,7 +183,7 @@ test("More holds model, grid, compare and export, each only where there is one, 
   const { host, toolbar } = bar;
   assert.deepEqual(linesOfMore(bar), ["Model: DINO S/16", "Patches14 × 1428 × 28", "Compare", "Export"]);
   host.choice.set({ model: "small" });
-  toolbar.update({ exports: undefined, grids: [] });
+  toolbar.update({ sheets: {}, grids: [] });
   assert.deepEqual(linesOfMore(bar), ["Model: our small ViT", "Compare"]);
 });
 
