@@ -49,8 +49,8 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
     const anchor = addEntry(name, words, number, title);
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
-  addEntry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
-  if (page === pages[0].name) addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present"));
+  if (page === pages[0].name)
+    addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present")).className = "apart";
   if (workbench) {
     const title = make("span", "", "Workbench, in Python");
     menu.append(make("a", { href: workbench(), className: "workbench-entry" }, make("span"), title));
