@@ -17,7 +17,7 @@ import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { loadingWords } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
-import { isMap, isMean, layersAtHand } from "./state.js";
+import { isMap, layersAtHand } from "./state.js";
 
 // The second picture without a network: the filter by colour and place, for the same patch.
 
@@ -129,8 +129,8 @@ function overlapWords(choice, frame, filterRow) {
   if (view.direction !== "row" || !wayOf(view).rows || !shown.answers.ready[view.head]) return "";
   const share = overlapWithFilter(...rowOnShow(choice, frame), filterRow, shown.mark);
   const comparison = isNearlySame(share) ? "much the same" : "another";
-  const head = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
-  return `The row of layer ${view.layer}, ${head} is ${comparison}: ${percent(share)} in common.`;
+  const head = shown.pack.headNumbers[view.head];
+  return `The row of layer ${view.layer}, head ${head} is ${comparison}: ${percent(share)} in common.`;
 }
 
 const rowOnShow = ({ view }, { shown: { answers, pack } }) => [

@@ -23,7 +23,7 @@ import { missingSentence } from "./explained.js";
 import { MOST_FLOWS } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
 import { asksFromOther, divisorOf, scaleText } from "./readouts.js";
-import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
+import { endsOf, isMap, labelNow, overlayNow, signedWords } from "./state.js";
 
 const LONGEST_UNBROKEN = 13; // letters: a shorter text after the marked place, such as "(13 %).", is not broken
 
@@ -166,12 +166,7 @@ function writeKind(lens) {
     { shown } = frame,
     { kindline } = page;
   const showsWeights = wayOf(view).rows; // only rows of weights have a kind
-  const isReadable =
-    showsWeights &&
-    view.direction === "row" &&
-    !isMean(choice, frame) &&
-    shown.mark >= 0 &&
-    shown.answers.ready[view.head];
+  const isReadable = showsWeights && view.direction === "row" && shown.mark >= 0 && shown.answers.ready[view.head];
   frame.betterHead = null;
   setText(kindline.kind, isReadable ? kindSentence(lens) : "");
   setVisible(kindline.go, Boolean(isReadable && frame.betterHead));

@@ -32,7 +32,7 @@ import { paintMatch, paintPatching } from "./matches.js";
 import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
 import { paintScissors } from "./scissors.js";
-import { habitOf, isMap, isRowOpen, overlayNow, putMeanRow, resolve } from "./state.js";
+import { habitOf, isMap, isRowOpen, overlayNow, resolve } from "./state.js";
 import { rowOnView } from "./told.js";
 import { paintWallHead } from "./wall.js";
 
@@ -44,7 +44,7 @@ export function paintFrame(lens) {
   const { choice, frame, page } = lens;
   const shown = resolve(choice, lens.data, frame);
   const { view } = choice;
-  const onlyHead = page.see?.on && choice.heads !== "mean" ? view.head : null; // See shows one head
+  const onlyHead = page.see?.on ? view.head : null; // See shows one head
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction, onlyHead)) {
     paintWaiting(frame, page, `Layer ${view.layer} is on its way.`);
     paintLine(lens);
@@ -53,9 +53,7 @@ export function paintFrame(lens) {
   }
   if (onlyHead === null || !shown.domain)
     shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling);
-  const putHeadBack = putMeanRow(choice, frame);
   paintMain(lens);
-  putHeadBack();
   if (isRowOpen(page, "head")) paintHeads(lens);
   const isBesideSeen = page.see?.on || choice.presenting || isRowOpen(page, "beside");
   if (view.beside === "convolution") isBesideSeen && paintTwin(lens);
@@ -65,7 +63,6 @@ export function paintFrame(lens) {
   paintAim(lens);
   paintExplained(lens);
   paintPatching(lens);
-  const restoreHead = putMeanRow(choice, frame);
   writeNumbers(lens);
   if (!page.see?.on) {
     writeTitles(lens);
@@ -74,7 +71,6 @@ export function paintFrame(lens) {
   }
   if (view.beside === "filter") paintNearness(lens);
   if (view.beside === "wall") paintWallHead(lens);
-  restoreHead();
   page.see?.paint();
   page.root.classList.toggle("map", isMap(view.what));
 }
@@ -82,12 +78,10 @@ export function paintFrame(lens) {
 // Paints the parts that follow the cursor while a patch is locked.
 export function paintAim(lens) {
   const { choice, frame, page } = lens;
-  const putHeadBack = putMeanRow(choice, frame);
   paintCurve(choice, frame, page);
   paintLine(lens);
   paintMatch(lens);
   paintScissors(lens);
-  putHeadBack();
   paintSums(choice, frame, page);
 }
 

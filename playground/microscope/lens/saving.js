@@ -10,7 +10,7 @@ import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
 import { captionOf, wordsInFace } from "./readouts.js";
-import { isMap, overlayNow, putMeanRow } from "./state.js";
+import { isMap, overlayNow } from "./state.js";
 
 // The picture as a canvas, at 1, 2 or 4 times its size on the page.
 export function pictureCanvas({ choice, data, frame, page }, factor, withOther) {
@@ -74,9 +74,7 @@ export function printMap(choice, data, frame, photo) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
-  const putHeadBack = putMeanRow(choice, frame);
   printPatches(choice, frame, print, values, start + prefixOffset, pack, shown.mainDomain);
-  putHeadBack();
   return print.canvas;
 }
 

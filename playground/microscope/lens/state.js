@@ -2,7 +2,7 @@
 // the present frame, and the page around it. The objects are sealed: adding a property that is not listed here throws
 // an error. The table in lens.js lists which file writes which property.
 
-import { entropyBits, holds } from "../core/core.js";
+import { holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";
 import { DEFAULT_VIEW, queryOf, scaleOf, tokenOf } from "../core/view.js";
 import { asks, explainsLabel, FIRST_WAY, sizeWords, WAYS, wayOf } from "../core/ways.js";
@@ -24,7 +24,6 @@ const newChoice = () =>
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  whether the cursor was ever on a patch; until then a sentence asks for that
     presenting: false, //                   whether the lens fills the screen
-    heads: "head", //                       the film's rows: of the chosen head, the "sharpest" head, or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
     filmLooked: false, //                   whether a person has looked at the film
     exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
@@ -124,7 +123,7 @@ const newFrame = () =>
     wallHeat: null, //                      one pixel for each patch of every head of every layer
     patchPhoto: null, //                    the picture at one pixel for each patch, for the wall and the film
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
-    strip: { heat: null, values: null, zeros: null }, // the film's pixels, one row, a row of zeros
+    strip: { heat: null, zeros: null }, //    the film's pixels, a row of zeros
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
     picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
@@ -319,39 +318,6 @@ export function endsOf(choice, data, frame) {
 
 // The value with its sign, such as "+2.8 %" or "−0.12 logits".
 export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
-
-// The choice "mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is
-// drawn, the mean replaces the chosen head's row.
-
-export function isMean({ heads, view }, { shown }) {
-  if (heads !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
-  return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
-}
-
-// Puts the mean in place of the chosen head's row. Returns a function that restores that row.
-export function putMeanRow(choice, frame) {
-  if (!isMean(choice, frame)) return () => {};
-  const { head } = choice.view;
-  const { answers, pack } = frame.shown;
-  const { heads, tokens } = pack;
-  const start = head * tokens;
-  const arrays = [...new Set([answers.weights, answers.values])];
-  const rows = arrays.map((values) => values.slice(start, start + tokens));
-  const { [head]: formerBits } = answers.entropies,
-    { [head]: total } = answers.totals;
-  for (const values of arrays) {
-    const mean = new Float32Array(tokens);
-    for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) mean[j] += values[h * tokens + j] / heads;
-    values.set(mean, start);
-  }
-  answers.entropies[head] = entropyBits(answers.weights, start, tokens);
-  answers.totals[head] = answers.totals.reduce((sum, total) => sum + total, 0) / heads;
-  return () => {
-    arrays.forEach((values, n) => values.set(rows[n], start));
-    answers.entropies[head] = formerBits;
-    answers.totals[head] = total;
-  };
-}
 
 // The average behaviour of each head on the picture on view, as a name. The source measures it, layer by layer.
 
