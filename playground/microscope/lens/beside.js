@@ -22,7 +22,7 @@ import { isMap, layersAtHand } from "./state.js";
 // The second picture without a network: the filter by colour and place, for the same patch.
 
 const PIXELS_PER_SIDE = 8; // pixels along each side of a patch, for its mean colour
-export const FILTER_TITLE = "no network: colour and nearness alone";
+const FILTER_TITLE = "no network: colour and nearness alone";
 
 // Opens the filter, or closes it and shows the former second picture.
 export function toggleNearness(choice, data, page) {
@@ -60,21 +60,13 @@ export function paintNearness({ choice, data, frame, page }) {
   const { width, height } = canvas;
   if (print?.photo.image !== image || print.canvas.width !== width || print.canvas.height !== height)
     nearness.print = makePrint(makePhoto(image, width, height));
-  const picture = nearnessPicture(choice, data, frame);
-  drawNearness(choice, frame, canvas.getContext("2d"), width, height, nearness.print, picture, frame.unit);
-  setText(refs.twinBadge, picture.row ? FILTER_TITLE : reasonWithoutRow(data, frame));
+  const filter = nearnessPicture(choice, data, frame);
+  if (filter.row) printPatches(choice, frame, nearness.print, filter.row, 0, frame.shown.pack, filter.domain);
+  else printNothing(nearness.print);
+  drawPicture(canvas.getContext("2d"), width, height, nearness.print.canvas, filter.picture, frame.unit);
+  setText(refs.twinBadge, filter.row ? FILTER_TITLE : reasonWithoutRow(data, frame));
   setVisible(refs.twinBadge, true);
-  writeNearness(choice, frame, page, picture);
-}
-
-// Draws the filter's row into a file, at the file's size.
-export const drawNearnessAt = (choice, data, frame, context, width, height, photo, unit) =>
-  drawNearness(choice, frame, context, width, height, makePrint(photo), nearnessPicture(choice, data, frame), unit);
-
-function drawNearness(choice, frame, context, width, height, print, { row, domain, picture }, unit) {
-  if (row) printPatches(choice, frame, print, row, 0, frame.shown.pack, domain);
-  else printNothing(print);
-  drawPicture(context, width, height, print.canvas, picture, unit);
+  writeNearness(choice, frame, page, filter);
 }
 
 // Returns {row: the filter's row, domain: the range of values for the row's colours, picture: `shown` of drawPicture}.
@@ -210,7 +202,12 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
   setText(refs.otherFoot, loadingWords(choice, data, frame));
   const { width: w, height: h } = canvas;
-  frame.wallCells = drawHeads(choice, data, frame, canvas.getContext("2d"), w, h, frame.colours, frame.unit);
+  const cells = wallCells(w, h, layersAtHand(data), pack.heads, pack.rows, pack.columns, frame.unit);
+  const missing = (layer) => !holdsAll(pack, layer);
+  const { layer, head } = view;
+  const picture = { rows: pack.rows, columns: pack.columns, layer, head, headNumbers: pack.headNumbers, missing };
+  drawWall(canvas.getContext("2d"), w, h, cells, wallHeat.canvas, picture, frame.colours, frame.unit);
+  frame.wallCells = cells;
 }
 
 // What lies under the heat instead of a photograph: black, with one pixel for each patch.
@@ -218,24 +215,6 @@ const bareGround = ({ patches }) => ({
   tones: new Uint8Array(patches).fill(BARE_TONE),
   beneath: new Uint32Array(patches).fill(0xff000000),
 });
-
-// Draws the thumbnails of all heads from `wallHeat`, on the screen or into a file. Returns their places, see wallCells.
-export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
-  const { pack } = shown;
-  const { rows, columns, headNumbers } = pack;
-  const cells = wallCells(w, h, layersAtHand(data), pack.heads, rows, columns, unit);
-  const isMissing = (layer) => !holdsAll(shown.drawn.pack, layer);
-  const picture = {
-    rows,
-    columns,
-    layer: view.layer,
-    head: view.head,
-    headNumbers,
-    missing: isMissing,
-  };
-  drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
-  return cells;
-}
 
 export function paintOther(lens) {
   const { choice, data, frame, page } = lens;

@@ -136,7 +136,7 @@ export function createLens(parent, options = {}) {
     read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
-    picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
+    picture: () => pictureCanvas(lens),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
     present: () => togglePresenting(lens),

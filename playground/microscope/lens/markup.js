@@ -217,14 +217,6 @@ export const MARKUP = `
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>
   <p class="soft" data-ref="shareStatus" role="status"></p>
   <div class="keeps">
-    <div class="field"><span>This picture</span><div class="tabs">
-        <button data-save="1">1×</button> <button data-save="2">2×</button> <button data-save="4">4×</button>
-    </div></div>
-    <div class="field"><span>Both pictures</span><div class="tabs">
-        <button data-save="1" data-both="true">1×</button> <button data-save="2" data-both="true">2×</button>
-        <button data-save="4" data-both="true">4×</button>
-    </div></div>
-    <p class="soft" data-ref="saveNote">PNG, with colour bar and caption</p>
     <details data-ref="scenes" hidden><summary>Scenes</summary>
       <ol class="scene-list" data-ref="sceneList"></ol>
       <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button>
