@@ -35,7 +35,6 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "DELETE /api/pictures/{id}": (),
     "POST /api/labelled": ("number",),
     "GET /api/models": ("search",),
-    "GET /api/preview": TRACE_WORDS,
     "POST /api/fetching": ("model",),
     "GET /api/fetching": ("model",),
     "DELETE /api/fetching": ("model",),

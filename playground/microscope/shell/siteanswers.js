@@ -49,7 +49,7 @@ export function createPageAnswers({
       const cards = Object.entries(models).map(
         async ([name, { title, good_for, licence, suits, megabytes, assumed }]) => {
           const isLocal = await store.isKept(name);
-          return { name, title, good_for, licence, suits, megabytes, assumed, here: isLocal, quick: false };
+          return { name, title, good_for, licence, suits, megabytes, assumed, here: isLocal };
         },
       );
       return jsonResponse({ open: false, cards: await Promise.all(cards) });

@@ -184,17 +184,16 @@ export function createToolbar(root, host) {
   const closingFirst = (acts) =>
     Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
-  function fillWithModels(box, signal) {
-    hostNow.sheets.models(box, { choice, ask: hostNow.ask, words: choice.words(), done: sheet.close, signal });
+  function fillWithModels(box) {
+    hostNow.sheets.models(box, { choice, ask: hostNow.ask, done: sheet.close });
   }
 
-  function fillWithCompare(box, signal) {
+  function fillWithCompare(box) {
     const compareChoice = besideAsModel(choice);
-    const words = choice.words();
     fillCompare(box, {
       ...hostNow,
       fillWithModels: (part) =>
-        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, words, done: sheet.close, signal }),
+        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, done: sheet.close }),
       done: sheet.close,
     });
   }
