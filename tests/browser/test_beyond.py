@@ -5,7 +5,6 @@ import pytest
 
 import playground
 from browser.truth import assert_close, model, python_trace
-from playground.analysis import patching
 from playground.samples import named
 
 ADDRESS = "sample=meadow&model=bundled&detail=1&layer=4&head=0"
@@ -106,20 +105,6 @@ def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):
 def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
     visitor = go(f"{ADDRESS}&query=9,5&locked=true&beside=compare&with=sample:flock")
     visitor.open_row("change")
-    part(visitor, ".patching button").first.click()
-    sentence = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
-    sentence.wait_for()
-    patched_trace = patching.patch(python_trace(), trace("flock"), {(9, 5): (9, 5)}, 4)
-    assert f"by {percent(float(patched_trace.moved[python_trace().token((9, 5))]))}" in sentence.inner_text()
-    part(visitor, ".patching canvas").wait_for()
-    part(visitor, ".patching .close").click()
-    part(visitor, ".patching canvas").wait_for(state="hidden")
-    for words in ("put this row 9", "look at this pass"):
-        part(visitor, ".patching button").filter(has_text=words).click()
+    visitor.page.get_by_role("button", name="put the other picture's patch here").click()
     visitor.until("r => r.pass === 'whole'")
     assert "cut=residual%404%3A9%2C5" in visitor.page.url
-
-
-def percent(share: float) -> str:
-    """The share in the lens's notation."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

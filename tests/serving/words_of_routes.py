@@ -23,7 +23,6 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /api/trace/{digest}/answers": (*TRACE_WORDS, "layer", "label", "query"),
     "GET /api/trace/{digest}/text": (*TRACE_WORDS, "layer", "text"),
     "GET /api/trace/{digest}/occluded": (*TRACE_WORDS, "query", "label", "by", "step"),
-    "GET /api/trace/{digest}/patched": (*TRACE_WORDS, "query", "there", "layer"),
     "GET /api/trace/{digest}/moved": (*TRACE_WORDS, "query"),
     "GET /api/trace/{digest}/names": (*TRACE_WORDS, "layer"),
     "GET /api/trace/{digest}/heads": (*TRACE_WORDS, "at"),

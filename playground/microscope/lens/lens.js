@@ -3,7 +3,7 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {                             // the object that has the numbers, from a server, a file or a worker
-//       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole",
+//       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "puts", "whole",
 //         "cuts", "names", "ran"],            // the requests that it answers
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of the source's choice) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
@@ -14,7 +14,6 @@
 //       occlusion(trace, asked, {signal}),    // {matrix: the effect of blanking patches, passes, of, step, steps}
 //       labels(trace, {signal}),              // [[number, name, probability], …], the likeliest first
 //       label(trace, {layer, label}, {signal}), // float16: how likely the label is from each token after that layer
-//       patched(trace, asked, {signal}),      // {matrix: how far each token moves, labels}, see matches.js
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut, from}, {signal}), // a pack of a whole pass with these changes
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
@@ -74,7 +73,7 @@ import { bindCurtain, bindFilm } from "./film.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
-import { bindMatches, bindPatching, matchNow } from "./matches.js";
+import { bindMatches, matchNow } from "./matches.js";
 import { bestView, bindMoment, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
@@ -114,7 +113,6 @@ export function createLens(parent, options = {}) {
   bindLine(lens);
   bindScissors(lens);
   bindExplained(page);
-  bindPatching(choice, data, page);
   bindFilm(lens);
   bindKindLine(frame, page);
   bindMoment(choice, page);

@@ -28,7 +28,7 @@ import { isExplained, otherMap, printComponents } from "./features.js";
 import { paintFilmSoon, printBehind } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
-import { paintMatch, paintPatching } from "./matches.js";
+import { paintMatch } from "./matches.js";
 import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
 import { paintScissors } from "./scissors.js";
@@ -62,7 +62,6 @@ export function paintFrame(lens) {
   if (isRowOpen(page, "head")) paintFilmSoon(lens);
   paintAim(lens);
   paintExplained(lens);
-  paintPatching(lens);
   writeNumbers(lens);
   if (!page.see?.on) {
     writeTitles(lens);

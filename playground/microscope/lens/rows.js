@@ -56,7 +56,7 @@ export function writeRows(lens) {
     setMath(value, text);
     row.firstElementChild.title = text;
   }
-  const canChange = canAsk(data, "cuts") || canAsk(data, "patched") || Boolean(choice.view.cut);
+  const canChange = canAsk(data, "cuts") || Boolean(choice.view.cut);
   setVisible(page.refs.change.closest(".row"), canChange);
 }
 

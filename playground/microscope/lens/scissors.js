@@ -4,7 +4,7 @@
 import { MOST_CUTS } from "../core/core.js";
 import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { queryOf } from "../core/view.js";
+import { queryOf, sameToken, tokenOf } from "../core/view.js";
 import { make, makeSvg, setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { verdictText } from "./readouts.js";
@@ -23,6 +23,9 @@ const CUTS_HTML = `
     <button class="quiet" data-way="zero" title="This head gives nothing to anybody">this head off</button>
     <button class="quiet" data-way="neighbours"
         title="Every patch looks at its eight neighbours alone: attention as a convolution">cut all but 3×3</button>
+    <button class="quiet" data-way="put"
+        title="After this layer the locked patch carries what the compared one has there"
+      >put the other picture's patch here</button>
   </p>
   <p role="status"></p>
   <p data-labels></p>`;
@@ -46,6 +49,7 @@ export function bindScissors(lens) {
   ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));
   ways.head.addEventListener("click", () => addCut(headCut(choice, data)));
   ways.zero.addEventListener("click", () => addCut(headOffCut(choice, data)));
+  ways.put.addEventListener("click", () => addCut(putOf(choice, data)));
   ways.made.addEventListener("click", () => cutPainted(choice, data, page, addCut, showMessage));
   ways.paint.addEventListener("click", () => {
     if (choice.painting.on) endPainting(choice, data, page);
@@ -57,6 +61,16 @@ export function bindScissors(lens) {
 const headCut = ({ view }, { main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
 const headOffCut = ({ view }, { main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
+
+// The compared sample's patch at the place of the locked one; "" if there is none, or it stands here already.
+function putOf({ view }, data) {
+  const { main, other } = data;
+  const isSample = view.beside === "compare" && other?.trace.words?.sample && other.trace.model === main.trace.model;
+  if (!canAsk(data, "puts") || !view.locked || !isSample) return "";
+  const there = queryOf(sameToken(tokenOf(view.query, main.pack), main.pack, other.pack), other.pack);
+  const put = `residual@${view.layer}:${view.query}${there === view.query ? "" : `<${there}`}`;
+  return cutsOf({ view }).includes(put) ? "" : put; // as in playground/cuts.py
+}
 
 export const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
 
@@ -98,6 +112,7 @@ export function paintScissors(lens) {
   setVisible(ways.made, isPainting);
   setVisible(ways.head, !isPainting && !cutsOf(choice).includes(headCut(choice, data)));
   setVisible(ways.zero, !isPainting && !cutsOf(choice).includes(headOffCut(choice, data)));
+  setVisible(ways.put, !isPainting && Boolean(putOf(choice, data)));
   setVisible(ways.neighbours, !isPainting && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
   setText(
     scissors.status,

@@ -29,7 +29,6 @@ const newChoice = () =>
     exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
     painting: Object.seal({ on: false, patches: new Set(), at: 0, adds: true, down: false }), // see scissors.js
-    patchWanted: "", //                     the key of the patch to put into the first picture, see matches.js
     scene: Object.seal({
       at: -1, //                            index of the scene on show
       heading: null, //                     the picture and model of the scene that is being opened
@@ -59,7 +58,6 @@ const newData = (host) =>
     labels: new Map(), //                   id of a trace → [[number, name, probability], …]
     correlations: new Map(), //             id and subject → the rank correlation, see explained.js
     moved: { key: "", text: "" }, //        the text about a cut's effect, see scissors.js
-    patched: { key: "", text: "" }, //      the text about a patched token, see matches.js
     search: null, //                        the search for the best moment: {id, pack, steps, scene, moved}
     scenes: Object.seal({
       list: [], //                          saved views
@@ -163,7 +161,6 @@ const newPage = (root, refs) =>
     explained: null,
     sheet: null, //                         the SVG with the painted patches, see scissors.js
     scissors: null,
-    patching: null, //                      see matches.js
     matches: null,
     wall: null, //                          see wall.js
     sums: null, //                          see arithmetic.js

@@ -58,38 +58,3 @@ test("a button shows both pictures in parts, and leads back", async () => {
   microscope.click(microscope.find(".match-words button"));
   assert.equal(microscope.lens.view.what, "weight");
 });
-
-test("a patch of the other picture is put into this one; what changes is drawn and said", async () => {
-  const microscope = await mountComparison({ view: { locked: true } });
-  microscope.openRow("change");
-  const box = microscope.find(".patching");
-  assert.equal(box.querySelector("button").hidden, false);
-  microscope.click(box.querySelector("button"));
-  latestRequest(microscope.source, "patched").answer({
-    matrix: new Uint16Array(TOKENS).fill(0x3800),
-    labels: [["a cat", 0.9, 0.2]],
-  });
-  await passTime();
-  draw();
-  const sentence = box.querySelector("p").textContent;
-  assert.match(sentence, /^After layer 1 this picture's row 1, column 1 carries what the other one has there\./);
-  assert.match(sentence, /moves by 50 %; of the others .* moves most, by 50 %\. a cat 90 % → 20 %\.$/);
-  assert.ok(box.querySelector("canvas"));
-  assert.ok(box.querySelector("button").hidden, "of what is no sample no whole pass is to be had");
-  microscope.click(box.querySelector(".close"));
-  assert.ok(box.querySelector("div").hidden);
-});
-
-test("a button opens the whole pass with the patch of a sample, by the text that a figure takes", async () => {
-  const otherEntry = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
-  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, locked: true }, other: otherEntry });
-  microscope.openRow("change");
-  const [button] = microscope.find(".patching").children;
-  microscope.click(button);
-  latestRequest(microscope.source, "patched").answer({ matrix: new Uint16Array(TOKENS).fill(0x3800), labels: [] });
-  await passTime();
-  draw();
-  assert.equal(button.textContent, "look at this pass");
-  microscope.click(button);
-  assert.equal(microscope.lens.view.cut, "residual@1:1,1");
-});

@@ -122,3 +122,12 @@ test("a put is listed in words, holds where its text says, and is undone", async
   assert.equal(interventionWords("head@1.0>2.3"), "head 1.0 of the other picture is heard, for head 2.3 alone");
   assert.equal(interventionWords("zero@1.0"), "");
 });
+
+test("the compared sample's patch is put in the place of the locked one, by the text that a figure takes", async () => {
+  const other = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, beside: "compare" }, other });
+  microscope.openRow("change");
+  microscope.click(wayButton(microscope, "put"));
+  assert.equal(microscope.lens.view.cut, "residual@1:3,3");
+  assert.ok(wayButton(microscope, "put").hidden);
+});
