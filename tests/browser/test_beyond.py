@@ -1,5 +1,5 @@
 """The app's views beyond the weights show what Python computes: relevance of a label, occlusion, the logit lens,
-painted cuts, and a patch of another picture."""
+cuts, and a patch of another picture."""
 
 import pytest
 
@@ -61,31 +61,12 @@ def box_colours(visitor, row, column) -> set:
     return {QUERY_COLOUR} if pixel_count > 20 else set()
 
 
-def place_on_page(visitor, row, column):
-    box = part(visitor, "canvas[data-ref=picture]").bounding_box()
-    rows, columns = python_trace().grid
-    return box["x"] + (column + 0.5) / columns * box["width"], box["y"] + (row + 0.5) / rows * box["height"]
-
-
-def test_painted_patches_are_cut_from_the_locked_patch_s_row(go):
-    visitor = go(f"{ADDRESS}&query=7,5&locked=true")
-    mouse = visitor.page.mouse
-    visitor.open_row("change")
-    visitor.page.get_by_role("button", name="paint patches").click()
-    mouse.move(*place_on_page(visitor, 3, 10))
-    mouse.down()
-    for place in ((3, 11), (4, 11)):
-        mouse.move(*place_on_page(visitor, *place))
-    mouse.up()
-    part(visitor, ".cuts p").filter(has_text="The locked patch shall not look at 3 patches").wait_for()
-    assert visitor.read()["query"] == "7,5", "a patch that is painted is not locked"
-    visitor.page.get_by_role("button", name="cut these").click()
-    state = visitor.until("r => r.pass === 'whole'")
-    cut_trace = trace(cut="7,5>3,10+3,11+4,11")
+def test_patches_of_an_address_are_cut_from_the_locked_patch_s_row(go):
+    cut = "7,5>3,10+3,11+4,11"
+    state = go(f"{ADDRESS}&query=7,5&locked=true&cut={cut}").until("r => r.pass === 'whole'")
+    cut_trace = trace(cut=cut)
     assert_close(state["row"], cut_trace.row(4, 0, LOCKED_PATCH))
     assert all(state["row"][cut_trace.token(place)] == 0 for place in ((3, 10), (3, 11), (4, 11)))
-    part(visitor, ".painted").wait_for(state="hidden")
-    part(visitor, ".cuts p").filter(has_text="%").last.wait_for()
 
 
 def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):

@@ -80,7 +80,7 @@ import { sentenceForReaders } from "./readouts.js";
 import { bindRows, openChosenRow } from "./rows.js";
 import { bindShare, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
-import { bindScissors, endPainting } from "./scissors.js";
+import { bindScissors } from "./scissors.js";
 import { canAsk, createState, overlayNow, resolve } from "./state.js";
 import { bindWall } from "./wall.js";
 
@@ -266,7 +266,6 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   const isAnotherPicture = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
-  if (choice.painting.on) endPainting(choice, data, page);
   if (isAnotherPicture) {
     closeSheets(page);
     choice.view = { ...choice.view, locked: false, cut: "" };

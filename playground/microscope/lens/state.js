@@ -28,7 +28,6 @@ const newChoice = () =>
     filmLooked: false, //                   whether a person has looked at the film
     exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
-    painting: Object.seal({ on: false, patches: new Set(), at: 0, adds: true, down: false }), // see scissors.js
     scene: Object.seal({
       at: -1, //                            index of the scene on show
       heading: null, //                     the picture and model of the scene that is being opened
@@ -159,7 +158,6 @@ const newPage = (root, refs) =>
     line: null, //                          see arithmetic.js
     film: null,
     explained: null,
-    sheet: null, //                         the SVG with the painted patches, see scissors.js
     scissors: null,
     matches: null,
     wall: null, //                          see wall.js
