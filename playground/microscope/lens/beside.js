@@ -11,7 +11,7 @@ import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js"
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { drawCells, drawColourBar } from "../drawing/charts.js";
 import { makeCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
-import { drawConvolution, drawPicture, drawReadPatches, drawWall, printParts, wallCells } from "../drawing/draw.js";
+import { drawConvolution, drawPicture, drawReadPatches, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { loadingWords } from "./film.js";
@@ -254,8 +254,8 @@ export function rowBeside({ view }, { main, other }, { shown }) {
   return { token, layer, head, values };
 }
 
-// Paints the compared picture's map: the similarity of its patches to the query, the colours of their components or
-// parts, or the lengths of their features.
+// Paints the compared picture's map: the similarity of its patches to the query, the colours of their components,
+// or the lengths of their features.
 function paintOtherMap({ choice, data, frame, page }, other) {
   const { view } = choice;
   const { pack } = other;
@@ -267,10 +267,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
   let tag = null,
     noteText = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
   if (!map) printNothing(frame.otherPrint);
-  else if (map.parts) {
-    printParts(frame.otherPrint, map.parts, pack);
-    noteText = "Both pictures are cut together: the same part has the same colour in both.";
-  } else if (map.pixels) {
+  else if (map.pixels) {
     printComponents(frame.otherPrint, map.pixels, pack);
     if (map.shared) noteText = "Both pictures share their components: what is alike has the same colour in both.";
   } else {

@@ -78,7 +78,6 @@ export function factsOf(choice, data, frame) {
     scale: scaleOpening(data, frame),
     ends: endsWords(choice, data, frame),
     unmoved: overlay?.unmoved ?? "",
-    part: overlay?.parts ? partOf(overlay, mark) : null,
     heard: answers.totals[view.head],
   };
 }
@@ -95,14 +94,6 @@ function promptWords({ view }, { main }) {
   const needsPatch = explains === "patch" && asks(view);
   const isRollout = needs === "flows" && main.pack.tokens > MOST_FLOWS;
   return (needsPatch || isRollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
-}
-
-const shareOf = (parts, wantedPart) => parts.reduce((count, part) => count + (part === wantedPart), 0) / parts.length;
-
-// {here, there}: the shares of the two pictures that this patch's part covers; null for a prefix token.
-function partOf({ parts, there }, mark) {
-  if (mark < 0) return null;
-  return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
 }
 
 // Whether the patch lies left of the curtain, where the number beside a patch is hidden.

@@ -118,7 +118,7 @@ export function createLens(parent, options = {}) {
   bindMoment(choice, page);
   bindScenes(choice, data, page);
   bindShare(lens);
-  bindMatches(choice, page);
+  bindMatches(page);
   bindRows(lens);
   bindWall(lens);
   page.see = options.see?.(lens) ?? null;

@@ -3,29 +3,23 @@
 // so. A phone shows only the words.
 import { nearestTo } from "../core/features.js";
 import { placeName } from "../core/sentence.js";
-import { FIRST_WAY } from "../core/ways.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
 import { featuresToMatch } from "./features.js";
 import { isRowOpen } from "./state.js";
 
 const FLIGHT_MS = 260; // ms of the line's animation
 
-export function bindMatches(choice, page) {
+export function bindMatches(page) {
   const box = make("div", { className: "match-line", "aria-hidden": "true", hidden: true });
   const [wire, cell] = [make("i"), make("b")];
   box.append(wire, cell);
   page.root.append(box);
   const line = make("p", "foot match-words");
-  const [wordsSpan, partsButton] = [make("span"), make("button")];
-  partsButton.className = "quiet";
-  partsButton.textContent = "parts in the same colours";
-  partsButton.title = "Both pictures cut into parts by their features: the same colour for the same part";
-  const { value } = Object.assign(partsButton.dataset, { value: "parts" });
-  partsButton.addEventListener("click", () => page.choose({ what: choice.view.what === value ? FIRST_WAY : value }));
-  line.append(wordsSpan, partsButton);
+  const wordsSpan = make("span");
+  line.append(wordsSpan);
   line.hidden = true;
   page.refs.otherFoot.after(line);
-  page.matches = { box, wire, cell, line, words: wordsSpan, parts: partsButton };
+  page.matches = { box, wire, cell, line, words: wordsSpan };
 }
 
 // The match of the patch under the cursor: {from: the cursor's picture, "main" or "other", asked: the token under the
@@ -58,8 +52,6 @@ export function paintMatch({ choice, data, frame, page }) {
   const isComparing = view.beside === "compare" && Boolean(other) && other.picture.id !== data.main.picture.id;
   setVisible(matches.line, isComparing);
   const match = isComparing ? matchNow(choice, data, frame) : null;
-  setVisible(matches.parts, isComparing && Boolean(featuresToMatch(choice, data)));
-  matches.parts.setAttribute("aria-pressed", String(view.what === matches.parts.dataset.value));
   setText(matches.words, isComparing ? matchInWords(choice, data, match) : "");
   const isLineShown = match?.mutual && isRowOpen(page, "beside");
   setVisible(matches.box, Boolean(isLineShown));

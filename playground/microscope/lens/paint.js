@@ -19,7 +19,7 @@ import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
 import { asks, explainsLabel, FIRST_WAY, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { setText, setVisible } from "../drawing/dom.js";
-import { drawPicture, printParts } from "../drawing/draw.js";
+import { drawPicture } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
 import { paintLine, paintSums, rankOfAim } from "./arithmetic.js";
 import { comparesNumbers, paintNearness, paintOther, paintTwin, paintWall, rowBeside } from "./beside.js";
@@ -110,8 +110,6 @@ function paintMain(lens) {
   if (isMap(view.what) && !overlay) {
     waitingWords = isExplained(view) ? explainedWaitingWords(choice, data, frame) : mapWaitingWords(choice, data);
     printNothing(frame.print);
-  } else if (overlay?.parts) {
-    printParts(frame.print, overlay.parts, pack);
   } else if (overlay?.pixels) {
     printComponents(frame.print, overlay.pixels, pack);
   } else if (overlay) {

@@ -1,7 +1,6 @@
 // Writes the words and numbers of the lens.
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
-import { PART_COUNT } from "../core/features.js";
 import { isEven } from "../core/light.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName, prefixName } from "../core/sentence.js";
@@ -84,7 +83,7 @@ export function writeTitles({ choice, data, frame, page }) {
 
   // explained.js itself writes such a note for its maps
   const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
-  setText(refs.note, [wayWords(way, "note", cases, { parts: PART_COUNT }), trustNote].filter(Boolean).join(". "));
+  setText(refs.note, [wayWords(way, "note", cases), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(choice, frame));
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
   setVisible(refs.drawn, !way.coloured);

@@ -4,7 +4,7 @@ import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
-import { drawPicture, printParts } from "../drawing/draw.js";
+import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
@@ -54,7 +54,6 @@ export function printMap(choice, data, frame, photo) {
   const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const start = overlay ? 0 : view.head * pack.tokens;
   if (isMap(view.what) && !overlay) return printNothing(print);
-  if (overlay?.parts) return printParts(print, overlay.parts, pack);
   if (overlay?.pixels) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;

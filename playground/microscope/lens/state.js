@@ -90,7 +90,7 @@ const newFrame = () =>
       mark: -1, //                          the patch of `token`; −1: a prefix token
       row: null, //                         the record of the row, see told.js
     }),
-    live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map of features.js
+    live: { key: "", values: null, pixels: null, from: null }, // the map of features.js
     match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js
     betterHead: null, //                    {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, directions: null, meanRows: new Map() }, // see headline.js

@@ -50,11 +50,3 @@ test("where there is no match a sentence says so, and no line is drawn", async (
   );
   assert.ok(microscope.find(".match-line").hidden);
 });
-
-test("a button shows both pictures in parts, and leads back", async () => {
-  const microscope = await mountComparison();
-  microscope.click(microscope.find(".match-words button"));
-  assert.equal(microscope.lens.view.what, "parts");
-  microscope.click(microscope.find(".match-words button"));
-  assert.equal(microscope.lens.view.what, "weight");
-});
