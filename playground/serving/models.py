@@ -30,7 +30,6 @@ PAPER_NAME = r"ViT-\w+/(\d+)"  # pattern: names of the ViT paper's architectures
 PAPER_PATCH_SIDES = range(4, 33)  # pixels along a patch's side: the weights of the patch embedding grow with its square
 MOST_RANDOM_MB = 500  # limit for models with random weights: a larger one shows nothing new. ViT-B takes 350
 LONGEST_NAME = 80  # characters of a model's name in an address
-QUICK_MB = 100  # a model of this size answers in about a second
 OUR_MODELS = {
     "bundled": "learned here, from DINOv2's features",
     "bundled-taught": "learned from drawings and their masks",
@@ -232,11 +231,6 @@ class Card:
     licence: str
     here: bool
     assumed: str = ""  # assumptions about a model of the operator
-
-    @property
-    def quick(self) -> bool:
-        """Whether a preview is quick enough to compute while the cards are open."""
-        return self.here and self.megabytes <= QUICK_MB
 
 
 def _card(

@@ -1,4 +1,4 @@
-"""Serves the list of models and a preview of each, and fetches a model on request."""
+"""Serves the list of models, and fetches a model on request."""
 
 from __future__ import annotations
 
@@ -7,50 +7,18 @@ import threading
 import time
 from dataclasses import asdict, dataclass
 
-import numpy as np
-from PIL import Image
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.errors import PlaygroundError
-from playground.figures.drawing import light
 from playground.models.names import plain_name
-from playground.pictures import jpegs
-from playground.samples import start_patch
-from playground.serving import chosen, models, people, settings, traces
+from playground.serving import models, people, settings
 from playground.serving.answering import Refused, answered, own_pages_only, visitor
-from playground.serving.cache import Cache
 from playground.serving.ledger import MOST_DOWNLOADS, Holdings, refusals
-from playground.serving.pictures import Picture
 from playground.serving.routes_pictures import PRIVATE
-from playground.serving.traces import Setup
-
-# A small preview of the picture in a model, for the model's card.
-
-
-PREVIEW_WIDTH = 168  # pixels: the width of a preview
-
-
-def preview(picture: Picture, model: str, cache: Cache | None) -> Image.Image:
-    """The picture under a heat map of one row of weights: that of the layer, head and patch with which the picture
-    opens."""
-    from playground.tracing import Trace
-
-    setup = Setup(model, chosen.detail(picture.sample_name, model))
-    view = chosen.opening_view(picture.sample_name, setup)
-    layers = [int(view["layer"])] if view else None
-    # no forward pass if a pack was made ahead
-    trace = Trace.from_bytes(traces.pack_of_layers(picture, setup, cache, layers))
-    row = trace.row(next(iter(trace.record)), int(view.get("head", 0)), start_patch(picture.name, trace.grid))
-    weights = trace.on_grid(row).numpy()
-    image = picture.image.resize((PREVIEW_WIDTH, round(PREVIEW_WIDTH * picture.image.height / picture.image.width)))
-    share_image = Image.fromarray(light.shares(weights, light.exposure(weights)).astype(np.float32))
-    return Image.fromarray(light.heat(np.asarray(image), np.asarray(share_image.resize(image.size, Image.NEAREST))))
-
 
 LONGEST_SEARCH = 80  # letters
-SAMPLE_CACHING = "public, max-age=3600"  # for previews of samples, which may look different in the next version
 
 
 @answered
@@ -63,18 +31,7 @@ def model_list(request: Request) -> Response:
     if len(text) > LONGEST_SEARCH:
         raise PlaygroundError(f"No model is found by {len(text):,} letters: search for a part of its name.")
     cards = models.search(text) if text else models.cards()
-    records = [{**asdict(card), "quick": card.quick} for card in cards]
-    return JSONResponse({"open": is_open, "cards": records}, headers=PRIVATE)
-
-
-@answered
-def preview_image(request: Request) -> Response:
-    """The preview as a small JPEG. A model that is not on this machine is not fetched."""
-    person = people.person_of(request)
-    picture, setup = chosen.read(request.query_params, person)
-    image = jpegs.as_jpeg(preview(picture, setup.model, person and person.traces))
-    headers = {"Cache-Control": SAMPLE_CACHING} if picture.is_sample else PRIVATE
-    return Response(image, media_type="image/jpeg", headers=headers)
+    return JSONResponse({"open": is_open, "cards": [asdict(card) for card in cards]}, headers=PRIVATE)
 
 
 @own_pages_only
@@ -126,7 +83,6 @@ def _progress(count: int, total: int, arrived: bool, over: bool, trouble: str | 
 
 ROUTES = [
     Route("/api/models", model_list, methods=["GET"]),
-    Route("/api/preview", preview_image, methods=["GET"]),
     Route("/api/fetching", begin, methods=["POST"]),
     Route("/api/fetching", ask, methods=["GET"]),
     Route("/api/fetching", leave, methods=["DELETE"]),

@@ -149,8 +149,8 @@ def test_a_route_reads_its_words_and_no_others(route, words_read):
             for name, part in parts.items():
                 filled_path = filled_path.replace(f"{{{name}}}", part)
             extra_words = {word: "0" for word in WORDS_OF_ROUTE[route] if word in ("layers", "heads", "layer", "head")}
-            if path.endswith(("occluded", "patched")):
-                extra_words |= {"query": "3,3", "there": "3,3", "with": "sample:portrait"}
+            if path.endswith("occluded"):
+                extra_words |= {"query": "3,3"}
             http.request(method, filled_path, params={**base_words, **extra_words}, headers=ANNA)
         people.forget(ANNA["X-Playground-Key"])
     assert words_read <= set(WORDS_OF_ROUTE[route]), words_read - set(WORDS_OF_ROUTE[route])

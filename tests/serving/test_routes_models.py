@@ -10,7 +10,7 @@ from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.models import catalogue
-from playground.serving import models, people, pictures, routes_models, settings
+from playground.serving import models, routes_models, settings
 from playground.serving.routes_models import ROUTES
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
@@ -67,10 +67,10 @@ def status_and_sentence(response) -> tuple[int, str]:
     return response.status_code, response.json()["says"]
 
 
-# Cards and small pictures
+# Cards
 
 
-def test_the_cards_say_which_models_are_here_and_which_are_quick(client, server, monkeypatch):
+def test_the_cards_say_which_models_are_here(client, server, monkeypatch):
     facts = {CLIP: {"megabytes": 345, "licence": "mit", "good_for": "learned from captions"}}
     monkeypatch.setattr(catalogue, "short_list", lambda: facts)
     monkeypatch.setattr(models, "is_here", lambda name: name in models.OUR_MODELS)
@@ -80,11 +80,9 @@ def test_the_cards_say_which_models_are_here_and_which_are_quick(client, server,
     assert list(cards)[-1] == CLIP
     assert cards[CLIP] == {
         "name": CLIP, "title": "CLIP B/16", "good_for": "learned from captions", "suits": "photographs",
-        "megabytes": 345, "licence": "mit", "assumed": "", "here": False, "quick": False,
+        "megabytes": 345, "licence": "mit", "assumed": "", "here": False,
     }  # fmt: skip
-    assert (cards["bundled"]["here"], cards["bundled"]["quick"], cards["bundled"]["title"]) == (
-        True, True, "our small ViT",
-    )  # fmt: skip
+    assert (cards["bundled"]["here"], cards["bundled"]["title"]) == (True, "our small ViT")
 
 
 def test_a_search_finds_models_that_are_not_in_the_list(client, server):
@@ -100,22 +98,6 @@ def test_a_server_with_a_list_of_its_own_is_not_searched(client, server, monkeyp
     assert client.get("/api/models").json()["open"] is False
     answer = client.get("/api/models?search=clip")
     assert status_and_sentence(answer) == (403, "This server offers the models of its list and no others.")
-
-
-def test_a_preview_of_one_s_own_photograph_is_for_its_owner_alone(client, server):
-    photograph = pictures.upload(pictures.sample("flock").jpeg, "mine.jpg")
-    people.enter(ANNA["X-Playground-Key"]).take(photograph)
-    address = f"/api/preview?mine={photograph.id}&model=bundled"
-    answer = client.get(address, headers=ANNA)
-    assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "private, no-store"), answer.text
-    assert [client.get(address, headers=who).status_code for who in (BERT, {})] == [404, 404]
-
-
-@pytest.mark.parametrize("words", ["sample=nothing&model=bundled", "sample=flock&model=../../etc/passwd", "mine=0123"])
-def test_a_preview_of_an_unknown_picture_or_model_is_refused_with_a_sentence(client, server, words):
-    answer = client.get(f"/api/preview?{words}")
-    assert 400 <= answer.status_code < 500, answer.text
-    assert answer.json()["says"].endswith(".")
 
 
 # Downloads

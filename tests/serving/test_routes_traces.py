@@ -193,7 +193,6 @@ PARTS = {
     "labels": {},
     "answers": {"layer": "0", "label": "1"},
     "occluded": {"query": "4,9", "step": "0"},
-    "patched": {"query": "4,9", "there": "1,1", "layer": "3", "with": "sample:meadow"},
     "moved": {"query": "4,9"},
     "names": {"layer": "0"},
     "heads": {},
@@ -248,10 +247,6 @@ HOSTILE_REQUESTS = [
     ("relevance", {"label": "x"}), ("answers", {}), ("answers", {"layer": "0"}), ("answers", {"query": "99,0"}),
     ("answers", {"layer": "99", "label": "0"}), ("occluded", {"query": "4,9"}),
     ("occluded", {"query": "4,9", "step": "9"}), ("occluded", {"query": "4,9", "step": "0", "by": "black"}),
-    ("patched", {"query": "4,9", "there": "1,1", "layer": "3"}),
-    ("patched", {"query": "4,9", "there": "1,99", "layer": "3", "with": "sample:meadow"}),
-    ("patched", {"query": "4,9", "there": "1,1", "layer": "99", "with": "sample:meadow"}),
-    ("patched", {"query": "4,9", "there": "1,1", "layer": "3", "with": "nobody:flock"}),
     ("heads", {"at": "twice"}), ("names", {}), ("names", {"layer": "12"}), ("names", {"layer": " 1"}),
 ]  # fmt: skip
 

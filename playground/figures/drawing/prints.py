@@ -35,8 +35,6 @@ THEMES = {
 
 KERNEL = 3  # side of the convolution that the layout "convolution" draws, in patches
 FIELD_CLARITY = 0.55  # share of the photograph that shows where a stack of convolutions reaches
-PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in microscope/core
-PART_TINT = 0.5  # opacity of PART_COLOURS over the photograph
 BAR_CELL = 48  # pixels: the bar is hatched like a patch of this height
 BAR_GREY = 127  # a middle grey, ground of the heat's colour bar
 
@@ -80,20 +78,6 @@ def _with_heat(photo: np.ndarray, share: np.ndarray, spec: Spec, domain: Domain)
     if domain.bare and not domain.signed:
         return bare_heat(share)
     return light.heat(np.full_like(photo, BAR_GREY) if domain.bare else photo, share)
-
-
-def photo_with_parts(photo: Image.Image, parts: np.ndarray) -> Image.Image:
-    """The photograph with a colour for each part, and white lines between parts."""
-    pixels = np.asarray(photo)
-    inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in PART_COLOURS], float)
-    pixel_parts = to_pixels(parts, photo.size)  # (height, width) part of each pixel
-    tinted_pixels = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[pixel_parts]
-    line_width = max(1, round(photo.size[0] / 400))
-    is_edge = np.zeros(pixel_parts.shape, bool)
-    for shift in range(1, line_width + 1):
-        is_edge[shift:] |= pixel_parts[shift:] != pixel_parts[:-shift]
-        is_edge[:, shift:] |= pixel_parts[:, shift:] != pixel_parts[:, :-shift]
-    return Image.fromarray(np.where(is_edge[..., None], 245, tinted_pixels + 0.5).astype(np.uint8))
 
 
 def bare_heat(share: np.ndarray) -> np.ndarray:
@@ -173,20 +157,6 @@ def _grouped_indices(layers: list[tuple[Trace, int]]) -> list[list[int]]:
     return list(groups.values())
 
 
-def parts(layers: list[tuple[Trace, int]]) -> list[Map]:
-    """A map of parts for each trace and layer. Maps of the same layer of the same model are clustered together, so
-    that a part has the same number in all of them."""
-    from playground.tracing import parts_of
-
-    by_index: dict[int, Map] = {}
-    for group in _grouped_indices(layers):
-        parts_by_trace = parts_of([layers[index][0] for index in group], len(PART_COLOURS), layers[group[0]][1])
-        for index, numbers in zip(group, parts_by_trace, strict=True):
-            grid = numbers.numpy()
-            by_index[index] = Map(grid.astype(np.float32), (), None, parts=grid)
-    return [by_index[index] for index in range(len(layers))]
-
-
 def colour_maps(layers: list[tuple[Trace, int]]) -> list[Map]:
     """A map of colours for each trace and layer. Maps of the same layer of the same model share their components, so
     that equal colours mean similar features in all of them."""
@@ -201,5 +171,4 @@ def colour_maps(layers: list[tuple[Trace, int]]) -> list[Map]:
 
 COMPUTED_TOGETHER = {
     "components": colour_maps,
-    "parts": parts,
 }  # ways to look whose maps are computed for all panels at once

@@ -7,9 +7,8 @@ import { canBeLit } from "../core/ways.js";
 import { cutTo, make, makeCanvas, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
-import { surprise } from "./moment.js";
 import { layerRange, wordsInFace } from "./readouts.js";
-import { beginShare, savePicture, togglePresenting } from "./saving.js";
+import { beginShare, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { canAsk, layersAtHand } from "./state.js";
@@ -204,7 +203,6 @@ function actByKey(lens, event) {
   else if (event.key === "h") holdExposure(choice, frame, page);
   else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
   else if (event.key === "a") openSums(choice, frame, page);
-  else if (event.key === "b") surprise(choice, data, page);
   else if (event.key === "n") toggleNearness(choice, data, page);
   else if (event.key === "x") cutAimed(lens);
   else if (event.key === "f") togglePresenting(lens);
@@ -251,10 +249,6 @@ export function bindButtons(lens) {
     if (button.dataset.token) {
       const isChosen = choice.view.locked && choice.view.query === button.dataset.token;
       page.choose({ query: button.dataset.token, locked: !isChosen });
-    }
-    if (button.dataset.save) {
-      savePicture(lens, Number(button.dataset.save), Boolean(button.dataset.both));
-      closeSheets(page);
     }
   });
   refs.switch.addEventListener("click", () => flipScale(choice, page));

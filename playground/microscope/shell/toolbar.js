@@ -48,8 +48,8 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
     const anchor = addEntry(name, words, number, title);
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
-  addEntry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
-  if (page === pages[0].name) addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present"));
+  if (page === pages[0].name)
+    addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present")).className = "apart";
   if (workbench) {
     const title = make("span", "", "Workbench, in Python");
     menu.append(make("a", { href: workbench(), className: "workbench-entry" }, make("span"), title));
@@ -185,17 +185,16 @@ export function createToolbar(root, host) {
   const closingFirst = (acts) =>
     Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
-  function fillWithModels(box, signal) {
-    hostNow.sheets.models(box, { choice, ask: hostNow.ask, words: choice.words(), done: sheet.close, signal });
+  function fillWithModels(box) {
+    hostNow.sheets.models(box, { choice, ask: hostNow.ask, done: sheet.close });
   }
 
-  function fillWithCompare(box, signal) {
+  function fillWithCompare(box) {
     const compareChoice = besideAsModel(choice);
-    const words = choice.words();
     fillCompare(box, {
       ...hostNow,
       fillWithModels: (part) =>
-        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, words, done: sheet.close, signal }),
+        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, done: sheet.close }),
       done: sheet.close,
     });
   }
