@@ -10,6 +10,7 @@ import {
   lookForMoment,
   noteOpening,
   sceneOf,
+  surprise,
 } from "../../../playground/microscope/lens/moment.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, passTime } from "./alens.mjs";
@@ -158,4 +159,19 @@ test("a coarse first look is not searched, and nothing is while layers are missi
   await passTime(3000);
   assert.equal(sceneOf(coarseLens.lens.data), null);
   assert.equal(sceneOf(earlyLens.lens.data), null);
+});
+
+test("surprises go round and lock their patch", async () => {
+  const { lens, choices } = openedLens();
+  await finishSearch(lens);
+  const surprises = [];
+  for (let n = 0; n < 12; n++) {
+    surprise(lens.choice, lens.data, lens.page);
+    const { layer, head, query, locked } = choices.at(-1);
+    assert.ok(locked);
+    surprises.push(`${layer} ${head} ${query}`);
+  }
+  const distinctSurprises = new Set(surprises);
+  assert.ok(distinctSurprises.size > 1 && distinctSurprises.size <= 8, [...distinctSurprises].join("; "));
+  assert.equal(surprises[0], surprises[distinctSurprises.size]);
 });
