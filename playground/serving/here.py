@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 from playground.pack import upper_layer
 from playground.pictures import jpegs
-from playground.serving import chosen, effort, models, people, pictures, queue, traces, worked
+from playground.serving import chosen, effort, models, people, queue, traces, worked
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 
@@ -111,11 +110,6 @@ class Here:
         return traces.trace(
             self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own_traces
         )
-
-    def with_sample(self, name: str) -> Here:
-        subject = copy(self)
-        subject._sample, subject.own_picture_id = pictures.sample(name), ""
-        return subject
 
     @property
     def passes_in_time(self) -> int:
