@@ -250,11 +250,12 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
         with subject.turns() as give_way:  # not taken around `cached`, which may wait for another thread
             return cutting.cut_edge(trace, query, give_way)
 
+    edge_cut = subject.cached(("cut", query), cut_it)
     yield After(
         "weight_explain",
         *(coarser_note(finest_side, len(blocks(trace.grid, finest_side))) if side > finest_side else ()),
         *comparison_parts(subject, query, blanking.explain(maps, query, side, moves)),
-        *cut_parts(subject, query, subject.cached(("cut", query), cut_it)),
+        *(cut_parts(subject, query, edge_cut) if edge_cut else ()),
     )
 
 
