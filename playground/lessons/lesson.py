@@ -58,7 +58,7 @@ class TextSetting(Setting):
         return text if text and re.fullmatch(self.pattern, text, re.ASCII) else self.default
 
 
-Result = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class Subject(Protocol):

@@ -40,7 +40,7 @@ class Here:
         self.key = key
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
         self._with = words.get("with", "")
-        self._results = self.person.results if self.person else worked.lesson_cache()
+        self.results = self.person.results if self.person else worked.lesson_cache()
 
     @property
     def picture(self) -> Picture:
@@ -138,10 +138,6 @@ class Here:
 
     def with_naming_model(self) -> Here:
         return self.with_other(model=models.naming_model() or "bundled")
-
-    @property
-    def results(self) -> Cache:
-        return self._results
 
     def has_cached(self, key: Hashable) -> bool:
         return worked.has_result(self.picture, self.setup, self.results, key)
