@@ -25,15 +25,7 @@ class Stream:
     attention_length: Tensor  # length of the vector that attention adds
     mlp_length: Tensor  # length of the vector that the MLP adds
     attention_cosine: Tensor  # cosine between the token and the vector that attention adds; 0: perpendicular
-    after: Tensor  # ‖x‖ after attention, before the MLP
     layer_cosine: Tensor  # cosine of the token before and after the whole layer
-
-    def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
-        """(the token, the vector that attention adds), in the plane of the two; the first axis lies along the token."""
-        length, added_length, cosine = (
-            float(table[layer, patch]) for table in (self.before, self.attention_length, self.attention_cosine)
-        )
-        return (length, 0.0), (added_length * cosine, added_length * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
 def stream(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
@@ -54,7 +46,6 @@ def stream(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Strea
                     attention_output.norm(dim=-1),
                     mlp_output.norm(dim=-1),
                     torch.cosine_similarity(attention_output, x, dim=-1),
-                    after_attention.norm(dim=-1),
                     torch.cosine_similarity(after_mlp, x, dim=-1),
                 )
             )

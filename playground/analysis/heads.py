@@ -212,13 +212,6 @@ class Habits:
         ]
 
 
-def average(image_habits: Sequence[Habits]) -> Habits:
-    """The mean over several images in one model; the images' grids may differ."""
-    return Habits(
-        **{f.name: np.mean([getattr(habits, f.name) for habits in image_habits], axis=0) for f in fields(Habits)}
-    )
-
-
 def measure_heads(seen: Trace) -> Habits:
     """Measures every head on one image."""
     return measure_layers(seen, range(seen.layers))

@@ -232,14 +232,11 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks, side_of
 
-    trace, pass_limit = subject.trace(), subject.passes_in_time
-    query = start_patch(subject.name, trace.grid)
-    finest_side, coarsest_side = side_of(trace.grid), side_of(trace.grid, 0)
-    edge_passes = cutting.PASSES if len(blocks(trace.grid, coarsest_side)) + cutting.PASSES <= pass_limit else 0
-    side = side_of(trace.grid, pass_limit - edge_passes)
-    maps = maps_of(subject, query)
+    trace = subject.trace()
+    query, maps = start_patch(subject.name, trace.grid), maps_of(subject, start_patch(subject.name, trace.grid))
+    finest_side, side = side_of(trace.grid), side_of(trace.grid, subject.passes_in_time - cutting.PASSES)
     yield Ask(map_question_about(subject.with_other(model="bundled", sample=ASKED_SAMPLE) or subject))
-    passes = len(blocks(trace.grid, side)) + edge_passes
+    passes = len(blocks(trace.grid, side)) + cutting.PASSES
     if reason := subject.why_too_long(passes):
         yield Words(reason)
         return
@@ -253,11 +250,12 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
         with subject.turns() as give_way:  # not taken around `cached`, which may wait for another thread
             return cutting.cut_edge(trace, query, give_way)
 
+    edge_cut = subject.cached(("cut", query), cut_it)
     yield After(
         "weight_explain",
         *(coarser_note(finest_side, len(blocks(trace.grid, finest_side))) if side > finest_side else ()),
         *comparison_parts(subject, query, blanking.explain(maps, query, side, moves)),
-        *(cut_parts(subject, query, subject.cached(("cut", query), cut_it)) if edge_passes else NO_CUT_NOTE),
+        *(cut_parts(subject, query, edge_cut) if edge_cut else ()),
     )
 
 
@@ -339,14 +337,6 @@ def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation
             f"patches: hardly more than chance. Gradient × weight puts {percent(SHARES_ON_NAMED['gradient'])} there."
         ),
     )
-
-
-NO_CUT_NOTE = (
-    Words(
-        "With a coarser grid or a smaller model this step also **cuts an edge**: one patch no longer hears another. "
-        "Here that would take this server too long."
-    ),
-)
 
 
 def cut_parts(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:

@@ -35,11 +35,11 @@ def test_the_stream_s_lengths_and_arrows_are_those_of_the_tokens(small_trace):
         old_tokens, new_tokens = (small_trace.features(i)[first_patch:] for i in (layer - 1, layer))
         torch.testing.assert_close(lengths.before[layer], old_tokens.norm(dim=-1))
         torch.testing.assert_close(lengths.layer_cosine[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
-    (length, zero), (along_x, across_x) = lengths.arrows(1, 5)
-    assert zero == 0
-    pushed_length = ((length + along_x) ** 2 + across_x**2) ** 0.5
-    # token + push = the token after attention
-    assert pushed_length == pytest.approx(float(lengths.after[1, 5]), rel=1e-4)
+    block_1, x = small_trace.vit.blocks[1], small_trace.features(0)[None]
+    push = block_1.ls1(block_1.attn(block_1.norm1(x), small_trace.scale, None)[0])[0, first_patch:]
+    torch.testing.assert_close(lengths.attention_length[1], push.norm(dim=-1), rtol=1e-4, atol=1e-4)
+    cosines = torch.cosine_similarity(push, x[0, first_patch:], dim=-1)
+    torch.testing.assert_close(lengths.attention_cosine[1], cosines, rtol=1e-4, atol=1e-4)
 
 
 def test_gelu_equals_torch_s_and_hidden_yields_the_inputs_of_the_activation(small_trace):

@@ -3,6 +3,7 @@ computes."""
 
 import base64
 import json
+import math
 import subprocess
 
 import numpy as np
@@ -53,8 +54,11 @@ def test_the_browser_has_the_arrows_of_python():
     )
     assert process.returncode == 0, process.stderr
     for (layer, patch), numbers in zip(places, json.loads(process.stdout), strict=True):
-        token, push = pushes.arrows(layer, patch)
-        assert numbers["token"] == pytest.approx(token, rel=1e-3)
+        length, pushed, cosine = (
+            float(table[layer, patch]) for table in (pushes.before, pushes.attention_length, pushes.attention_cosine)
+        )
+        push = pushed * cosine, pushed * math.sqrt(1 - cosine**2)  # along the token, and across
+        assert numbers["token"] == pytest.approx((length, 0), rel=1e-3)
         assert numbers["added"] == pytest.approx(push, rel=1e-2, abs=1e-2 * max(map(abs, push)))
         assert numbers["kept"] == pytest.approx(float(pushes.layer_cosine[layer, patch]), abs=1e-3)
 

@@ -137,19 +137,13 @@ def test_the_maps_stand_beside_a_random_and_a_constant_map():
     assert abs(float(scores["a map drawn at random"])) < 0.4 < float(scores["rollout, all layers"])
 
 
-@pytest.mark.parametrize(("passes", "texts_present", "text_absent"), [
-    (30, ("Blocks of 2 × 2 patches would need 49 passes", "**The cut edge.**"), "this step also **cuts an edge**"),
-    (20, ("this step also **cuts an edge**",), "**The cut edge.**"),
-])  # fmt: skip
-def test_on_a_slow_server_larger_blocks_are_blanked_and_the_page_says_so(
-    monkeypatch, passes, texts_present, text_absent
-):
+def test_on_a_slow_server_larger_blocks_are_blanked_and_the_page_says_so(monkeypatch):
     """The measurement of the cut edge takes six of the passes."""
-    monkeypatch.setattr(effort, "passes_in_time", lambda *_: passes)
+    monkeypatch.setattr(effort, "passes_in_time", lambda *_: 30)
     text = sentences("explain")
     assert "16 blocks of 4 × 4 patches were blanked" in text
-    assert all(words in text for words in texts_present)
-    assert text_absent not in text
+    assert "Blocks of 2 × 2 patches would need 49 passes" in text
+    assert "**The cut edge.**" in text
 
 
 def test_the_question_about_the_small_model_stands_beside_one_of_its_drawings_whatever_is_on_view():

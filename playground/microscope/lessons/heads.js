@@ -1,8 +1,8 @@
 // The table of all heads: each layer and head is a coloured cell, and a card has all numbers of the head under the
 // cursor.
 // data: {layers, heads, measure: the key of the coloured measure, microscope: "./?", words: "model=…" of the address,
-// shown: the [layer, head] on the card at first, measures: [{key, name, unit, digits, high, values: [layer][head]},
-// …], habits: [layer][head] {short, long, told: the task for which this head was trained, or null}, reach: 3, the patches
+// shown: the [layer, head] on the card at first, measures: [{key, name, unit, digits, high, values: [layer][head]}, …],
+// habits: [layer][head] {short, long, told: the task for which this head was trained, or null}, reach: 3, the patches
 // on each side of the query, offsets: [layer][head] [7 × 7 shares]}
 // A cell is a link into the microscope.
 

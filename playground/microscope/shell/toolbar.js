@@ -104,7 +104,8 @@ const optionOf = ({ detail, grid: [rows, columns] }) => make("option", { value: 
 
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison, and with two faces
 const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
-const MODEL_DROPPED = "A page opens pictures. attention-playground --models FOLDER opens a folder's .safetensors.";
+const MODEL_DROPPED =
+  "This page opens pictures. A model's .safetensors opens with attention-playground --models FOLDER.";
 
 export function createToolbar(root, host) {
   const hostNow = { ...host };
