@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     faithfulness.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
     faithfulness.add_argument(
-        "--out", metavar="FILE", required=True, help="a .csv, a line for a picture and a method; or .md"
+        "--out", metavar="FILE", required=True, help="a .csv, with a line for a picture and a method"
     )
     faithfulness.add_argument(
         "--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)"

@@ -26,8 +26,8 @@ HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓",
 
 def write(options) -> None:
     file = Path(options.out)
-    if file.suffix.lower() not in (".csv", ".md"):
-        raise PlaygroundError(f"The table goes into a .csv file or a .md file, not into {options.out!r}.")
+    if file.suffix.lower() != ".csv":
+        raise PlaygroundError(f"The table goes into a .csv file, not into {options.out!r}.")
     pictures = batch.pictures_of(options.images)
     masks = _masks(options.images, pictures)
     rows: dict[str, list[tuple[str, MethodScores]]] = {}
@@ -46,7 +46,7 @@ def write(options) -> None:
             trace = tracing.trace(vit, image, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
             rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled_model, mask, options.by)]
-            _write(file, rows, len(pictures), len(masks))  # so that a stopped run leaves its results
+            _write(file, rows)  # so that a stopped run leaves its results
     print(table(rows))
 
 
@@ -69,11 +69,7 @@ def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
     return mask_by_picture
 
 
-def _write(out: Path, rows: dict[str, list[tuple[str, MethodScores]]], pictures: int, mask_count: int) -> None:
-    if out.suffix.lower() == ".md":
-        summary = f"{pictures} pictures, {mask_count} of them with a mask."
-        out.write_text(f"{summary}\n\n{table(rows)}\n", encoding="utf-8")
-        return
+def _write(out: Path, rows: dict[str, list[tuple[str, MethodScores]]]) -> None:
     with out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from playground.analysis import occlusion
-from playground.errors import PlaygroundError, PlaygroundWarning, warn
+from playground.errors import PlaygroundError, warn
 from playground.figures.many import Many, trace_many
 from playground.models.hub import bar
 from playground.numbers import index
@@ -57,7 +56,6 @@ class Sweep(Many):
     over: str = "heads"
     classes: tuple[Any, ...] = ()  # for each picture, its label's number or its folder's name
     block: int = 1  # side of a block that is blanked, in patches
-    failed: dict[int, str] = field(default_factory=dict)  # picture's number -> why the metric failed on it
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
@@ -105,16 +103,12 @@ class Sweep(Many):
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
         numbers = {kind: np.full((len(pixels), *shape), np.nan, np.float32) for kind, shape in shapes.items()}
+        most = max(1, TOKENS_AT_ONCE // self.tokens)
         for row, number in enumerate(part):
-            try:
-                measure = partial(self.metric_of, pixels[row, None], self.classes[number])
-                most = max(1, TOKENS_AT_ONCE // self.tokens)
-                numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, measure)
-            except PlaygroundError:
-                raise
-            except Exception as error:  # the user's metric may raise anything
-                reason = f"{type(error).__name__}: {error!s:.200}"
-                self.failed[number] = f"{self.names[number]}: the metric fails ({reason})"
+            measure = partial(self.metric_of, pixels[row, None], self.classes[number])
+            numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, measure)
+            if not np.isfinite(numbers["value"][row]).all():
+                raise PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite).")
         return numbers
 
     @torch.no_grad()
@@ -149,16 +143,8 @@ class Sweep(Many):
             return (answer.argmax(-1) == label).float()
         numbers = torch.as_tensor(self.metric(answer, label)).float().flatten()  # type: ignore[operator]
         if len(numbers) != len(answer):
-            raise ValueError(f"it gave {len(numbers)} numbers for {len(answer)} passes: it gives one for each row")
+            raise PlaygroundError(f"A metric gives a number for each of {len(answer)} passes; it gave {len(numbers)}.")
         return numbers
-
-    def _without_numbers(self, part: Sequence[int], arrays: dict[str, np.ndarray], unread: Any) -> dict:
-        errors = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
-        for row, number in enumerate(part):
-            if number not in errors and number not in unread and not np.isfinite(arrays["value"][row]).all():
-                errors[number] = PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite)")
-                self.failed[number] = str(errors[number])
-        return errors
 
 
 def _batches(variants: list[Variant], most_variants: int) -> Iterator[list[Variant]]:
@@ -236,14 +222,13 @@ def sweep(
     """
     xarray = _xarray()
     run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        if out is None:
-            warnings.simplefilter("ignore", PlaygroundWarning)  # it names the store, which goes
+    with tempfile.TemporaryDirectory() as folder:
         path = run.write(out or f"{folder}/sweep.zarr", bar() if progress else None)
         with xarray.open_dataset(path, engine="zarr") as store:
             dataset = store.load()
     dataset = dataset.isel(image=dataset["done"].values.nonzero()[0]).drop_vars("done")
-    _warn_of_failures(run, len(dataset["image"]))
+    if not len(dataset["image"]):
+        raise PlaygroundError("No picture has numbers.")
     return _with_intervals(dataset)
 
 
@@ -319,15 +304,6 @@ def _xarray() -> Any:
 
 
 # The answer -----------------------------------------------------------------------------------------------------------
-
-
-def _warn_of_failures(run: Sweep, picture_count: int) -> None:
-    sentences = list(run.failed.values())
-    if not picture_count:
-        raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
-    rest_words = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
-    if sentences:
-        warn(f"{'; '.join(sentences[:3])}{rest_words}. The others are here.")
 
 
 def _with_intervals(dataset: Any) -> Any:

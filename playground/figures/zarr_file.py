@@ -44,7 +44,7 @@ def write(job: Any, path: Path, report: type | None = None) -> Path:
         rest_words = f" and {len(names) - 3} more" if len(names) > 3 else ""
         warn(
             f"{path} lacks the numbers of {len(names)} of {len(job)} pictures, which can't be read or give none: "
-            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run into {path} fills them in."
+            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run fills them in."
         )
     return path
 
