@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,16 +35,7 @@ DRAWS = 1000  # samples that a bootstrap draws
 CONFIDENCE = 0.95
 
 Metric = Callable[[Tensor, Any], Tensor]
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A pass with a change in one layer, and so with other tokens from there on."""
-
-    place: tuple[int, ...]  # index of this variant in a picture's array `value`
-    first_layer: int  # the changed layer
-    point: str  # name of the point in the layer at which `change` is made
-    change: Callable[[Tensor], object]  # changes the tensor at that point in place
+Change = Callable[[Tensor], object]  # changes a picture's tensor in place
 
 
 @dataclass(frozen=True)
@@ -84,21 +75,14 @@ class Sweep(Many):
         labels = self.vit.config.labels
         return [labels[class_] if isinstance(class_, int) and labels else class_ for class_ in self.classes]
 
-    def variants(self) -> list[Variant]:
+    def changes(self) -> tuple[str, list[tuple[tuple[int, ...], Change]]]:
+        """(the point of a layer that is changed, the changes with their places in a layer's part of `value`)"""
         c = self.vit.config
-        layers = range(c.depth)
         if self.over == "heads":
-            head_changes = [_zero_head(head) for head in range(c.heads)]
-            return [
-                Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_changes[head])
-                for layer in layers for head in range(c.heads)
-            ]  # fmt: skip
+            return "attention.heads", [((head,), _zero_head(head)) for head in range(c.heads)]
         columns = self.shapes()["value"][2]
-        block_changes = [_mean_block(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
-        return [
-            Variant((layer, *divmod(index, columns)), layer, f"layers.{layer}.residual", change)
-            for layer in layers for index, change in enumerate(block_changes)
-        ]  # fmt: skip
+        blocks = enumerate(occlusion.blocks(self.grid, self.block))
+        return "residual", [(divmod(index, columns), _mean_block(block, len(c.prefix))) for index, block in blocks]
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
@@ -119,12 +103,15 @@ class Sweep(Many):
         states = [tokens, *(x for x, _ in vit.layers(tokens, rotation))]  # tokens before each layer and at the end
         before = float(self.metric_in(states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
-        for batch in _batches(self.variants(), most_variants):
-            x, first_layer = states[batch[0].first_layer].expand(len(batch), -1, -1), batch[0].first_layer
-            for x, _ in vit.layers(x, rotation, None, first_layer, _batch_change(batch)):  # noqa: B007, B020
-                pass
-            for variant, number in zip(batch, self.metric_in(x, states[-1], label), strict=True):
-                value[variant.place] = float(number)
+        point, changes = self.changes()
+        for layer in range(vit.config.depth):
+            for start in range(0, len(changes), most_variants):
+                batch = changes[start : start + most_variants]
+                x, at = states[layer].expand(len(batch), -1, -1), _each_in_its_row(f"layers.{layer}.{point}", batch)
+                for x, _ in vit.layers(x, rotation, None, layer, at):  # noqa: B007, B020
+                    pass
+                for (place, _), number in zip(batch, self.metric_in(x, states[-1], label), strict=True):
+                    value[(layer, *place)] = float(number)
         return before, value
 
     def metric_in(self, x: Tensor, before: Tensor, label: Any) -> Tensor:
@@ -147,37 +134,25 @@ class Sweep(Many):
         return numbers
 
 
-def _batches(variants: list[Variant], most_variants: int) -> Iterator[list[Variant]]:
-    """Batches of variants of one layer, at most `most_variants` each."""
-    batch: list[Variant] = []
-    for variant in variants:
-        if batch and (variant.first_layer != batch[0].first_layer or len(batch) >= max(1, most_variants)):
-            yield batch
-            batch = []
-        batch.append(variant)
-    if batch:
-        yield batch
-
-
-def _batch_change(batch: list[Variant]) -> At:
-    """A function for the argument `at` of `vit.layers`; it makes each variant's change in its row of the batch."""
+def _each_in_its_row(changed_point: str, batch: list[tuple[tuple[int, ...], Change]]) -> At:
+    """A function for the argument `at` of `vit.layers`; it makes each change in its row of the batch."""
 
     def change_point(point: str, x: Tensor) -> Tensor:
-        if point != batch[0].point:
+        if point != changed_point:
             return x
         x = x.clone()
-        for row, variant in zip(x, batch, strict=True):
-            variant.change(row)
+        for row, (_, change) in zip(x, batch, strict=True):
+            change(row)
         return x
 
     return change_point
 
 
-def _zero_head(head: int) -> Callable[[Tensor], object]:
+def _zero_head(head: int) -> Change:
     return lambda mixed: mixed[head].zero_()  # mixed: (heads, tokens, d)
 
 
-def _mean_block(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
+def _mean_block(block: Tensor, prefix: int) -> Change:
     """A function that replaces the tokens of the block's patches by the mean of all patches."""
     tokens = block.flatten().nonzero()[:, 0] + prefix
 
