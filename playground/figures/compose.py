@@ -16,13 +16,13 @@ from matplotlib.patheffects import withStroke
 from PIL import Image
 
 from playground.figures import layouts
-from playground.figures.drawing import captions, naming
+from playground.figures.drawing import captions, naming, prints
 from playground.figures.drawing.maps import Domain, Other, Subject
 from playground.figures.drawing.prints import CONVOLUTION, THEMES
 from playground.figures.drawing.sheet import Drawing, fitted, house_style, small_size, text_width, wrapped
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.heads import of_values
-from playground.figures.layouts.layout import Bar, Content, Matrix, Panel, Panels
+from playground.figures.layouts.layout import Content, Matrix, Panel, Panels
 from playground.figures.provenance import facts, metadata
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class _Sheet:
             else []
         )
         caption_height = self.em * (LINE_HEIGHT * CAPTION_SIZE * len(self.caption) + 0.7 * bool(self.caption))
-        body, band = content.body, caption_height + 3.2 * self.em * bool(content.bar)
+        body, band = content.body, caption_height + 3.2 * self.em * (not spec.way.coloured)
         self.room = (self.paper.height or LARGEST_HEIGHT) - 2 * self.margin - band  # for the body
         self.figure = Drawing(figsize=(self.paper.width, self.paper.height or 1), dpi=spec.dots)
         self.figure.set_facecolor(self.theme.paper)
@@ -110,8 +110,8 @@ class _Sheet:
         self.figure.set_layout_engine(
             ConstrainedLayoutEngine(w_pad=pad, h_pad=pad, wspace=0, hspace=0, rect=rect, compress=self.is_even)
         )
-        if content.bar:
-            self.colour_bar(content.bar)
+        if not spec.way.coloured:  # colours of features have no bar
+            self.colour_bar(content.domain)
         if self.caption:
             x = (self.margin + pad) / self.paper.width
             style = {"fontsize": self.small(CAPTION_SIZE), "linespacing": 1.25, "color": self.theme.ink}
@@ -283,7 +283,7 @@ class _Sheet:
 
     # Around the body --------------------------------------------------------------------------------------------------
 
-    def colour_bar(self, bar_content: Bar) -> None:
+    def colour_bar(self, domain: Domain) -> None:
         from matplotlib.cm import ScalarMappable
 
         share = min(1.0, 15 * self.em / self.bar_width)
@@ -292,16 +292,14 @@ class _Sheet:
             pad=0.02, ticks=[0, 0.5, 1],
         )  # fmt: skip
         bar.solids.set_visible(False)
-        bar.ax.imshow(bar_content.picture, extent=(0, 1, 0, 1), aspect="auto", zorder=-1, clip_on=False)
+        bar.ax.imshow(prints.bar(self.spec, domain), extent=(0, 1, 0, 1), aspect="auto", zorder=-1, clip_on=False)
         bar.ax.set_xlim(0, 1)
         bar.outline.set_visible(False)
-        for label, align in zip(
-            bar.ax.set_xticklabels(_tick_words(bar_content.domain)), ("left", "center", "right"), strict=True
-        ):
+        for label, align in zip(bar.ax.set_xticklabels(_tick_words(domain)), ("left", "center", "right"), strict=True):
             label.set_ha(align)
         bar.ax.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted)
         style = {"fontsize": self.small(TICK_SIZE), "color": self.theme.muted}
-        bar.ax.set_title(bar_content.domain.words, loc="left", pad=0.3 * self.font, **style)
+        bar.ax.set_title(domain.words, loc="left", pad=0.3 * self.font, **style)
 
 
 def _tick_words(domain: Domain) -> list[str]:

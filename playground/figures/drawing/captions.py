@@ -12,7 +12,6 @@ from playground.figures.drawing.maps import (
     POOLED,
     Domain,
     Map,
-    ShownMap,
     clipped_patches,
     is_even,
     least_move,
@@ -70,7 +69,7 @@ def method(spec: Spec) -> str:
     return f"{spec.way.title}, by column" if spec.way.of_heads and spec.direction == "column" else spec.way.title
 
 
-def headings(panels: list[ShownMap]) -> list[str]:
+def headings(panels: list[Map]) -> list[str]:
     """What differs between the panels, such as the layer."""
     specs = [panel.spec for panel in panels]
     candidates = [
@@ -132,8 +131,9 @@ def sides(block_sides: Sequence[int]) -> str:
 # Shares of prefix tokens ----------------------------------------------------------------------------------------------
 
 
-def prefix_shares(map_: Map, spec: Spec) -> str:
+def prefix_shares(map_: Map) -> str:
     """The shares of the prefix tokens in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
+    spec = map_.spec
     if not (map_.prefix and spec.way.whole and spec.direction == "row") or (spec.head == "max" and spec.way.rows):
         return ""
     shares: dict[str, float] = {}
@@ -148,40 +148,42 @@ def prefix_total(map_: Map) -> float:
     return sum(abs(share) for _, share in map_.prefix)
 
 
-def prefix_note(panels: list[ShownMap]) -> str:
+def prefix_note(panels: list[Map]) -> str:
     """What maps don't show: the prefix tokens' shares; of many maps the range."""
-    shares = [(panel, words) for panel in panels if (words := prefix_shares(panel.map, panel.spec))]
+    shares = [(panel, words) for panel in panels if (words := prefix_shares(panel))]
     if not shares:
         return ""
     if len(shares) == 1:
         return f"; not in the picture: {shares[0][1]}"
     if len(shares) == 2:
         return f"; not in the pictures: {' and '.join(dict.fromkeys(words for _, words in shares))}"
-    totals = [prefix_total(panel.map) for panel, _ in shares]
+    totals = [prefix_total(panel) for panel, _ in shares]
     return f"; the prefix tokens, which are not in the pictures, take {range_words(min(totals), max(totals))}"
 
 
 # The caption ----------------------------------------------------------------------------------------------------------
 
 
-def sentence(spec: Spec, panels: list[ShownMap], domain: Domain, where: str, more: str = "") -> str:
-    """The caption of maps: one sentence on what they show, in which model, `where` in it, from which weight on they are
+def sentence(spec: Spec, panels: list[Map], domain: Domain, where: str, more: str = "") -> str:
+    """The caption: one sentence on what the maps show, in which model, `where` in it, from which weight on they are
     brightest, and what the prefix tokens take; then a sentence on each thing that is not as trained."""
-    trace, maps = panels[0].seen, [panel.map for panel in panels]
+    trace = panels[0].seen
     models = dict.fromkeys(naming.model(panel.seen) for panel in panels)
     context = ", ".join(filter(None, [joined(models), "" if where in spec.way.caption else where]))
     text = f"{capital(context)}: {statement(spec, panels)}{more}"
-    if len(maps) == 1 and maps[0].breadth is not None:
-        even = is_even(maps[0], trace.tokens)
-        text += ", evenly" if even else f", about {_count(maps[0].breadth)} of {trace.tokens} tokens (2^entropy)"
-    if maps[0].colours is not None:
-        held = [map_.variance_share for map_ in maps]
+    if len(panels) == 1 and panels[0].breadth is not None:
+        even = is_even(panels[0], trace.tokens)
+        text += ", evenly" if even else f", about {_count(panels[0].breadth)} of {trace.tokens} tokens (2^entropy)"
+    if panels[0].colours is not None:
+        held = [panel.variance_share for panel in panels]
         text += f", which hold {range_words(min(held), max(held))} of what differs between patches"
-    text += exposure_note(maps, domain) + _sides_note(spec, maps) + _blanking_note(spec, maps) + prefix_note(panels)
+    text += (
+        exposure_note(panels, domain) + _sides_note(spec, panels) + _blanking_note(spec, panels) + prefix_note(panels)
+    )
     return " ".join([f"{text}.", *notes(spec, panels)])
 
 
-def statement(spec: Spec, panels: list[ShownMap]) -> str:
+def statement(spec: Spec, panels: list[Map]) -> str:
     """What the maps show, without the model: "what patch 7, 5 (row, column, from 0) attends to"."""
     queries = {panel.spec.query for panel in panels if panel.subject is panels[0].subject}
     query = next(iter(queries)) if len(queries) == 1 else None
@@ -271,7 +273,7 @@ def _blanking_note(spec: Spec, maps: list[Map]) -> str:
     return note
 
 
-def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
+def notes(spec: Spec, panels: list[Map]) -> list[str]:
     """Sentences on what is not as trained (cut edges, ablated heads, another scale), what was taught and assumed, and
     on how far the map can be trusted."""
     trace = panels[0].seen
@@ -286,7 +288,7 @@ def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
     ]
 
 
-def _taught_notes(panels: list[ShownMap]) -> list[str]:
+def _taught_notes(panels: list[Map]) -> list[str]:
     """A note if a training loss told the head where to look: then the map is no evidence of what attention learns by
     itself."""
     from playground.analysis.heads import training_task
@@ -313,7 +315,7 @@ def _cut_notes(trace: Trace) -> list[str]:
     return cut_words + heads + [f"Put into the forward pass: {words}." for words in trace.interventions]
 
 
-def _scale_notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
+def _scale_notes(spec: Spec, panels: list[Map]) -> list[str]:
     trace = panels[0].seen
     scale_number = trace.scale_number(spec.scale)
     if scale_number == trace.native_scale == trace.scale:

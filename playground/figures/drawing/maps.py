@@ -151,14 +151,27 @@ LOG_RANGE = 1000  # a logarithmic scale begins at 1/LOG_RANGE of its end
 class Map:
     """What one panel shows of each token: numbers of a head, of a rollout or of another way to look."""
 
+    one: OneMap  # what the panel asks for
     grid: np.ndarray  # (rows, columns)
-    prefix: tuple[tuple[str, float], ...]  # (name, value) of the prefix tokens
-    breadth: float | None  # 2^entropy of a row: about how many tokens it listens to
+    prefix: tuple[tuple[str, float], ...] = ()  # (name, value) of the prefix tokens
+    breadth: float | None = None  # 2^entropy of a row: about how many tokens it listens to
     colours: np.ndarray | None = None  # (rows, columns, 3) bytes: colours of features, drawn instead of numbers
     variance_share: float = 0.0  # share of the variance between patches that the colours show
     parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
     values: np.ndarray | None = None  # (tokens,): numbers of the prefix tokens, then of the patches
     blanked: Step | None = None  # the blocks that an occlusion has blanked
+
+    @property
+    def spec(self) -> Spec:
+        return self.one.spec
+
+    @property
+    def subject(self) -> Subject:
+        return self.one.subject
+
+    @property
+    def seen(self) -> Trace:
+        return self.one.subject.seen
 
 
 @dataclass(frozen=True)
@@ -175,7 +188,7 @@ class Domain:
 
 def map_of(one: OneMap) -> Map:
     if one.given is not None:
-        return Map(one.given, (), None)
+        return Map(one, one.given)
     spec, trace, result = one.spec, one.seen, answer(one)
     numbers, breadth = result.numbers, None
     if spec.way.rows and spec.direction == "row" and spec.head != "max":  # maxima over heads don't sum to 1
@@ -183,32 +196,13 @@ def map_of(one: OneMap) -> Map:
 
         breadth = 2 ** float(entropy(numbers))
     return Map(
+        one,
         trace.on_grid(numbers).numpy(),
         tuple(zip(trace.prefix, numbers.tolist(), strict=False)),
         breadth,
         values=numbers.numpy(),
         blanked=result.blanked,
     )
-
-
-@dataclass(frozen=True)
-class ShownMap:
-    """A panel: what it asks for, and the map that came of it."""
-
-    one: OneMap
-    map: Map
-
-    @property
-    def spec(self) -> Spec:
-        return self.one.spec
-
-    @property
-    def subject(self) -> Subject:
-        return self.one.subject
-
-    @property
-    def seen(self) -> Trace:
-        return self.one.subject.seen
 
 
 def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light, naming
-from playground.figures.drawing.maps import Domain, Map, neighbourhood, shares
+from playground.figures.drawing.maps import Domain, Map, OneMap, neighbourhood, shares
 from playground.figures.drawing.spec import HEAT, Spec
 
 if TYPE_CHECKING:
@@ -165,41 +165,32 @@ def component_colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], flo
     return np.split((shares * 255 + 0.5).astype(np.uint8), boundaries), float(variance_share)
 
 
-def _grouped_indices(layers: list[tuple[Trace, int]]) -> list[list[int]]:
-    """The indices of `layers`, grouped by model and layer."""
-    groups: dict[tuple, list[int]] = {}
-    for index, (trace, layer) in enumerate(layers):
-        groups.setdefault((naming.hash_of_weights(trace.vit), layer), []).append(index)
-    return list(groups.values())
+def maps_together(ones: list[OneMap]) -> list[Map]:
+    """The maps of a way in COMPUTED_TOGETHER. Those of the same layer of the same model share their components or
+    their clusters, so that equal colours mean similar features in all of them."""
+    groups: dict[tuple, list[OneMap]] = {}
+    for one in ones:
+        groups.setdefault((naming.hash_of_weights(one.seen.vit), one.spec.layer), []).append(one)
+    every = [map_ for group in groups.values() for map_ in COMPUTED_TOGETHER[group[0].spec.what](group)]
+    by_request = {id(map_.one): map_ for map_ in every}
+    return [by_request[id(one)] for one in ones]
 
 
-def parts(layers: list[tuple[Trace, int]]) -> list[Map]:
-    """A map of parts for each trace and layer. Maps of the same layer of the same model are clustered together, so
-    that a part has the same number in all of them."""
+def parts(group: list[OneMap]) -> list[Map]:
     from playground.tracing import parts_of
 
-    by_index: dict[int, Map] = {}
-    for group in _grouped_indices(layers):
-        parts_by_trace = parts_of([layers[index][0] for index in group], len(PART_COLOURS), layers[group[0]][1])
-        for index, numbers in zip(group, parts_by_trace, strict=True):
-            grid = numbers.numpy()
-            by_index[index] = Map(grid.astype(np.float32), (), None, parts=grid)
-    return [by_index[index] for index in range(len(layers))]
+    grids = parts_of([one.seen for one in group], len(PART_COLOURS), group[0].spec.layer)
+    return [
+        Map(one, grid.numpy().astype(np.float32), parts=grid.numpy()) for one, grid in zip(group, grids, strict=True)
+    ]
 
 
-def colour_maps(layers: list[tuple[Trace, int]]) -> list[Map]:
-    """A map of colours for each trace and layer. Maps of the same layer of the same model share their components, so
-    that equal colours mean similar features in all of them."""
-    by_index: dict[int, Map] = {}
-    for group in _grouped_indices(layers):
-        colour_arrays, share = component_colours([unit_features(*layers[index]) for index in group])
-        for index, colour_bytes in zip(group, colour_arrays, strict=True):
-            grid = layers[index][0].grid
-            by_index[index] = Map(np.zeros(grid, np.float32), (), None, colour_bytes.reshape(*grid, 3), share)
-    return [by_index[index] for index in range(len(layers))]
+def colour_maps(group: list[OneMap]) -> list[Map]:
+    colour_arrays, share = component_colours([unit_features(one.seen, one.spec.layer) for one in group])
+    return [
+        Map(one, np.zeros(one.seen.grid, np.float32), colours=colours.reshape(*one.seen.grid, 3), variance_share=share)
+        for one, colours in zip(group, colour_arrays, strict=True)
+    ]
 
 
-COMPUTED_TOGETHER = {
-    "components": colour_maps,
-    "parts": parts,
-}  # ways to look whose maps are computed for all panels at once
+COMPUTED_TOGETHER = {"components": colour_maps, "parts": parts}  # a way to look -> its maps of one layer of one model

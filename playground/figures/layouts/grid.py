@@ -7,17 +7,15 @@ from pathlib import PurePath
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
-from playground.figures.drawing.maps import Domain, GridSubjects, OneMap, Other, ShownMap, Subject
+from playground.figures.drawing.maps import Domain, GridSubjects, Map, OneMap, Other, Subject
 from playground.figures.drawing.spec import AXES, POOLINGS, Spec, query_words, read_numbers, read_query
 from playground.figures.layouts.layout import (
     Content,
     Layout,
     Panel,
     Panels,
-    bar_of,
     map_panel,
     photo_panel,
-    shared_domain,
     shown_maps,
 )
 
@@ -120,7 +118,7 @@ def _cell(spec: Spec, subject: Subject, others: GridSubjects, rows: Axis, row, c
 
 def draw(spec: Spec, subject: Subject, others: Other) -> Content:
     shown = shown_maps(requests(spec, subject, others))
-    domain = shared_domain(spec, shown, small=len(shown) > MOST_LARGE_MAPS)
+    domain = maps.domain(spec, shown, small=len(shown) > MOST_LARGE_MAPS)
     rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
     count = len(columns.values)
     table = [shown[i : i + count] for i in range(0, len(shown), count)]
@@ -136,15 +134,15 @@ def draw(spec: Spec, subject: Subject, others: Other) -> Content:
         ]
         above = above and ["query" if spec.asks else "picture", *above]
     beside = [_title(rows, row[0]) for row in table] if spec.rows else []
-    return Content(Panels(body, beside, above), _caption(spec, shown, domain), shown, bar_of(spec, domain))
+    return Content(Panels(body, beside, above), _caption(spec, shown, domain), shown, domain)
 
 
-def _title(axis: Axis, panel: ShownMap) -> str:
+def _title(axis: Axis, panel: Map) -> str:
     value = PurePath(panel.subject.name) if axis.name == "pictures" else getattr(panel.spec, axis.field)
     return axis_title(axis, value, panel.seen, naming.model(panel.seen))
 
 
-def _caption(spec: Spec, shown: list[ShownMap], domain: Domain) -> str:
+def _caption(spec: Spec, shown: list[Map], domain: Domain) -> str:
     """What all panels share, then what changes along rows and columns."""
     names = {side: text.partition(":")[0] for side in ("rows", "columns") if (text := getattr(spec, side))}
     first = shown[0].spec
