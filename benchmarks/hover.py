@@ -1,8 +1,9 @@
 """Compares what a move of the pointer costs in two builds: python benchmarks/hover.py BEFORE NOW
 
-BEFORE and NOW are addresses of two running servers, such as http://127.0.0.1:8651/ and http://127.0.0.1:8650/. Both
-pages are open in one Chromium, and the pointer wanders over one after the other, over the same patches. The processor
-time of the page's main thread counts, so that other programs disturb little; for each build the lowest of all rounds.
+BEFORE and NOW are addresses of two running servers, such as http://127.0.0.1:8651/ and http://127.0.0.1:8650/. Each
+page is open in a Chromium of its own (in one, the page that is opened second is slower, whichever it is), and the
+pointer wanders over one after the other, over the same patches. The processor time of the page's main thread counts, so
+that other programs disturb little; for each build the lowest of all rounds.
 """
 
 import argparse
@@ -60,8 +61,9 @@ def main() -> None:
     parser.add_argument("--moves", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=8)
     options = parser.parse_args()
-    with harness.chromium() as chromium:
-        pages = [open_see(chromium, address, options) for address in (options.before, options.now)]
+    with harness.chromiums(2) as browsers:
+        addresses = (options.before, options.now)
+        pages = [open_see(chromium, address, options) for chromium, address in zip(browsers, addresses, strict=True)]
         rounds: list[list[dict[str, float]]] = [[], []]
         for turn in range(options.rounds + 1):
             for build in (0, 1) if turn % 2 else (1, 0):

@@ -103,64 +103,63 @@ function resizePrint(print, rows, columns) {
   Object.assign(print, { rows, columns, steps: new Int16Array(count), chosen: new Uint8Array(count), holds: "" });
 }
 
-// Draws the heat of one value for each patch, from values[offset].
+// Draws the heat of one value for each patch, from values[offset]. A row of patches is drawn if one of its steps has
+// changed, line by line: memory that is read in order is read twice as fast.
 export function printHeat(print, values, offset, rows, columns, domain) {
   resizePrint(print, rows, columns);
-  const [top, bottom] = printCells(print, "heat", (cell) => stepOf(values[offset + cell], domain), heatCell);
-  if (bottom > top) print.context.putImageData(print.data, 0, 0, 0, top, print.photo.width, bottom - top);
-  return print.canvas;
-}
-
-// Redraws each patch whose step has changed. Returns the changed rows of pixels: [first, end).
-function printCells(print, content, stepOfCell, fillCell) {
-  const { rows, columns, steps, photo } = print;
+  const { steps, photo } = print;
   const { width, height } = photo;
-  const redrawAll = print.holds !== content;
+  const edges = Int32Array.from({ length: columns + 1 }, (_, column) => edge(column, columns, width));
+  const table = blendTable();
+  const redrawAll = print.holds !== "heat";
   let top = height,
     bottom = 0;
   for (let row = 0, cell = 0; row < rows; row++) {
-    const y0 = edge(row, rows, height),
-      y1 = edge(row + 1, rows, height);
-    for (let column = 0; column < columns; column++, cell++) {
-      const step = stepOfCell(cell);
-      if (!redrawAll && step === steps[cell]) continue;
+    let isChanged = redrawAll;
+    for (const end = cell + columns; cell < end; cell++) {
+      const step = stepOf(values[offset + cell], domain);
+      if (step !== steps[cell]) isChanged = true;
       steps[cell] = step;
-      fillCell(print, step, edge(column, columns, width), edge(column + 1, columns, width), y0, y1);
-      if (y0 < top) top = y0;
-      if (y1 > bottom) bottom = y1;
     }
+    if (!isChanged) continue;
+    const y0 = edge(row, rows, height);
+    bottom = edge(row + 1, rows, height);
+    top = Math.min(top, y0);
+    for (let y = y0; y < bottom; y++) heatLine(print, cell - columns, edges, y, table);
   }
-  print.holds = content;
-  return [top, bottom];
+  print.holds = "heat";
+  if (bottom > top) print.context.putImageData(print.data, 0, 0, 0, top, width, bottom - top);
+  return print.canvas;
 }
 
 const edge = (place, count, length) => Math.round((place * length) / count);
 
-function heatCell(print, step, x0, x1, y0, y1) {
-  if (step < 0) return negativeCell(print, -step, x0, x1, y0, y1);
-  const { pixels, photo } = print;
-  const table = blendTable(),
-    firstColour = step * TONE_COUNT,
-    photoShare = 256 - OPACITIES[step];
-  const { tones, beneath, width } = photo;
-  for (let y = y0; y < y1; y++) {
-    for (let p = y * width + x0, end = y * width + x1; p < end; p++) {
+// Draws the line of pixels y of the row of patches that begins with firstCell.
+function heatLine({ pixels, photo, steps, rows }, firstCell, edges, y, table) {
+  const { tones, beneath, width, height } = photo;
+  const start = y * width,
+    isInLine = hatching(height / rows);
+  for (let column = 0; column < edges.length - 1; column++) {
+    const step = steps[firstCell + column];
+    if (step < 0) {
+      negativeLine(pixels, photo, -step, edges[column], edges[column + 1], y, isInLine);
+      continue;
+    }
+    const firstColour = step * TONE_COUNT,
+      photoShare = 256 - OPACITIES[step];
+    for (let p = start + edges[column], end = start + edges[column + 1]; p < end; p++) {
       pixels[p] = blend(beneath[p], photoShare, table, firstColour + tones[p]);
     }
   }
 }
 
-// Draws a patch with a value below zero: hatched, in the colours for such values.
-function negativeCell({ pixels, photo, rows }, step, x0, x1, y0, y1) {
+// Draws a line of a patch with a value below zero: hatched, in the colours for such values.
+function negativeLine(pixels, { tones, beneath, width }, step, x0, x1, y, isInLine) {
   const table = blendTable(true);
-  const { tones, beneath, width, height } = photo;
-  const isInLine = hatching(height / rows);
   const [fullStep, faintStep] = [step, hatchedStep(step)];
-  for (let y = y0; y < y1; y++) {
-    for (let x = x0, p = y * width + x0; x < x1; x++, p++) {
-      const cellStep = isInLine(x, y) ? faintStep : fullStep;
-      pixels[p] = blend(beneath[p], 256 - OPACITIES[cellStep], table, cellStep * TONE_COUNT + tones[p]);
-    }
+  for (let x = x0, p = y * width + x0; x < x1; x++, p++) {
+    const cellStep = isInLine(x, y) ? faintStep : fullStep;
+    pixels[p] = blend(beneath[p], 256 - OPACITIES[cellStep], table, cellStep * TONE_COUNT + tones[p]);
   }
 }
 
