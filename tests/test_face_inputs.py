@@ -324,6 +324,5 @@ def test_a_call_that_means_nothing_is_a_sentence(name, seen, other):
 def test_what_can_be_meant_is_understood(vit, seen, other):
     assert seen.patch(other, [1, 1], (p for p in [(1, 1)])).interventions == ("residual of flock in layers 1 at 1,1",)
     assert playground.open_image(torch.rand(3, 9, 9).bfloat16()).size == (9, 9)
-    assert playground.figure(seen, image="meadow").spec == playground.figure(seen).spec
     many = playground.trace_many((path for path in [named("meadow").path]), vit, "entropy", size=SIZE)
     assert [one.arrays["entropy"].shape for one in many] == [(6, 6, 201)]

@@ -197,7 +197,7 @@ def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:
     if image is not None:
         return images.open_image(image)  # upright, RGB and without metadata
     if trace.picture is None and trace.input is None:
-        raise PlaygroundError("A trace that was read from bytes has no picture; give the one that was traced.")
+        raise PlaygroundError("A trace that was read from bytes has no picture: seen.of(picture, name) gives it one.")
     return trace.shown
 
 

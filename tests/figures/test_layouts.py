@@ -153,7 +153,7 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
         ({"layout": "grid"}, "needs rows and columns"),
         ({"layout": "grid", "rows": "layers"}, "written as"),
         ({"layout": "grid", "rows": "layers:0", "columns": "layers:1"}, "both layers"),
-        ({"layout": "grid", "rows": "layers:3-1"}, "go up"),
+        ({"layout": "grid", "rows": "layers:3-1"}, "Layers are numbers from 0"),
         ({"layout": "heads", "what": "norm"}, "has no heads"),
         ({"layout": "scale", "what": "norm"}, "of one layer"),
         ({"layout": "scale", "whole": True}, "of one layer"),

@@ -149,14 +149,12 @@ def prefix_total(map_: Map) -> float:
 
 
 def prefix_note(panels: list[Map]) -> str:
-    """What maps don't show: the prefix tokens' shares; of many maps the range."""
+    """What maps don't show: the prefix tokens' shares; of several maps the range."""
     shares = [(panel, words) for panel in panels if (words := prefix_shares(panel))]
     if not shares:
         return ""
     if len(shares) == 1:
         return f"; not in the picture: {shares[0][1]}"
-    if len(shares) == 2:
-        return f"; not in the pictures: {' and '.join(dict.fromkeys(words for _, words in shares))}"
     totals = [prefix_total(panel) for panel, _ in shares]
     return f"; the prefix tokens, which are not in the pictures, take {range_words(min(totals), max(totals))}"
 

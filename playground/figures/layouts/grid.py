@@ -8,7 +8,7 @@ from pathlib import PurePath
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
 from playground.figures.drawing.maps import Domain, GridSubjects, Map, OneMap, Other, Subject
-from playground.figures.drawing.spec import AXES, POOLINGS, Spec, query_words, read_numbers, read_query
+from playground.figures.drawing.spec import AXES, POOLINGS, Spec, read_query
 from playground.figures.layouts.layout import (
     Content,
     Layout,
@@ -19,6 +19,7 @@ from playground.figures.layouts.layout import (
     shown_maps,
 )
 
+LARGEST_NUMBER = 999  # of a layer or head, as in an address; no model has so many
 MOST_LARGE_MAPS = 24  # with more maps than these on one sheet, each is small
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
@@ -65,7 +66,12 @@ def read_axis(text: str, counts: ModelCounts = None) -> Axis:
 def _numbers(part: str, count: int, name: str) -> list:
     if part == "all":
         return list(range(count))
-    return [part] if part in POOLINGS and name == "heads" else read_numbers(part, None, name[:-1])
+    if part in POOLINGS and name == "heads":
+        return [part]
+    first, _, last = part.partition("-")
+    if not (first.isdecimal() and (last or first).isdecimal() and int(first) <= int(last or first) <= LARGEST_NUMBER):
+        raise PlaygroundError(f"{name.capitalize()} are numbers from 0, such as 2,5 or 0-3 or all; given was {part!r}.")
+    return list(range(int(first), int(last or first) + 1))
 
 
 def needed_traces(spec: Spec) -> list[tuple[str, str]]:
@@ -76,19 +82,6 @@ def needed_traces(spec: Spec) -> list[tuple[str, str]]:
     # by model, so that each model is loaded once
     pairs = {(picture, model): None for model in models for picture in pictures}
     return list(pairs)
-
-
-def axis_title(axis: Axis, value, trace, model: str) -> str:
-    """The title of a row or column."""
-    if axis.name == "layers":
-        return f"layer {value}"
-    if axis.name == "heads":
-        return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
-    if axis.name == "scales":
-        return captions.scale_heading(trace, value)
-    if axis.name == "patches":
-        return captions.query_phrase(value) if isinstance(value, tuple) else query_words(value)
-    return model if axis.name == "models" else PurePath(value).stem
 
 
 # The layout -----------------------------------------------------------------------------------------------------------
@@ -138,8 +131,16 @@ def draw(spec: Spec, subject: Subject, others: Other) -> Content:
 
 
 def _title(axis: Axis, panel: Map) -> str:
-    value = PurePath(panel.subject.name) if axis.name == "pictures" else getattr(panel.spec, axis.field)
-    return axis_title(axis, value, panel.seen, naming.model(panel.seen))
+    """The title of a row or column, of which this is a panel."""
+    value = getattr(panel.spec, axis.field)
+    if axis.name == "heads":
+        return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
+    if axis.name == "scales":
+        return captions.scale_heading(panel.seen, value)
+    return {
+        "layers": f"layer {value}", "patches": captions.query_phrase(value), "models": naming.model(panel.seen),
+        "pictures": PurePath(panel.subject.name).stem,
+    }[axis.name]  # fmt: skip
 
 
 def _caption(spec: Spec, shown: list[Map], domain: Domain) -> str:
