@@ -240,7 +240,6 @@ def trace_many(
     *,
     batch: int | None = None,
     size: tuple[int, int] | None = None,
-    device: str | torch.device | None = None,
     cut: Sequence[str] | str = (),
 ) -> Many:
     """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
@@ -259,7 +258,7 @@ def trace_many(
     (1, 6, 201, 201) (6, 6, 201)
     (1, 6, 201, 201) (6, 6, 201)
     """
-    vit = load(model) if device is None else load(model, device=device)
+    vit = load(model)
     if isinstance(pictures, str | os.PathLike):
         pictures = images.in_folder(Path(pictures))
     if not isinstance(pictures, Iterable) or not (pictures := list(pictures)):

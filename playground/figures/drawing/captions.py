@@ -69,18 +69,6 @@ def method(spec: Spec) -> str:
     return f"{spec.way.title}, by column" if spec.way.of_heads and spec.direction == "column" else spec.way.title
 
 
-def headings(panels: list[Map]) -> list[str]:
-    """What differs between the panels, such as the layer."""
-    specs = [panel.spec for panel in panels]
-    candidates = [
-        [f"layer {spec.layer}" for spec in specs],
-        [head(spec) for spec in specs],
-        [query_phrase(spec.query) for spec in specs],
-    ]
-    changing_names = [names for names in candidates if len(set(names)) > 1]
-    return [", ".join(names) for names in zip(*changing_names, strict=True)] or [method(spec) for spec in specs]
-
-
 def scale(trace: Trace, scale_words: str | None) -> str:
     """ "1/√32" or "no scale", or the number."""
     number = trace.scale_number(scale_words)

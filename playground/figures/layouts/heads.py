@@ -93,8 +93,7 @@ def heads(spec: Spec, subject: Subject, other: Other) -> Content:
     requests = [OneMap(subject, replace(spec, head=n), layer_scale(spec)) for n in range(subject.seen.heads)]
     shown = shown_maps(requests)
     domain = maps.domain(spec, shown)
-    names = [(heading, "") for heading in captions.headings(shown)]
-    panels = with_headings(shown, domain, names)
+    panels = with_headings(shown, domain, [(captions.head(panel.spec), "") for panel in shown])
     caption = captions.sentence(spec, shown, domain, f"all heads of layer {spec.layer}")
     return Content(Panels([[*panels]]), caption, shown, domain)
 
