@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import math
 from pathlib import Path
@@ -24,7 +25,7 @@ COLUMNS = ("model", "picture", "method", *MEASURES)
 HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
 
-def write(options) -> None:
+def write(options: argparse.Namespace) -> None:
     file = Path(options.out)
     if file.suffix.lower() != ".csv":
         raise PlaygroundError(f"The table goes into a .csv file, not into {options.out!r}.")

@@ -13,6 +13,7 @@ import io
 import json
 from dataclasses import replace
 from hashlib import sha256
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from PIL import Image
@@ -62,13 +63,13 @@ PAGE_TEMPLATE = """<!doctype html>
 
 def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is the picture that was traced; without it, the file shows the model's input."""
-    spec = filled_spec(spec, trace, image)
+    spec = filled_spec(spec, trace)
     return _page(spec, published_trace(trace), image)
 
 
-def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict) -> str:
+def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict[str, Any]) -> str:
     """The HTML of the story, to be shown in a frame; microscope/shell/lecture.js reads `story_start`."""
-    return _page(filled_spec(replace(spec, bare=True), trace, image), trace, image, story_start)
+    return _page(filled_spec(replace(spec, bare=True), trace), trace, image, story_start)
 
 
 def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
@@ -98,7 +99,7 @@ def check(spec: Spec) -> None:
         )
 
 
-def filled_spec(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Spec:
+def filled_spec(spec: Spec, trace: Trace) -> Spec:
     """Fills in the layers that the file holds, and the file's first view."""
     check(spec)
     if trace.scale != trace.native_scale:
@@ -123,7 +124,7 @@ def with_layers_that_fit(spec: Spec, trace: Trace) -> Spec:
 
 def layers(spec: Spec, trace: Trace) -> list[int]:
     """The layers that the file holds. `spec.layer` must be filled in."""
-    return list(trace.record) if spec.all_layers else [spec.layer]
+    return list(trace.record) if spec.all_layers else [cast(int, spec.layer)]
 
 
 def _first_layer(spec: Spec, trace: Trace) -> int:
@@ -133,7 +134,7 @@ def _first_layer(spec: Spec, trace: Trace) -> int:
     return min(trace.record, key=lambda layer: abs(layer - preferred_layer))
 
 
-def _view(spec: Spec) -> dict:
+def _view(spec: Spec) -> dict[str, Any]:
     """The choices of the first view, under the names that the browser has for them."""
     choices = {choice.key: getattr(spec, choice.field) for choice in FIGURE_CHOICES if choice.field != "whole"}
     choices = {key: value for key, value in choices.items() if value is not None}
@@ -143,7 +144,7 @@ def _view(spec: Spec) -> dict:
 # The page around the numbers ------------------------------------------------------------------------------------------
 
 
-def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
+def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict[str, Any] | None = None) -> str:
     picture = _picture(trace, image)
     public_spec = published_spec(spec)
     name = _printable(public_spec.image or "image")

@@ -41,7 +41,7 @@ class LivingPage:
     title: str
     still: Drawing | None = field(default=None, repr=False)
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The page; and where scripts don't run, as in an untrusted notebook, a still picture with words."""
         bundle = {"text/plain": self.title, "text/html": self._repr_html_()}
         if self.still is not None:
@@ -155,7 +155,7 @@ def save(
     return files.write_file(path, files.data(path.name, spec, seen, **draw_arguments))
 
 
-def _with_second_subject(spec: Spec, seen: Trace, other) -> tuple[Spec, dict]:
+def _with_second_subject(spec: Spec, seen: Trace, other: Any) -> tuple[Spec, dict[str, Any]]:
     """(the spec, the other arguments of `compose.draw`)"""
     layout = layouts.of(spec)
     layout.check(spec)
@@ -181,7 +181,7 @@ def _loaded_as(seen: Trace) -> source.LoadArguments | None:
     return None if seen.outdated else source.load_arguments(seen.vit)
 
 
-def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict]:
+def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict[str, Any]]:
     """The spec of a grid and its traces by picture and model. "pictures" and "models" without names take those of the
     traces."""
     traces_by_name: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
@@ -197,7 +197,8 @@ def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict]:
     for axis in ("rows", "columns"):
         kind = getattr(spec, axis)
         if kind in axis_names:
-            spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}"})
+            named: Any = {axis: f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}"}
+            spec = replace(spec, **named)
     first, is_alone = next(iter(traces_by_name)), len(traces) == 1
     spec = replace(spec, image=first[0], model=first[1], repeatable=spec.repeatable and is_alone)
     spec = replace(spec, size=traces[0].size) if is_alone else spec
@@ -211,7 +212,15 @@ def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict]:
     return spec, {"more": traces_by_name}
 
 
-def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_pass: str | None = None) -> Spec:
+def _spec(
+    seen: Any,
+    layer: Any,
+    head: Any,
+    query: Any,
+    scale: Any,
+    options: Mapping[str, Any],
+    scale_of_pass: str | None = None,
+) -> Spec:
     """The options as a Spec. Without a scale it is that of the pass."""
     if not isinstance(seen, Trace):
         raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")
@@ -226,14 +235,12 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
             and not isinstance(value, str | None)
         ):
             raise PlaygroundError(f"{name}= is a text; given was {value!r:.40}.")
-    whole = False
+    whole, scale_word = False, scale
     if scale_of_pass and scale is None:
         scale_word = scale_of_pass
     elif seen.scale_number(scale) == seen.scale:
         scale_word = "on" if seen.scale == seen.native_scale else seen.scale
         whole = scale_word != "on"
-    else:
-        scale_word = scale
     loaded_as = _loaded_as(seen)
     return Spec(
         image=seen.picture_name,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
+from typing import Any
 
 from playground.figures.bundle import bundle, stylesheet
 from playground.lessons import teaching
@@ -179,7 +180,7 @@ class Slide:
     minutes: str  # such as "minute 5 to 17"
     notes: str  # for the lecturer
     story: int = 0  # the story's scene on this slide; 0: none
-    lesson: dict | None = None  # a lesson's step on this slide: see microscope/lessons/slides.js
+    lesson: dict[str, Any] | None = None  # a lesson's step on this slide: see microscope/lessons/slides.js
 
 
 @dataclass(frozen=True)

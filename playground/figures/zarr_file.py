@@ -78,7 +78,7 @@ def _identity(job: Any) -> str:
     return json.dumps(identity, sort_keys=True)
 
 
-def _new_store(zarr, job: Any, path: Path):
+def _new_store(zarr: Any, job: Any, path: Path) -> Any:
     """Makes the store under a temporary name and renames it at the end, because a half-made store would be
     refused as another run's."""
     temporary_path = path.with_name(f".{path.name}-{os.getpid()}")
@@ -94,7 +94,7 @@ def _new_store(zarr, job: Any, path: Path):
     return zarr.open_group(path, mode="r+")
 
 
-def _make_arrays(store, job: Any) -> None:
+def _make_arrays(store: Any, job: Any) -> None:
     config, (rows, columns) = job.vit.config, job.grid
     for kind, shape in job.shapes().items():
         chunk = shape
@@ -121,13 +121,13 @@ def _make_arrays(store, job: Any) -> None:
     )  # fmt: skip
 
 
-def _coordinate(store, name: str, values: np.ndarray, dimension: str) -> None:
+def _coordinate(store: Any, name: str, values: np.ndarray, dimension: str) -> None:
     kind = str if values.dtype.kind == "U" else values.dtype.name
     array = store.create_array(name, shape=values.shape, dtype=kind, dimension_names=[dimension])
     array[:] = values.astype(object) if kind is str else values
 
 
-def _existing_store(zarr, job: Any, path: Path):
+def _existing_store(zarr: Any, job: Any, path: Path) -> Any:
     store = zarr.open_group(path, mode="r+")
     if store.attrs.get("asked") != _identity(job):
         raise PlaygroundError(

@@ -91,7 +91,7 @@ def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
         cut = () if is_other else tuple(spec.cuts)
         return traces.trace(picture, Setup(setup.model, detail, _scale_number(scale), cut), person and person.traces)
 
-    other_image = subject.compared and subject.compared[0].image
+    other_image = (subject.compared or (subject.picture,))[0].image
     return request.traces(spec, subject.picture.image, other_image, run, _turn)
 
 

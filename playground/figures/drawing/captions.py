@@ -17,7 +17,7 @@ from playground.figures.drawing.maps import (
     least_move,
     moved_by_nothing,
 )
-from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
+from playground.figures.drawing.spec import METHODS, POOLINGS, Query, Spec
 from playground.numbers import percent
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def joined(phrases: Iterable[str]) -> str:
 # Names of single things -----------------------------------------------------------------------------------------------
 
 
-def query_phrase(query) -> str:
+def query_phrase(query: Query) -> str:
     """The query, in words."""
     if isinstance(query, tuple | list):
         return f"patch {query[0]}, {query[1]}"
@@ -217,7 +217,7 @@ def margin(trace: Trace) -> str:
     )
 
 
-def exposure_note(maps: list[Map], domain: Domain, noun: str = "patch") -> str:
+def exposure_note(maps: list[Map], domain: Domain) -> str:
     """From which value on patches are brightest, how many exceed it, up to which value."""
     note = "; brightness is logarithmic, down to a thousandth of the brightest" if domain.log else ""
     count = sum(len(clipped_patches(map_, domain)) for map_ in maps)
@@ -225,7 +225,7 @@ def exposure_note(maps: list[Map], domain: Domain, noun: str = "patch") -> str:
         return note
     largest = max(float(map_.grid.max()) for map_ in maps)
     least_words, largest_words = distinct_numbers(domain.high, largest, percent if domain.percent else number)
-    nouns = noun if count == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    nouns = "patch" if count == 1 else "patches"
     return f"{note}; brightest from {least_words}, {count} {nouns} above it, up to {largest_words}"
 
 
@@ -234,7 +234,8 @@ def distinct_numbers(smaller: float, larger: float, write_number: Callable[[floa
     texts, digits = (write_number(smaller), write_number(larger)), 3
     while texts[0] == texts[1] and digits < 8:
         is_percent = texts[0].endswith("%")
-        texts = tuple(f"{100 * x:.{digits}g} %" if is_percent else f"{x:.{digits}g}" for x in (smaller, larger))
+        low, high = (f"{100 * x:.{digits}g} %" if is_percent else f"{x:.{digits}g}" for x in (smaller, larger))
+        texts = low, high
         digits += 1
     return texts
 
@@ -280,10 +281,11 @@ def _taught_notes(panels: list[Map]) -> list[str]:
     from playground.analysis.heads import training_task
 
     spec, trace = panels[0].spec, panels[0].seen
-    is_one_head = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
-    if trace.vit is None or not is_one_head:
+    if trace.vit is None or len(panels) > 1 or not isinstance(spec.head, int) or not spec.way.of_heads:
         return []
-    task = training_task(trace.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
+    task = training_task(
+        trace.vit, panels[0].one.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch"
+    )
     return [f"In training this head was told to {task}."] if task else []
 
 

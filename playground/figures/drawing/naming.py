@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
+    from playground.vit import VisionTransformer
 
 
 RANDOM_NOTE = " (random weights)"
@@ -62,7 +63,7 @@ def weights(trace: Trace) -> str:
 
 def published_spec(spec: Spec) -> Spec:
     """The spec with names of files instead of paths, since folders on somebody's disk can name a person."""
-    names = {
+    names: dict[str, Any] = {
         "image": published_name(spec.image),
         "other_image": spec.other_image and published_name(spec.other_image),
         "weights": spec.weights and published_name(spec.weights),
@@ -97,12 +98,11 @@ def _model_file(name: str) -> str:
 
 # Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.
 
-_weight_hashes: WeakKeyDictionary = (
-    WeakKeyDictionary()
-)  # model -> (versions of weights, digest), hashed again if changed
+# model -> (versions of weights, digest), hashed again if changed
+_weight_hashes: WeakKeyDictionary[VisionTransformer, tuple[Any, str]] = WeakKeyDictionary()
 
 
-def hash_of_weights(vit) -> str:
+def hash_of_weights(vit: VisionTransformer) -> str:
     """Hash of the parameters as they are used, not of the file: a float16 and a float32 file can agree."""
     versions = vit.weight_versions()
     if vit not in _weight_hashes or _weight_hashes[vit][0] != versions:

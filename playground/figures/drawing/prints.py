@@ -155,10 +155,8 @@ def component_colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], flo
     _, singular_values, directions = np.linalg.svd(centred_features, full_matrices=False)
     signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # the sign of a direction is arbitrary
     projections = centred_features @ (directions[:3].T * signs)  # (patches, 3)
-    low, high = (
-        np.percentile(projections, end, axis=0, method=method)
-        for end, method in zip(END_PERCENTILES, ("lower", "higher"), strict=True)
-    )
+    low = np.percentile(projections, END_PERCENTILES[0], axis=0, method="lower")
+    high = np.percentile(projections, END_PERCENTILES[1], axis=0, method="higher")
     shares = np.clip((projections - low) / np.maximum(high - low, 1e-12), 0, 1)
     boundaries = np.cumsum([len(vectors) for vectors in pictures])[:-1]
     variance_share = (singular_values[:3] ** 2).sum() / max((singular_values**2).sum(), 1e-12)
@@ -168,9 +166,9 @@ def component_colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], flo
 def maps_together(ones: list[OneMap]) -> list[Map]:
     """The maps of a way in COMPUTED_TOGETHER. Those of the same layer of the same model share their components or
     their clusters, so that equal colours mean similar features in all of them."""
-    groups: dict[tuple, list[OneMap]] = {}
+    groups: dict[tuple[str, int], list[OneMap]] = {}
     for one in ones:
-        groups.setdefault((naming.hash_of_weights(one.seen.vit), one.spec.layer), []).append(one)
+        groups.setdefault((naming.hash_of_weights(one.seen._network), one.layer), []).append(one)
     every = [map_ for group in groups.values() for map_ in COMPUTED_TOGETHER[group[0].spec.what](group)]
     by_request = {id(map_.one): map_ for map_ in every}
     return [by_request[id(one)] for one in ones]
@@ -179,14 +177,14 @@ def maps_together(ones: list[OneMap]) -> list[Map]:
 def parts(group: list[OneMap]) -> list[Map]:
     from playground.tracing import parts_of
 
-    grids = parts_of([one.seen for one in group], len(PART_COLOURS), group[0].spec.layer)
+    grids = parts_of([one.seen for one in group], len(PART_COLOURS), group[0].layer)
     return [
         Map(one, grid.numpy().astype(np.float32), parts=grid.numpy()) for one, grid in zip(group, grids, strict=True)
     ]
 
 
 def colour_maps(group: list[OneMap]) -> list[Map]:
-    colour_arrays, share = component_colours([unit_features(one.seen, one.spec.layer) for one in group])
+    colour_arrays, share = component_colours([unit_features(one.seen, one.layer) for one in group])
     return [
         Map(one, np.zeros(one.seen.grid, np.float32), colours=colours.reshape(*one.seen.grid, 3), variance_share=share)
         for one, colours in zip(group, colour_arrays, strict=True)

@@ -94,7 +94,7 @@ class Spec:
         for name, allowed_values in CHOICES.items():
             value = getattr(self, name)
             if value not in allowed_values and (name, value) != ("what", VALUES.name):
-                options = ", ".join(allowed_values)
+                options = ", ".join(map(str, allowed_values))
                 raise PlaygroundError(f"A figure's {name} is {options}; given was {value!r}.")
         object.__setattr__(self, "width", read_width(self.width))
         object.__setattr__(self, "label", str(self.label))

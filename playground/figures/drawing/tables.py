@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,10 @@ from playground.figures.drawing.spec import query_words
 class Table:
     """Maps of one trace, all with the same tokens."""
 
-    about: dict  # the model, the picture, and other facts about the trace
+    about: dict[str, Any]  # the model, the picture, and other facts about the trace
     grid: tuple[int, int] | None  # rows, columns
     tokens: list[str]  # "cls", "reg0", "0,0", … as --patch has them
-    maps: list[dict]  # for each map its layer, its head and other facts
+    maps: list[dict[str, Any]]  # for each map its layer, its head and other facts
     values: np.ndarray  # (maps, tokens) float32
 
 
@@ -34,7 +35,7 @@ def of_maps(panels: list[Map]) -> list[Table]:
 def _values(panels: list[Map]) -> Table:
     trace = panels[0].seen
     tokens = [*trace.prefix, *_patches(trace.grid)]
-    values = np.stack([panel.values for panel in panels]).astype(np.float32)
+    values = np.stack([panel.values for panel in panels if panel.values is not None]).astype(np.float32)
     return Table(about(panels[0].subject), trace.grid, tokens, list(map(_map_facts, panels)), values)
 
 
@@ -42,7 +43,7 @@ def _patches(grid: tuple[int, int]) -> list[str]:
     return [f"{row},{column}" for row in range(grid[0]) for column in range(grid[1])]
 
 
-def about(subject: Subject) -> dict:
+def about(subject: Subject) -> dict[str, Any]:
     trace = subject.seen
     return {
         "model": trace.model,
@@ -53,7 +54,7 @@ def about(subject: Subject) -> dict:
     }
 
 
-def _map_facts(panel: Map) -> dict:
+def _map_facts(panel: Map) -> dict[str, Any]:
     """What a map shows: its layer, head, patch and way to look."""
     spec = panel.spec
     patch = query_words(spec.query) if spec.asks else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePath
+from typing import cast
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
@@ -31,7 +32,7 @@ def requests(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     other_spec = replace(
         spec,
         head=head,
-        layer=maps.same_layer(spec.layer, subject.seen, other.seen),
+        layer=maps.same_layer(cast(int, spec.layer), subject.seen, other.seen),
         query=maps.same_place(spec.query, subject.seen, other.seen),
         label=maps.same_label(spec.label, subject.seen, other.seen),
     )
@@ -57,7 +58,7 @@ def compare(spec: Spec, subject: Subject, other: Other) -> Content:
     places = captions.joined(dict.fromkeys(captions.place(panel.spec) for panel in shown))
     first, second = (panel.spec.query for panel in shown)
     more = f"; the same place in the other grid is {captions.query_phrase(second)}" if first != second else ""
-    return Content(Panels([panels]), captions.sentence(spec, shown, domain, places, more), shown, domain)
+    return Content(Panels([[*panels]]), captions.sentence(spec, shown, domain, places, more), shown, domain)
 
 
 COMPARE = Layout("compare", "two pictures or two models", compare, beside="other")
@@ -71,7 +72,7 @@ def scale(spec: Spec, subject: Subject, other: Other) -> Content:
         names[0] = (names[0][0], "as trained")
     panels = with_headings(shown, domain, names)
     caption = captions.sentence(replace(spec, scale="on"), shown, domain, captions.place(spec))
-    return Content(Panels([panels]), caption, shown, domain)
+    return Content(Panels([[*panels]]), caption, shown, domain)
 
 
 SCALE = Layout("scale", "with 1/√dₖ and without", scale, scale="off")

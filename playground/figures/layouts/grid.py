@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
@@ -28,7 +29,7 @@ EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov
 @dataclass(frozen=True)
 class Axis:
     name: str
-    values: tuple
+    values: tuple[Any, ...]
 
     @property
     def field(self) -> str:
@@ -45,7 +46,7 @@ def axes(spec: Spec, counts: ModelCounts = None) -> tuple[Axis, Axis]:
     rows, columns = (read_axis(text, counts) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
-    fixed_name = "heads" if (rows or columns).name == "layers" else "layers"
+    fixed_name = "heads" if "layers" in (rows and rows.name, columns and columns.name) else "layers"
     fixed = Axis(fixed_name, (getattr(spec, AXES[fixed_name]),))  # an axis of one value, if only one axis was given
     return rows or fixed, columns or fixed
 
@@ -63,7 +64,7 @@ def read_axis(text: str, counts: ModelCounts = None) -> Axis:
     return Axis(name, tuple(values.split(",")))
 
 
-def _numbers(part: str, count: int, name: str) -> list:
+def _numbers(part: str, count: int, name: str) -> list[Any]:
     if part == "all":
         return list(range(count))
     if part in POOLINGS and name == "heads":
@@ -96,7 +97,9 @@ def requests(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
     ]
 
 
-def _cell(spec: Spec, subject: Subject, others: GridSubjects, rows: Axis, row, columns: Axis, column) -> OneMap:
+def _cell(
+    spec: Spec, subject: Subject, others: GridSubjects, rows: Axis, row: Any, columns: Axis, column: Any
+) -> OneMap:
     cell_spec = replace(spec, **{rows.field: row, columns.field: column})
     cell_subject = others.get((cell_spec.image, cell_spec.model), subject)
     if "layers" not in (rows.name, columns.name) and cell_spec.layer is not None:
