@@ -9,7 +9,6 @@ import torch
 from matplotlib import colormaps
 from PIL import Image, ImageDraw
 
-from playground.analysis.scale import shared_ceiling
 from playground.tracing import Query, Trace, trace
 from playground.vit import VisionTransformer
 
@@ -23,7 +22,7 @@ def attention_wall(vit: VisionTransformer, image: Image.Image, query: Query) -> 
     rows = torch.stack(
         [model_trace.rows(layer, query) for layer in range(model_trace.layers)]
     )  # (layers, heads, tokens)
-    maps = _magma(model_trace.on_grid(rows) / shared_ceiling(model_trace.tokens))  # (layers, heads, rows, columns, 3)
+    maps = _magma(model_trace.on_grid(rows) * model_trace.tokens / 20)  # (layers, heads, rows, columns, 3)
     map_height, map_width = _size(model_trace)
     height = model_trace.layers * (map_height + GAP) - GAP
     left_picture = _outlined(image, model_trace, query, height)
