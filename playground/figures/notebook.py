@@ -7,9 +7,9 @@ import base64
 import html
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack, get_type_hints
+from typing import Any, Literal, TypedDict, Unpack, get_type_hints
 
 import numpy as np
 from PIL import Image
@@ -22,15 +22,40 @@ from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import HEAT, VALUES, Spec
 from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import grid
-from playground.figures.options import Direction, FigureOptions, Theme
 from playground.models import source
 from playground.relevance import Method
 from playground.tracing import Query, Scale, Trace, index
 
 FRAME_HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
-DEFAULTS = {field.name: field.default for field in fields(Spec)}
+Theme = Literal["light", "dark"]
+Direction = Literal["row", "column"]
+
+
+class FigureOptions(TypedDict, total=False):
+    """What `save` takes: the fields of Spec (drawing/spec.py), which says what each means. For type checkers
+    `save(…, hed=0)` is an error before anything runs."""
+
+    layout: str
+    what: str
+    direction: Direction
+    label: str | int
+    text: str
+    method: Method
+    blank: Filling
+    rows: str | None
+    columns: str | None
+    width: str | float
+    theme: Theme
+    colours: str
+    ceiling: float | None
+    caption: bool
+    dpi: int | None
+    all_layers: bool
+    view: str
+    bare: bool
+
+
 OPTION_TYPES = get_type_hints(FigureOptions)
-OPTIONS = {name: DEFAULTS[name] for name in OPTION_TYPES}
 
 
 @dataclass(frozen=True)
@@ -39,14 +64,12 @@ class LivingPage:
 
     page: str = field(repr=False)
     title: str
-    still: Drawing | None = field(default=None, repr=False)
+    still: Drawing = field(repr=False)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The page; and where scripts don't run, as in an untrusted notebook, a still picture with words."""
-        bundle = {"text/plain": self.title, "text/html": self._repr_html_()}
-        if self.still is not None:
-            bundle["image/png"] = base64.b64encode(self.still._repr_png_()).decode()
-        return bundle
+        still = base64.b64encode(self.still._repr_png_()).decode()
+        return {"text/plain": self.title, "text/html": self._repr_html_(), "image/png": still}
 
     def _repr_html_(self) -> str:
         return (
@@ -103,11 +126,10 @@ def figure(
 ) -> Drawing:
     """A matplotlib figure to go on editing. Its options are those of the command `figure`, under the same names
     (`attention-playground figure --help` says what each does). `values`, (rows, columns) or (patches,), are drawn on
-    the picture instead of the trace's numbers. `other` is what the layout
-    compare sets beside `seen`, and for the layout grid the other traces of rows="pictures"
-    or columns="models". No scale means the one that the pass ran with; another one is taken for this layer alone, and
-    the caption says so."""
-    options = {name: value for name, value in locals().items() if name in OPTIONS}
+    the picture instead of the trace's numbers. `other` is what the layout compare sets beside `seen`, and for the
+    layout grid the other traces of rows="pictures" or columns="models". No scale means the one that the pass ran with;
+    another one is taken for this layer alone, and the caption says so."""
+    options = {name: value for name, value in locals().items() if name in OPTION_TYPES}
     if values is not None:
         spec = _spec(seen, layer, head, query, scale, options | {"what": VALUES.name})
         return compose.draw(replace(spec, repeatable=False), seen, values=_on_grid(seen, values))
@@ -141,9 +163,9 @@ def save(
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
-    if unknown_options := options.keys() - OPTIONS.keys():
+    if unknown_options := options.keys() - OPTION_TYPES.keys():
         raise PlaygroundError(
-            f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTIONS)}."
+            f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTION_TYPES)}."
         )
     files.check_kind(path)
     draw_arguments: dict[str, Any] = {}

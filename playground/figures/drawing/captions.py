@@ -132,10 +132,6 @@ def prefix_shares(map_: Map) -> str:
     return ", ".join(f"{name} {write_share(share)}" for name, share in shares.items())
 
 
-def prefix_total(map_: Map) -> float:
-    return sum(abs(share) for _, share in map_.prefix)
-
-
 def prefix_note(panels: list[Map]) -> str:
     """What maps don't show: the prefix tokens' shares; of several maps the range."""
     shares = [(panel, words) for panel in panels if (words := prefix_shares(panel))]
@@ -143,7 +139,7 @@ def prefix_note(panels: list[Map]) -> str:
         return ""
     if len(shares) == 1:
         return f"; not in the picture: {shares[0][1]}"
-    totals = [prefix_total(panel) for panel, _ in shares]
+    totals = [sum(abs(share) for _, share in panel.prefix) for panel, _ in shares]
     return f"; the prefix tokens, which are not in the pictures, take {range_words(min(totals), max(totals))}"
 
 
