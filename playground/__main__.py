@@ -126,15 +126,6 @@ def _parser() -> argparse.ArgumentParser:
     faithfulness.add_argument(
         "--out", metavar="FILE", required=True, help="a .csv, with a line for a picture and a method"
     )
-    faithfulness.add_argument(
-        "--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)"
-    )
-    faithfulness.add_argument(
-        "--size",
-        type=int,
-        metavar="SIDE",
-        help="pixels of a square as large as the input (default: the model's own, at most 224)",
-    )
     faithfulness.set_defaults(run=_faithfulness)
     numbers = commands.add_parser("numbers", help="the numbers of many pictures, into a .zarr; a stopped run goes on")
     numbers.add_argument("images", metavar="FOLDER", help="a folder of pictures")

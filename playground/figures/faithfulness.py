@@ -14,13 +14,13 @@ from playground import tracing
 from playground.analysis.faithfulness import MEASURES, MethodScores, faithfulness, with_shuffled
 from playground.errors import PlaygroundError
 from playground.figures import batch
+from playground.figures.request import open_picture
 from playground.figures.sweeping import bootstrap
 from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
-from playground.samples import named
 
-LARGEST_SIDE = 224  # pixels: the largest default side of the input, because a picture takes about 260 passes
+LARGEST_SIDE = 224  # pixels: the largest side of the input, because a picture takes about 260 passes
 COLUMNS = ("model", "picture", "method", *MEASURES)
 HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
@@ -36,17 +36,12 @@ def write(options: argparse.Namespace) -> None:
         vit = load(name)
         shuffled_model, rows[vit.name] = with_shuffled(vit), []
         for picture in bar()(pictures, desc=vit.name, unit="picture"):
-            sample = None if Path(picture).exists() else named(picture)
-            image = images.open_image(sample.path if sample else picture)
-            largest_size = (
-                (options.size, options.size)
-                if options.size
-                else tuple(min(side, LARGEST_SIDE) for side in vit.config.image_size)
-            )
-            size = images.fit(image.size, vit.config.patch_size, largest_size)
+            image = open_picture(picture)
+            height, width = (min(side, LARGEST_SIDE) for side in vit.config.image_size)
+            size = images.fit(image.size, vit.config.patch_size, (height, width))
             trace = tracing.trace(vit, image, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
-            rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled_model, mask, options.by)]
+            rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled_model, mask)]
             _write(file, rows)  # so that a stopped run leaves its results
     print(table(rows))
 
