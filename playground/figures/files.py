@@ -21,7 +21,7 @@ from playground.figures.compose import draw, subjects
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
 from playground.figures.drawing.tables import Table, of_maps
-from playground.figures.provenance import MADE_BY, facts
+from playground.figures.provenance import facts
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -80,7 +80,7 @@ def write_file(path: Path, content: bytes) -> Path:
 def numbers(kind: str, spec: Spec, *subject: Any, **draw_arguments: Any) -> bytes:
     """The bytes of a file of numbers: .npz, .csv or .json."""
     spec, first, other = subjects(spec, *subject, **draw_arguments)
-    about = facts(spec, first, other) | {"made by": MADE_BY}
+    about = facts(spec, first, other)
     if command := repeat_command(spec, f"figure{kind}"):
         about["command"] = command
     tables = of_maps(layouts.content(spec, first, other).shown)
