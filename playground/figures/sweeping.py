@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from playground.analysis import occlusion
 from playground.errors import PlaygroundError, warn
 from playground.figures.many import Many, trace_many
+from playground.figures.zarr_file import package
 from playground.models.hub import bar
 from playground.numbers import index
 from playground.relevance import in_room
@@ -195,7 +196,7 @@ def sweep(
     >>> dict(found["value"].sizes)
     {'image': 2, 'layer': 6, 'head': 6}
     """
-    xarray = _xarray()
+    xarray = package("xarray")
     run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size)
     with tempfile.TemporaryDirectory() as folder:
         path = run.write(out or f"{folder}/sweep.zarr", bar() if progress else None)
@@ -266,16 +267,6 @@ def _identity(metric: str | Metric) -> str:
     code = getattr(metric, "__code__", None)
     body = repr((code.co_code, code.co_consts, code.co_names)) if code is not None else repr(type(metric))
     return f"{getattr(metric, '__qualname__', type(metric).__name__)} {hashlib.sha256(body.encode()).hexdigest()[:12]}"
-
-
-def _xarray() -> Any:
-    try:
-        import xarray
-    except ImportError:
-        raise PlaygroundError(
-            "A sweep needs packages more: pip install 'attention-playground[many]', or zarr and xarray."
-        ) from None
-    return xarray
 
 
 # The answer -----------------------------------------------------------------------------------------------------------

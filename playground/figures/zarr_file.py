@@ -12,6 +12,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "labels":
 
 
 def write(job: Any, path: Path, report: type | None = None) -> Path:
-    zarr = _zarr()
+    zarr = package("zarr")
     if path.suffix != ".zarr":
         raise PlaygroundError(f"The numbers of many pictures are written as .zarr; {path} ends in {path.suffix!r}.")
     if not path.parent.exists():
@@ -58,14 +59,14 @@ def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int
         yield (job.layers.index(layer),), numbers
 
 
-def _zarr() -> Any:
+def package(name: str) -> Any:
+    """The package, imported; a sentence says how to install it."""
     try:
-        import zarr
+        return import_module(name)
     except ImportError:
         raise PlaygroundError(
-            "Zarr stores need one package more: pip install 'attention-playground[many]', or zarr and xarray."
+            f"This needs {name}, which is not installed: pip install 'attention-playground[many]'."
         ) from None
-    return zarr
 
 
 def _identity(job: Any) -> str:
