@@ -34,6 +34,10 @@ JPEG_QUALITY = 85
 STILL_DPI = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
 LIGHT_BYTES = 6 * 2**20  # bytes: a file holds all layers by default if their q and k take no more
+TRAINED_PASS_ALONE = (
+    "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: a whole pass "
+    "with another scale is written as .png, .svg or .pdf."
+)
 STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE_TEMPLATE = """<!doctype html>
 <html lang="en"{theme}{bare}>
@@ -93,20 +97,14 @@ def check(spec: Spec) -> None:
             "or .pdf."
         )
     if spec.whole and spec.scale != "on":
-        raise PlaygroundError(
-            "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: a whole "
-            "pass with another scale is written as .png, .svg or .pdf."
-        )
+        raise PlaygroundError(TRAINED_PASS_ALONE)
 
 
 def filled_spec(spec: Spec, trace: Trace) -> Spec:
     """Fills in the layers that the file holds, and the file's first view."""
     check(spec)
     if trace.scale != trace.native_scale:
-        raise PlaygroundError(
-            "An interactive figure shows the trained pass, and its switch takes the scale away from one layer; "
-            "trace the picture without another scale."
-        )
+        raise PlaygroundError(TRAINED_PASS_ALONE)
     if not 0 <= trace.scale_number(spec.scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
     if spec.layer is None:
