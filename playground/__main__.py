@@ -124,16 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     faithfulness.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
     faithfulness.add_argument(
-        "--out", metavar="FILE", required=True, help="a .csv, a line for a picture and a method; or .md"
-    )
-    faithfulness.add_argument(
-        "--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)"
-    )
-    faithfulness.add_argument(
-        "--size",
-        type=int,
-        metavar="SIDE",
-        help="pixels of a square as large as the input (default: the model's own, at most 224)",
+        "--out", metavar="FILE", required=True, help="a .csv, with a line for a picture and a method"
     )
     faithfulness.set_defaults(run=_faithfulness)
     numbers = commands.add_parser("numbers", help="the numbers of many pictures, into a .zarr; a stopped run goes on")

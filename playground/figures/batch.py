@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
@@ -17,7 +18,7 @@ from playground.pictures import images
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "head", "query")]
 
 
-def add_command(commands, **parser_options) -> None:
+def add_command(commands: Any, **parser_options: Any) -> None:
     parser = commands.add_parser("figure", help="draw what one patch listens to", **parser_options)
     parser.usage = f"{parser.prog} IMAGE … -o FILE [what is shown] [how it looks]"
     parser.add_argument("images", metavar="IMAGE", nargs="*", help="pictures, folders of them, or the name of a sample")
@@ -73,7 +74,8 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> dict[Pa
         if name_with_comma := next((name for name in images if "," in name), None):
             raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {name_with_comma}.")
         axis = f"pictures:{','.join(images)}"
-        spec = replace(spec, **{field: axis for field in ("rows", "columns") if getattr(spec, field) == "pictures"})
+        rows, columns = (axis if kind == "pictures" else kind for kind in (spec.rows, spec.columns))
+        spec = replace(spec, rows=rows, columns=columns)
         images = images[:1]
     if _is_folder(output):
         output = str(Path(output) / "{image}.png")

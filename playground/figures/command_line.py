@@ -6,6 +6,7 @@ import argparse
 import shlex
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from playground.assets import PROGRAM
 from playground.figures import layouts
@@ -110,7 +111,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_argument(group: argparse._ArgumentGroup, name: str, flag: Flag) -> None:
-    default, options = DEFAULTS[name], {"dest": name, "help": flag.help}
+    default: Any = DEFAULTS[name]
+    options: dict[str, Any] = {"dest": name, "help": flag.help}
     if isinstance(default, bool):
         action = argparse.BooleanOptionalAction if default else "store_true"
         group.add_argument(flag.flag, action=action, default=default, **options)

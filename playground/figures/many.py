@@ -82,7 +82,7 @@ class Many:
         with ThreadPoolExecutor(1, "pictures") as executor:
             next_pixels = executor.submit(self._pixels, batches[0]) if batches else None
             for batch, next_batch in zip_longest(batches, batches[1:]):
-                pixels, errors = next_pixels.result()
+                pixels, errors = next_pixels.result()  # type: ignore[union-attr]  # there is one for each batch
                 if errors and not skip_unreadable:
                     raise next(iter(errors.values()))
                 next_pixels = executor.submit(self._pixels, next_batch) if next_batch else None
@@ -171,7 +171,9 @@ class Many:
                 errors[number] = error
         return pixels, errors
 
-    def _without_numbers(self, batch: Sequence[int], arrays: dict[str, np.ndarray], unread: Collection[int]) -> dict:
+    def _without_numbers(
+        self, batch: Sequence[int], arrays: dict[str, np.ndarray], unread: Collection[int]
+    ) -> dict[int, PlaygroundError]:
         """{picture's index: error}, for pictures for which the model gives NaN or infinity. Raises the first error if
         no readable picture has numbers, because the cause is then the model."""
         c = self.vit.config
@@ -219,9 +221,9 @@ class Many:
                     arrays_by_kind["features"].append(x.float())
                 if {"entropy", "distance"} & self.wanted.keys():
                     entropy, distance = _spread(q.float(), k.float(), c.scale, patch_gaps, len(c.prefix), heard_mask)
-                    for kind, numbers in (("entropy", entropy), ("distance", distance)):
+                    for kind, spread in (("entropy", entropy), ("distance", distance)):
                         if kind in arrays_by_kind:
-                            arrays_by_kind[kind].append(numbers)
+                            arrays_by_kind[kind].append(spread)
         numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in arrays_by_kind.items() if parts}
         if answer_kinds:
             with torch.no_grad():
@@ -240,7 +242,6 @@ def trace_many(
     *,
     batch: int | None = None,
     size: tuple[int, int] | None = None,
-    device: str | torch.device | None = None,
     cut: Sequence[str] | str = (),
 ) -> Many:
     """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
@@ -259,7 +260,7 @@ def trace_many(
     (1, 6, 201, 201) (6, 6, 201)
     (1, 6, 201, 201) (6, 6, 201)
     """
-    vit = load(model) if device is None else load(model, device=device)
+    vit = load(model)
     if isinstance(pictures, str | os.PathLike):
         pictures = images.in_folder(Path(pictures))
     if not isinstance(pictures, Iterable) or not (pictures := list(pictures)):

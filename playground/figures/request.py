@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePath
+from typing import Any
 
 from PIL import Image
 
@@ -37,8 +38,8 @@ def no_turn(picture_trace: Trace, passes: float) -> AbstractContextManager[objec
 
 
 def traces(
-    spec: Spec, image: Image.Image, other_image: Image.Image | None, run: Run, turn: Turn = no_turn
-) -> tuple[Trace, dict[str, Trace | Image.Image]]:
+    spec: Spec, image: Image.Image, other_image: Image.Image, run: Run, turn: Turn = no_turn
+) -> tuple[Trace, dict[str, Any]]:
     """(the trace, the other arguments of `figures.draw`). `other_image`: the second picture of the layout
     "compare", if there is one. `run` traces the figure's first picture and model, or the second ones; `turn` waits for
     the queue before further passes."""
@@ -63,7 +64,7 @@ def traces(
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
-def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
+def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Any]]:
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
     kind = layouts.of(spec).beside
     if kind == "other" and spec.other_image is None and spec.other_model is None:
@@ -89,7 +90,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 def equally_fine_size(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
     """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`: a
     whole number of times its native ones, or else the size of `image`."""
-    config = seen.vit.config
+    config = seen._network.config
     sizes = [tuple(side * ratio for side in config.image_size) for ratio in range(1, MOST_FINENESS + 1)]
     usual = next((size for size in sizes if fit(image.size, config.patch_size, size) == tuple(seen.size)), seen.size)
     return fit(other.size, config.patch_size, usual)

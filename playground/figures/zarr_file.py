@@ -12,6 +12,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "labels":
 
 
 def write(job: Any, path: Path, report: type | None = None) -> Path:
-    zarr = _zarr()
+    zarr = package("zarr")
     if path.suffix != ".zarr":
         raise PlaygroundError(f"The numbers of many pictures are written as .zarr; {path} ends in {path.suffix!r}.")
     if not path.parent.exists():
@@ -44,7 +45,7 @@ def write(job: Any, path: Path, report: type | None = None) -> Path:
         rest_words = f" and {len(names) - 3} more" if len(names) > 3 else ""
         warn(
             f"{path} lacks the numbers of {len(names)} of {len(job)} pictures, which can't be read or give none: "
-            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run into {path} fills them in."
+            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run fills them in."
         )
     return path
 
@@ -58,14 +59,14 @@ def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int
         yield (job.layers.index(layer),), numbers
 
 
-def _zarr() -> Any:
+def package(name: str) -> Any:
+    """The package, imported; a sentence says how to install it."""
     try:
-        import zarr
+        return import_module(name)
     except ImportError:
         raise PlaygroundError(
-            "Zarr stores need one package more: pip install 'attention-playground[many]', or zarr and xarray."
+            f"This needs {name}, which is not installed: pip install 'attention-playground[many]'."
         ) from None
-    return zarr
 
 
 def _identity(job: Any) -> str:
@@ -78,7 +79,7 @@ def _identity(job: Any) -> str:
     return json.dumps(identity, sort_keys=True)
 
 
-def _new_store(zarr, job: Any, path: Path):
+def _new_store(zarr: Any, job: Any, path: Path) -> Any:
     """Makes the store under a temporary name and renames it at the end, because a half-made store would be
     refused as another run's."""
     temporary_path = path.with_name(f".{path.name}-{os.getpid()}")
@@ -94,7 +95,7 @@ def _new_store(zarr, job: Any, path: Path):
     return zarr.open_group(path, mode="r+")
 
 
-def _make_arrays(store, job: Any) -> None:
+def _make_arrays(store: Any, job: Any) -> None:
     config, (rows, columns) = job.vit.config, job.grid
     for kind, shape in job.shapes().items():
         chunk = shape
@@ -121,13 +122,13 @@ def _make_arrays(store, job: Any) -> None:
     )  # fmt: skip
 
 
-def _coordinate(store, name: str, values: np.ndarray, dimension: str) -> None:
+def _coordinate(store: Any, name: str, values: np.ndarray, dimension: str) -> None:
     kind = str if values.dtype.kind == "U" else values.dtype.name
     array = store.create_array(name, shape=values.shape, dtype=kind, dimension_names=[dimension])
     array[:] = values.astype(object) if kind is str else values
 
 
-def _existing_store(zarr, job: Any, path: Path):
+def _existing_store(zarr: Any, job: Any, path: Path) -> Any:
     store = zarr.open_group(path, mode="r+")
     if store.attrs.get("asked") != _identity(job):
         raise PlaygroundError(

@@ -12,8 +12,7 @@ from browser.visitor import PATIENCE
 
 VIEW = {"model": "bundled", "sample": "flock", "layer": "2", "head": "1", "query": "3,4", "locked": "true"}
 FIRST_BYTES = {
-    "PNG": b"\x89PNG", "SVG": b"<?xml", "PDF": b"%PDF", "interactive": b"<!doctype html>", "in motion": b"RIFF",
-    "numbers": b"PK",
+    "PNG": b"\x89PNG", "SVG": b"<?xml", "PDF": b"%PDF", "interactive": b"<!doctype html>", "numbers": b"PK",
 }  # fmt: skip
 
 

@@ -12,13 +12,12 @@ from playground.figures.drawing.maps import (
     POOLED,
     Domain,
     Map,
-    ShownMap,
     clipped_patches,
     is_even,
     least_move,
     moved_by_nothing,
 )
-from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
+from playground.figures.drawing.spec import METHODS, POOLINGS, Query, Spec
 from playground.numbers import percent
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def joined(phrases: Iterable[str]) -> str:
 # Names of single things -----------------------------------------------------------------------------------------------
 
 
-def query_phrase(query) -> str:
+def query_phrase(query: Query) -> str:
     """The query, in words."""
     if isinstance(query, tuple | list):
         return f"patch {query[0]}, {query[1]}"
@@ -68,18 +67,6 @@ def place(spec: Spec) -> str:
 def method(spec: Spec) -> str:
     """The name of the way to look, as a map's heading."""
     return f"{spec.way.title}, by column" if spec.way.of_heads and spec.direction == "column" else spec.way.title
-
-
-def headings(panels: list[ShownMap]) -> list[str]:
-    """What differs between the panels, such as the layer."""
-    specs = [panel.spec for panel in panels]
-    candidates = [
-        [f"layer {spec.layer}" for spec in specs],
-        [head(spec) for spec in specs],
-        [query_phrase(spec.query) for spec in specs],
-    ]
-    changing_names = [names for names in candidates if len(set(names)) > 1]
-    return [", ".join(names) for names in zip(*changing_names, strict=True)] or [method(spec) for spec in specs]
 
 
 def scale(trace: Trace, scale_words: str | None) -> str:
@@ -132,8 +119,9 @@ def sides(block_sides: Sequence[int]) -> str:
 # Shares of prefix tokens ----------------------------------------------------------------------------------------------
 
 
-def prefix_shares(map_: Map, spec: Spec) -> str:
+def prefix_shares(map_: Map) -> str:
     """The shares of the prefix tokens in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
+    spec = map_.spec
     if not (map_.prefix and spec.way.whole and spec.direction == "row") or (spec.head == "max" and spec.way.rows):
         return ""
     shares: dict[str, float] = {}
@@ -144,44 +132,40 @@ def prefix_shares(map_: Map, spec: Spec) -> str:
     return ", ".join(f"{name} {write_share(share)}" for name, share in shares.items())
 
 
-def prefix_total(map_: Map) -> float:
-    return sum(abs(share) for _, share in map_.prefix)
-
-
-def prefix_note(panels: list[ShownMap]) -> str:
-    """What maps don't show: the prefix tokens' shares; of many maps the range."""
-    shares = [(panel, words) for panel in panels if (words := prefix_shares(panel.map, panel.spec))]
+def prefix_note(panels: list[Map]) -> str:
+    """What maps don't show: the prefix tokens' shares; of several maps the range."""
+    shares = [(panel, words) for panel in panels if (words := prefix_shares(panel))]
     if not shares:
         return ""
     if len(shares) == 1:
         return f"; not in the picture: {shares[0][1]}"
-    if len(shares) == 2:
-        return f"; not in the pictures: {' and '.join(dict.fromkeys(words for _, words in shares))}"
-    totals = [prefix_total(panel.map) for panel, _ in shares]
+    totals = [sum(abs(share) for _, share in panel.prefix) for panel, _ in shares]
     return f"; the prefix tokens, which are not in the pictures, take {range_words(min(totals), max(totals))}"
 
 
 # The caption ----------------------------------------------------------------------------------------------------------
 
 
-def sentence(spec: Spec, panels: list[ShownMap], domain: Domain, where: str, more: str = "") -> str:
-    """The caption of maps: one sentence on what they show, in which model, `where` in it, from which weight on they are
+def sentence(spec: Spec, panels: list[Map], domain: Domain, where: str, more: str = "") -> str:
+    """The caption: one sentence on what the maps show, in which model, `where` in it, from which weight on they are
     brightest, and what the prefix tokens take; then a sentence on each thing that is not as trained."""
-    trace, maps = panels[0].seen, [panel.map for panel in panels]
+    trace = panels[0].seen
     models = dict.fromkeys(naming.model(panel.seen) for panel in panels)
     context = ", ".join(filter(None, [joined(models), "" if where in spec.way.caption else where]))
     text = f"{capital(context)}: {statement(spec, panels)}{more}"
-    if len(maps) == 1 and maps[0].breadth is not None:
-        even = is_even(maps[0], trace.tokens)
-        text += ", evenly" if even else f", about {_count(maps[0].breadth)} of {trace.tokens} tokens (2^entropy)"
-    if maps[0].colours is not None:
-        held = [map_.variance_share for map_ in maps]
+    if len(panels) == 1 and panels[0].breadth is not None:
+        even = is_even(panels[0], trace.tokens)
+        text += ", evenly" if even else f", about {_count(panels[0].breadth)} of {trace.tokens} tokens (2^entropy)"
+    if panels[0].colours is not None:
+        held = [panel.variance_share for panel in panels]
         text += f", which hold {range_words(min(held), max(held))} of what differs between patches"
-    text += exposure_note(maps, domain) + _sides_note(spec, maps) + _blanking_note(spec, maps) + prefix_note(panels)
+    text += (
+        exposure_note(panels, domain) + _sides_note(spec, panels) + _blanking_note(spec, panels) + prefix_note(panels)
+    )
     return " ".join([f"{text}.", *notes(spec, panels)])
 
 
-def statement(spec: Spec, panels: list[ShownMap]) -> str:
+def statement(spec: Spec, panels: list[Map]) -> str:
     """What the maps show, without the model: "what patch 7, 5 (row, column, from 0) attends to"."""
     queries = {panel.spec.query for panel in panels if panel.subject is panels[0].subject}
     query = next(iter(queries)) if len(queries) == 1 else None
@@ -229,7 +213,7 @@ def margin(trace: Trace) -> str:
     )
 
 
-def exposure_note(maps: list[Map], domain: Domain, noun: str = "patch") -> str:
+def exposure_note(maps: list[Map], domain: Domain) -> str:
     """From which value on patches are brightest, how many exceed it, up to which value."""
     note = "; brightness is logarithmic, down to a thousandth of the brightest" if domain.log else ""
     count = sum(len(clipped_patches(map_, domain)) for map_ in maps)
@@ -237,7 +221,7 @@ def exposure_note(maps: list[Map], domain: Domain, noun: str = "patch") -> str:
         return note
     largest = max(float(map_.grid.max()) for map_ in maps)
     least_words, largest_words = distinct_numbers(domain.high, largest, percent if domain.percent else number)
-    nouns = noun if count == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    nouns = "patch" if count == 1 else "patches"
     return f"{note}; brightest from {least_words}, {count} {nouns} above it, up to {largest_words}"
 
 
@@ -246,7 +230,8 @@ def distinct_numbers(smaller: float, larger: float, write_number: Callable[[floa
     texts, digits = (write_number(smaller), write_number(larger)), 3
     while texts[0] == texts[1] and digits < 8:
         is_percent = texts[0].endswith("%")
-        texts = tuple(f"{100 * x:.{digits}g} %" if is_percent else f"{x:.{digits}g}" for x in (smaller, larger))
+        low, high = (f"{100 * x:.{digits}g} %" if is_percent else f"{x:.{digits}g}" for x in (smaller, larger))
+        texts = low, high
         digits += 1
     return texts
 
@@ -271,7 +256,7 @@ def _blanking_note(spec: Spec, maps: list[Map]) -> str:
     return note
 
 
-def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
+def notes(spec: Spec, panels: list[Map]) -> list[str]:
     """Sentences on what is not as trained (cut edges, ablated heads, another scale), what was taught and assumed, and
     on how far the map can be trusted."""
     trace = panels[0].seen
@@ -286,16 +271,17 @@ def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
     ]
 
 
-def _taught_notes(panels: list[ShownMap]) -> list[str]:
+def _taught_notes(panels: list[Map]) -> list[str]:
     """A note if a training loss told the head where to look: then the map is no evidence of what attention learns by
     itself."""
     from playground.analysis.heads import training_task
 
     spec, trace = panels[0].spec, panels[0].seen
-    is_one_head = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
-    if trace.vit is None or not is_one_head:
+    if trace.vit is None or len(panels) > 1 or not isinstance(spec.head, int) or not spec.way.of_heads:
         return []
-    task = training_task(trace.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
+    task = training_task(
+        trace.vit, panels[0].one.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch"
+    )
     return [f"In training this head was told to {task}."] if task else []
 
 
@@ -313,7 +299,7 @@ def _cut_notes(trace: Trace) -> list[str]:
     return cut_words + heads + [f"Put into the forward pass: {words}." for words in trace.interventions]
 
 
-def _scale_notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
+def _scale_notes(spec: Spec, panels: list[Map]) -> list[str]:
     trace = panels[0].seen
     scale_number = trace.scale_number(spec.scale)
     if scale_number == trace.native_scale == trace.scale:

@@ -137,7 +137,7 @@ def _lightness(grey: np.ndarray) -> np.ndarray:
     return np.cbrt(_linear(grey))
 
 
-def _from_oklab(lightness, chroma, hue) -> np.ndarray:
+def _from_oklab(lightness: np.ndarray, chroma: np.ndarray, hue: np.ndarray) -> np.ndarray:
     """(…, 3) linear red, green and blue (Björn Ottosson, 2020)."""
     a, b = chroma * np.cos(hue), chroma * np.sin(hue)
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3

@@ -12,7 +12,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light, naming
-from playground.figures.drawing.maps import Domain, Map, neighbourhood, shares
+from playground.figures.drawing.maps import Domain, Map, OneMap, neighbourhood, shares
 from playground.figures.drawing.spec import HEAT, Spec
 
 if TYPE_CHECKING:
@@ -139,36 +139,31 @@ def component_colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], flo
     _, singular_values, directions = np.linalg.svd(centred_features, full_matrices=False)
     signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # the sign of a direction is arbitrary
     projections = centred_features @ (directions[:3].T * signs)  # (patches, 3)
-    low, high = (
-        np.percentile(projections, end, axis=0, method=method)
-        for end, method in zip(END_PERCENTILES, ("lower", "higher"), strict=True)
-    )
+    low = np.percentile(projections, END_PERCENTILES[0], axis=0, method="lower")
+    high = np.percentile(projections, END_PERCENTILES[1], axis=0, method="higher")
     shares = np.clip((projections - low) / np.maximum(high - low, 1e-12), 0, 1)
     boundaries = np.cumsum([len(vectors) for vectors in pictures])[:-1]
     variance_share = (singular_values[:3] ** 2).sum() / max((singular_values**2).sum(), 1e-12)
     return np.split((shares * 255 + 0.5).astype(np.uint8), boundaries), float(variance_share)
 
 
-def _grouped_indices(layers: list[tuple[Trace, int]]) -> list[list[int]]:
-    """The indices of `layers`, grouped by model and layer."""
-    groups: dict[tuple, list[int]] = {}
-    for index, (trace, layer) in enumerate(layers):
-        groups.setdefault((naming.hash_of_weights(trace.vit), layer), []).append(index)
-    return list(groups.values())
-
-
-def colour_maps(layers: list[tuple[Trace, int]]) -> list[Map]:
-    """A map of colours for each trace and layer. Maps of the same layer of the same model share their components, so
+def maps_together(ones: list[OneMap]) -> list[Map]:
+    """The maps of a way in COMPUTED_TOGETHER. Those of the same layer of the same model share their components, so
     that equal colours mean similar features in all of them."""
-    by_index: dict[int, Map] = {}
-    for group in _grouped_indices(layers):
-        colour_arrays, share = component_colours([unit_features(*layers[index]) for index in group])
-        for index, colour_bytes in zip(group, colour_arrays, strict=True):
-            grid = layers[index][0].grid
-            by_index[index] = Map(np.zeros(grid, np.float32), (), None, colour_bytes.reshape(*grid, 3), share)
-    return [by_index[index] for index in range(len(layers))]
+    groups: dict[tuple[str, int], list[OneMap]] = {}
+    for one in ones:
+        groups.setdefault((naming.hash_of_weights(one.seen._network), one.layer), []).append(one)
+    every = [map_ for group in groups.values() for map_ in COMPUTED_TOGETHER[group[0].spec.what](group)]
+    by_request = {id(map_.one): map_ for map_ in every}
+    return [by_request[id(one)] for one in ones]
 
 
-COMPUTED_TOGETHER = {
-    "components": colour_maps,
-}  # ways to look whose maps are computed for all panels at once
+def colour_maps(group: list[OneMap]) -> list[Map]:
+    colour_arrays, share = component_colours([unit_features(one.seen, one.layer) for one in group])
+    return [
+        Map(one, np.zeros(one.seen.grid, np.float32), colours=colours.reshape(*one.seen.grid, 3), variance_share=share)
+        for one, colours in zip(group, colour_arrays, strict=True)
+    ]
+
+
+COMPUTED_TOGETHER = {"components": colour_maps}  # a way to look -> its maps of one layer of one model

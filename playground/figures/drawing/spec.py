@@ -94,7 +94,7 @@ class Spec:
         for name, allowed_values in CHOICES.items():
             value = getattr(self, name)
             if value not in allowed_values and (name, value) != ("what", VALUES.name):
-                options = ", ".join(allowed_values)
+                options = ", ".join(map(str, allowed_values))
                 raise PlaygroundError(f"A figure's {name} is {options}; given was {value!r}.")
         object.__setattr__(self, "width", read_width(self.width))
         object.__setattr__(self, "label", str(self.label))
@@ -244,24 +244,3 @@ def read_size(text: str | None) -> tuple[int, int] | None:
     if len(parts) != 2 or not all(part.isdecimal() for part in parts):
         raise PlaygroundError(f"--size is HEIGHTxWIDTH in pixels, such as 448x672; given was {text}.")
     return int(parts[0]), int(parts[1])
-
-
-LARGEST_NUMBER = 999  # largest number of a layer or head, as in an address; no model has so many
-
-
-def read_numbers(text: str | int, most: int | None, noun: str) -> list[int]:
-    """The numbers in a text such as "all", "3", "0-3", "2,5" or "2,all", each once. `most`: how many layers or heads
-    exist; None: not known yet. `noun`: "layer" or "head"."""
-    numbers: list[int] = []
-    for part in str(text).split(","):
-        end_texts = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
-        if not (1 <= len(end_texts) <= 2 and all(end.strip().isdecimal() for end in end_texts)):
-            raise PlaygroundError(f"A {noun} is a number from 0, several are 2,5 or 0-3 or all; given was {text!r}.")
-        first, last = (int(end) if len(end) < 9 else 10**9 for end in (end_texts[0], end_texts[-1]))
-        if first > last:
-            raise PlaygroundError(f"The numbers of several {noun}s go up: {last}-{first} instead of {part}.")
-        if last > LARGEST_NUMBER or (most is not None and last >= most):
-            end = LARGEST_NUMBER if most is None else most - 1
-            raise PlaygroundError(f"There is no {noun} {last}; they count from 0 to {end}.")
-        numbers += range(first, last + 1)
-    return list(dict.fromkeys(numbers))

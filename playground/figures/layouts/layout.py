@@ -13,7 +13,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, prints
-from playground.figures.drawing.maps import Domain, OneMap, Other, ShownMap, Subject
+from playground.figures.drawing.maps import Domain, Map, OneMap, Other, Subject
 from playground.figures.drawing.prints import KEY, QUERY
 from playground.figures.drawing.spec import Spec
 from playground.numbers import bare_share
@@ -62,21 +62,13 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """The colour bar."""
-
-    picture: Image.Image
-    domain: Domain
-
-
-@dataclass(frozen=True)
 class Content:
     """What a layout returns, and compose.py draws."""
 
     body: Panels | Matrix
     caption: str
-    shown: list[ShownMap]
-    bar: Bar | None = None
+    shown: list[Map]
+    domain: Domain  # the range of the colour bar
 
 
 @dataclass(frozen=True)
@@ -106,32 +98,19 @@ def layer_scale(spec: Spec) -> str | None:
     return None if spec.whole else spec.scale
 
 
-def shown_maps(requests: list[OneMap]) -> list[ShownMap]:
-    """The maps of all panels. Colours of features are computed together, so that equal colours mean similar features in
-    all of them."""
-    if together := prints.COMPUTED_TOGETHER.get(requests[0].spec.what):
-        every = together([(request.seen, request.spec.layer) for request in requests])
-    else:
-        every = [maps.map_of(request) for request in requests]
-    return [ShownMap(request, map_) for request, map_ in zip(requests, every, strict=True)]
+def shown_maps(requests: list[OneMap]) -> list[Map]:
+    """The maps of all panels."""
+    if requests[0].spec.what in prints.COMPUTED_TOGETHER:
+        return prints.maps_together(requests)
+    return [maps.map_of(request) for request in requests]
 
 
-def shared_domain(spec: Spec, shown: list[ShownMap], small: bool = False) -> Domain:
-    """One range for all maps, so that they can be compared."""
-    return maps.domain(spec, [panel.map for panel in shown], small)
-
-
-def bar_of(spec: Spec, domain: Domain) -> Bar | None:
-    """The colour bar of a map; colours of features have none."""
-    return None if spec.way.coloured else Bar(prints.bar(spec, domain), domain)
-
-
-def map_panel(panel: ShownMap, domain: Domain, heading: str = "", sub: str = "") -> Panel:
-    spec, subject, map_ = panel.spec, panel.subject, panel.map
-    is_asking_here = panel.one.asker is None and spec.asks  # the query is a patch of this picture
+def map_panel(map_: Map, domain: Domain, heading: str = "", sub: str = "") -> Panel:
+    spec, subject = map_.spec, map_.subject
+    is_asking_here = map_.one.asker is None and spec.asks  # the query is a patch of this picture
     patch = maps.patch_of(subject.seen, spec.query) if is_asking_here else None
     ink = KEY if spec.direction == "column" else QUERY
-    base = Panel(subject.seen.grid, partial(_picture, panel, domain), heading, sub, ((patch, ink),) if patch else ())
+    base = Panel(subject.seen.grid, partial(_picture, map_, domain), heading, sub, ((patch, ink),) if patch else ())
     if map_.colours is not None:
         return base
     clipped = sorted(maps.clipped_patches(map_, domain), key=lambda place: -map_.grid[place])
@@ -147,9 +126,9 @@ def map_panel(panel: ShownMap, domain: Domain, heading: str = "", sub: str = "")
     return replace(base, numbers=tuple(numbers))
 
 
-def _picture(panel: ShownMap, domain: Domain, size: tuple[int, int]) -> Image.Image:
-    spec, map_ = panel.spec, panel.map
-    photo = prints.photo_of(spec, panel.subject.image).resize(size, Image.Resampling.LANCZOS)
+def _picture(map_: Map, domain: Domain, size: tuple[int, int]) -> Image.Image:
+    spec = map_.spec
+    photo = prints.photo_of(spec, map_.subject.image).resize(size, Image.Resampling.LANCZOS)
     if map_.colours is not None:
         return Image.fromarray(map_.colours).resize(size, Image.Resampling.NEAREST)
     return prints.photo_with_map(photo, map_.grid, spec, domain)
@@ -166,11 +145,9 @@ def photo_panel(spec: Spec, subject: Subject) -> Panel:
     return Panel(grid, picture, heading, captions.query_phrase(spec.query), ((patch, ink),) if patch else ())
 
 
-def with_headings(shown: list[ShownMap], domain: Domain, names: list[tuple[str, str]]) -> list[Panel]:
+def with_headings(shown: list[Map], domain: Domain, names: list[tuple[str, str]]) -> list[Panel]:
     """A panel for each map. `names`: its heading, and the line below it, to which the row's breadth is added."""
     return [
-        map_panel(
-            panel, domain, heading, ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
-        )
+        map_panel(panel, domain, heading, ", ".join(filter(None, [sub, captions.breadth(panel, panel.seen.tokens)])))
         for panel, (heading, sub) in zip(shown, names, strict=True)
     ]
