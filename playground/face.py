@@ -18,7 +18,7 @@ from playground.errors import PlaygroundError
 from playground.models import own_pass, timm_models
 from playground.models.loading import load
 from playground.pictures.images import Source, given_input, model_input, open_image
-from playground.samples import named
+from playground.samples import find
 from playground.tracing import Scale
 from playground.vit import At, VisionTransformer
 
@@ -72,7 +72,7 @@ def trace(
         return _trace_transformed(vit, image, transform, options)
     size = _size_of_batch(image) if size is None else size
     picture, name = _picture(image)
-    if size is None and (sample := named(name)) and sample.look and sample.look.model == vit.name:
+    if size is None and (sample := find(name)) and sample.look and sample.look.model == vit.name:
         rows, columns = sample.look.grid  # as the command line and the app see this sample
         size = rows * vit.config.patch_size, columns * vit.config.patch_size
     return Trace(**vars(tracing.trace(vit, picture, size=size, **options).of(picture, name)))
@@ -177,7 +177,7 @@ def _picture(image: Source) -> tuple[Image.Image, str]:
         return opened, opened.filename  # type: ignore[attr-defined]
     image = str(image) if isinstance(image, str) else image  # also of NumPy's strings, which would pass as arrays
     name = os.fspath(image)
-    sample = named(name) if isinstance(name, str) and not Path(name).exists() else None
+    sample = find(name) if isinstance(name, str) and not Path(name).exists() else None
     return open_image(sample.path if sample else image), str(name)
 
 

@@ -37,8 +37,8 @@ def with_neighbours(vectors: np.ndarray, grid: tuple[int, int]) -> np.ndarray:
     eight neighbours."""
     rows, columns = grid
     padded = np.pad(vectors.reshape(rows, columns, -1), ((1, 1), (1, 1), (0, 0)))  # a frame of zeros, which add nothing
-    sums = sum(padded[row : row + rows, column : column + columns] for row in range(3) for column in range(3))
-    return unit_vectors(sums.reshape(len(vectors), -1))
+    shifted = [padded[row : row + rows, column : column + columns] for row in range(3) for column in range(3)]
+    return unit_vectors(np.sum(shifted, axis=0).reshape(len(vectors), -1))
 
 
 def parts(vectors: np.ndarray, k: int) -> np.ndarray:

@@ -204,16 +204,18 @@ def samples() -> tuple[Sample, ...]:
     return (*(sample for sample in PHOTOGRAPHS if sample.is_here), *SAMPLES)
 
 
-def named(name: str) -> Sample | None:
+def find(name: str) -> Sample | None:
     """A sample by its name. If its photograph is not on this machine, the sample's `path` raises an error that says how
     to get the photograph."""
     return next((sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name), None)
 
 
+def named(name: str) -> Sample:
+    """The sample of this name, which there is."""
+    return next(sample for sample in (*PHOTOGRAPHS, *SAMPLES) if sample.name == name)
+
+
 def start_patch(name: str, grid: tuple[int, int]) -> tuple[int, int]:
     """The first query of a picture; the middle patch if it is not a sample."""
-    sample = named(name)
-    return tuple(
-        int(share * patch_count)
-        for share, patch_count in zip(sample.start if sample else (0.5, 0.5), grid, strict=True)
-    )
+    y, x = sample.start if (sample := find(name)) else (0.5, 0.5)
+    return int(y * grid[0]), int(x * grid[1])

@@ -22,7 +22,7 @@ from playground.figures.layouts import grid
 from playground.figures.layouts.compare import NOTHING_TO_COMPARE
 from playground.models.loading import load
 from playground.pictures.images import fit, open_image
-from playground.samples import named
+from playground.samples import find
 from playground.tracing import Trace, trace
 from playground.vit import VisionTransformer
 
@@ -98,7 +98,7 @@ def equally_fine_size(seen: Trace, image: Image.Image, other: Image.Image) -> tu
 
 def open_picture(name: str) -> Image.Image:
     """Opens a file, or a sample by its name."""
-    sample = named(name)
+    sample = find(name)
     image = open_image(sample.path if sample and not Path(name).exists() else name)
     image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     return image

@@ -35,7 +35,7 @@ from playground.models.loading import load, source_of, unwrapped
 from playground.models.source import build
 from playground.numbers import index
 from playground.pictures import images
-from playground.samples import named
+from playground.samples import find
 from playground.tracing import Query, Trace
 from playground.vit import VisionTransformer
 
@@ -67,7 +67,7 @@ class watch:
             raise PlaygroundError(f"watch looks before every 1st, 2nd, … step; given was every={every!r:.40}.")
         if self.out.exists():
             raise PlaygroundError(f"{self.out} is there already: choose another name, or remove it.")
-        sample = named(image) if isinstance(image, str) and not Path(image).exists() else None
+        sample = find(image) if isinstance(image, str) and not Path(image).exists() else None
         picture = images.open_image(sample.path if sample else image)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PlaygroundWarning)  # it warns about mean and std, which matter little here

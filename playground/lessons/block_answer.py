@@ -76,7 +76,7 @@ def find_answer(subject: Subject) -> ModelAnswer:
     trace = asked.trace()
     if example is None or (example.wrong_count and not c.multi_label):
         return ModelAnswer(asked, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
-    true_numbers = tuple(true_labels(c, samples.named(asked.name).labels))  # type: ignore[union-attr]
+    true_numbers = tuple(true_labels(c, samples.named(asked.name).labels))
     return ModelAnswer(asked, trace, example.label, true_numbers, example.wrong_count)
 
 
@@ -91,7 +91,7 @@ def judged_example(subject: Subject) -> Example | None:
         if name is None:
             return None
         with subject.turns() as give_way:
-            return block.example_of(trace, samples.named(name).labels, give_way)  # type: ignore[union-attr]
+            return block.example_of(trace, samples.named(name).labels, give_way)
 
     return subject.cached("judged", work)
 
@@ -115,7 +115,7 @@ def picture_row(subject: Subject, answer: ModelAnswer, no_head: str) -> Row:
 def truth_sentence(answer: ModelAnswer, model: str) -> str:
     if not answer.true_labels:
         return f"This is what {model} says of this picture. Whether it is right, only you can tell."
-    labels, title = len(answer.labels), samples.named(answer.subject.name).title  # type: ignore[union-attr]
+    labels, title = len(answer.labels), samples.named(answer.subject.name).title
     shown_labels = ", ".join(answer.labels[number] for number in answer.true_labels)
     truth_words = f"*{title}* shows, of the model’s {labels:,} labels: **{shown_labels}**."
     if not answer.config.multi_label:

@@ -225,7 +225,8 @@ def _defuse_heif(data: bytes) -> bytes:
 
 def _defuse_heic(data: bytes) -> bytes:
     """Refuses a grid whose tiles are grids themselves: a few bytes could ask for the same tile a million times."""
-    grids, tiles = set(), set()
+    grids: set[int] = set()
+    tiles: set[int] = set()
     for reference in re.finditer(rb"dimg", data):  # `dimg` lists the tiles of a grid
         size = int.from_bytes(data[reference.start() - 4 : reference.start()])
         for item_format in "HI":  # an item number has two bytes (H) or four (I)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import io
+from typing import Any
 
 from PIL import Image
 
 
-def as_jpeg(image: Image.Image, **options) -> bytes:
+def as_jpeg(image: Image.Image, **options: Any) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", **{"quality": 90} | options)
     return buffer.getvalue()

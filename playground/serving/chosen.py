@@ -13,7 +13,7 @@ from hashlib import sha256
 
 from playground.figures.drawing import view
 from playground.models.names import plain_name
-from playground.samples import PHOTOGRAPHS, SAMPLES, Look, named
+from playground.samples import PHOTOGRAPHS, SAMPLES, Look, find, named
 from playground.serving import models, own_models, pictures, traces
 from playground.serving.answering import Refused
 from playground.serving.people import Person
@@ -56,7 +56,7 @@ def _picture(words: Mapping[str, str], person: Person | None) -> Picture:
     if picture_id := words.get("mine"):
         return own_picture(picture_id, person)
     name = words.get("sample") or first_sample(words.get("model"))
-    if named(name) is None:
+    if find(name) is None:
         raise Refused(f"There is no sample called {name[:60]!r}; choose one in the strip.", 404)
     try:
         return pictures.sample(name)
@@ -140,7 +140,7 @@ def _other_sample(cut: tuple[str, ...], compared_words: str) -> str:
     if not any(map(needs_other_picture, cut)):
         return ""
     kind, _, name = compared_words.partition(":")
-    if kind != "sample" or named(name) is None:
+    if kind != "sample" or find(name) is None:
         raise Refused("What is put into this pass is taken from a sample's: say with=sample:NAME.")
     return name
 
@@ -182,9 +182,8 @@ def digest(picture: Picture, setup: Setup) -> str:
     """A digest of the inputs of a trace. The computed numbers are left out, because their last digits depend on the
     processor."""
     size = traces.size(picture, setup)
-    inputs = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__)
-    if setup.other_sample:
-        inputs += (sample_digest(setup.other_sample),)
+    others = (sample_digest(setup.other_sample),) if setup.other_sample else ()
+    inputs = (_picture_digest(picture), model_digest(setup.model), size, setup.scale, setup.cut, __version__, *others)
     return sha256(repr(inputs).encode()).hexdigest()[:16]
 
 
@@ -219,7 +218,7 @@ def usual_setup(sample: str | None) -> Setup:
 
 
 def detail(sample: str | None, model: str) -> int:
-    return FINER_GRIDS.get(sample, 1) if model == "bundled" else 1
+    return FINER_GRIDS.get(sample or "", 1) if model == "bundled" else 1
 
 
 def opening_view(sample: str | None, setup: Setup) -> dict[str, str]:

@@ -131,8 +131,9 @@ class Question:
 def _checked_grades(question: Question, grades: object) -> dict[str, object] | None:
     """The grades of guessed places as microscope/core/grades.js reads them; None if they are not of this form."""
     ranks, shares = (grades.get(key) for key in ("ranks", "shares")) if isinstance(grades, dict) else (None, None)
-    is_whole = question.has_letters(ranks, f".{digits}{ascii_lowercase}") and isinstance(shares, list)
-    if not is_whole or not all(type(share) in (int, float) and 0 <= share <= 1 for share in shares[:MOST_RANKS]):
+    if not question.has_letters(ranks, f".{digits}{ascii_lowercase}") or not isinstance(shares, list):
+        return None
+    if not all(type(share) in (int, float) and 0 <= share <= 1 for share in shares[:MOST_RANKS]):
         return None
     return {"ranks": ranks, "shares": shares[:MOST_RANKS]}
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from contextvars import copy_context
 
 from playground.errors import PlaygroundError
@@ -55,14 +56,14 @@ class Download:
         download = self
 
         class Bar:
-            def __init__(self, *_, total: float | None = None, initial: float = 0, **__):
+            def __init__(self, *_: object, total: float | None = None, initial: float = 0, **__: object):
                 self.n, self.total = initial, total or 0
                 self.update(0)
 
             def __enter__(self) -> Bar:
                 return self
 
-            def __exit__(self, *_) -> None:
+            def __exit__(self, *_: object) -> None:
                 pass
 
             def update(self, n: float | None = 1) -> None:
@@ -71,7 +72,7 @@ class Download:
                 if not download.is_wanted:
                     raise Left
 
-            def __getattr__(self, _):  # set_description and other methods of a bar
+            def __getattr__(self, _: str) -> Callable[..., None]:  # set_description and other methods of a bar
                 return lambda *_, **__: None
 
         return Bar
@@ -86,15 +87,13 @@ class Downloads:
         """Starts or joins a download. This person no longer waits for any other model."""
         with self._lock:
             self._downloads = {each: found for each, found in self._downloads.items() if found.is_wanted}
-            download = self._downloads.get(name)
-            is_new = download is None or download.over
-            if is_new:
+            former = self._downloads.get(name)
+            if is_new := former is None or former.over:
                 self._check_room(key, network)
             for other in self._downloads.values():
-                if other is not download:
+                if other is not former:
                     other.waiters.pop(key, None)
-            if is_new:
-                download = self._downloads[name] = Download(name)
+            download = self._downloads[name] = former if former and not is_new else Download(name)
             download.waiters[key] = (network, clock())
             if is_new:
                 run = copy_context().run

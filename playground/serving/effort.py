@@ -6,9 +6,13 @@ import struct
 import time
 from bisect import bisect_right
 from functools import cache
+from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
 from playground.models.names import plain_name
+
+if TYPE_CHECKING:
+    from playground.vit import VisionTransformer
 
 # The time to decode a picture is estimated from the file's first bytes, so that quick pictures come first. Phones send
 # JPEG, screenshots are PNG; every other file counts as costly. decoder.py limits files with false headers.
@@ -45,7 +49,7 @@ MOST_SECONDS = 10.0
 PASS_SPEED = 0.9  # speed of a whole pass divided by the speed of one large matrix product
 
 
-def multiplications(vit, patch_count: int) -> float:
+def multiplications(vit: VisionTransformer, patch_count: int) -> float:
     """Multiplications of a forward pass: every weight by every token, and every pair of tokens twice (QKᵀ and A·V)."""
     config = vit.config
     tokens = patch_count + len(config.prefix)
@@ -53,7 +57,7 @@ def multiplications(vit, patch_count: int) -> float:
     return weights * tokens + 2.0 * tokens**2 * config.width * config.depth
 
 
-def seconds(vit, patch_count: int) -> float:
+def seconds(vit: VisionTransformer, patch_count: int) -> float:
     return multiplications(vit, patch_count) / multiplications_per_second(str(vit.patch_embed.proj.weight.device))
 
 
@@ -74,7 +78,7 @@ def multiplications_per_second(device: str) -> float:
     return PASS_SPEED * tokens * width * 4 * width / least_seconds
 
 
-def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:
+def check(vit: VisionTransformer, grid: tuple[int, int], passes: float = 1.0) -> None:
     rows, columns = grid
     expected_seconds = passes * seconds(vit, rows * columns)
     if expected_seconds > MOST_SECONDS:
@@ -88,12 +92,12 @@ def check(vit, grid: tuple[int, int], passes: float = 1.0) -> None:
         )
 
 
-def passes_in_time(vit, grid: tuple[int, int]) -> int:
+def passes_in_time(vit: VisionTransformer, grid: tuple[int, int]) -> int:
     """How many passes over this grid fit into MOST_SECONDS."""
     return int(MOST_SECONDS / seconds(vit, grid[0] * grid[1]))
 
 
-def _most_patches(vit, passes: float, patch_count: int) -> int:
+def _most_patches(vit: VisionTransformer, passes: float, patch_count: int) -> int:
     """The largest number of patches for which this many passes fit into MOST_SECONDS, rounded down to two digits."""
     largest_count = max(0, bisect_right(range(patch_count), MOST_SECONDS, key=lambda n: passes * seconds(vit, n)) - 1)
     tens = 10 ** max(0, len(str(largest_count)) - 2)

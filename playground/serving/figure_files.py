@@ -10,6 +10,7 @@ from dataclasses import replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from playground.figures.drawing.spec import Spec
 from playground.serving import chosen, effort, figure_words, models, queue, traces, worked
@@ -17,6 +18,9 @@ from playground.serving.figure_words import FigureSubject
 from playground.serving.people import Person
 from playground.serving.traces import Setup
 from playground.version import __version__
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
 
 MEDIA_TYPES = {
     "png": "image/png", "svg": "image/svg+xml", "pdf": "application/pdf", "html": "text/html; charset=utf-8",
@@ -37,7 +41,7 @@ def file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -
     # if one of two pictures is the person's own, the result goes into that person's cache
     picture, setup = min(subject.pairs, key=lambda pair: pair[0].is_sample)
     key = "figure", spec, kind, tuple((picture.id, setup) for picture, setup in subject.pairs)
-    cache = person and person.results
+    cache = person.results if person else worked.shared_results()
     return worked.cached_result(picture, setup, cache, key, lambda: _data(subject, spec, kind, person))
 
 
@@ -79,18 +83,20 @@ def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
     """(the trace, the figure's keyword arguments). Traces come from caches if they are there."""
     from playground.figures import request
 
-    def run(is_other: bool, size: tuple[int, int] | None, scale: str):
+    def run(is_other: bool, size: tuple[int, int] | None, scale: str) -> Trace:
         picture, setup = subject.compared if is_other else (subject.picture, subject.setup)
         details = models.details(setup.model)
         detail = next((d for d in details if traces.size(picture, Setup(setup.model, d)) == size), 1)
         cut = () if is_other else tuple(spec.cuts)
-        return traces.trace(picture, Setup(setup.model, detail, _scale_number(scale), cut), person and person.traces)
+        return traces.trace(
+            picture, Setup(setup.model, detail, _scale_number(scale), cut), person.traces if person else None
+        )
 
     other_image = (subject.compared or (subject.picture,))[0].image
     return request.traces(spec, subject.picture.image, other_image, run, _turn)
 
 
-def _turn(trace, passes: float) -> AbstractContextManager[None]:
+def _turn(trace: Trace, passes: float) -> AbstractContextManager[None]:
     """A turn in the queue for the further passes of an intervention."""
     effort.check(trace.vit, trace.grid, passes)
     return queue.turn(seconds=passes * effort.seconds(trace.vit, prod(trace.grid)))

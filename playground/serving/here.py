@@ -99,7 +99,7 @@ class Here:
     @property
     def own_traces(self) -> Cache | None:
         """The cache of this person's traces."""
-        return self.person and self.person.traces
+        return self.person.traces if self.person else None
 
     @property
     def has_trace(self) -> bool:

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from ipaddress import ip_network
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from playground.serving import app
 
@@ -91,7 +91,7 @@ class Ledger:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self.clock = clock
-        self.spent: Counter[str] = Counter()  # seconds by kind of work, for /metrics
+        self.spent: defaultdict[str, float] = defaultdict(float)  # seconds by kind of work, for /metrics
         self.phones: dict[str, tuple[str, Visitor]] = {}  # key of a phone -> its class, and who started that class
         self._scaled_costs: dict[object, float] = {}
         self._began_at = clock()
@@ -156,7 +156,7 @@ class Holdings:
         self._by_network: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def add(self, address: str, amount: float) -> None:
+    def add(self, address: str, amount: int) -> None:
         with self._lock:
             add(self.by_address, address, amount)
             for name, _ in networks_of(address):
@@ -179,7 +179,7 @@ class Holdings:
         return max(networks, key=lambda pair: self._by_network[pair[0]] / pair[1], default=("", 1))[0]
 
 
-def add(counter: Counter, name: Hashable, amount: float) -> None:
+def add(counter: Counter[Any], name: Hashable, amount: int) -> None:
     """Adds to a counter; an entry of zero is removed."""
     counter[name] += amount
     if not counter[name]:
@@ -197,7 +197,7 @@ class Room:
         self.holdings, self._taken_by_key = Holdings(), Counter[Visitor]()
         self._lock = threading.Lock()
 
-    def trouble(self, visitor: Visitor, count: float = 1) -> str:
+    def trouble(self, visitor: Visitor, count: int = 1) -> str:
         """Whose limit prevents taking `count` more: "everybody", "network" or "key"; "" if there is room."""
         free_amount, own_holding = self.capacity - self.taken, self.holdings.rank_of(visitor.address)[0]
         if visitor.person and self._taken_by_key[visitor] and self._taken_by_key[visitor] + count > self.key_limit:
@@ -206,7 +206,7 @@ class Room:
             return "everybody"
         return "network" if own_holding and own_holding + count > REACH * free_amount else ""
 
-    def take(self, visitor: Visitor, count: float = 1) -> str:
+    def take(self, visitor: Visitor, count: int = 1) -> str:
         """Takes `count` for the visitor if there is room. Returns the same text as `trouble`."""
         with self._lock:
             if trouble := self.trouble(visitor, count):
@@ -215,22 +215,22 @@ class Room:
                 self._add(visitor, count)
             return trouble
 
-    def take_beyond(self, visitor: Visitor, count: float) -> None:
+    def take_beyond(self, visitor: Visitor, count: int) -> None:
         """Takes `count` for the visitor even without room."""
         with self._lock:
             self._add(visitor, count)
 
-    def give_back(self, visitor: Visitor, count: float = 1) -> None:
+    def give_back(self, visitor: Visitor, count: int = 1) -> None:
         with self._lock:
             self._add(visitor, -count)
 
-    def _add(self, visitor: Visitor, count: float) -> None:
+    def _add(self, visitor: Visitor, count: int) -> None:
         self.taken += count
         self.holdings.add(visitor.address, count)
         add(self._taken_by_key, visitor, count)
 
     @contextmanager
-    def holding(self, visitor: Visitor, count: float = 1) -> Iterator[str]:
+    def holding(self, visitor: Visitor, count: int = 1) -> Iterator[str]:
         """Takes `count` for the time of the `with` block if there is room. Yields the same text as `trouble`."""
         trouble = self.take(visitor, count)
         try:

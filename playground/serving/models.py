@@ -24,6 +24,7 @@ from playground.serving.cache import MB, Cache
 
 if TYPE_CHECKING:
     from playground.models.source import Source
+    from playground.vit import VisionTransformer
 
 MOST_PATCHES = 4200  # a pass over more would take minutes and gigabytes while everybody waits
 PAPER_NAME = r"ViT-\w+/(\d+)"  # pattern: names of the ViT paper's architectures, which get random weights
@@ -47,13 +48,7 @@ log = logging.getLogger("playground")
 
 @app.part
 def loaded_models() -> Cache:
-    return Cache(settings.now().model_mb * MB, _bytes, _forget_traces)
-
-
-def _forget_traces(name: str) -> None:
-    from playground.serving import traces  # which imports this module
-
-    traces.forget(name)
+    return Cache(settings.now().model_mb * MB, _bytes)
 
 
 @app.part
@@ -61,11 +56,11 @@ def _one_at_a_time() -> threading.Lock:
     return threading.Lock()
 
 
-def _bytes(vit) -> int:
+def _bytes(vit: VisionTransformer) -> int:
     return sum(p.numel() for p in vit.parameters()) * 4
 
 
-def load(name: str):
+def load(name: str) -> VisionTransformer:
     """Loads the model of this name. A file's path is not a name."""
     check_name(name)
     if own_models.is_own(name):
@@ -85,7 +80,7 @@ def _drop_if_changed(name: str) -> None:
     files = own_models.files_of(name)
     if _files_of_models().get(name, files) != files:
         loaded_models().drop_where(lambda key: key == name)
-        _forget_traces(name)
+        loaded_models().on_drop(name)
     _files_of_models()[name] = files
 
 
@@ -108,7 +103,7 @@ def _without_folders() -> Iterator[None]:
         raise PlaygroundError(public_message) from None
 
 
-def _load(name: str):
+def _load(name: str) -> VisionTransformer:
     """Loads one model at a time and evicts others first: two large models would not fit into memory together."""
     from playground.models.source import build, on_device
 
@@ -280,7 +275,7 @@ def search(text: str, limit: int = 12) -> list[Card]:
 
 
 @cache
-def _timm_card(name: str):
+def _timm_card(name: str) -> Card | None:
     """timm's description of a model, cached: building the network without weights takes tenths of a second."""
     return catalogue.card(name)
 

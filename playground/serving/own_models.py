@@ -10,11 +10,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
 from playground.models.names import OWN_PREFIX
 from playground.serving import settings
 from playground.serving.cache import MB
+
+if TYPE_CHECKING:
+    from playground.vit import VisionTransformer
 
 NAME_PATTERN = re.compile(r"[A-Za-z0-9_.-]{1,70}")  # the part of a name after own/
 
@@ -122,7 +126,7 @@ def files_of(name: str) -> tuple[tuple[Path, int], ...]:
     return tuple((path, path.stat().st_mtime_ns) for path in paths if path.is_file())
 
 
-def assumption_line(name: str, vit) -> str:
+def assumption_line(name: str, vit: VisionTransformer) -> str:
     """A line for a model's users about what was assumed to load the model."""
     if not vit.assumed:
         return ""

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
-from playground.serving import app, traces, worked
+from playground.serving import app, pictures, traces, worked
 from playground.serving.ledger import Visitor, network
 from playground.serving.pictures import Picture
 
@@ -84,6 +84,7 @@ def person_of(request: Request) -> Person | None:
 class People:
     def __init__(self) -> None:
         self._people: OrderedDict[str, Person] = OrderedDict()  # key -> person, in the order of their last requests
+        pictures.own_pictures().on_drop = self.drop
         self._lock = threading.Lock()
 
     def find(self, key: str) -> Person | None:

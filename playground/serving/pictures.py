@@ -125,7 +125,8 @@ class Picture:
         if max(self.image.size) <= LEAST_SIDE:
             return False
         smaller_image = self.image.copy()
-        smaller_image.thumbnail([max(LEAST_SIDE, max(self.image.size) // 2)] * 2)
+        side = max(LEAST_SIDE, max(self.image.size) // 2)
+        smaller_image.thumbnail((side, side))
         self.image = smaller_image
         return True
 
@@ -163,6 +164,7 @@ class OwnPictures:
 
     def __init__(self) -> None:
         self._pictures: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # oldest first
+        self.on_drop: Callable[[Picture], object] = lambda picture: None  # called with a picture that is dropped
         self._numbers, self._lock = count(), threading.Lock()
 
     @property
@@ -197,9 +199,7 @@ class OwnPictures:
                 "the samples, or try again in a few minutes."
             )
         del self._pictures[number]
-        from playground.serving import people  # which imports this module
-
-        people.everybody().drop(oldest)
+        self.on_drop(oldest)
 
 
 own_pictures = app.part(OwnPictures)

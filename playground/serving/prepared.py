@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from playground.pack import pack, unpack, upper_layer
 from playground.samples import PHOTOGRAPHS, SAMPLES, Sample, named
 from playground.serving import models, own_models, queue
 from playground.version import __version__
+
+if TYPE_CHECKING:
+    from playground.vit import VisionTransformer
 
 # Digests of the inputs of a trace: the sample's file and the model's weights. Equal on every machine.
 
@@ -203,16 +207,16 @@ def prepare_behind_everybody() -> None:
         log.info("samples are not prepared: %s", error)
 
 
-def fresh_pack(sample: str, vit, detail: int = 1) -> bytes:
+def fresh_pack(name: str, vit: VisionTransformer, detail: int = 1) -> bytes:
     from playground.pictures.images import fit, open_image
     from playground.tracing import trace
 
-    sample, c = named(sample), vit.config
+    sample, c = named(name), vit.config
     image = open_image(sample.path)
     if sample.look:
-        size = tuple(side * c.patch_size for side in sample.look.grid)
+        size = sample.look.grid[0] * c.patch_size, sample.look.grid[1] * c.patch_size
     else:
-        size = fit(image.size, c.patch_size, tuple(side * detail for side in c.image_size))
+        size = fit(image.size, c.patch_size, (c.image_size[0] * detail, c.image_size[1] * detail))
     return trace(vit, image, size=size).to_bytes()
 
 

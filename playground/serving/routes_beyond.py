@@ -5,7 +5,7 @@ Relevance and occlusion explain a token's feature (`query=7,5`) or, if the model
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from playground.analysis import occlusion
     from playground.analysis.faithfulness import Foretold
     from playground.tracing import Trace
+    from playground.vit import Config
 
 RELEVANCE_PASSES = 3.5  # highest cost of relevance in forward passes, as measured
 FIRST_PASSES = (24, 48, 96)  # numbers of passes after which the browser shows a map of occlusion
@@ -66,7 +67,7 @@ def answers(asked: Asked) -> Response:
         return matrix(trace.answers(layer)[:, label].numpy()[None])
 
 
-def _likeliest(trace: Trace, layer: int, token: int, give_way) -> list[tuple[str, float]]:
+def _likeliest(trace: Trace, layer: int, token: int, give_way: Callable[[], None]) -> list[tuple[str, float]]:
     give_way()
     logits = trace.answers(layer)[token]
     likeliest = logits.topk(min(LIKELIEST_COUNT, len(logits)))
@@ -132,7 +133,7 @@ def occluded(asked: Asked) -> Response:
 
     result = result_of(step)
     blocks = occlusion.comparable(occlusion.blocks(trace.grid, result.side)) if result.side else []
-    header = {"passes": result.passes, "of": most_passes, "steps": len(steps), "side": result.side}
+    header: dict[str, object] = {"passes": result.passes, "of": most_passes, "steps": len(steps), "side": result.side}
     header |= {"blocks": len(blocks)} | _measurement_fields(trace, occlusion.Target(**question), result)
     if len(blocks) >= occlusion.FEWEST_BLOCKS:
         comparison = _tested_by_occlusion(asked, trace, question, blanking, result)
@@ -198,7 +199,7 @@ def _label(words: Mapping[str, str], trace: Trace) -> int:
     return chosen.number(words, "label", classes)
 
 
-def _label_name(config, number: int) -> str:
+def _label_name(config: Config, number: int) -> str:
     return config.labels[number] if config.labels else f"class {number}"
 
 

@@ -249,8 +249,8 @@ async def _phone_address(root: str, port: int) -> tuple[str, str]:
     """(the app's address for phones, the command that makes the app reachable for phones; "" if it is reachable)"""
     if not _is_loopback(urlsplit(root).hostname or ""):
         return root, ""
-    own_address = await asyncio.to_thread(_own_address)
-    if own_address and await asyncio.to_thread(_listens, own_address, port):
+    own_address: str = await asyncio.to_thread(_own_address)
+    if own_address and await asyncio.to_thread(lambda: _listens(own_address, port)):
         host = f"[{own_address}]" if ":" in own_address else own_address
         return f"http://{host}:{port}{urlsplit(root).path}", ""
     return root, REACHABLE_COMMAND

@@ -40,7 +40,7 @@ def begin(request: Request) -> Response:
         return _arrived_progress()
     if not models.may_fetch(name):
         raise Refused(f"{plain_name(name)} is not on this machine, and this server fetches nothing.", 403)
-    return _progress_of(downloads().wait_for(people.key_of(request), name, visitor(request).address))
+    return _progress_of(downloads().wait_for(visitor(request).person, name, visitor(request).address))
 
 
 @answered
@@ -55,7 +55,7 @@ def ask(request: Request) -> Response:
 @answered
 def leave(request: Request) -> Response:
     name = _name(request)
-    downloads().leave(people.key_of(request), name)
+    downloads().leave(visitor(request).person, name)
     return Response(status_code=204)
 
 

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.serving import incoming, people, pictures
-from playground.serving.answering import Refused, answer, answered, own_pages_only, sentence_response
+from playground.serving.answering import Refused, answer, answered, own_pages_only, sentence_response, visitor
 from playground.serving.pictures import Picture
 
 PRIVATE = {"Cache-Control": "private, no-store"}
@@ -18,7 +18,7 @@ PRIVATE = {"Cache-Control": "private, no-store"}
 @own_pages_only
 async def bring(request: Request) -> Response:
     """Takes an upload: the request's body is the file, a header holds the file's name."""
-    key = people.key_of(request)
+    key = visitor(request).person
     try:
         data = await incoming.deliveries().read_body(request)
     except Refused as refused:
@@ -41,7 +41,7 @@ def take_labelled(request: Request) -> Response:
     if not (text.isascii() and text.isdecimal() and len(text) < 9):
         raise Refused(f"A picture's number is written in digits; given was {text[:20]!r}.")
     picture = pictures.labelled_picture(int(text))
-    people.everybody().enter(people.key_of(request)).take(picture)
+    people.everybody().enter(visitor(request).person).take(picture)
     return JSONResponse(picture_record(picture), headers=PRIVATE)
 
 
@@ -67,7 +67,7 @@ async def forget_picture(request: Request) -> Response:
 
 @own_pages_only
 async def forget_all(request: Request) -> Response:
-    people.everybody().forget(people.key_of(request))
+    people.everybody().forget(visitor(request).person)
     return Response(status_code=204)
 
 

@@ -49,6 +49,7 @@ def describe(request: Request) -> Response:
 
 def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
     """The description of a trace, which the browser needs before it asks for numbers."""
+    fields: dict[str, object]
     if picture.is_sample:
         sample = named(picture.name)
         fields = {"start": list(sample.start), "credit": credit(sample), "address": picture_address(picture.name)}
@@ -82,7 +83,7 @@ def trace_record(picture: Picture, setup: Setup, person: Person | None) -> dict:
 
 
 def cache_of(person: Person | None) -> Cache | None:
-    return person and person.traces
+    return person.traces if person else None
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,8 @@ def moved(asked: Asked) -> Response:
     query = place(asked.words.get("query", ""))
     uncut_trace = asked.trace(cut=(), other_sample="")
     if traces.further_cuts(asked.setup):
-        return JSONResponse({"by": asked.trace().moved(uncut_trace, query)})
+        changed: Any = asked.trace()  # an intervention
+        return JSONResponse({"by": changed.moved(uncut_trace, query)})
     with queue.turns() as give_way:
         try:
             effect = cutting.moved_beside_controls(uncut_trace, asked.setup.cut, query, give_way)

@@ -171,7 +171,7 @@ def _yes_or_no(name: str, text: str, default: bool) -> bool:
     return answers[text.lower()]
 
 
-def _numbers(environment, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+def _numbers(environment: Mapping[str, str], name: str, default: tuple[int, ...]) -> tuple[int, ...]:
     words = environment.get(f"PLAYGROUND_{name}", "").split()
     if not words:
         return default

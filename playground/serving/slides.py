@@ -79,7 +79,7 @@ def living_page(subject: Here) -> str:
     """The HTML of the interactive story about the person's picture, in the view in which the picture opens."""
     from playground.figures import html
 
-    trace, sample = subject.trace(), samples.named(subject.sample_name or "")
+    trace, sample = subject.trace(), samples.find(subject.sample_name or "")
     opening_view = figure_words.as_typed(
         figure_words.description(figure_words.FigureSubject(subject.picture, subject.setup), {})
     )
@@ -96,8 +96,8 @@ def living_page(subject: Here) -> str:
 
 def trace_files(subject: Here) -> dict[str, str]:
     """The files from which slides compute what lessons say of the picture (the source in lessons/slides.js)."""
-    trace, sample = subject.trace(), samples.named(subject.sample_name or "")
-    record = {"id": subject.identity, "model": subject.model_name, "grid": trace.grid}
+    trace, sample = subject.trace(), samples.find(subject.sample_name or "")
+    record: dict[str, object] = {"id": subject.identity, "model": subject.model_name, "grid": trace.grid}
     record["picture"] = {"start": sample and sample.start}
     files = {f"layer {layer}": trace.to_bytes([layer]) for layer in range(trace.layers)}
     files |= {"picture": subject.jpeg, "trace": json.dumps(record).encode()}

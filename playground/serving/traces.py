@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Hashable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from playground.errors import NoRoom, PlaygroundError
 from playground.serving import app, effort, models, prepared, queue, settings
 from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
+
+if TYPE_CHECKING:
+    from playground.tracing import Trace
+    from playground.vit import VisionTransformer
 
 FIRST_LOOK_SIDE = 20  # patches along each side of a square picture in the coarse trace that is shown first
 FIRST_LOOK_ABOVE = 20e9  # multiplications of a pass, above which a coarse trace comes first; DINOv2 S has 17e9
@@ -38,13 +44,17 @@ class Setup:
 
 
 @app.part
-def person_caches() -> Caches:
-    return Caches()
+def _all_traces() -> tuple[Cache, Caches]:
+    models.loaded_models().on_drop = forget
+    return Cache(settings.now().sample_mb * MB, size=trace_bytes), Caches()
 
 
-@app.part
 def sample_traces() -> Cache:
-    return Cache(settings.now().sample_mb * MB, size=trace_bytes)
+    return _all_traces()[0]
+
+
+def person_caches() -> Caches:
+    return _all_traces()[1]
 
 
 def own_cache() -> Cache:
@@ -52,13 +62,13 @@ def own_cache() -> Cache:
     return person_caches().add(Cache(MOST_OWN_BYTES, size=trace_bytes))
 
 
-def forget(model: str) -> None:
+def forget(model: Hashable) -> None:
     """Drops the traces of an evicted model, because each trace refers to the model and would keep it in memory."""
     for traces in (sample_traces(), *person_caches()):
         traces.drop_where(lambda key: key[1].model == model)
 
 
-def trace_bytes(picture_trace) -> int:
+def trace_bytes(picture_trace: Trace) -> int:
     # three times q, because k and v are as large; four bytes a number
     return sum(3 * layer.q.numel() * 4 for layer in picture_trace.record.values()) + picture_trace.input.numel() * 4
 
@@ -68,12 +78,9 @@ def size(picture: Picture, setup: Setup) -> tuple[int, int]:
     from playground.pictures.images import fit
 
     patch_side, usual_size = models.patch_and_input(setup.model)
-    native_size = (
-        (FIRST_LOOK_SIDE * patch_side,) * 2
-        if setup.is_first_look
-        else tuple(side * setup.detail for side in usual_size)
-    )
-    return fit(picture.size, patch_side, native_size)
+    if setup.is_first_look:
+        return fit(picture.size, patch_side, (FIRST_LOOK_SIDE * patch_side,) * 2)
+    return fit(picture.size, patch_side, (usual_size[0] * setup.detail, usual_size[1] * setup.detail))
 
 
 def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
@@ -82,23 +89,25 @@ def grid(picture: Picture, setup: Setup) -> tuple[int, int]:
     return height // patch_side, width // patch_side
 
 
-def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: bool = False):
+def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: bool = False) -> Trace:
     """The trace, from a cache or computed: the shared cache for a sample, `person_cache` for an upload. `finer`:
     whether the person already sees a coarser trace."""
     if picture.is_sample:
         return sample_traces().get((picture.id, setup), lambda: _run(picture, setup))
+    assert person_cache is not None, "a person has a picture of their own"
     own_trace = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
     person_caches().trim(settings.now().upload_mb * MB)
     return own_trace
 
 
 def is_kept(picture: Picture, setup: Setup, person_cache: Cache | None) -> bool:
-    return (picture.id, setup) in (sample_traces() if picture.is_sample else person_cache or ())
+    cache = sample_traces() if picture.is_sample else person_cache
+    return cache is not None and (picture.id, setup) in cache
 
 
 def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Setup | None:
     """A coarser setup that shows an upload sooner; None if that saves no time."""
-    if picture.is_sample or (picture.id, setup) in person_cache:
+    if picture.is_sample or is_kept(picture, setup, person_cache):
         return None
     coarse_setup = replace(setup, detail=1, is_first_look=True)
     (rows, columns), (coarse_rows, coarse_columns) = grid(picture, setup), grid(picture, coarse_setup)
@@ -107,7 +116,7 @@ def first_look(picture: Picture, setup: Setup, person_cache: Cache | None) -> Se
     return coarse_setup if saves_time else None
 
 
-def _run(picture: Picture, setup: Setup, finer: bool = False):
+def _run(picture: Picture, setup: Setup, finer: bool = False) -> Trace:
     import torch
 
     vit = models.load(setup.model)
@@ -149,10 +158,10 @@ def _passes(setup: Setup) -> int:
     return 2 + interventions.PASSES * len(texts)
 
 
-def _run_with_cuts(vit, picture: Picture, setup: Setup):
+def _run_with_cuts(vit: VisionTransformer, picture: Picture, setup: Setup) -> Trace:
     from playground.tracing import trace
 
-    def run_pass(own_picture: Picture, cut: list[str]):
+    def run_pass(own_picture: Picture, cut: list[str]) -> Trace:
         return trace(vit, own_picture.image, size=size(own_picture, setup), scale=setup.scale, cut=cut)
 
     texts = further_cuts(setup)
@@ -192,7 +201,7 @@ def _made_ahead(
     return None
 
 
-def _fresh_pack(picture_trace, layer_numbers: list[int] | None, heads: list[int] | None) -> bytes:
+def _fresh_pack(picture_trace: Trace, layer_numbers: list[int] | None, heads: list[int] | None) -> bytes:
     layer_numbers = [picture_trace.upper_layer] if layer_numbers is None else layer_numbers
     if not all(layer < picture_trace.layers for layer in layer_numbers) or not all(
         head < picture_trace.heads for head in heads or ()
@@ -227,7 +236,7 @@ def names_of_samples() -> Cache:
     return names_cache()
 
 
-def names_of_heads(picture_trace, layer: int) -> list[tuple[str, str, str, str, str]]:
+def names_of_heads(picture_trace: Trace, layer: int) -> list[tuple[str, str, str, str, str]]:
     """(label, short label, colour, training task, meaning) of each head. The training task completes the sentence "this
     head was told to …"; it is "" if no loss was about the head. People who wait for a picture are served first."""
     from playground.analysis import heads

@@ -9,6 +9,9 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from contextvars import copy_context
+from types import FrameType
+
+from starlette.applications import Starlette
 
 from playground.serving import cache, incoming, people, settings, starting
 from playground.ui import workbench
@@ -24,7 +27,7 @@ LAST_SECONDS = 3  # most seconds from a signal to the end of the process
 
 
 @asynccontextmanager
-async def lifespan(_) -> AsyncIterator[None]:
+async def lifespan(_: Starlette) -> AsyncIterator[None]:
     _open_more_files()
     sys.setswitchinterval(SWITCH_INTERVAL)
     settings.find_a_folder()
@@ -63,7 +66,7 @@ def _end_soon_after(number: signal.Signals) -> None:
     former_handler, loop = signal.getsignal(number), asyncio.get_running_loop()
     deliveries = incoming.deliveries()
 
-    def end(number: int, frame) -> None:
+    def end(number: int, frame: FrameType | None) -> None:
         if hasattr(signal, "alarm"):  # not on Windows
             signal.alarm(LAST_SECONDS)
         loop.call_soon_threadsafe(deliveries.end_all)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -113,7 +113,7 @@ def _camera() -> tuple[str, Image.Image] | None:
     return _opened(st.camera_input("Camera"))
 
 
-def _opened(file) -> tuple[str, Image.Image] | None:
+def _opened(file: Any) -> tuple[str, Image.Image] | None:
     if file is None:
         return None
     return hashlib.sha256(file.getvalue()).hexdigest(), or_sentence(lambda: playground.open_image(file))

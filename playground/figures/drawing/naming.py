@@ -13,7 +13,7 @@ from PIL import Image
 
 from playground.figures.drawing.spec import Spec
 from playground.models.names import plain_name
-from playground.samples import named
+from playground.samples import find
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,7 +79,7 @@ def published_spec(spec: Spec) -> Spec:
 
 
 def published_name(name: str) -> str:
-    return name if named(name) else PurePath(name).name
+    return name if find(name) else PurePath(name).name
 
 
 def published_trace(trace: Trace) -> Trace:

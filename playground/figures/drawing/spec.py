@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from playground.errors import PlaygroundError
 from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, allowed_words
 from playground.figures.drawing.ways import FIRST_WAY, VALUES, WAYS, Way
-from playground.samples import Look, named, start_patch
+from playground.samples import Look, find, start_patch
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -165,7 +165,7 @@ class Spec:
     @property
     def look(self) -> Look | None:
         """The layer and head that a sample photograph opens with, if they were chosen for this model."""
-        sample = named(self.image)
+        sample = find(self.image)
         look = sample and sample.look
         return look if look and look.model == self.model and self.weights is None else None
 
