@@ -160,10 +160,6 @@ def _parser() -> argparse.ArgumentParser:
         help='whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: those that are here)',
     )
     site.add_argument("--photographs", metavar="DIR", type=Path, help="a folder of pictures that come first")
-    site.add_argument(
-        "--models-from", metavar="HOST", nargs="*", default=(),
-        help="hosts from which the page may fetch a model that an address names (#model=https://…); by default none",
-    )  # fmt: skip
     site.set_defaults(run=_site)
 
     models = commands.add_parser(
@@ -286,9 +282,7 @@ def _site(options: argparse.Namespace) -> None:
             print(f"Without {name}, which is not on this machine: `{PROGRAM} download {name}` fetches it.")
     else:
         names = [name.strip() for name in options.models.split(",") if name.strip()]
-    out = site.write(
-        options.out.expanduser(), options.base, names, options.photographs, models_from=options.models_from
-    )
+    out = site.write(options.out.expanduser(), options.base, names, options.photographs)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
 

@@ -17,7 +17,7 @@ MAP_SIDE, GAP = 84, 4  # pixels: the longer side of a map, the gap between maps
 
 def attention_wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Image:
     """The picture with the query outlined, and beside it the query's attention: one row of maps for each layer, one map
-    for each head, all on one scale."""
+    for each head, all on one scale: the brightest is twenty times an even weight."""
     model_trace = trace(vit, image)
     rows = torch.stack(
         [model_trace.rows(layer, query) for layer in range(model_trace.layers)]

@@ -19,7 +19,6 @@ ASKING_TOKEN = 0  # the token of the handout whose row students compute
 
 FIXED_WORDS = {"model": "bundled", "sample": "meadow"}
 ROW_DIVISION = "each pair of seats computes one row"  # how a class divides the handout's rows
-STORY_SCENES = 12  # number of scenes
 
 
 @dataclass(frozen=True)

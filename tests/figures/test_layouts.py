@@ -30,7 +30,6 @@ OPTIONS = {  # the figures of this table: a name -> options
     "grid": {"layout": "grid", "rows": "layers:0,2", "columns": "heads:0,1,mean"},
     "patches": {"layout": "grid", "rows": "patches:1,2-3,4", "columns": "heads:0-3"},
     "components": {"what": "components"},
-    "parts": {"what": "parts"},
     "similarity": {"what": "similarity", "layout": "compare", "other_image": "other.png"},
     "norm": {"what": "norm"},
     "column": {"layout": "convolution", "direction": "column", "what": "value"},

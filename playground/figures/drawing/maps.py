@@ -166,7 +166,6 @@ class Map:
     breadth: float | None = None  # 2^entropy of a row: about how many tokens it listens to
     colours: np.ndarray | None = None  # (rows, columns, 3) bytes: colours of features, drawn instead of numbers
     variance_share: float = 0.0  # share of the variance between patches that the colours show
-    parts: np.ndarray | None = None  # (rows, columns), the number of each patch's part: drawn instead of numbers
     values: np.ndarray | None = None  # (tokens,): numbers of the prefix tokens, then of the patches
     blanked: Step | None = None  # the blocks that an occlusion has blanked
 

@@ -35,8 +35,6 @@ THEMES = {
 
 KERNEL = 3  # side of the convolution that the layout "convolution" draws, in patches
 FIELD_CLARITY = 0.55  # share of the photograph that shows where a stack of convolutions reaches
-PART_COLOURS = ("#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255")  # as in microscope/core
-PART_TINT = 0.5  # opacity of PART_COLOURS over the photograph
 BAR_CELL = 48  # pixels: the bar is hatched like a patch of this height
 BAR_GREY = 127  # a middle grey, ground of the heat's colour bar
 
@@ -80,20 +78,6 @@ def _with_heat(photo: np.ndarray, share: np.ndarray, spec: Spec, domain: Domain)
     if domain.bare and not domain.signed:
         return bare_heat(share)
     return light.heat(np.full_like(photo, BAR_GREY) if domain.bare else photo, share)
-
-
-def photo_with_parts(photo: Image.Image, parts: np.ndarray) -> Image.Image:
-    """The photograph with a colour for each part, and white lines between parts."""
-    pixels = np.asarray(photo)
-    inks = np.array([[int(ink[i : i + 2], 16) for i in (1, 3, 5)] for ink in PART_COLOURS], float)
-    pixel_parts = to_pixels(parts, photo.size)  # (height, width) part of each pixel
-    tinted_pixels = (1 - PART_TINT) * light.heat(pixels, np.zeros(pixels.shape[:2])) + PART_TINT * inks[pixel_parts]
-    line_width = max(1, round(photo.size[0] / 400))
-    is_edge = np.zeros(pixel_parts.shape, bool)
-    for shift in range(1, line_width + 1):
-        is_edge[shift:] |= pixel_parts[shift:] != pixel_parts[:-shift]
-        is_edge[:, shift:] |= pixel_parts[:, shift:] != pixel_parts[:, :-shift]
-    return Image.fromarray(np.where(is_edge[..., None], 245, tinted_pixels + 0.5).astype(np.uint8))
 
 
 def bare_heat(share: np.ndarray) -> np.ndarray:
@@ -164,23 +148,14 @@ def component_colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], flo
 
 
 def maps_together(ones: list[OneMap]) -> list[Map]:
-    """The maps of a way in COMPUTED_TOGETHER. Those of the same layer of the same model share their components or
-    their clusters, so that equal colours mean similar features in all of them."""
+    """The maps of a way in COMPUTED_TOGETHER. Those of the same layer of the same model share their components, so
+    that equal colours mean similar features in all of them."""
     groups: dict[tuple[str, int], list[OneMap]] = {}
     for one in ones:
         groups.setdefault((naming.hash_of_weights(one.seen._network), one.layer), []).append(one)
     every = [map_ for group in groups.values() for map_ in COMPUTED_TOGETHER[group[0].spec.what](group)]
     by_request = {id(map_.one): map_ for map_ in every}
     return [by_request[id(one)] for one in ones]
-
-
-def parts(group: list[OneMap]) -> list[Map]:
-    from playground.tracing import parts_of
-
-    grids = parts_of([one.seen for one in group], len(PART_COLOURS), group[0].layer)
-    return [
-        Map(one, grid.numpy().astype(np.float32), parts=grid.numpy()) for one, grid in zip(group, grids, strict=True)
-    ]
 
 
 def colour_maps(group: list[OneMap]) -> list[Map]:
@@ -191,4 +166,4 @@ def colour_maps(group: list[OneMap]) -> list[Map]:
     ]
 
 
-COMPUTED_TOGETHER = {"components": colour_maps, "parts": parts}  # a way to look -> its maps of one layer of one model
+COMPUTED_TOGETHER = {"components": colour_maps}  # a way to look -> its maps of one layer of one model

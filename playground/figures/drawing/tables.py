@@ -71,16 +71,11 @@ def _map_facts(panel: Map) -> dict[str, Any]:
 
 
 def _colours(panels: list[Map]) -> Table:
-    """Maps of colours: red, green and blue as three maps each. Maps of parts: the number of each patch's part, 0 for
-    the largest part."""
+    """Maps of colours: red, green and blue as three maps each."""
     subject, map_facts, values = panels[0].subject, [], []
     for panel in panels:
         facts = {"layer": panel.spec.layer, "what": panel.spec.what}
-        if panel.colours is None:
-            map_facts.append(facts)
-            values.append(panel.grid.ravel())
-        else:
-            map_facts += [facts | {"colour": name} for name in ("red", "green", "blue")]
-            values += list(panel.colours.reshape(-1, 3).T)
+        map_facts += [facts | {"colour": name} for name in ("red", "green", "blue")]
+        values += list(panel.colours.reshape(-1, 3).T)  # type: ignore[union-attr]
     numbers = np.stack(values).astype(np.float32)
     return Table(about(subject), subject.seen.grid, _patches(subject.seen.grid), map_facts, numbers)

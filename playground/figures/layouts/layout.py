@@ -111,7 +111,7 @@ def map_panel(map_: Map, domain: Domain, heading: str = "", sub: str = "") -> Pa
     patch = maps.patch_of(subject.seen, spec.query) if is_asking_here else None
     ink = KEY if spec.direction == "column" else QUERY
     base = Panel(subject.seen.grid, partial(_picture, map_, domain), heading, sub, ((patch, ink),) if patch else ())
-    if map_.parts is not None or map_.colours is not None:
+    if map_.colours is not None:
         return base
     clipped = sorted(maps.clipped_patches(map_, domain), key=lambda place: -map_.grid[place])
     write_value = bare_share if domain.percent else captions.number
@@ -129,8 +129,6 @@ def map_panel(map_: Map, domain: Domain, heading: str = "", sub: str = "") -> Pa
 def _picture(map_: Map, domain: Domain, size: tuple[int, int]) -> Image.Image:
     spec = map_.spec
     photo = prints.photo_of(spec, map_.subject.image).resize(size, Image.Resampling.LANCZOS)
-    if map_.parts is not None:
-        return prints.photo_with_parts(photo, map_.parts)
     if map_.colours is not None:
         return Image.fromarray(map_.colours).resize(size, Image.Resampling.NEAREST)
     return prints.photo_with_map(photo, map_.grid, spec, domain)

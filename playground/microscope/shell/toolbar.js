@@ -6,7 +6,6 @@
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
 //        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
-//        models: {takes(dropped): whether the dropped files are a model, open(dropped)} or null,
 //        kept: the sentence that says where a person's own pictures go,
 //        share(): opens the sheet that shares the microscope's picture,
 //        face: the microscope's face, See or Lab, see shell/address.js,
@@ -49,8 +48,8 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
     const anchor = addEntry(name, words, number, title);
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
-  addEntry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
-  if (page === pages[0].name) addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present"));
+  if (page === pages[0].name)
+    addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present")).className = "apart";
   if (workbench) {
     const title = make("span", "", "Workbench, in Python");
     menu.append(make("a", { href: workbench(), className: "workbench-entry" }, make("span"), title));
@@ -104,6 +103,9 @@ export function createGridChooser(choose) {
 const optionOf = ({ detail, grid: [rows, columns] }) => make("option", { value: detail }, `${rows} × ${columns}`);
 
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison, and with two faces
+const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
+const MODEL_DROPPED =
+  "This page opens pictures. A model's .safetensors opens with attention-playground --models FOLDER.";
 
 export function createToolbar(root, host) {
   const hostNow = { ...host };
@@ -184,17 +186,16 @@ export function createToolbar(root, host) {
   const closingFirst = (acts) =>
     Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
-  function fillWithModels(box, signal) {
-    hostNow.sheets.models(box, { choice, ask: hostNow.ask, words: choice.words(), done: sheet.close, signal });
+  function fillWithModels(box) {
+    hostNow.sheets.models(box, { choice, ask: hostNow.ask, done: sheet.close });
   }
 
-  function fillWithCompare(box, signal) {
+  function fillWithCompare(box) {
     const compareChoice = besideAsModel(choice);
-    const words = choice.words();
     fillCompare(box, {
       ...hostNow,
       fillWithModels: (part) =>
-        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, words, done: sheet.close, signal }),
+        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, done: sheet.close }),
       done: sheet.close,
     });
   }
@@ -279,8 +280,8 @@ export function createToolbar(root, host) {
     setText(waitingLine, sendingCount ? "Your picture is on its way" : "");
   }
 
-  async function takeFiles(files, transfer = { files }) {
-    if (hostNow.models?.takes(transfer)) return [sheet.close(), hostNow.models.open(transfer)];
+  async function takeFiles(files) {
+    if (files.some(({ name }) => WEIGHTS_NAME.test(name))) return [sheet.close(), notice.say(MODEL_DROPPED)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();

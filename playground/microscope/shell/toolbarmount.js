@@ -1,18 +1,15 @@
 // Mounts the bar, once for the whole visit.
 
-import { startQuery } from "../core/view.js";
 import { make } from "../drawing/dom.js";
-import { openFace, pageAddress, pageNow, setPage, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
-import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
+import { openFace, pageAddress, pageNow, shownTrace, viewWords, visit } from "./address.js";
+import { catalogue, choice } from "./choice.js";
 import { addressOf, ask, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
-import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
 import { beginStory } from "./storyway.js";
 import { createToolbar } from "./toolbar.js";
-import { followTour, goToStep } from "./tour.js";
 
 const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
 
@@ -25,15 +22,12 @@ export function mountToolbar(root, more) {
   root.after(fetchingLine);
   showFetching(fetchingLine);
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(mount.data)[name] ?? name }, ask, choice);
-  visit.tour = (n) => goToStep(n, tourWay);
   choice.follow((newChoice) => {
     const { real: realModel } = catalogue;
     if (newChoice.model === realModel?.model && !realModel.here && realModel.with_photographs)
       location.assign(addressOf(""));
   });
   shownTrace.listeners.add(() => mount.toolbar?.update(hostOf(mount)));
-  const onTour = () => followTour(root.parentNode, tourWay);
-  for (const followed of [visit, openFace(), choice]) followed.follow(onTour); // the tour brings its own picture
   return ({ page, arrived }) => {
     mount.data = { ...mount.data, page, arrived };
     return arriveOnPage(mount);
@@ -52,7 +46,6 @@ async function arriveOnPage(mount) {
   mount.toolbar ??= createToolbar(mount.root, hostOf(mount));
   mount.toolbar.update(hostOf(mount));
   visit.figures = mount.toolbar.openExport;
-  followTour(mount.root.parentNode, tourWay);
 }
 
 const hostOf = ({ data, more }) => ({
@@ -71,18 +64,15 @@ const hostOf = ({ data, more }) => ({
   viewWords: () => (pageNow().name === "microscope" ? viewWords() : {}),
   go: (page, words) => {
     if (words.story) beginStory();
-    else if (words.tour) visit.tour(Number(words.tour));
     else if (words.present) visit.lens?.present();
     else visit.leave(page, words);
   },
   link: pageAddress,
-  tour: () => visit.tour(1),
   share: () => visit.share?.(),
   workbench: data.workbench ? () => addressOf(`${data.workbench}?${new URLSearchParams(wordsForPython())}`) : null,
   notify,
   ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
-  sheets: { models: visit.models?.sheet ?? fillModels, export: more.fillExport },
-  ...(visit.models && { models: visit.models }),
+  sheets: { models: fillModels, export: more.fillExport },
   ...more,
 });
 
@@ -100,38 +90,3 @@ const titlesOf = ({ titles }) => {
 };
 
 const sayRefusal = (error) => void notify(wordsOfTrouble(error));
-
-// ------------------------------------------------------------------------------------------------------------ the tour
-
-const tourWay = {
-  moveCount: 0, // number of the tour's latest move; an earlier move that is still loading is dropped
-
-  async go(words) {
-    const round = ++tourWay.moveCount;
-    const ownChoice = choiceFrom({ sample: firstSample().name });
-    const nextWords = { ...choice.words(ownChoice), ...(await openingWords(ownChoice)), ...words };
-    if (round !== tourWay.moveCount) return;
-    if (pageNow().name === "microscope") visit.go(new URLSearchParams(nextWords).toString());
-    else visit.leave("microscope", nextWords, { onlyWords: true });
-  },
-
-  back(formerPlace, isFinished) {
-    tourWay.moveCount++;
-    const fallbackPlace = isFinished
-      ? { page: "microscope", words: choice.words() }
-      : { page: pageNow().name, words: wordsWithoutTour() };
-    const { page, words, face } = formerPlace ?? fallbackPlace;
-    setPage({ tour: null }); // before the face turns, at which the card of a tour that goes on would come again
-    if (face) openFace().set(face);
-    if (page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
-    else visit.leave(page, words, { onlyWords: true });
-  },
-};
-
-// The layer, head and patch with which a choice opens.
-async function openingWords(openedChoice) {
-  const trace = await source.open(wordsOfTraces(openedChoice).main).catch(() => null);
-  if (!trace) return {}; // the stage reports the error
-  const [rows, columns] = trace.grid;
-  return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };
-}

@@ -26,7 +26,7 @@ SHARED_PAGE_FILES = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shar
 scripts.offer(*SHARED_PAGE_FILES)
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{script}; worker-src 'self'; "
-    "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
     "style-src-attr 'unsafe-inline'; "  # of charts
     "font-src 'self'; manifest-src 'self'"
 )

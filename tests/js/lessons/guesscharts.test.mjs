@@ -169,15 +169,3 @@ test("a painted patch is drawn where it was pressed", () => {
     assert.equal(patchAt(x + 95, y + 95), patch);
   }
 });
-
-test("two squares have areas in the ratio that is guessed", () => {
-  const state = { guess: 9, truth: 16, high: 25, open: true, width: 400, height: 400 };
-  const { svg, valueAt } = CHARTS.Squares({ large: "", small: "" }, state);
-  const widthOf = (kind) => Number(svg.match(new RegExp(`width="([\\d.]+)"[^>]* class="${kind}"`))[1]);
-  const unit = widthOf("bar true");
-  assert.deepEqual(
-    [widthOf("guess-area"), widthOf("area")].map((side) => Math.round(side / unit)),
-    [3, 4],
-  );
-  assert.ok(Math.abs(valueAt(34 + 3 * unit, 366) - 9) < 1e-6);
-});

@@ -24,7 +24,6 @@ const ATLAS = {
       digits: 2,
       high: 8,
       values: perHead((l, h) => l + h),
-      spread: null,
     },
     {
       key: "self",
@@ -33,7 +32,6 @@ const ATLAS = {
       digits: 0,
       high: 90,
       values: perHead((l, h) => 10 * (l + h)),
-      spread: perHead(() => 4),
     },
   ],
   habits: perHead((l, h) => ({ short: `s${l}${h}`, long: `looks at ${l}${h}`, told: h === 1 ? "look left" : "" })),
@@ -52,7 +50,7 @@ test("the card says all about the head that is pointed at, and what it was told"
   assert.equal(drawing.find(".which").textContent, "Layer 0 · head 1");
   assert.equal(drawing.find(".habit").textContent, "looks at 01");
   assert.equal(drawing.find(".told").textContent, "this head was told to look left");
-  assert.deepEqual(drawing.texts("dd"), ["1.00 bits", "10 ± 4 %"]);
+  assert.deepEqual(drawing.texts("dd"), ["1.00 bits", "10 %"]);
   assert.match(card().textContent, /brightest: 30 %/);
   assert.ok(drawing.find(".open").href.endsWith("?model=bundled&layer=0&head=1"));
 });
@@ -64,7 +62,7 @@ test("another measure has other colours and another scale", () => {
   drawing.again({ ...ATLAS, measure: "self" });
   assert.notDeepEqual(cellColours(drawing), coloursBefore);
   assert.deepEqual(drawing.texts(".scale p > *"), ["0 %", "itself", "90 %"]);
-  assert.deepEqual(drawing.texts("dd.chosen"), ["30 ± 4 %"]);
+  assert.deepEqual(drawing.texts("dd.chosen"), ["30 %"]);
 });
 
 test("a click follows the link, and the first touch only shows the card", () => {

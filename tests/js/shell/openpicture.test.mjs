@@ -115,6 +115,8 @@ test("what can't be opened is said, with its name among several, and the others 
   dispatchFiles("drop", [aFile("a.txt", "text/plain")]);
   await until(() => !notice.hidden, "a sentence");
   assert.equal(notice.querySelector("p").textContent, "This file is no picture.");
+  dispatchFiles("drop", [aFile("mine.safetensors", "")]);
+  assert.match(notice.querySelector("p").textContent, /opens with attention-playground --models FOLDER/);
   dispatchFiles("drop", [aFile("b.txt", "image/jpeg"), aFile("c.jpg")]);
   await until(() => host.ownPictures.list.length === 1, "the other picture");
   assert.equal(notice.querySelector("p").textContent, "b.txt: This file is no picture.");

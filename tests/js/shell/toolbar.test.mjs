@@ -99,7 +99,7 @@ test("a press outside closes the sheet, one inside does not", () => {
   assert.equal(part(".pictures").getRootNode().activeElement, part(".pictures"));
 });
 
-test("the menu has the story, each page with its number, the tour, Present, the version; links keep the choice", () => {
+test("the menu has the story, each page with its number, Present, the version; links keep the choice", () => {
   const { host, part, sheet } = aToolbar();
   part(".pages").click();
   const links = [...sheet().querySelectorAll("a")];
@@ -109,7 +109,6 @@ test("the menu has the story, each page with its number, the tour, Present, the 
     "·Microscope",
     "1·By hand: attention without training",
     "·For the one who teaches",
-    "·Guided tour",
     "·Present",
   ]);
   const heading = sheet().querySelector(".more-about");
@@ -120,13 +119,7 @@ test("the menu has the story, each page with its number, the tour, Present, the 
   assert.match(links[2].href, /\/by_hand\?sample=tabby&model=dino$/);
   links[2].click();
   assert.equal(sheet(), null);
-  part(".pages").click();
-  sheet().querySelector(".tour-entry").click();
-  const words = { sample: "tabby", model: "dino" };
-  assert.deepEqual(host.visits, [
-    ["by_hand", words],
-    ["microscope", { ...words, tour: "1" }],
-  ]);
+  assert.deepEqual(host.visits, [["by_hand", { sample: "tabby", model: "dino" }]]);
 });
 
 test("the arrow keys walk through the menu, from the page that is shown", () => {
@@ -154,7 +147,6 @@ test("models and Export are filled with what they need, and done() closes them",
   openLine(bar, "Model");
   assert.equal(sheetOptions.models.choice, host.choice);
   assert.ok(sheet().contains(sheetOptions.models.box));
-  assert.deepEqual(sheetOptions.models.words, { sample: "tabby", model: "dino" });
   sheetOptions.models.done();
   assert.equal(sheet(), null);
   openLine(bar, "Export");
