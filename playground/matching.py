@@ -1,5 +1,5 @@
 """Compares two pictures by their features: matching patches, and parts that both have. microscope/core/features.js
-computes the same in the browser; tests/analysis/test_matching.py compares the two."""
+finds the same matches in the browser; tests/analysis/test_matching.py compares the two."""
 
 from __future__ import annotations
 

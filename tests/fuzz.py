@@ -72,7 +72,7 @@ def images(count: int, seed: int = 0) -> Iterator[bytes]:
 def addresses(count: int, seed: int = 0) -> Iterator[dict[str, str]]:
     """Addresses with keys that the app knows, and values that nobody would type by accident."""
     chance = random.Random(seed)
-    keys = [*PAGE_PATTERNS, *(choice.key for choice in VIEW_CHOICES), "tour", "nonsense"]
+    keys = [*PAGE_PATTERNS, *(choice.key for choice in VIEW_CHOICES), "story", "nonsense"]
     for _ in range(count):
         parameters = {}
         for key in chance.sample(keys, chance.randint(1, 6)):

@@ -1,6 +1,6 @@
 """Material for a lecturer: plans, the usual misconceptions, a sheet to compute by hand, and a quiz.
 
-The page Teach shows it, and `python -m playground.figures.teaching` prints it.
+The page Teach shows it, and figures/teaching.py prints it.
 """
 
 from __future__ import annotations

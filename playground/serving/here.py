@@ -33,7 +33,7 @@ class Here:
     """A picture in a model. Raises Refused, a PlaygroundError, if it is not available."""
 
     def __init__(self, words: Mapping[str, str], view: Mapping[str, str] | None = None, key: str | None = None):
-        self.person = people.find_person(key) if key else None
+        self.person = people.everybody().find(key) if key else None
         picture, self.setup = chosen.read(words, self.person)
         self._sample = picture if picture.is_sample else None
         self.own_picture_id = "" if picture.is_sample else picture.id

@@ -1,4 +1,4 @@
-"""Serves relevance, occlusion, the logit lens, likeness to a text, and activation patching from another picture.
+"""Serves relevance, occlusion, the logit lens, and likeness to a text.
 
 Relevance and occlusion explain a token's feature (`query=7,5`) or, if the model has a classifier, a label (`label=3`).
 """
@@ -13,10 +13,9 @@ import numpy as np
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.serving import chosen, effort, queue, traces
+from playground.serving import chosen, effort, queue
 from playground.serving.answering import Refused
-from playground.serving.routes_pictures import PRIVATE
-from playground.serving.routes_traces import Asked, cache_of, matrix, part, place
+from playground.serving.routes_traces import Asked, matrix, part, place
 
 if TYPE_CHECKING:
     from playground.analysis import occlusion
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from playground.tracing import Trace
 
 RELEVANCE_PASSES = 3.5  # highest cost of relevance in forward passes, as measured
-PATCHING_PASSES = 3  # cost of patching in forward passes: both pictures up to a layer, then the first picture twice
 FIRST_PASSES = (24, 48, 96)  # numbers of passes after which the browser shows a map of occlusion
 MOST_SECONDS = 60.0  # most seconds of an occlusion; other people's work runs between its passes
 MOST_LABELS = 1000
@@ -88,29 +86,6 @@ def text(asked: Asked) -> Response:
     with queue.turn():
         text_direction = text_tower.direction(trace.vit, asked.words.get("text", ""))  # type: ignore[arg-type]
         return matrix(likeness(trace, text_direction, layer).numpy()[None])
-
-
-@part
-def patched(asked: Asked) -> Response:
-    """Activation patching: replaces token `query` after `layer` by token `there` of the picture that `with` names.
-    Returns how far each token's feature moves, and the labels."""
-    from playground.analysis import patching
-
-    source = chosen.compared_pair(asked.words, asked.person)
-    if source is None or source[1].model != asked.setup.model:
-        raise Refused("A patch's stream is taken from another picture in the same model: say with=sample:NAME.")
-    trace = asked.trace()
-    donor = traces.trace(*source, cache_of(asked.person))
-    layer = chosen.number(asked.words, "layer", trace.layers)
-    patches = {place(asked.words.get("query", "")): place(asked.words.get("there", ""))}
-    effort.check(trace.vit, trace.grid, PATCHING_PASSES)
-    with queue.turn():
-        patched_trace = patching.patch(trace, donor, patches, layer)
-    labels = [(name, round(a, 5), round(b, 5)) for name, a, b in patching.changed_labels(trace.vit, patched_trace)]
-    response = matrix(patched_trace.moved.numpy()[None], labels=labels)
-    if not source[0].is_sample:
-        response.headers.update(PRIVATE)
-    return response
 
 
 # Occlusion ------------------------------------------------------------------------------------------------------------
@@ -233,5 +208,4 @@ ROUTES = [
     Route("/api/trace/{digest}/answers", answers),
     Route("/api/trace/{digest}/text", text),
     Route("/api/trace/{digest}/occluded", occluded),
-    Route("/api/trace/{digest}/patched", patched),
 ]

@@ -30,7 +30,7 @@ def material(request: Request) -> Response:
 
 async def people_here(_: Request) -> Response:
     """The number of people, and of those who wait. The page asks again and again, so it runs in no thread."""
-    counts = {"people": ledger.present.count(), "waiting": queue.passes().waiting_count}
+    counts = {"people": ledger.present().count(), "waiting": queue.passes().waiting_count}
     return JSONResponse(counts, headers={"Cache-Control": "no-store"})
 
 

@@ -76,7 +76,7 @@ class KnownHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or hosts.is_answered(scope):
             return await self.app(scope, receive, send)
-        ledger.refusals["foreign names"] += 1
+        ledger.refusals()["foreign names"] += 1
         host_names = " and ".join(hosts.hosts_named(scope))[:100]
         refusal = PlainTextResponse(REFUSAL.format(named=host_names), 403, headers() | {"Cache-Control": "no-store"})
         await refusal(scope, receive, send)  # this answer refuses a WebSocket, too

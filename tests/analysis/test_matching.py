@@ -1,4 +1,4 @@
-"""Matches and parts of pictures equal those of loops written by hand and those of the browser."""
+"""Matches of pictures equal those of a loop and of the browser; parts are the nearest, and found where planted."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def features(count: int, blobs: np.ndarray = BLOBS) -> np.ndarray:
 
 def make_features_line(values: np.ndarray, name: str) -> str:
     """A line of JavaScript that builds the browser's features from `values`, with a prefix token before the patches."""
-    return f"const {name} = features.makeFeatures(Float32Array.from(given.{name}), {len(values) + 1}, 9, 1, 10);"
+    return f"const {name} = features.makeFeatures(Float32Array.from(given.{name}), {len(values) + 1}, 9, 1);"
 
 
 def with_prefix(values: np.ndarray) -> list[float]:
@@ -62,7 +62,7 @@ def sums_with_neighbours(values: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("k", [1, 4, 6])
-def test_parts_equal_the_browser_s_and_each_patch_is_in_the_nearest_part(k):
+def test_each_patch_is_in_the_nearest_part(k):
     first_features, second_features = features(70), features(30)
     vectors = np.concatenate([sums_with_neighbours(first_features), sums_with_neighbours(second_features)])
     parts = np.concatenate(
@@ -70,14 +70,6 @@ def test_parts_equal_the_browser_s_and_each_patch_is_in_the_nearest_part(k):
             [(matching.unit_vectors(first_features), (7, 10)), (matching.unit_vectors(second_features), (3, 10))], k
         )
     )
-    browser_parts = in_javascript(
-        ["features"],
-        make_features_line(first_features, "one")
-        + make_features_line(second_features, "other")
-        + f"return features.partsOf([one, other], {k}).map((part) => [...part]);",
-        {"one": with_prefix(first_features), "other": with_prefix(second_features)},
-    )
-    assert browser_parts == [parts[:70].tolist(), parts[70:].tolist()]
     sizes = np.bincount(parts, minlength=k)
     assert sizes.tolist() == sorted(sizes, reverse=True)
     means = [vectors[parts == number].sum(0) for number in range(k) if (parts == number).any()]

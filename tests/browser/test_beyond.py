@@ -1,11 +1,10 @@
 """The app's views beyond the weights show what Python computes: relevance of a label, occlusion, the logit lens,
-painted cuts, and a patch of another picture."""
+cuts, and a patch of another picture."""
 
 import pytest
 
 import playground
 from browser.truth import assert_close, model, python_trace
-from playground.analysis import patching
 from playground.samples import named
 
 ADDRESS = "sample=meadow&model=bundled&detail=1&layer=4&head=0"
@@ -62,31 +61,12 @@ def box_colours(visitor, row, column) -> set:
     return {QUERY_COLOUR} if pixel_count > 20 else set()
 
 
-def place_on_page(visitor, row, column):
-    box = part(visitor, "canvas[data-ref=picture]").bounding_box()
-    rows, columns = python_trace().grid
-    return box["x"] + (column + 0.5) / columns * box["width"], box["y"] + (row + 0.5) / rows * box["height"]
-
-
-def test_painted_patches_are_cut_from_the_locked_patch_s_row(go):
-    visitor = go(f"{ADDRESS}&query=7,5&locked=true")
-    mouse = visitor.page.mouse
-    visitor.open_row("change")
-    visitor.page.get_by_role("button", name="paint patches").click()
-    mouse.move(*place_on_page(visitor, 3, 10))
-    mouse.down()
-    for place in ((3, 11), (4, 11)):
-        mouse.move(*place_on_page(visitor, *place))
-    mouse.up()
-    part(visitor, ".cuts p").filter(has_text="The locked patch shall not look at 3 patches").wait_for()
-    assert visitor.read()["query"] == "7,5", "a patch that is painted is not locked"
-    visitor.page.get_by_role("button", name="cut these").click()
-    state = visitor.until("r => r.pass === 'whole'")
-    cut_trace = trace(cut="7,5>3,10+3,11+4,11")
+def test_patches_of_an_address_are_cut_from_the_locked_patch_s_row(go):
+    cut = "7,5>3,10+3,11+4,11"
+    state = go(f"{ADDRESS}&query=7,5&locked=true&cut={cut}").until("r => r.pass === 'whole'")
+    cut_trace = trace(cut=cut)
     assert_close(state["row"], cut_trace.row(4, 0, LOCKED_PATCH))
     assert all(state["row"][cut_trace.token(place)] == 0 for place in ((3, 10), (3, 11), (4, 11)))
-    part(visitor, ".painted").wait_for(state="hidden")
-    part(visitor, ".cuts p").filter(has_text="%").last.wait_for()
 
 
 def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):
@@ -106,20 +86,6 @@ def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):
 def test_a_patch_of_the_compared_picture_is_put_into_this_one(go):
     visitor = go(f"{ADDRESS}&query=9,5&locked=true&beside=compare&with=sample:flock")
     visitor.open_row("change")
-    part(visitor, ".patching button").first.click()
-    sentence = part(visitor, ".patching p").filter(has_text="carries what the other one has there")
-    sentence.wait_for()
-    patched_trace = patching.patch(python_trace(), trace("flock"), {(9, 5): (9, 5)}, 4)
-    assert f"by {percent(float(patched_trace.moved[python_trace().token((9, 5))]))}" in sentence.inner_text()
-    part(visitor, ".patching canvas").wait_for()
-    part(visitor, ".patching .close").click()
-    part(visitor, ".patching canvas").wait_for(state="hidden")
-    for words in ("put this row 9", "look at this pass"):
-        part(visitor, ".patching button").filter(has_text=words).click()
+    visitor.page.get_by_role("button", name="put the other picture's patch here").click()
     visitor.until("r => r.pass === 'whole'")
     assert "cut=residual%404%3A9%2C5" in visitor.page.url
-
-
-def percent(share: float) -> str:
-    """The share in the lens's notation."""
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

@@ -1,7 +1,7 @@
 """Without the scale, a head collapses visibly. A curtain across the picture compares both, and a dial goes beyond
 "no scale"."""
 
-PIXELS = "() => theLens().picture(1).toDataURL()"
+PIXELS = "() => theLens().picture().toDataURL()"
 
 
 def test_the_curtain_is_dragged_and_stands_in_the_link(go):

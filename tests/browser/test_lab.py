@@ -14,7 +14,7 @@ ROWS = {
     "head": ['[data-ref="layer"]', "[data-head]", "[data-token]", "[data-film]", '[data-value="wall"]'],
     "scale": ['[data-ref="switch"]', '[data-ref="dial"]', '[data-choice="pass"] [data-value]'],
     "beside": ['[data-choice="beside"] [data-value]'],
-    "change": ['.cuts [data-way="paint"]', '.cuts [data-way="head"]', '.cuts [data-way="zero"]'],
+    "change": ['.cuts [data-way="head"]', '.cuts [data-way="zero"]'],
 }  # fmt: skip
 REACHED_BY_TAB = """(row) => [...row.querySelectorAll("button, input, select")]
   .filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex < 0).map((e) => e.outerHTML)"""

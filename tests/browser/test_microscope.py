@@ -1,9 +1,6 @@
 """The microscope shows what Python computes, and follows the pointer, keys and buttons."""
 
-import io
 from itertools import pairwise
-
-from PIL import Image
 
 from browser.truth import TOLERANCE, assert_close, entropy, largest_difference, python_trace, rounded_trace
 
@@ -51,23 +48,3 @@ def test_the_switch_changes_the_entropy_to_what_python_computes(visitor):
     switch.click()
     visitor.until("r => r.scale < 1")
     assert not visitor.part("badge").is_visible()
-
-
-def test_a_png_of_both_pictures_comes_at_one_two_and_four_times_its_size(visitor):
-    sizes = {}
-    for factor in (1, 2, 4):
-        visitor.page.locator(".toolbar .sending").click()
-        button = visitor.page.locator(f'.lens [data-save="{factor}"]').nth(1)
-        with visitor.page.expect_download() as download:
-            button.click()
-        image = Image.open(io.BytesIO(download.value.path().read_bytes()))
-        assert image.format == "PNG"
-        assert download.value.suggested_filename.endswith(f"@{factor}x.png" if factor > 1 else ".png")
-        sizes[factor] = image.size
-        left, middle = 6 * factor, image.size[1] // 2
-        assert image.convert("L").crop((0, 0, left, middle)).getextrema() == (255, 255), "the left margin is white"
-    box = visitor.part("pictureBox").bounding_box()
-    assert sizes[1][0] >= 2 * box["width"]
-    assert sizes[1][1] > box["height"]
-    for factor in (2, 4):
-        assert sizes[factor] == (sizes[1][0] * factor, sizes[1][1] * factor)

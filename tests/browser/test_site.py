@@ -195,11 +195,6 @@ def test_what_a_server_alone_can_do_is_said_in_a_sentence(somebody):
     visitor.page.get_by_role("button", name="4 · Masks").click()
     ninth = pytest.approx(1 / 9)
     waiting.until(lambda: visitor.page.evaluate(READ_FIRST_WEIGHT) == ninth, "the masks do not follow the arrows")
-    visitor.unfold("pages").get_by_role("link", name="Guided tour").click()
-    for n in range(1, 5):
-        visitor.page.locator(f'.tour-card[data-step="{n}"]').wait_for()
-        visitor.page.locator('.tour-card [data-go="next"]').click()
-    visitor.page.locator(".tour-card").wait_for(state="detached")
 
 
 def test_a_lost_worker_is_started_again(somebody):

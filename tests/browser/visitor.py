@@ -74,9 +74,9 @@ LOST_SERVER = re.compile("ERR_(CONNECTION|CONTENT|EMPTY|SOCKET|NETWORK)|is not r
 
 
 def with_small_picture(query: str) -> str:
-    """The query of an address. If it names no picture, model or tour, the meadow and the bundled model are added, whose
+    """The query of an address. If it names no picture and no model, the meadow and the bundled model are added, whose
     few patches make tests quick."""
-    names_picture = any(f"{word}=" in query for word in ("sample", "mine", "model", "tour"))
+    names_picture = any(f"{word}=" in query for word in ("sample", "mine", "model"))
     return query if names_picture else f"model=bundled&sample=meadow&{query}".rstrip("&")
 
 

@@ -13,7 +13,8 @@ from playground.lessons import heads
 from playground.lessons.heads_numbers import MOST_HEADS_OFF, habits, switched_off
 from playground.lessons.parts import Ask, Drawing, Words
 from playground.numbers import percent
-from playground.serving import models, traces, worked
+from playground.serving import models, traces
+from playground.serving.app import App, bound
 from playground.vit import Config, VisionTransformer
 
 OFF_SETTING = heads.LESSON.choices["off"]
@@ -112,13 +113,10 @@ def play_in(monkeypatch):
         vit = scramble(VisionTransformer(config))
         monkeypatch.setattr(models, "load", lambda name: vit)
         monkeypatch.setattr(traces, "_made_ahead", lambda *which: None)
-        traces.sample_traces.cache_clear()
-        worked.shared_results.cache_clear()
-        return played("heads", step, model="bundled", sample="meadow", **words)
+        with bound(App()):
+            return played("heads", step, model="bundled", sample="meadow", **words)
 
-    yield play
-    traces.sample_traces.cache_clear()
-    worked.shared_results.cache_clear()
+    return play
 
 
 def offered_measures(parts: list[dict]) -> list[str]:

@@ -14,7 +14,7 @@ KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 COMPARED = ("sample:landscape", "model:untrained")  # the drawing landscape has another shape than flock
 WAYS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
-WAYS_WITHOUT_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "parts", "norm")
+WAYS_WITHOUT_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "norm")
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_the_numbers_of_each_way_in_offered_layouts_equal_the_command_s(
         assert_command_writes_the_same(client, words | compare_words, tmp_path)
 
 
-@pytest.mark.parametrize("way", ["value", "relevance", "components", "parts"])  # magma, signs, colours, areas
+@pytest.mark.parametrize("way", ["value", "relevance", "components"])  # magma, signs, colours
 def test_each_way_is_drawn_as_its_command_draws_it(client, way, tmp_path):
     words = FLOCK | {"what": way, "kind": "png", "layout": "convolution", "width": "column"}
     assert_command_writes_the_same(client, words, tmp_path)
@@ -89,7 +89,7 @@ SVG = {"kind": "svg"}
 @pytest.mark.parametrize(
     ("layout", "scale", "kind"),
     [
-        ("head", "off", NUMBERS), ("scale", "off", SVG), ("scale", "0.3", NUMBERS), ("wall", "off", NUMBERS),
+        ("head", "off", NUMBERS), ("wall", "off", SVG),
         ("compare", "0.3", NUMBERS),
     ],
 )  # fmt: skip

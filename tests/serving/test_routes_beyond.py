@@ -1,9 +1,9 @@
-"""HTTP answers about relevance, occlusion, labels and patching equal the results of Python."""
+"""HTTP answers about relevance, occlusion and labels equal the results of Python."""
 
 import numpy as np
 import pytest
 
-from playground.analysis import occlusion, patching
+from playground.analysis import occlusion
 from playground.pack import unpack
 from playground.serving import effort, people, pictures, traces
 from playground.serving.traces import Setup
@@ -18,7 +18,7 @@ FLOCK = {"sample": "flock", "model": "bundled", "detail": "1"}
 def http():
     with client() as http:
         yield http
-    people.forget(ANNA["X-Playground-Key"])
+    people.everybody().forget(ANNA["X-Playground-Key"])
 
 
 @pytest.fixture(scope="module")
@@ -78,25 +78,12 @@ def test_each_step_of_an_occlusion_continues_the_last_and_says_how_well_relevanc
     )
 
 
-def test_patching_from_another_picture_equals_python_s(http, flock_trace):
-    header, values = header_and_values(
-        get_part(http, FLOCK, "patched", query="4,9", there="1,1", layer="2", **{"with": "sample:meadow"})
-    )
-    donor = traces.trace(pictures.sample("meadow"), Setup("bundled"), None)
-    patched_trace = patching.patch(flock_trace, donor, {(4, 9): (1, 1)}, 2)
-    np.testing.assert_allclose(values, patched_trace.moved, atol=1e-3)
-    assert [label for label, *_ in header["labels"]] == [
-        label for label, *_ in patching.changed_labels(flock_trace.vit, patched_trace)
-    ]
-
-
 def test_relevance_that_would_take_too_long_is_refused_before_it_begins(http, monkeypatch):
     get_part(http, FLOCK, "relevance", query="1,2")  # so that the pass is in the cache
     digest = describe(http, FLOCK)["digest"]
     monkeypatch.setattr(effort, "MOST_SECONDS", 0.0)
     for name, words in {
         "relevance": {"query": "1,1"}, "occluded": {"query": "1,1", "step": "0"},
-        "patched": {"query": "1,1", "there": "1,1", "layer": "1", "with": "sample:flock"},
         "answers": {"query": "1,1"},
     }.items():  # fmt: skip
         answer = http.get(f"/api/trace/{digest}/{name}", params=FLOCK | words)

@@ -73,7 +73,7 @@ def test_slides_about_a_person_s_photograph_are_made_only_for_who_has_its_key():
         stranger = http.post("/api/teach/slides.html", params=words, headers=BERT)
         assert_refused(stranger, 404)
         assert stranger.json()["forgotten"] == picture_id
-        people.forget(ANNA["X-Playground-Key"])
+        people.everybody().forget(ANNA["X-Playground-Key"])
 
 
 @pytest.mark.usefixtures("nothing_fetched")

@@ -73,11 +73,6 @@ WAYS = {
             "the first three principal components of the patches’ features as red, green and blue",
             asks_a_patch=False,
         ),
-        Way(
-            "parts", "features", "colours", "parts by features", "",
-            "the patches cut into six parts by their features and their neighbours', a colour for each",
-            asks_a_patch=False,
-        ),
         Way("score", "scores", "spread", "raw scores", "score before the softmax", "raw scores of {who}"),
         Way(
             "norm", "features", "spread", "length of features", "length of the features",

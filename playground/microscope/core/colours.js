@@ -2,10 +2,6 @@
 
 export const ROLES = { query: "#0072B2", key: "#D55E00", value: "#009E73", convolution: "#E7298A" };
 
-// Colours of the parts of a picture (partsOf in features.js), the largest part first. They differ from the colours of
-// queries, keys and values, and colour-blind people can tell them apart (Paul Tol's muted palette).
-export const PART_COLOURS = ["#332288", "#88CCEE", "#DDCC77", "#CC6677", "#999933", "#882255"];
-
 // Rounds x to 1, 2 or 5 times a power of ten.
 export function niceNumber(x) {
   if (!(x > 0)) return 1;

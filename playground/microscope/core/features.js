@@ -4,10 +4,9 @@
 // Features are {tokens, width, from: the number of prefix tokens, raw: the vectors, unit: the vectors scaled to length
 // 1, norms: the lengths of the raw vectors}.
 
-import { decodeHalves, largestIndex, neighbourhood } from "./core.js";
+import { decodeHalves, largestIndex } from "./core.js";
 
-// `columns`: the number of columns of the picture's grid; only partsOf needs this number.
-export function makeFeatures(bits, tokens, width, from, columns = 1) {
+export function makeFeatures(bits, tokens, width, from) {
   const values = bits instanceof Uint16Array ? decodeHalves(bits) : bits;
   const unit = new Float32Array(values.length);
   const norms = new Float32Array(tokens);
@@ -18,7 +17,7 @@ export function makeFeatures(bits, tokens, width, from, columns = 1) {
     const factor = norms[j] > 0 ? 1 / norms[j] : 0;
     for (let x = j * width; x < (j + 1) * width; x++) unit[x] = values[x] * factor;
   }
-  return { tokens, width, from, columns, raw: values, unit, norms };
+  return { tokens, width, from, raw: values, unit, norms };
 }
 
 // Writes the cosines of one token with every token of `features`. queryFeatures: the features of the picture that
@@ -186,11 +185,8 @@ export function withoutOutliers(values, from, to) {
   };
 }
 
-// Below: compares two pictures by their features, to find matching patches and common parts. playground/matching.py
+// Below: compares two pictures by their features, to find matching patches. playground/matching.py
 // does the same; tests/analysis/test_matching.py compares the two.
-
-export const PART_COUNT = 6; // number of parts of a picture, as in Trace.parts
-const MOST_KMEANS_STEPS = 50; // maximum of k-means steps
 
 // The most similar token of the second picture: {nearest: that token, alike: the cosine, mutual: whether each is the
 // other's nearest}.
@@ -209,112 +205,6 @@ export function matchOf(first, token, second) {
 function mostSimilar(first, token, second) {
   const cosines = similarityInto(new Float32Array(second.tokens), second, token, first);
   return largestIndex(cosines, second.from, second.tokens);
-}
-
-// Divides pictures into k parts; several pictures share the same parts. Returns an Int32Array for each picture: the
-// number of each patch's part, 0 for the largest part.
-// The method is k-means on the sphere, of the sum over each patch's 3 × 3 neighbourhood. The first centre is the patch
-// nearest to the mean, each further one the patch least similar to the centres so far. Nothing is random, so the same
-// pictures have the same parts.
-export function partsOf(pictures, k) {
-  const { width } = pictures[0];
-  const count = pictures.reduce((sum, { tokens, from }) => sum + tokens - from, 0);
-  const points = new Float32Array(count * width);
-  let offset = 0;
-  for (const picture of pictures) {
-    points.set(withNeighbours(picture), offset);
-    offset += (picture.tokens - picture.from) * width;
-  }
-  const orderedParts = cut(points, width, k);
-  let from = 0;
-  return pictures.map((picture) => {
-    const partNumbers = orderedParts.subarray(from, from + picture.tokens - picture.from);
-    from += partNumbers.length;
-    return partNumbers;
-  });
-}
-
-// The number of each point's part, 0 for the largest.
-function cut(points, width, k) {
-  const centres = firstCentres(points, width, Math.min(k, points.length / width));
-  let parts = nearestCentres(points, centres, width).of;
-  for (let round = 0; round < MOST_KMEANS_STEPS; round++) {
-    moveCentres(centres, points, parts, width);
-    const nextParts = nearestCentres(points, centres, width).of;
-    const isStable = nextParts.every((part, i) => part === parts[i]);
-    parts = nextParts;
-    if (isStable) break;
-  }
-  return largestFirst(parts, centres.length);
-}
-
-// For each patch, the sum of the vectors in its 3 × 3 neighbourhood (cut at the edges), scaled to length 1.
-function withNeighbours({ unit, from, columns, tokens, width }) {
-  const rows = (tokens - from) / columns;
-  const sums = new Float32Array((tokens - from) * width);
-  for (let patch = 0; patch < rows * columns; patch++) {
-    const { top, bottom, left, right } = neighbourhood(rows, columns, Math.floor(patch / columns), patch % columns, 3);
-    const sum = sums.subarray(patch * width, (patch + 1) * width);
-    for (let row = top; row <= bottom; row++)
-      for (let column = left; column <= right; column++)
-        for (let x = 0, index = (from + row * columns + column) * width; x < width; x++) sum[x] += unit[index + x];
-    const length = Math.sqrt(sum.reduce((total, x) => total + x * x, 0));
-    for (let x = 0; x < width; x++) sum[x] /= Math.max(length, 1e-12);
-  }
-  return sums;
-}
-
-function firstCentres(points, width, k) {
-  const mean = new Float64Array(width);
-  for (let p = 0; p < points.length; p += width) for (let x = 0; x < width; x++) mean[x] += points[p + x];
-  const firstPoint = nearestCentres(points, [mean], width).alike.reduce(
-    (best, alike, i, all) => (alike > all[best] ? i : best),
-    0,
-  );
-  const centres = [Float64Array.from(points.subarray(firstPoint * width, (firstPoint + 1) * width))];
-  while (centres.length < k) {
-    const { alike } = nearestCentres(points, centres, width);
-    const farthestPoint = alike.reduce((best, value, i) => (value < alike[best] ? i : best), 0);
-    centres.push(Float64Array.from(points.subarray(farthestPoint * width, (farthestPoint + 1) * width)));
-  }
-  return centres;
-}
-
-// Finds each point's nearest centre, and the cosine between the two.
-function nearestCentres(points, centres, width) {
-  const parts = new Int32Array(points.length / width);
-  const alike = new Float64Array(parts.length).fill(-Infinity);
-  for (let i = 0; i < parts.length; i++) {
-    for (let part = 0; part < centres.length; part++) {
-      const cosine = dotOfVectors(points, i * width, centres[part], 0, width);
-      if (cosine > alike[i]) {
-        alike[i] = cosine;
-        parts[i] = part;
-      }
-    }
-  }
-  return { of: parts, alike };
-}
-
-// Moves each centre to the mean direction of its points; a centre without points stays.
-function moveCentres(centres, points, parts, width) {
-  const sums = centres.map(() => new Float64Array(width));
-  for (let i = 0; i < parts.length; i++) for (let x = 0; x < width; x++) sums[parts[i]][x] += points[i * width + x];
-  for (const [part, sum] of sums.entries()) {
-    const length = Math.sqrt(sum.reduce((total, x) => total + x * x, 0));
-    if (length > 0) centres[part] = sum.map((x) => x / length);
-  }
-}
-
-function largestFirst(parts, k) {
-  const sizes = new Int32Array(k);
-  for (const part of parts) sizes[part]++;
-  const order = Array.from(sizes, (_, part) => part).sort((a, b) => sizes[b] - sizes[a] || a - b);
-  const newNumbers = new Int32Array(k);
-  order.forEach((part, n) => {
-    newNumbers[part] = n;
-  });
-  return parts.map((part) => newNumbers[part]);
 }
 
 // The dot product of two vectors, in four parallel sums, because in a single sum every addition would wait for the one

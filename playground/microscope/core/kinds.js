@@ -39,7 +39,7 @@ export function keysOf(pack, layer) {
   for (let head = 0; head < heads; head++)
     for (let j = 0; j < tokens; j++)
       keys.set(k.subarray((head * tokens + j) * dim, (head * tokens + j + 1) * dim), (j * heads + head) * dim);
-  return makeFeatures(keys, tokens, heads * dim, pack.prefixCount, pack.columns);
+  return makeFeatures(keys, tokens, heads * dim, pack.prefixCount);
 }
 
 // {values: (patches × width), width}: each patch's features minus the mean patch's, at length 1.

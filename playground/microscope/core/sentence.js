@@ -162,13 +162,6 @@ function aboutScores(facts) {
   return inParts(words("best", { ...facts.fillings, value }), "", placeOf(facts));
 }
 
-function aboutParts({ fillings, part }) {
-  if (!part) return aboutColours();
-  const hasOther = part.there !== null;
-  const otherShare = hasOther ? percent(part.there) : "";
-  return inParts(words("parts", { ...fillings, there: otherShare }, hasOther && "both"), percent(part.here));
-}
-
 const aboutColours = () => inParts(words("coloured"));
 
 const aboutSimilarity = ({ fillings, summary, place }) =>
@@ -207,7 +200,6 @@ const FORMS = {
   best: aboutScores,
   resembles: aboutSimilarity,
   coloured: aboutColours,
-  parts: aboutParts,
   flows: aboutShares("flows"),
   moves: aboutShares("moves"),
   blanked: aboutBlanking,

@@ -14,7 +14,6 @@ export const WAY_RECORDS = [
 {"name":"similarity","unit":"cosine","resembles":true,"sentence":"resembles","extra":false,"spread":true},
 {"name":"components","exposed":"colours","unit":"","asksAPatch":false,"sentence":"coloured","extra":false,
 "coloured":true},
-{"name":"parts","exposed":"colours","unit":"","asksAPatch":false,"sentence":"parts","coloured":true},
 {"name":"score","needs":"scores","unit":"","raw":true,"sentence":"best","ofHeads":true,"spread":true,
 "offer":""},
 {"name":"norm","unit":"length","asksAPatch":false,"uses":["typical"],"spread":true},
@@ -51,7 +50,6 @@ tab:{
 "value":"weight × ‖W<sub>O</sub> v‖",
 "similarity":"similarity",
 "components":"colours",
-"parts":"parts",
 "score":"raw score",
 "norm":"length",
 "rollout":"rollout",
@@ -65,7 +63,6 @@ hint:{
 "value":"the length of what arrives: the weight times the length of the value after the output matrix",
 "similarity":"cosine of this patch's features to every other patch's",
 "components":"the first three principal components of this layer's features as red, green and blue",
-"parts":"the picture cut into parts by this layer's features; two pictures are cut together",
 "score":"q·k times the scale, before the softmax",
 "norm":"how long each token's feature vector is",
 "rollout":"half attention, half identity for the skip connection, multiplied through all layers",
@@ -90,7 +87,6 @@ question:{
 "label":"What says the label, at",
 "text":"What is like",
 "components":"Colours of the features, at",
-"parts":"Parts by features, at",
 "norm":"Length of the features, at",
 },
 end:{
@@ -107,7 +103,6 @@ end:{
 "label":"",
 "text":"?",
 "components":"",
-"parts":"",
 "norm":"",
 },
 note:{
@@ -117,7 +112,6 @@ note:{
 "score":"q·k × scale, before the softmax",
 "similarity":"cosine of the features after this layer",
 "components":"features: 3 principal components as colours",
-"parts":"{parts} parts: patches whose features, with their neighbours', point the same way after this layer",
 "norm":"length of each token's features after this layer",
 "rollout":"(attention + identity) / 2 through all layers; no values, no MLPs: a sink takes most of it",
 "relevance":"gradient × input through all layers, as shares",
@@ -144,8 +138,6 @@ sentence:{
 "best":"{opening}{who} asks, and the best answer comes from {place}: a score of {value} before the softmax.",
 "resembles":"what resembles {who} most, in this layer's features, is {place}: a cosine of {value}.",
 "coloured":"Patches of one colour have features of one kind, in this layer.",
-"parts":"The part that {who} belongs to covers {share} of this picture.",
-"parts.both":"The part that {who} belongs to covers {share} of this picture and {there} of the other.",
 "flows":"By rollout, which counts weights alone, {share} of what reaches {who} from the picture comes from " +
 "outside its {k}×{k} neighbourhood, the most from {place} ({amount}).",
 "flows.token":"By rollout, which counts weights alone, {share} of what reaches {who} from the picture comes from " +
@@ -187,7 +179,6 @@ sentence:{
 pair:{
 "similarity":"cosine {value}",
 "components":"cosine {value}",
-"parts":"part {part}, cut by features",
 "norm":"length {value}",
 "rollout":"gives {value} through all layers",
 "relevance":"{value} of what moves it",
@@ -202,7 +193,6 @@ pair:{
 waiting:{
 "similarity":"The features of layer {layer} are on their way.",
 "components":"The features of layer {layer} are on their way.",
-"parts":"The features of layer {layer} are on their way.",
 "norm":"The features of layer {layer} are on their way.",
 "rollout":"Attention is followed through all layers…",
 "relevance":"The model is run forward and back…",

@@ -1,6 +1,6 @@
 // Draws on canvases: a picture with marks, the patches that a convolution reads, thumbnails of all heads. Sizes are in
 // device pixels, so that the screen and exported files are drawn by the same code.
-import { PART_COLOURS, ROLES } from "../core/colours.js";
+import { ROLES } from "../core/colours.js";
 import { neighbourhood } from "../core/core.js";
 import { outlineCell } from "./dom.js";
 import { softOf, strokeOutlines } from "./light.js";
@@ -241,41 +241,4 @@ export function drawWall(context, w, h, cells, heat, shown, colours, unit) {
   context.strokeStyle = colours.accent;
   context.lineWidth = 2.5 * unit;
   context.strokeRect(x - unit, y - unit, cells.cw + 2 * unit, cells.ch + 2 * unit);
-}
-
-// Draws a picture that is divided into parts: each part has its own tint, with lines between parts.
-
-const TINT_OPACITY = 0.5; // opacity of the colours over the photograph
-const BORDER_COLOUR = "rgb(255 255 255 / 0.9)";
-
-// parts: for each patch, the number of the part to which it belongs. An unchanged `parts` is not drawn again.
-export function printParts(print, parts, { rows, columns }) {
-  const { context, photo, canvas } = print;
-  if (print.holds === parts) return canvas;
-  const [w, h] = [photo.width / columns, photo.height / rows];
-  context.drawImage(softOf(photo), 0, 0);
-  context.globalAlpha = TINT_OPACITY;
-  const edges = new Path2D();
-  for (let patch = 0; patch < parts.length; patch++) {
-    const column = patch % columns,
-      row = Math.floor(patch / columns);
-    const [x, y] = [Math.round(column * w), Math.round(row * h)];
-    const [right, bottom] = [Math.round((column + 1) * w), Math.round((row + 1) * h)];
-    context.fillStyle = PART_COLOURS[parts[patch]];
-    context.fillRect(x, y, right - x, bottom - y);
-    if (column + 1 < columns && parts[patch + 1] !== parts[patch]) {
-      edges.moveTo(right, y);
-      edges.lineTo(right, bottom);
-    }
-    if (row + 1 < rows && parts[patch + columns] !== parts[patch]) {
-      edges.moveTo(x, bottom);
-      edges.lineTo(right, bottom);
-    }
-  }
-  context.globalAlpha = 1;
-  context.strokeStyle = BORDER_COLOUR;
-  context.lineWidth = Math.max(1, photo.width / 500);
-  context.stroke(edges);
-  print.holds = parts;
-  return canvas;
 }

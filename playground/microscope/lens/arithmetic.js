@@ -10,7 +10,7 @@ import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.
 import { rankAt } from "../drawing/charts.js";
 import { fitCanvas, make, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, scaleText, wordsInFace } from "./readouts.js";
-import { isMap, isMean, overlayNow } from "./state.js";
+import { isMap, overlayNow } from "./state.js";
 
 // The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not
 // arrived.
@@ -95,7 +95,7 @@ export function bindSums(choice, frame, page) {
 export const sumsAreOpen = (page) => !page.sums.panel.hidden;
 
 export function openSums(choice, frame, page) {
-  const pair = isMap(choice.view.what) || isMean(choice, frame) ? null : chosenPair(choice, frame);
+  const pair = isMap(choice.view.what) ? null : chosenPair(choice, frame);
   if (!pair) return;
   if (choice.aim < 0) choice.aim = choice.view.direction === "row" ? pair.key : pair.query;
   if (!choice.view.locked) page.choose({ locked: true });
@@ -333,8 +333,7 @@ function writeLabel({ choice, data, frame, page: { line } }, pair) {
     { shown } = frame;
   const { pack } = shown;
   const overlay = overlayNow(choice, data, frame);
-  const isMeanRow = isMean(choice, frame); // a mean row has no query and no key, so there is no arithmetic
-  line.label.disabled = isMap(view.what) || isMeanRow;
+  line.label.disabled = isMap(view.what);
   if (isMap(view.what)) {
     const value = overlay?.values[overlay.values.length === pack.patches ? aim - pack.prefixCount : aim];
     const rankText =
@@ -350,5 +349,5 @@ function writeLabel({ choice, data, frame, page: { line } }, pair) {
     view.direction === "row" ? `gives ${aimName}` : aim === shown.token ? "gives itself" : `gets from ${aimName}`;
   setText(line.value, `${verb} ${percent(pair.weight)}`);
   const rank = `rank ${withCommas(pair.rank)} of ${withCommas(pair.of)}`;
-  setText(line.rank, isMeanRow ? rank : `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
+  setText(line.rank, `${rank} · ${productText(pack, shown.scale)} = ${shortNumber(pair.score)}`);
 }

@@ -11,18 +11,18 @@ import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js"
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
 import { drawCells, drawColourBar } from "../drawing/charts.js";
 import { makeCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
-import { drawConvolution, drawPicture, drawReadPatches, drawWall, printParts, wallCells } from "../drawing/draw.js";
+import { drawConvolution, drawPicture, drawReadPatches, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
 import { loadingWords } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
-import { isMap, isMean, layersAtHand } from "./state.js";
+import { isMap, layersAtHand } from "./state.js";
 
 // The second picture without a network: the filter by colour and place, for the same patch.
 
 const PIXELS_PER_SIDE = 8; // pixels along each side of a patch, for its mean colour
-export const FILTER_TITLE = "no network: colour and nearness alone";
+const FILTER_TITLE = "no network: colour and nearness alone";
 
 // Opens the filter, or closes it and shows the former second picture.
 export function toggleNearness(choice, data, page) {
@@ -60,21 +60,13 @@ export function paintNearness({ choice, data, frame, page }) {
   const { width, height } = canvas;
   if (print?.photo.image !== image || print.canvas.width !== width || print.canvas.height !== height)
     nearness.print = makePrint(makePhoto(image, width, height));
-  const picture = nearnessPicture(choice, data, frame);
-  drawNearness(choice, frame, canvas.getContext("2d"), width, height, nearness.print, picture, frame.unit);
-  setText(refs.twinBadge, picture.row ? FILTER_TITLE : reasonWithoutRow(data, frame));
+  const filter = nearnessPicture(choice, data, frame);
+  if (filter.row) printPatches(choice, frame, nearness.print, filter.row, 0, frame.shown.pack, filter.domain);
+  else printNothing(nearness.print);
+  drawPicture(canvas.getContext("2d"), width, height, nearness.print.canvas, filter.picture, frame.unit);
+  setText(refs.twinBadge, filter.row ? FILTER_TITLE : reasonWithoutRow(data, frame));
   setVisible(refs.twinBadge, true);
-  writeNearness(choice, frame, page, picture);
-}
-
-// Draws the filter's row into a file, at the file's size.
-export const drawNearnessAt = (choice, data, frame, context, width, height, photo, unit) =>
-  drawNearness(choice, frame, context, width, height, makePrint(photo), nearnessPicture(choice, data, frame), unit);
-
-function drawNearness(choice, frame, context, width, height, print, { row, domain, picture }, unit) {
-  if (row) printPatches(choice, frame, print, row, 0, frame.shown.pack, domain);
-  else printNothing(print);
-  drawPicture(context, width, height, print.canvas, picture, unit);
+  writeNearness(choice, frame, page, filter);
 }
 
 // Returns {row: the filter's row, domain: the range of values for the row's colours, picture: `shown` of drawPicture}.
@@ -129,8 +121,8 @@ function overlapWords(choice, frame, filterRow) {
   if (view.direction !== "row" || !wayOf(view).rows || !shown.answers.ready[view.head]) return "";
   const share = overlapWithFilter(...rowOnShow(choice, frame), filterRow, shown.mark);
   const comparison = isNearlySame(share) ? "much the same" : "another";
-  const head = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
-  return `The row of layer ${view.layer}, ${head} is ${comparison}: ${percent(share)} in common.`;
+  const head = shown.pack.headNumbers[view.head];
+  return `The row of layer ${view.layer}, head ${head} is ${comparison}: ${percent(share)} in common.`;
 }
 
 const rowOnShow = ({ view }, { shown: { answers, pack } }) => [
@@ -210,7 +202,12 @@ export function paintWall({ choice, data, frame, page: { refs } }) {
   wallHeat.context.putImageData(wallHeat.data, 0, 0);
   setText(refs.otherFoot, loadingWords(choice, data, frame));
   const { width: w, height: h } = canvas;
-  frame.wallCells = drawHeads(choice, data, frame, canvas.getContext("2d"), w, h, frame.colours, frame.unit);
+  const cells = wallCells(w, h, layersAtHand(data), pack.heads, pack.rows, pack.columns, frame.unit);
+  const missing = (layer) => !holdsAll(pack, layer);
+  const { layer, head } = view;
+  const picture = { rows: pack.rows, columns: pack.columns, layer, head, headNumbers: pack.headNumbers, missing };
+  drawWall(canvas.getContext("2d"), w, h, cells, wallHeat.canvas, picture, frame.colours, frame.unit);
+  frame.wallCells = cells;
 }
 
 // What lies under the heat instead of a photograph: black, with one pixel for each patch.
@@ -218,24 +215,6 @@ const bareGround = ({ patches }) => ({
   tones: new Uint8Array(patches).fill(BARE_TONE),
   beneath: new Uint32Array(patches).fill(0xff000000),
 });
-
-// Draws the thumbnails of all heads from `wallHeat`, on the screen or into a file. Returns their places, see wallCells.
-export function drawHeads({ view }, data, { shown, wallHeat }, context, w, h, colours, unit) {
-  const { pack } = shown;
-  const { rows, columns, headNumbers } = pack;
-  const cells = wallCells(w, h, layersAtHand(data), pack.heads, rows, columns, unit);
-  const isMissing = (layer) => !holdsAll(shown.drawn.pack, layer);
-  const picture = {
-    rows,
-    columns,
-    layer: view.layer,
-    head: view.head,
-    headNumbers,
-    missing: isMissing,
-  };
-  drawWall(context, w, h, cells, wallHeat.canvas, picture, colours, unit);
-  return cells;
-}
 
 export function paintOther(lens) {
   const { choice, data, frame, page } = lens;
@@ -275,8 +254,8 @@ export function rowBeside({ view }, { main, other }, { shown }) {
   return { token, layer, head, values };
 }
 
-// Paints the compared picture's map: the similarity of its patches to the query, the colours of their components or
-// parts, or the lengths of their features.
+// Paints the compared picture's map: the similarity of its patches to the query, the colours of their components,
+// or the lengths of their features.
 function paintOtherMap({ choice, data, frame, page }, other) {
   const { view } = choice;
   const { pack } = other;
@@ -288,10 +267,7 @@ function paintOtherMap({ choice, data, frame, page }, other) {
   let tag = null,
     noteText = map ? "" : "Features of two models are not to be compared; the rollout is drawn for the first picture.";
   if (!map) printNothing(frame.otherPrint);
-  else if (map.parts) {
-    printParts(frame.otherPrint, map.parts, pack);
-    noteText = "Both pictures are cut together: the same part has the same colour in both.";
-  } else if (map.pixels) {
+  else if (map.pixels) {
     printComponents(frame.otherPrint, map.pixels, pack);
     if (map.shared) noteText = "Both pictures share their components: what is alike has the same colour in both.";
   } else {

@@ -9,7 +9,7 @@ import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
 import { surprise } from "./moment.js";
 import { layerRange, wordsInFace } from "./readouts.js";
-import { beginShare, savePicture, togglePresenting } from "./saving.js";
+import { beginShare, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
 import { canAsk, layersAtHand } from "./state.js";
@@ -251,10 +251,6 @@ export function bindButtons(lens) {
     if (button.dataset.token) {
       const isChosen = choice.view.locked && choice.view.query === button.dataset.token;
       page.choose({ query: button.dataset.token, locked: !isChosen });
-    }
-    if (button.dataset.save) {
-      savePicture(lens, Number(button.dataset.save), Boolean(button.dataset.both));
-      closeSheets(page);
     }
   });
   refs.switch.addEventListener("click", () => flipScale(choice, page));

@@ -2,15 +2,7 @@
 // features of a layer, or the rollout of all tokens, are fetched once: moving the cursor sends no requests.
 
 import { halfFloats, holds } from "../core/core.js";
-import {
-  componentPixels,
-  makeFeatures,
-  matchOf,
-  PART_COUNT,
-  partsOf,
-  principalComponents,
-  similarityInto,
-} from "../core/features.js";
+import { componentPixels, makeFeatures, matchOf, principalComponents, similarityInto } from "../core/features.js";
 import { sameLayer, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
@@ -27,7 +19,7 @@ export function storeMatrix(data, frame, { what: need, entry: { id, pack }, laye
   if (values.length % pack.tokens) throw new Error(`${values.length} numbers of ${pack.tokens} tokens`);
   if (need === "flows") keepInMap(data.flows, id, values, KEPT_FLOWS);
   else {
-    const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount, pack.columns);
+    const features = makeFeatures(values, pack.tokens, values.length / pack.tokens, pack.prefixCount);
     keepInMap(data.features, `${id} ${layer}`, { ...features, model: pack.header.model, colours: null }, KEPT_FEATURES);
   }
   frame.live.key = "";
@@ -111,7 +103,7 @@ export function liveMap(choice, data, frame) {
   if (live.key === key) return live;
   const { tokens } = entry.pack;
   if (live.values?.length !== tokens) live.values = new Float32Array(tokens);
-  live.pixels = live.parts = live.there = null;
+  live.pixels = null;
   const sharedFeatures = areComparable(matrix, comparedFeatures) ? comparedFeatures : null;
   MAP_MAKERS[view.what](live, {
     matrix,
@@ -124,7 +116,7 @@ export function liveMap(choice, data, frame) {
 
 // Each function computes one map into `map`. matrix: the features of the layer, or the rollout of all tokens; asked:
 // the query's token; from: the features of the query's picture; together: the compared picture's features if both
-// pictures share components or parts, else null.
+// pictures share components, else null.
 const similarityMap = (map, { matrix, asked, from }) => similarityInto(map.values, matrix, asked, from);
 const MAP_MAKERS = {
   similarity: similarityMap,
@@ -134,7 +126,6 @@ const MAP_MAKERS = {
     similarityMap(map, inputs);
     map.pixels = componentColours(inputs.matrix, inputs.together);
   },
-  parts: (map, { matrix, together: joint }) => setParts(map, matrix, joint),
 };
 
 function flowInto(values, halves, token) {
@@ -151,18 +142,6 @@ function componentColours(features, comparedFeatures) {
       comparedFeatures.colours = { beside: features, pixels: componentPixels(comparedFeatures, components) };
   }
   return features.colours.pixels;
-}
-
-// Compared pictures are divided into parts together, so a part has the same number in both.
-function setParts(map, features, comparedFeatures) {
-  if (features.parts?.beside !== comparedFeatures) {
-    const [parts, comparedParts] = partsOf(comparedFeatures ? [features, comparedFeatures] : [features], PART_COUNT);
-    features.parts = { beside: comparedFeatures, here: parts, there: comparedParts ?? null };
-  }
-  const { here: parts, there: comparedParts } = features.parts;
-  map.values.fill(-1, 0, features.from); // prefix tokens belong to no part
-  map.values.set(parts, features.from);
-  Object.assign(map, { parts: parts, there: comparedParts });
 }
 
 // The compared picture's map for the way to look; null if there is none. Its query may be a patch of either picture.
@@ -187,10 +166,6 @@ const COMPARED_MAP_MAKERS = {
       shared: isShared,
     };
   },
-  parts: (features, comparedFeatures) =>
-    areComparable(features, comparedFeatures)
-      ? { values: comparedFeatures.norms, pixels: null, parts: features.parts?.there, asked: -1 }
-      : null,
   similarity(features, comparedFeatures, { token, mark }, otherPatch) {
     if (!areComparable(features, comparedFeatures)) return null;
     const values = new Float32Array(comparedFeatures.tokens);

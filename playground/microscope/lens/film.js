@@ -2,10 +2,10 @@
 // layer; dragging along the strip plays the film.
 
 import { answerCell, pictureDomain } from "../core/answers.js";
-import { entropyBits, holdsAll, largestIndex, wholeLayers } from "../core/core.js";
+import { holdsAll, largestIndex, wholeLayers } from "../core/core.js";
 import { similarityInto } from "../core/features.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
-import { fitCanvas, make, makeHeat, setText, setVisible } from "../drawing/dom.js";
+import { fitCanvas, makeHeat, setVisible } from "../drawing/dom.js";
 import { heatInto, makePhoto, makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
 import { habitOf, isMap, isRowOpen, layersAtHand } from "./state.js";
@@ -15,26 +15,12 @@ const FILM_PAINT_INTERVAL = 40; // ms between two drawings of the film
 
 const FILM_HTML = `
   <canvas role="img" aria-label="This patch in every layer; click one to go there, drag to play them"></canvas>`;
-const FILM_HEADS_HTML = `<span>layers:</span>
-  <button data-film="head"></button>
-  <button data-film="sharpest" title="of each layer the head whose row is the most peaked">sharpest head</button>
-  <button data-film="mean" title="the mean of all heads of each layer">mean of heads</button>
-  <i></i>`;
 
 export function bindFilm({ choice, data, frame, page }) {
   const box = page.refs.film;
   box.innerHTML = FILM_HTML;
-  const headTabs = make("p", { className: "tabs small film-heads", innerHTML: FILM_HEADS_HTML });
-  box.append(headTabs);
   const canvas = box.querySelector("canvas");
-  page.film = {
-    box,
-    canvas,
-    heads: headTabs,
-    buttons: [...headTabs.querySelectorAll("button")],
-    loading: headTabs.querySelector("i"),
-    timer: 0, // the timer of the next drawing; 0: none
-  };
+  page.film = { box, canvas, timer: 0 }; // timer: of the next drawing; 0: none
   const layerAt = (event) => {
     const layers = layersAtHand(data);
     const rect = canvas.getBoundingClientRect();
@@ -58,12 +44,6 @@ export function bindFilm({ choice, data, frame, page }) {
     const layer = layerAt(event);
     canvas.title = [`layer ${layer}`, habitOf(data, frame, layer, choice.view.head)?.label].filter(Boolean).join(": ");
   });
-  for (const button of page.film.buttons) {
-    button.addEventListener("click", () => {
-      choice.heads = button.dataset.film;
-      page.schedule();
-    });
-  }
 }
 
 const filmLinesOf = (layers) => Math.ceil(layers.length / FILM_COLUMNS);
@@ -104,18 +84,15 @@ function paintFilm(lens) {
     { film } = lens.page;
   const { pack } = shown;
   const layers = layersAtHand(data);
-  for (const part of [film.box, film.heads]) setVisible(part, layers.length > 1);
+  setVisible(film.box, layers.length > 1);
   if (layers.length < 2) return;
-  for (const button of film.buttons) button.setAttribute("aria-pressed", String(button.dataset.film === choice.heads));
-  setText(film.buttons[0], `head ${pack.headNumbers[view.head]}`);
-  setText(film.loading, loadingWords(choice, data, frame));
   const { rows, columns } = pack;
   const width = layers.length * columns;
   if (strip.heat?.canvas.width !== width || strip.heat.canvas.height !== rows) strip.heat = makeHeat(rows, width);
   frame.patchPhoto ??= makePhoto(frame.photo.image, columns, rows);
   strip.heat.pixels.fill(0);
   for (const [index, layer] of layers.entries()) {
-    const values = rowInLayer(choice, frame, choice.heads, layer) ?? zeroRow(frame);
+    const values = rowInLayer(choice, frame, layer) ?? zeroRow(frame);
     const hasOwnDomain = view.colours === "own" || WAYS[shown.what].spread;
     const domain = hasOwnDomain ? pictureDomain(values, 0, pack, shown.what, view.ceiling) : shown.domain;
     const { pixels } = strip.heat;
@@ -131,28 +108,9 @@ function zeroRow({ strip, shown: { pack } }) {
   return strip.zeros;
 }
 
-// The row in this layer, one weight for each token; heads: "head": of the chosen head, "sharpest": of the head with the
-// sharpest row, "mean": the mean of all heads. null until the layer has arrived.
-export function rowInLayer({ view }, { strip, shown }, heads, layer) {
-  const { token, scale, what } = shown;
-  const { answers, pack } = shown.drawn;
-  const valuesOf = (head) => answerCell(answers, layer, head, token, scale, what, view.direction);
-  if (heads === "head") return valuesOf(view.head);
-  if (strip.values?.length !== pack.tokens) strip.values = new Float32Array(pack.tokens);
-  const values = strip.values.fill(0);
-  let leastBits = Infinity;
-  for (let head = 0; head < pack.heads; head++) {
-    const row = valuesOf(head);
-    if (!row) return null;
-    if (heads === "mean") for (let j = 0; j < row.length; j++) values[j] += row[j] / pack.heads;
-    else {
-      const bits = entropyBits(row, 0, pack.tokens);
-      if (bits < leastBits) values.set(row);
-      leastBits = Math.min(leastBits, bits);
-    }
-  }
-  return values;
-}
+// The head's row in this layer, one weight for each token; null until the layer has arrived.
+export const rowInLayer = ({ view }, { shown }, layer) =>
+  answerCell(shown.drawn.answers, layer, view.head, shown.token, shown.scale, shown.what, view.direction);
 
 function drawFilm({ choice, data, frame, page: { film } }, layers) {
   const { view } = choice,
@@ -188,7 +146,7 @@ function drawFilm({ choice, data, frame, page: { film } }, layers) {
       context.fillStyle = colours.ink;
       context.fillText("loading", x + w / 2, y + h / 2);
     }
-    const habit = choice.heads === "head" ? habitOf(data, frame, layer, view.head) : null;
+    const habit = habitOf(data, frame, layer, view.head);
     if (habit) {
       context.fillStyle = habit.colour;
       context.fillRect(x, y + h - 3 * unit, w, 3 * unit); // the colour of this head's habit

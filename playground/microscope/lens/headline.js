@@ -23,7 +23,7 @@ import { missingSentence } from "./explained.js";
 import { MOST_FLOWS } from "./features.js";
 import { sceneOf, searchDirections } from "./moment.js";
 import { asksFromOther, divisorOf, scaleText } from "./readouts.js";
-import { endsOf, isMap, isMean, labelNow, overlayNow, signedWords } from "./state.js";
+import { endsOf, isMap, labelNow, overlayNow, signedWords } from "./state.js";
 
 const LONGEST_UNBROKEN = 13; // letters: a shorter text after the marked place, such as "(13 %).", is not broken
 
@@ -78,7 +78,6 @@ export function factsOf(choice, data, frame) {
     scale: scaleOpening(data, frame),
     ends: endsWords(choice, data, frame),
     unmoved: overlay?.unmoved ?? "",
-    part: overlay?.parts ? partOf(overlay, mark) : null,
     heard: answers.totals[view.head],
   };
 }
@@ -95,14 +94,6 @@ function promptWords({ view }, { main }) {
   const needsPatch = explains === "patch" && asks(view);
   const isRollout = needs === "flows" && main.pack.tokens > MOST_FLOWS;
   return (needsPatch || isRollout) && !view.locked ? "Click a patch: this map is of one patch." : "";
-}
-
-const shareOf = (parts, wantedPart) => parts.reduce((count, part) => count + (part === wantedPart), 0) / parts.length;
-
-// {here, there}: the shares of the two pictures that this patch's part covers; null for a prefix token.
-function partOf({ parts, there }, mark) {
-  if (mark < 0) return null;
-  return { here: shareOf(parts, parts[mark]), there: there && shareOf(there, parts[mark]) };
 }
 
 // Whether the patch lies left of the curtain, where the number beside a patch is hidden.
@@ -166,12 +157,7 @@ function writeKind(lens) {
     { shown } = frame,
     { kindline } = page;
   const showsWeights = wayOf(view).rows; // only rows of weights have a kind
-  const isReadable =
-    showsWeights &&
-    view.direction === "row" &&
-    !isMean(choice, frame) &&
-    shown.mark >= 0 &&
-    shown.answers.ready[view.head];
+  const isReadable = showsWeights && view.direction === "row" && shown.mark >= 0 && shown.answers.ready[view.head];
   frame.betterHead = null;
   setText(kindline.kind, isReadable ? kindSentence(lens) : "");
   setVisible(kindline.go, Boolean(isReadable && frame.betterHead));

@@ -3,7 +3,7 @@
 //
 //   const lens = createLens(parent, {
 //     source:   {                             // the object that has the numbers, from a server, a file or a worker
-//       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "patched", "whole",
+//       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "puts", "whole",
 //         "cuts", "names", "ran"],            // the requests that it answers
 //       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of the source's choice) as bytes
 //       picture(trace, {signal}),             // an ImageBitmap
@@ -14,7 +14,6 @@
 //       occlusion(trace, asked, {signal}),    // {matrix: the effect of blanking patches, passes, of, step, steps}
 //       labels(trace, {signal}),              // [[number, name, probability], …], the likeliest first
 //       label(trace, {layer, label}, {signal}), // float16: how likely the label is from each token after that layer
-//       patched(trace, asked, {signal}),      // {matrix: how far each token moves, labels}, see matches.js
 //       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
 //       whole(trace, {scale, cut, from}, {signal}), // a pack of a whole pass with these changes
 //       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
@@ -74,14 +73,14 @@ import { bindCurtain, bindFilm } from "./film.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
-import { bindMatches, bindPatching, matchNow } from "./matches.js";
+import { bindMatches, matchNow } from "./matches.js";
 import { bestView, bindMoment, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders } from "./readouts.js";
 import { bindRows, openChosenRow } from "./rows.js";
 import { bindShare, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
-import { bindScissors, endPainting } from "./scissors.js";
+import { bindScissors } from "./scissors.js";
 import { canAsk, createState, overlayNow, resolve } from "./state.js";
 import { bindWall } from "./wall.js";
 
@@ -114,13 +113,12 @@ export function createLens(parent, options = {}) {
   bindLine(lens);
   bindScissors(lens);
   bindExplained(page);
-  bindPatching(choice, data, page);
   bindFilm(lens);
   bindKindLine(frame, page);
   bindMoment(choice, page);
   bindScenes(choice, data, page);
   bindShare(lens);
-  bindMatches(choice, page);
+  bindMatches(page);
   bindRows(lens);
   bindWall(lens);
   page.see = options.see?.(lens) ?? null;
@@ -136,7 +134,7 @@ export function createLens(parent, options = {}) {
     read: () => readNumbers(lens, () => isComplete(lens)),
     timings: () => Array.from(frame.samples.subarray(0, Math.min(frame.sampled, frame.samples.length))),
     clearTimings: () => (frame.sampled = 0),
-    picture: (factor = 1, withOther = false) => pictureCanvas(lens, factor, withOther),
+    picture: () => pictureCanvas(lens),
     refresh: () => refresh(lens),
     share: () => openShare(lens),
     present: () => togglePresenting(lens),
@@ -268,7 +266,6 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   const isAnotherPicture = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
-  if (choice.painting.on) endPainting(choice, data, page);
   if (isAnotherPicture) {
     closeSheets(page);
     choice.view = { ...choice.view, locked: false, cut: "" };

@@ -176,12 +176,6 @@ export const MARKUP = `
   <div class="field"><span>Heads</span><div class="tabs" data-choice="colours">
       <button data-value="shared">one exposure for all</button> <button data-value="own">each its own</button>
   </div></div>
-  <div class="field"><span data-explains="From which value on a patch is drawn at full brightness."
-      >Exposure</span><div class="tabs" data-choice="ceiling">
-      <button data-value="auto">each patch its own</button>
-      <button data-value="0.02">2 %</button> <button data-value="0.1">10 %</button>
-      <button data-value="1">100 %</button>
-  </div></div>
   <div class="field"><span>Lengths</span><div class="tabs" data-choice="typical">
       <button data-value="false">all</button>
       <button data-value="true" title="Beyond the upper quartile and three times the distance between the quartiles"
@@ -217,14 +211,6 @@ export const MARKUP = `
   <div class="send"><button data-ref="shareGo">Share</button><button data-ref="shareSave">Save</button></div>
   <p class="soft" data-ref="shareStatus" role="status"></p>
   <div class="keeps">
-    <div class="field"><span>This picture</span><div class="tabs">
-        <button data-save="1">1×</button> <button data-save="2">2×</button> <button data-save="4">4×</button>
-    </div></div>
-    <div class="field"><span>Both pictures</span><div class="tabs">
-        <button data-save="1" data-both="true">1×</button> <button data-save="2" data-both="true">2×</button>
-        <button data-save="4" data-both="true">4×</button>
-    </div></div>
-    <p class="soft" data-ref="saveNote">PNG, with colour bar and caption</p>
     <details data-ref="scenes" hidden><summary>Scenes</summary>
       <ol class="scene-list" data-ref="sceneList"></ol>
       <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button>

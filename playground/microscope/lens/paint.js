@@ -19,7 +19,7 @@ import { dialToScale, sameLayer, scaleToDial } from "../core/view.js";
 import { asks, explainsLabel, FIRST_WAY, sizeWords, unitOf, WAYS, wayOf } from "../core/ways.js";
 import { drawColourBar, drawCurve } from "../drawing/charts.js";
 import { setText, setVisible } from "../drawing/dom.js";
-import { drawPicture, printParts } from "../drawing/draw.js";
+import { drawPicture } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
 import { paintLine, paintSums, rankOfAim } from "./arithmetic.js";
 import { comparesNumbers, paintNearness, paintOther, paintTwin, paintWall, rowBeside } from "./beside.js";
@@ -28,11 +28,11 @@ import { isExplained, otherMap, printComponents } from "./features.js";
 import { paintFilmSoon, printBehind } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
-import { paintMatch, paintPatching } from "./matches.js";
+import { paintMatch } from "./matches.js";
 import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
 import { paintScissors } from "./scissors.js";
-import { habitOf, isMap, isRowOpen, overlayNow, putMeanRow, resolve } from "./state.js";
+import { habitOf, isMap, isRowOpen, overlayNow, resolve } from "./state.js";
 import { rowOnView } from "./told.js";
 import { paintWallHead } from "./wall.js";
 
@@ -44,7 +44,7 @@ export function paintFrame(lens) {
   const { choice, frame, page } = lens;
   const shown = resolve(choice, lens.data, frame);
   const { view } = choice;
-  const onlyHead = page.see?.on && choice.heads !== "mean" ? view.head : null; // See shows one head
+  const onlyHead = page.see?.on ? view.head : null; // See shows one head
   if (!answerLayer(shown.answers, view.layer, shown.token, shown.scale, shown.what, view.direction, onlyHead)) {
     paintWaiting(frame, page, `Layer ${view.layer} is on its way.`);
     paintLine(lens);
@@ -53,9 +53,7 @@ export function paintFrame(lens) {
   }
   if (onlyHead === null || !shown.domain)
     shown.domain = sharedDomain(shown.answers, view.layer, shown.scale, shown.what, view.ceiling);
-  const putHeadBack = putMeanRow(choice, frame);
   paintMain(lens);
-  putHeadBack();
   if (isRowOpen(page, "head")) paintHeads(lens);
   const isBesideSeen = page.see?.on || choice.presenting || isRowOpen(page, "beside");
   if (view.beside === "convolution") isBesideSeen && paintTwin(lens);
@@ -64,8 +62,6 @@ export function paintFrame(lens) {
   if (isRowOpen(page, "head")) paintFilmSoon(lens);
   paintAim(lens);
   paintExplained(lens);
-  paintPatching(lens);
-  const restoreHead = putMeanRow(choice, frame);
   writeNumbers(lens);
   if (!page.see?.on) {
     writeTitles(lens);
@@ -74,7 +70,6 @@ export function paintFrame(lens) {
   }
   if (view.beside === "filter") paintNearness(lens);
   if (view.beside === "wall") paintWallHead(lens);
-  restoreHead();
   page.see?.paint();
   page.root.classList.toggle("map", isMap(view.what));
 }
@@ -82,12 +77,10 @@ export function paintFrame(lens) {
 // Paints the parts that follow the cursor while a patch is locked.
 export function paintAim(lens) {
   const { choice, frame, page } = lens;
-  const putHeadBack = putMeanRow(choice, frame);
   paintCurve(choice, frame, page);
   paintLine(lens);
   paintMatch(lens);
   paintScissors(lens);
-  putHeadBack();
   paintSums(choice, frame, page);
 }
 
@@ -117,8 +110,6 @@ function paintMain(lens) {
   if (isMap(view.what) && !overlay) {
     waitingWords = isExplained(view) ? explainedWaitingWords(choice, data, frame) : mapWaitingWords(choice, data);
     printNothing(frame.print);
-  } else if (overlay?.parts) {
-    printParts(frame.print, overlay.parts, pack);
   } else if (overlay?.pixels) {
     printComponents(frame.print, overlay.pixels, pack);
   } else if (overlay) {

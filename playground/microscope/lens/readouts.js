@@ -1,7 +1,6 @@
 // Writes the words and numbers of the lens.
 
 import { effectiveNumber, largestIndex, neighbourhood, sumOf } from "../core/core.js";
-import { PART_COUNT } from "../core/features.js";
 import { isEven } from "../core/light.js";
 import { percent, shortNumber, toldApart } from "../core/numbers.js";
 import { placeName, prefixName } from "../core/sentence.js";
@@ -10,7 +9,7 @@ import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWor
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { findCollapse } from "./film.js";
-import { endsOf, habitOf, isMap, isMean, isRowOpen, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
+import { endsOf, habitOf, isMap, isRowOpen, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 import { rowInWords } from "./told.js";
 
 export const tokenName = (token, pack) =>
@@ -75,7 +74,6 @@ export function writeTitles({ choice, data, frame, page }) {
     badgeParts.push(
       `${scaleWords(data, frame)} · ${shown.wholeArrived ? "in the whole forward pass" : "in this layer only"}`,
     );
-  if (isMean(choice, frame)) badgeParts.push("the mean of all heads");
   if (shown.wholeMissing) badgeParts.push("the whole pass is being computed");
   setText(refs.badge, badgeParts.join(" · "));
   const { engine } = main.pack.header; // beside See, the line below the sentence names it
@@ -85,7 +83,7 @@ export function writeTitles({ choice, data, frame, page }) {
 
   // explained.js itself writes such a note for its maps
   const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
-  setText(refs.note, [wayWords(way, "note", cases, { parts: PART_COUNT }), trustNote].filter(Boolean).join(". "));
+  setText(refs.note, [wayWords(way, "note", cases), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(choice, frame));
   setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
   setVisible(refs.drawn, !way.coloured);
@@ -248,7 +246,7 @@ export function writeNumbers({ choice, data, frame, page }) {
   setVisible(refs.assumed, Boolean(main.pack.assumed));
   setText(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
   if (!areNumbersSeen(page)) return;
-  const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${pack.headNumbers[view.head]}`;
+  const headWords = `head ${pack.headNumbers[view.head]}`;
   const countedWords = wordsInFace(page, "looksAtAbout", `${headWords} looks at about`, {
     head: pack.headNumbers[view.head],
   });
@@ -276,7 +274,7 @@ export function writeNumbers({ choice, data, frame, page }) {
     refs.peakAt,
     isRow ? wordsInFace(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`,
   );
-  const habit = isMean(choice, frame) ? null : habitOf(data, frame, view.layer, view.head);
+  const habit = habitOf(data, frame, view.layer, view.head);
   setVisible(refs.habitRow, Boolean(habit));
   if (habit) setText(refs.habit, page.see?.on ? page.see.habit(habit.label) : habit.label);
   setVisible(refs.toldRow, Boolean(habit?.told));
@@ -409,12 +407,11 @@ export function captionOf(choice, data, frame) {
   const { view } = choice,
     { main } = data,
     { shown } = frame;
-  const headWords = isMean(choice, frame) ? "the mean of all heads" : `head ${shown.pack.headNumbers[view.head]}`;
   const place = wayOf(view).throughLayers
     ? "through all layers"
     : isMap(view.what)
       ? `after layer ${view.layer}`
-      : `layer ${view.layer}, ${headWords}`;
+      : `layer ${view.layer}, head ${shown.pack.headNumbers[view.head]}`;
   const captionParts = [titleOf(main) || main.pack.header.model, place];
   if (asks(view)) captionParts.push(tokenName(shown.token, shown.pack));
   else if (labelText(choice, data, frame)) captionParts.push(`“${labelText(choice, data, frame)}”`);

@@ -56,18 +56,17 @@ export function writeRows(lens) {
     setMath(value, text);
     row.firstElementChild.title = text;
   }
-  const canChange = canAsk(data, "cuts") || canAsk(data, "patched") || Boolean(choice.view.cut);
+  const canChange = canAsk(data, "cuts") || Boolean(choice.view.cut);
   setVisible(page.refs.change.closest(".row"), canChange);
 }
 
 // What each row says: the value, then whatever differs from the usual. The title holds what has no room.
 function valuesOf({ choice, data, frame }) {
-  const { view, heads } = choice;
+  const { view } = choice;
   const { main, other } = data;
   const { pack } = main;
   const way = wayOf(view);
   const label = labelText(choice, data, frame);
-  const isMean = heads === "mean" && !isMap(view.what);
   const cuts = cutsOf(choice);
   return {
     what: [
@@ -80,7 +79,7 @@ function valuesOf({ choice, data, frame }) {
     ],
     head: [
       way.throughLayers ? "all layers" : `layer ${view.layer}`,
-      !isMap(view.what) && (isMean ? "mean of heads" : `head ${pack.headNumbers[view.head]}`),
+      !isMap(view.what) && `head ${pack.headNumbers[view.head]}`,
       view.colours === "own" && "each its own exposure",
     ],
     scale: [scaleValue(view, pack), view.pass === "whole" ? "whole pass" : "this layer", view.curtain > 0 && "curtain"],

@@ -4,22 +4,23 @@ import { queryOf, viewToQuery } from "../core/view.js";
 import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
-import { drawConvolution, drawPicture, printParts } from "../drawing/draw.js";
+import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
-import { drawHeads, drawNearnessAt, FILTER_TITLE } from "./beside.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
 import { captionOf, wordsInFace } from "./readouts.js";
-import { isMap, overlayNow, putMeanRow } from "./state.js";
+import { isMap, overlayNow } from "./state.js";
 
-// The picture as a canvas, at 1, 2 or 4 times its size on the page.
-export function pictureCanvas({ choice, data, frame, page }, factor, withOther) {
+const PICTURE_SCALE = 2; // times its size on the page
+
+// The picture as a canvas, beside the picture that it is compared with.
+export function pictureCanvas({ choice, data, frame, page }) {
   const { view } = choice,
     { main } = data;
   const width = Math.max(frame.pictureWidth, 320);
   const height = Math.round((width * frame.pictureHeight) / frame.pictureWidth);
   const image = main.picture.bitmap;
-  const photo = makePhoto(image, width * factor, height * factor);
+  const photo = makePhoto(image, width * PICTURE_SCALE, height * PICTURE_SCALE);
   const { ask1, chip, ask2 } = page.refs;
   const question = `${ask1.textContent} ${chip.textContent} ${ask2.textContent}`.trim();
   const pictures = [
@@ -29,23 +30,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
         drawPicture(context, w, h, printMap(choice, data, frame, photo), frame.picture, unit),
     },
   ];
-  if (withOther && view.beside === "convolution") {
-    pictures.push({
-      title: "A 3×3 convolution reads",
-      draw: (context, w, h, unit) => drawConvolution(context, w, h, photo, frame.twin, unit),
-    });
-  } else if (withOther && view.beside === "wall") {
-    const colours = { soft: "#333", line: "#bbb", accent: "#0072B2" };
-    pictures.push({
-      title: "Every layer and head",
-      draw: (context, w, h, unit) => drawHeads(choice, data, frame, context, w, h, colours, unit),
-    });
-  } else if (withOther && view.beside === "filter") {
-    pictures.push({
-      title: FILTER_TITLE,
-      draw: (context, w, h, unit) => drawNearnessAt(choice, data, frame, context, w, h, photo, unit),
-    });
-  } else if (withOther && data.other) {
+  if (view.beside === "compare" && data.other) {
     pictures.push({
       title: page.refs.twinBadge.textContent,
       draw: (context, w, h) => context.drawImage(page.refs.twin, 0, 0, w, h),
@@ -55,7 +40,7 @@ export function pictureCanvas({ choice, data, frame, page }, factor, withOther) 
     if (!wayOf(view).coloured)
       drawColourBar(canvas, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
   };
-  return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, factor);
+  return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, PICTURE_SCALE);
 }
 
 // A canvas of the large picture's content, drawn at the file's size.
@@ -69,35 +54,23 @@ export function printMap(choice, data, frame, photo) {
   const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const start = overlay ? 0 : view.head * pack.tokens;
   if (isMap(view.what) && !overlay) return printNothing(print);
-  if (overlay?.parts) return printParts(print, overlay.parts, pack);
   if (overlay?.pixels) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
-  const putHeadBack = putMeanRow(choice, frame);
   printPatches(choice, frame, print, values, start + prefixOffset, pack, shown.mainDomain);
-  putHeadBack();
   return print.canvas;
 }
 
 const NUMBERS_MISSING = "Its numbers are on their way: try again in a moment."; // rounded weights are not saved
 
-export function savePicture(lens, factor, withOther) {
-  if (lens.frame.shown.rough) return setText(lens.page.refs.saveNote, NUMBERS_MISSING);
-  pictureCanvas(lens, factor, withOther).toBlob((blob) => {
-    downloadFile(
-      new File([blob], fileName(lens.choice, lens.frame, "png", factor > 1 ? `@${factor}x` : ""), { type: blob.type }),
-    );
-  }, "image/png");
-}
-
-export function fileName({ view }, { shown }, extension, suffix = "") {
+export function fileName({ view }, { shown }, extension) {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
   const headOrMap = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
   const queryName = asks(view)
     ? `-${queryOf(shown.token, shown.pack).replace(",", "-")}`
     : view.label && `-label${view.label}`;
-  return `attention${layer}${headOrMap}${queryName}${suffix}.${extension}`;
+  return `attention${layer}${headOrMap}${queryName}.${extension}`;
 }
 
 // Downloads the file on this machine.
@@ -158,7 +131,6 @@ export function leavePresenting(lens) {
 // The sheet "Share" offers the present view as a picture. In the face See, the sheet also offers a loop and an
 // interactive page.
 
-const PICTURE_SCALE = 2;
 // A format: make(lens, isCurrent) shows a preview and returns a promise of the file as a blob, or of null if that
 // failed or is no longer wanted; end(blob) returns the extension of the file's name; use: what the format is for, its
 // key among See's words and in English. See adds formats.
@@ -279,7 +251,7 @@ export function putPreview(page, canvas, words) {
 
 export async function sharedPicture(lens) {
   const { page } = lens;
-  const canvas = page.see?.on ? page.see.sharedStill() : pictureCanvas(lens, PICTURE_SCALE, false);
+  const canvas = page.see?.on ? page.see.sharedStill() : pictureCanvas(lens);
   putPreview(page, canvas, `The picture: ${sentenceNow(page)}`);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }

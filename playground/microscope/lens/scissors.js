@@ -1,11 +1,10 @@
 // Scissors cut the edge from the locked patch to the patch under the cursor, and the whole pass runs again without that
 // edge. A list shows each cut, its layers, how far it moves the locked patch's feature, the changed labels, and a
-// button to undo it. Sets of patches can be painted; whole heads can be cut or silenced.
+// button to undo it. Whole heads can be cut or silenced.
 import { MOST_CUTS } from "../core/core.js";
-import { patchAfterKey, patchAt, patchText } from "../core/grid.js";
 import { percent, shortNumber } from "../core/numbers.js";
-import { queryOf } from "../core/view.js";
-import { make, makeSvg, setText, setVisible } from "../drawing/dom.js";
+import { queryOf, sameToken, tokenOf } from "../core/view.js";
+import { make, setText, setVisible } from "../drawing/dom.js";
 import { askOnce } from "./asking.js";
 import { verdictText } from "./readouts.js";
 import { canAsk, isRowOpen } from "./state.js";
@@ -17,12 +16,13 @@ const INVITATION_TO_CUT = "Lock a patch, point at another and press x; or choose
 const CUTS_HTML = `
   <ol></ol>
   <p class="ways">
-    <button class="quiet" data-way="paint" title="Drag over patches that nobody may look at">paint patches</button>
-    <button class="quiet" data-way="made">cut these</button>
     <button class="quiet" data-way="head" title="In this head every token looks at itself alone">cut this head</button>
     <button class="quiet" data-way="zero" title="This head gives nothing to anybody">this head off</button>
     <button class="quiet" data-way="neighbours"
         title="Every patch looks at its eight neighbours alone: attention as a convolution">cut all but 3×3</button>
+    <button class="quiet" data-way="put"
+        title="After this layer the locked patch carries what the compared one has there"
+      >put the other picture's patch here</button>
   </p>
   <p role="status"></p>
   <p data-labels></p>`;
@@ -36,27 +36,27 @@ export function bindScissors(lens) {
   page.line.box.append(button);
   const [list, , status, labels] = box.children;
   const ways = Object.fromEntries([...box.querySelectorAll("[data-way]")].map((way) => [way.dataset.way, way]));
-  page.scissors = { box, list, ways, status, labels, button, shown: "", words: "" };
+  page.scissors = { box, list, ways, status, labels, button, shown: "" };
   const addCut = (text) => putCuts(page, [...cutsOf(choice), text]);
-  const showMessage = (sentence) => {
-    page.scissors.words = sentence;
-    page.schedule();
-  };
-  bindPainting(choice, data, page, { cut: addCut, words: showMessage });
   ways.neighbours.addEventListener("click", () => addCut(NEIGHBOURS));
   ways.head.addEventListener("click", () => addCut(headCut(choice, data)));
   ways.zero.addEventListener("click", () => addCut(headOffCut(choice, data)));
-  ways.made.addEventListener("click", () => cutPainted(choice, data, page, addCut, showMessage));
-  ways.paint.addEventListener("click", () => {
-    if (choice.painting.on) endPainting(choice, data, page);
-    else beginPainting(choice, data, page);
-    showMessage(paintingWords(choice));
-  });
+  ways.put.addEventListener("click", () => addCut(putOf(choice, data)));
 }
 
 const headCut = ({ view }, { main }) => `*>*@${view.layer}.${main.pack.headNumbers[view.head]}`;
 
 const headOffCut = ({ view }, { main }) => `zero@${view.layer}.${main.pack.headNumbers[view.head]}`;
+
+// The compared sample's patch at the place of the locked one; "" if there is none, or it stands here already.
+function putOf({ view }, data) {
+  const { main, other } = data;
+  const isSample = view.beside === "compare" && other?.trace.words?.sample && other.trace.model === main.trace.model;
+  if (!canAsk(data, "puts") || !view.locked || !isSample) return "";
+  const there = queryOf(sameToken(tokenOf(view.query, main.pack), main.pack, other.pack), other.pack);
+  const put = `residual@${view.layer}:${view.query}${there === view.query ? "" : `<${there}`}`;
+  return cutsOf({ view }).includes(put) ? "" : put; // as in playground/cuts.py
+}
 
 export const cutsOf = ({ view }) => (view.cut ? view.cut.split(";") : []);
 
@@ -87,22 +87,16 @@ export function paintScissors(lens) {
       scissors.button.style.setProperty(name, line.label.style.getPropertyValue(name));
     scissors.button.classList.toggle("above", line.label.classList.contains("above"));
   }
-  if (choice.painting.on && !isRowOpen(page, "change")) endPainting(choice, data, page);
   if (!isRowOpen(page, "change")) return;
   const key = `${view.cut} ${view.layer} ${view.head}`;
   if (scissors.shown !== key) writeCuts(choice, data, page);
   scissors.shown = key;
   const { ways } = scissors;
-  const isPainting = choice.painting.on;
-  setText(ways.paint, isPainting ? "stop painting" : "paint patches");
-  setVisible(ways.made, isPainting);
-  setVisible(ways.head, !isPainting && !cutsOf(choice).includes(headCut(choice, data)));
-  setVisible(ways.zero, !isPainting && !cutsOf(choice).includes(headOffCut(choice, data)));
-  setVisible(ways.neighbours, !isPainting && !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
-  setText(
-    scissors.status,
-    isPainting ? paintingWords(choice) : view.cut ? movedSentence(lens) : scissors.words || INVITATION_TO_CUT,
-  );
+  setVisible(ways.head, !cutsOf(choice).includes(headCut(choice, data)));
+  setVisible(ways.zero, !cutsOf(choice).includes(headOffCut(choice, data)));
+  setVisible(ways.put, Boolean(putOf(choice, data)));
+  setVisible(ways.neighbours, !cutsOf(choice).some((cut) => cut.startsWith(NEIGHBOURS)));
+  setText(scissors.status, view.cut ? movedSentence(lens) : INVITATION_TO_CUT);
   const verdict = frame.shown.wholeArrived ? data.whole.trace.verdict : null;
   setVisible(scissors.labels, Boolean(view.cut) && verdict?.length > 0);
   if (verdict?.length) setText(scissors.labels, verdictText(verdict));
@@ -194,126 +188,4 @@ export function movedWords({ by: share, times: factor }) {
   const distance = `This patch's feature moved by ${percent(share)} of its length`;
   if (factor === undefined) return `${distance}.`;
   return `${distance}: ${shortNumber(factor)} × as far as where as much attention to other patches is cut.`;
-}
-
-// Painting marks a set of patches that other patches will no longer attend to. By keyboard: arrows move, the space bar
-// adds or removes a patch, Enter cuts, Escape ends.
-
-const LONGEST_CUTS = 1000; // most letters of all cuts together, as in figures/drawing/view.py
-
-// `cut(text)` applies one more cut; `words(sentence)` shows a message.
-export function bindPainting(choice, data, page, { cut, words: showMessage }) {
-  const { picture, pictureBox } = page.refs;
-  pictureBox.insertAdjacentHTML("beforeend", '<svg class="painted" preserveAspectRatio="none"></svg>');
-  const paintingSvg = pictureBox.lastElementChild;
-  page.sheet = paintingSvg;
-  const { painting } = choice;
-
-  const patchUnder = (event) => {
-    const box = picture.getBoundingClientRect();
-    const { rows, columns } = data.main.pack;
-    return patchAt((event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height, rows, columns);
-  };
-  const paint = (patch, adds) => {
-    painting.at = patch;
-    if (adds) painting.patches.add(patch);
-    else painting.patches.delete(patch);
-    paintPainting(choice, data, page);
-    showMessage(paintingWords(choice));
-  };
-  const handlers = {
-    pointerdown(event) {
-      painting.down = true;
-      painting.adds = !painting.patches.has(patchUnder(event));
-      picture.setPointerCapture?.(event.pointerId);
-      picture.focus();
-      paint(patchUnder(event), painting.adds);
-    },
-    pointermove(event) {
-      if (painting.down) paint(patchUnder(event), painting.adds);
-    },
-    pointerup: () => (painting.down = false),
-    pointercancel: () => (painting.down = false),
-    click: () => {},
-  };
-  for (const [name, handler] of Object.entries(handlers)) {
-    pictureBox.addEventListener(
-      name,
-      (event) => {
-        if (!painting.on || event.target !== picture) return;
-        event.stopPropagation(); // a painted patch is not locked
-        handler(event);
-      },
-      true,
-    );
-  }
-  page.root.addEventListener(
-    "keydown",
-    (event) => {
-      if (!painting.on || event.ctrlKey || event.metaKey || event.altKey) return;
-      const { rows, columns } = data.main.pack;
-      if (event.key === "Escape") endPainting(choice, data, page);
-      else if (event.target !== picture) return;
-      else if (event.key.startsWith("Arrow")) painting.at = patchAfterKey(event.key, painting.at, rows, columns);
-      else if (event.key === " ") paint(painting.at, !painting.patches.has(painting.at));
-      else if (event.key === "Enter") cutPainted(choice, data, page, cut, showMessage);
-      else return;
-      event.preventDefault();
-      event.stopPropagation();
-      paintPainting(choice, data, page);
-      showMessage(paintingWords(choice));
-    },
-    true,
-  );
-}
-
-export function beginPainting(choice, data, page) {
-  const { painting, view } = choice,
-    { main } = data;
-  Object.assign(painting, { on: true, down: false, patches: new Set() });
-  const [row, column] = view.query.split(",").map(Number);
-  painting.at = column === undefined ? 0 : row * main.pack.columns + column;
-  page.refs.picture.focus();
-  paintPainting(choice, data, page);
-}
-
-export function endPainting(choice, data, page) {
-  Object.assign(choice.painting, { on: false, down: false, patches: new Set() });
-  paintPainting(choice, data, page);
-}
-
-export function cutPainted(choice, data, page, cut, showMessage) {
-  const { painting, view } = choice,
-    { main } = data;
-  const names = [...painting.patches].sort((a, b) => a - b).map((patch) => patchText(patch, main.pack.columns));
-  if (!names.length) return showMessage("Paint some patches first: drag over them.");
-  const text = `${view.locked ? view.query : "*"}>${names.join("+")}`;
-  if (view.locked && names.length === 1 && names[0] === view.query)
-    return showMessage("A patch always looks at itself.");
-  if (text.length + view.cut.length + 1 > LONGEST_CUTS)
-    return showMessage(`These ${names.length} patches are too many for an address: paint fewer.`);
-  endPainting(choice, data, page);
-  cut(text);
-}
-
-export function paintingWords({ painting, view }) {
-  if (!painting.on) return "";
-  const count = painting.patches.size;
-  const asker = view.locked ? "The locked patch" : "Every patch";
-  const patches = count === 1 ? "1 patch" : `${count} patches`;
-  return count
-    ? `${asker} shall not look at ${patches}.`
-    : `Drag over the patches that ${asker.toLowerCase()} shall not look at.`;
-}
-
-function paintPainting({ painting }, { main }, { refs, sheet }) {
-  const { rows, columns } = main.pack;
-  refs.pictureBox.classList.toggle("painting", painting.on);
-  sheet.toggleAttribute("hidden", !painting.on); // an SVG has no `hidden` property
-  sheet.setAttribute("viewBox", `0 0 ${columns} ${rows}`);
-  const cellRect = (patch, name) => {
-    const place = { x: patch % columns, y: Math.floor(patch / columns), width: 1, height: 1 };
-    return makeSvg("rect", { class: name, ...place });
-  };
-  sheet.replaceChildren(...[...painting.patches].map((patch) => cellRect(patch, "taken")), cellRect(painting.at, "at"));
 }

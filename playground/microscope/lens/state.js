@@ -2,7 +2,7 @@
 // the present frame, and the page around it. The objects are sealed: adding a property that is not listed here throws
 // an error. The table in lens.js lists which file writes which property.
 
-import { entropyBits, holds } from "../core/core.js";
+import { holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";
 import { DEFAULT_VIEW, queryOf, scaleOf, tokenOf } from "../core/view.js";
 import { asks, explainsLabel, FIRST_WAY, sizeWords, WAYS, wayOf } from "../core/ways.js";
@@ -24,13 +24,10 @@ const newChoice = () =>
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  whether the cursor was ever on a patch; until then a sentence asks for that
     presenting: false, //                   whether the lens fills the screen
-    heads: "head", //                       the film's rows: of the chosen head, the "sharpest" head, or the "mean"
     filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
     filmLooked: false, //                   whether a person has looked at the film
     exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
-    painting: Object.seal({ on: false, patches: new Set(), at: 0, adds: true, down: false }), // see scissors.js
-    patchWanted: "", //                     the key of the patch to put into the first picture, see matches.js
     scene: Object.seal({
       at: -1, //                            index of the scene on show
       heading: null, //                     the picture and model of the scene that is being opened
@@ -62,7 +59,6 @@ const newData = (host) =>
     labels: new Map(), //                   id of a trace → [[number, name, probability], …]
     correlations: new Map(), //             id and subject → the rank correlation, see explained.js
     moved: { key: "", text: "" }, //        the text about a cut's effect, see scissors.js
-    patched: { key: "", text: "" }, //      the text about a patched token, see matches.js
     search: null, //                        the search for the best moment: {id, pack, steps, scene, layers, moved}
     scenes: Object.seal({
       list: [], //                          saved views
@@ -96,7 +92,7 @@ const newFrame = () =>
       mark: -1, //                          the patch of `token`; −1: a prefix token
       row: null, //                         the record of the row, see told.js
     }),
-    live: { key: "", values: null, pixels: null, parts: null, there: null, from: null }, // the map of features.js
+    live: { key: "", values: null, pixels: null, from: null }, // the map of features.js
     match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js
     betterHead: null, //                    {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, directions: null, meanRows: new Map() }, // see headline.js
@@ -124,7 +120,7 @@ const newFrame = () =>
     wallHeat: null, //                      one pixel for each patch of every head of every layer
     patchPhoto: null, //                    the picture at one pixel for each patch, for the wall and the film
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
-    strip: { heat: null, values: null, zeros: null }, // the film's pixels, one row, a row of zeros
+    strip: { heat: null, zeros: null }, //    the film's pixels, a row of zeros
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
     picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
@@ -164,9 +160,7 @@ const newPage = (root, refs) =>
     line: null, //                          see arithmetic.js
     film: null,
     explained: null,
-    sheet: null, //                         the SVG with the painted patches, see scissors.js
     scissors: null,
-    patching: null, //                      see matches.js
     matches: null,
     wall: null, //                          see wall.js
     sums: null, //                          see arithmetic.js
@@ -319,39 +313,6 @@ export function endsOf(choice, data, frame) {
 
 // The value with its sign, such as "+2.8 %" or "−0.12 logits".
 export const signedWords = (value, unit) => `${value < 0 ? "\u2212" : "+"}${sizeWords(Math.abs(value), unit)}`;
-
-// The choice "mean of heads": picture, sentence and numbers show the mean row of the layer's heads. While a frame is
-// drawn, the mean replaces the chosen head's row.
-
-export function isMean({ heads, view }, { shown }) {
-  if (heads !== "mean" || isMap(view.what) || wayOf(view).raw) return false;
-  return Boolean(shown.answers) && shown.answers.ready.every(Boolean);
-}
-
-// Puts the mean in place of the chosen head's row. Returns a function that restores that row.
-export function putMeanRow(choice, frame) {
-  if (!isMean(choice, frame)) return () => {};
-  const { head } = choice.view;
-  const { answers, pack } = frame.shown;
-  const { heads, tokens } = pack;
-  const start = head * tokens;
-  const arrays = [...new Set([answers.weights, answers.values])];
-  const rows = arrays.map((values) => values.slice(start, start + tokens));
-  const { [head]: formerBits } = answers.entropies,
-    { [head]: total } = answers.totals;
-  for (const values of arrays) {
-    const mean = new Float32Array(tokens);
-    for (let h = 0; h < heads; h++) for (let j = 0; j < tokens; j++) mean[j] += values[h * tokens + j] / heads;
-    values.set(mean, start);
-  }
-  answers.entropies[head] = entropyBits(answers.weights, start, tokens);
-  answers.totals[head] = answers.totals.reduce((sum, total) => sum + total, 0) / heads;
-  return () => {
-    arrays.forEach((values, n) => values.set(rows[n], start));
-    answers.entropies[head] = formerBits;
-    answers.totals[head] = total;
-  };
-}
 
 // The average behaviour of each head on the picture on view, as a name. The source measures it, layer by layer.
 

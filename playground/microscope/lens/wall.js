@@ -53,7 +53,7 @@ export function paintWallHead({ choice, data, frame, page }) {
   const count = pack.layers * (pack.header.heads_in_all ?? pack.heads);
   const words = (key, english, values) => wordsInFace(page, key, english, values);
   setText(wall.title, words("wallAsks", `Where does this patch look, in each of ${count} heads?`, { count }));
-  wall.close.title = words("tourEnd", "End");
+  wall.close.title = words("wallClose", "Close");
   wall.close.setAttribute("aria-label", wall.close.title);
   const { layer, head: index } = wall.pointed ?? choice.view;
   const values = answerCell(answers, layer, index, token, scale, FIRST_WAY, "row");

@@ -7,7 +7,7 @@ import { fitCanvas, outlineCell, setVisible } from "../drawing/dom.js";
 import { makePrint } from "../drawing/light.js";
 import { missingLayers, rowInLayer } from "../lens/film.js";
 import { printPatches } from "../lens/layout.js";
-import { isMap, isMean, layersAtHand } from "../lens/state.js";
+import { isMap, layersAtHand } from "../lens/state.js";
 
 const PLAY_MS = 3000;
 const STANDS_FOR = 0.6; // the part of a layer's time before the next layer fades in
@@ -21,19 +21,18 @@ export function placeInFilm(part, count, isStill = false) {
   return index + Math.max(0, place - index - STANDS_FOR) / (1 - STANDS_FOR);
 }
 
-// The rows of this head (or of the mean) in all layers, drawn on a photograph: {layers, draw(context, place)}. unit: px
+// The rows of this head in all layers, drawn on a photograph: {layers, draw(context, place)}. unit: px
 // of the canvas for each px of a drawing
 export function createLayerFilm({ choice, data, frame }, photo, unit) {
   const { view } = choice;
   const { pack, what, mark } = frame.shown;
   const layers = layersAtHand(data);
-  const heads = isMean(choice, frame) ? "mean" : "head";
   const prints = [0, 1].map(() => ({ index: -1, print: makePrint(photo) })); // two layers stand over each other
   const printOf = (index) => {
     const kept = prints[index % 2];
     if (kept.index !== index) {
       kept.index = index;
-      const values = rowInLayer(choice, frame, heads, layers[index]);
+      const values = rowInLayer(choice, frame, layers[index]);
       const domain = pictureDomain(values, 0, pack, what, view.ceiling);
       printPatches(choice, frame, kept.print, values, pack.prefixCount, pack, domain);
     }

@@ -11,7 +11,6 @@ import { factsOf } from "../lens/headline.js";
 import { photoOf, rampOf, refresh } from "../lens/layout.js";
 import { writeMarkupTexts } from "../lens/readouts.js";
 import { sceneWords } from "../lens/scenes.js";
-import { isMean } from "../lens/state.js";
 import { rowInWords } from "../lens/told.js";
 import {
   BAR_COUNT,
@@ -251,7 +250,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     root.classList.toggle("untouched", see.untouched);
   }
 
-  const isPlainRow = () => choice.view.what === FIRST_WAY && choice.view.direction === "row" && !isMean(choice, frame);
+  const isPlainRow = () => choice.view.what === FIRST_WAY && choice.view.direction === "row";
 
   function paintWords() {
     const { view } = choice;

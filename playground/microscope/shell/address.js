@@ -9,10 +9,10 @@ import { keepText, keptText } from "./kept.js";
 import { ownPictures } from "./own.js";
 
 // The shown page: its name and path, the number of pages opened so far, a lesson's settings, the
-// tour's step, the story's scene, and whether the address is a class link.
+// story's scene, and whether the address is a class link.
 const page = {
   ...{ name: "microscope", path: null, arrived: 0 },
-  ...{ settings: {}, tour: null, story: null, classLink: false },
+  ...{ settings: {}, story: null, classLink: false },
 };
 
 // The microscope's view. It is kept while lessons are read, so that a person who comes back finds it unchanged.
@@ -70,16 +70,9 @@ export function wordsNow() {
   return {
     ...choice.words(),
     ...(page.name === "microscope" ? viewWordsHere() : page.settings),
-    ...(page.tour ? { tour: String(page.tour) } : {}),
     ...(page.story && page.name === "microscope" ? { story: String(page.story) } : {}),
     ...(page.classLink ? { class: "yes" } : {}),
   };
-}
-
-// The parameters of this page's address, without the tour.
-export function wordsWithoutTour() {
-  const { tour, ...otherWords } = wordsNow();
-  return otherWords;
 }
 
 // `step`: whether to add an entry to the history, so that Back returns to the former address.
@@ -94,18 +87,16 @@ export function writeAddress({ step = false } = {}) {
 
 const CHOICE_KEYS = ["sample", "mine", "model", "detail", "with"];
 
-// {choice, view, rest, settings, tour, story} of an address. `settings`: parameters for a lesson; `rest`: parameters
+// {choice, view, rest, settings, story} of an address. `settings`: parameters for a lesson; `rest`: parameters
 // that belong neither to the choice nor to the view.
 export function readAddress(text = addressWords()) {
   const words = Object.fromEntries(new URLSearchParams(text));
   const choiceWords = {};
   for (const key of CHOICE_KEYS) if (words[key]) choiceWords[key] = words[key];
   const wordsWhere = (isWanted) => Object.fromEntries(Object.entries(words).filter(([key]) => isWanted(key)));
-  const ownKeys = ["tour", "story"];
-  const settings = wordsWhere((key) => !CHOICE_KEYS.includes(key) && !ownKeys.includes(key) && key !== "page");
-  const otherWords = wordsWhere((key) => !(key in choiceWords) && !ownKeys.includes(key) && !(key in DEFAULT_VIEW));
-  const { tour = null, story = null } = words;
-  return { choice: choiceWords, view: viewFromQuery(text), rest: otherWords, settings, tour, story };
+  const settings = wordsWhere((key) => !CHOICE_KEYS.includes(key) && key !== "story" && key !== "page");
+  const otherWords = wordsWhere((key) => !(key in choiceWords) && key !== "story" && !(key in DEFAULT_VIEW));
+  return { choice: choiceWords, view: viewFromQuery(text), rest: otherWords, settings, story: words.story ?? null };
 }
 
 export function linkTo(viewToLink) {
@@ -129,7 +120,7 @@ let chosenLanguage = null;
 // The face (See or Lab) of an address. An address with a view but no face was made before See existed: it opens in Lab.
 export function faceOf(words, storedFace) {
   if (words.face === "see" || words.face === "lab") return words.face;
-  if (words.tour || words.story || words.class === "yes") return "see"; // a class link opens in See
+  if (words.story || words.class === "yes") return "see"; // a class link opens in See
   const hasViewWords = Object.keys(words).some((key) => key in DEFAULT_VIEW || key === "with");
   return hasViewWords ? "lab" : storedFace === "lab" ? "lab" : "see";
 }
@@ -219,11 +210,11 @@ export const visit = {
     if (isNewPage) departure.onlyWords = false;
   },
 
-  // Shows the picture, model and view of a saved scene or of a step of the tour.
+  // Shows the picture, model and view of a saved scene.
   go(address, { step = true } = {}) {
     const parsed = readAddress(address);
-    setPage({ tour: parsed.tour, story: parsed.story });
-    if (parsed.tour || parsed.story) openFace().set("see"); // tour and story belong to See
+    setPage({ story: parsed.story });
+    if (parsed.story) openFace().set("see"); // the story belongs to See
     setView(parsed.view);
     const formerChoice = choice.now;
     if ("sample" in parsed.choice || "mine" in parsed.choice) choice.open(parsed.choice, { view: parsed.view });
@@ -244,7 +235,7 @@ export const visit = {
 async function beginVisit(samples, page) {
   await Promise.all([loadCatalogue(samples), ownPictures.read()]);
   const parsed = readAddress();
-  setPage({ name: page, path: location.pathname, settings: parsed.settings, tour: parsed.tour, story: parsed.story });
+  setPage({ name: page, path: location.pathname, settings: parsed.settings, story: parsed.story });
   setPage({ classLink: parsed.rest.class === "yes" });
   if (page === "microscope") setView(parsed.view); // a lesson's layer and head are its own settings
   choice.open(parsed.choice, { view: viewNow(), quietly: true });
@@ -258,8 +249,8 @@ async function beginVisit(samples, page) {
 // `keepsView`: whether values of the view stay if their parameters are missing.
 function readAgain({ keep: keepsView }) {
   const parsed = readAddress();
-  const { settings, tour, story } = parsed;
-  setPage({ settings, tour, story, classLink: parsed.rest.class === "yes" });
+  const { settings, story } = parsed;
+  setPage({ settings, story, classLink: parsed.rest.class === "yes" });
   if (page.name === "microscope") setView(keepsView ? { ...viewNow(), ...parsed.view } : parsed.view);
   const formerChoice = choice.now;
   if (!keepsView || "sample" in parsed.choice || "mine" in parsed.choice)

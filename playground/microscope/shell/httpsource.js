@@ -48,7 +48,7 @@ export function createHttpSource({ bringAgain }) {
   const source = {
     offers: [
       ...new Set(Object.values(WAYS).map(({ offer }) => offer)),
-      ...["layers", "labels", "patched", "whole", "cuts", "names", "heads", "ran"],
+      ...["layers", "labels", "puts", "whole", "cuts", "names", "heads", "ran"],
     ],
 
     // words: address parameters of the picture, the model, the grid and the scale of the pass.
@@ -87,7 +87,6 @@ export function createHttpSource({ bringAgain }) {
     label: (trace, question, options) => fetchMatrix(trace, "answers", question, options),
     text: (trace, question, options) => fetchMatrix(trace, "text", question, options),
     occlusion: (trace, question, options) => fetchWithHeader(trace, "occluded", question, options),
-    patched: (trace, question, options) => fetchWithHeader(trace, "patched", question, options),
     async labels(trace, options) {
       return (await (await request(partAddress(trace, "labels"), options)).json()).labels;
     },

@@ -5,8 +5,6 @@
 import { make } from "../drawing/dom.js";
 import { makeOneStop, nextByKey } from "./toolbarparts.js";
 
-// The cards of models: text, and a small picture of the model's attention on the present picture.
-
 const MODEL_GROUPS = [
   [true, "On this machine"],
   [false, "To fetch once"],
@@ -29,62 +27,11 @@ export function wordsOfSearch(count) {
   return count ? `${count} found` : "No model that loads is called so: try fewer words.";
 }
 
-export function cardOfModel(card, preview) {
+export function cardOfModel(card) {
   const [title, facts] = [make("b", "", card.title), make("small", "", factsOfModel(card))];
   const assumed = card.assumed && make("small", "", card.assumed);
   const words = make("span", "model-words", title, " ", card.good_for, " ", facts, assumed);
-  return make("button", { className: "model-card", "data-model": card.name }, preview, words);
-}
-
-// Loads the cards' previews one after another, visible ones first, because each may be a forward pass. Returns {of}:
-// of(card) gives the element for a card's preview, or null if the preview would take long.
-export function loadPreviews(root, ask, { sample, mine }) {
-  const previewPlaces = new Map(); // name -> place; a card may reappear after a search
-  const queue = [];
-  let isBusy = false;
-
-  async function workThrough() {
-    if (isBusy) return;
-    isBusy = true;
-    while (queue.length && root.isConnected) await drawPreview(queue.shift());
-    isBusy = false;
-  }
-
-  async function drawPreview(name) {
-    const query = new URLSearchParams({ ...(mine ? { mine } : sample ? { sample } : {}), model: name });
-    try {
-      const picture = await (await ask(`api/preview?${query}`)).blob();
-      const image = make("img", { src: URL.createObjectURL(picture), alt: "", draggable: false });
-      image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
-      previewPlaces.get(name).append(image);
-    } catch {
-      previewPlaces.get(name).remove(); // the card stays without a preview
-    }
-  }
-
-  const queuePreview = (name) => {
-    queue.push(name);
-    workThrough();
-  };
-  const visibilityObserver = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
-      visibilityObserver.unobserve(target);
-      queuePreview(target.dataset.look);
-    }
-  });
-
-  return {
-    of({ name, quick: isQuick }) {
-      if (!isQuick) return null;
-      if (!previewPlaces.has(name)) {
-        const place = make("span", { className: "model-look", "data-look": name });
-        previewPlaces.set(name, place);
-        visibilityObserver.observe(place);
-      }
-      return previewPlaces.get(name);
-    },
-  };
+  return make("button", { className: "model-card", "data-model": card.name }, words);
 }
 
 const TYPING_PAUSE = 300; // ms without typing until a search is sent
@@ -236,7 +183,7 @@ export function showFetching(box) {
 
 // ---- the sheet
 
-export function fillModels(box, { choice, ask, words, done: onPicked }) {
+export function fillModels(box, { choice, ask, done: onPicked }) {
   const search = make("input", {
     ...{ className: "model-search", type: "search", hidden: true, spellcheck: false },
     ...{ placeholder: "Search: clip base, deit …", "aria-label": "Search all plain Vision Transformers of timm" },
@@ -247,7 +194,6 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
   box.append(root);
 
   const items = new Map(); // listed models: name → {card, item, button, hide: removes the progress bar}
-  const previews = loadPreviews(root, ask, words);
   let [searchRequest, typingTimer] = [null, 0]; // the last request, and the timer of the next search
 
   async function loadModels(query) {
@@ -272,7 +218,7 @@ export function fillModels(box, { choice, ask, words, done: onPicked }) {
     list.replaceChildren();
     for (const { heading, group } of groupsOfModels(cards)) {
       for (const card of group) {
-        const button = cardOfModel(card, previews.of(card));
+        const button = cardOfModel(card);
         button.onclick = () => pickCard(card);
         items.set(card.name, { card, item: make("li", "", button), button, hide: null });
       }

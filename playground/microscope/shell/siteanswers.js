@@ -46,7 +46,7 @@ export function createPageAnswers({
     "api/models": async () => {
       const cards = Object.entries(models).map(async ([name, { title, good_for, licence, suits, megabytes }]) => {
         const isLocal = await store.isKept(name);
-        return { name, title, good_for, licence, suits, megabytes, here: isLocal, quick: false };
+        return { name, title, good_for, licence, suits, megabytes, here: isLocal };
       });
       return jsonResponse({ open: false, cards: await Promise.all(cards) });
     },

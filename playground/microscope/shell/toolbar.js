@@ -7,11 +7,11 @@
 //        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
 //        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
 //        kept: the sentence that says where a person's own pictures go,
-//        exports: the layout of a lesson's figures; null: all layouts; undefined: none,
 //        share(): opens the sheet that shares the microscope's picture,
 //        face: the microscope's face, See or Lab, see shell/address.js,
 //        hidden: whether the toolbar is hidden, and takes no dropped picture,
-//        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js}
+//        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js; figures
+//        need a server, so that a page without one has no `export`}
 //
 // The bar's data-picture names the chosen picture. update(part of a host) redraws the changed parts. The choice is
 // always read from `choice.now`.
@@ -48,8 +48,8 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
     const anchor = addEntry(name, words, number, title);
     if (name === page) anchor.setAttribute("aria-current", "page");
   }
-  addEntry(pages[0].name, { ...words, tour: "1" }, null, "Guided tour").className = "tour-entry";
-  if (page === pages[0].name) addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present"));
+  if (page === pages[0].name)
+    addEntry(page, { ...words, present: "1" }, null, seeWords(face.language, "present")).className = "apart";
   if (workbench) {
     const title = make("span", "", "Workbench, in Python");
     menu.append(make("a", { href: workbench(), className: "workbench-entry" }, make("span"), title));
@@ -120,7 +120,7 @@ export function createToolbar(root, host) {
   const photoOpener = opener("photo", "Your photo", fillWithOpening);
   const shareButton = make("button", {
     className: "sending",
-    onclick: () => (isMicroscope() ? hostNow.share() : openExport()),
+    onclick: () => hostNow.share(),
   });
   const faceButton = make("button", { className: "other-face", onclick: turn });
   const notice = createNotice();
@@ -186,17 +186,16 @@ export function createToolbar(root, host) {
   const closingFirst = (acts) =>
     Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
-  function fillWithModels(box, signal) {
-    hostNow.sheets.models(box, { choice, ask: hostNow.ask, words: choice.words(), done: sheet.close, signal });
+  function fillWithModels(box) {
+    hostNow.sheets.models(box, { choice, ask: hostNow.ask, done: sheet.close });
   }
 
-  function fillWithCompare(box, signal) {
+  function fillWithCompare(box) {
     const compareChoice = besideAsModel(choice);
-    const words = choice.words();
     fillCompare(box, {
       ...hostNow,
       fillWithModels: (part) =>
-        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, words, done: sheet.close, signal }),
+        hostNow.sheets.models(part, { choice: compareChoice, ask: hostNow.ask, done: sheet.close }),
       done: sheet.close,
     });
   }
@@ -208,11 +207,10 @@ export function createToolbar(root, host) {
     };
     hostNow.sheets.export(box, {
       words: { ...choice.words(), ...hostNow.viewWords() },
-      layout: hostNow.exports,
       ask: hostNow.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
       done: sheet.close,
-      share: hostNow.page === MICROSCOPE_PAGE ? share : null,
+      share,
       signal,
     });
   }
@@ -229,7 +227,12 @@ export function createToolbar(root, host) {
       fill: fillWithCompare,
       isOffered: isMicroscope,
     },
-    { kind: "export", title: () => "Export", fill: fillWithExport, isOffered: () => hostNow.exports !== undefined },
+    {
+      kind: "export",
+      title: () => "Export",
+      fill: fillWithExport,
+      isOffered: () => isMicroscope() && Boolean(hostNow.sheets.export),
+    },
   ];
   const openLine = ({ kind, fill }, anchor = moreOpener.button) =>
     sheet.open(anchor, kind, kind[0].toUpperCase() + kind.slice(1), fill);
@@ -310,7 +313,7 @@ export function createToolbar(root, host) {
     setText(picturesOpener.label, words("pictures"));
     setText(photoOpener.label, words("yourPhoto"));
     setText(shareButton, words("share"));
-    setVisible(shareButton, isMicroscope() || hostNow.exports !== undefined);
+    setVisible(shareButton, isMicroscope());
     setText(faceButton, words(isSee ? "lab" : "see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
     setVisible(moreOpener.button, !isSee);

@@ -1,18 +1,15 @@
 // Mounts the bar, once for the whole visit.
 
-import { startQuery } from "../core/view.js";
 import { make } from "../drawing/dom.js";
-import { openFace, pageAddress, pageNow, setPage, shownTrace, viewWords, visit, wordsWithoutTour } from "./address.js";
-import { catalogue, choice, choiceFrom, firstSample, wordsOfTraces } from "./choice.js";
+import { openFace, pageAddress, pageNow, shownTrace, viewWords, visit } from "./address.js";
+import { catalogue, choice } from "./choice.js";
 import { addressOf, ask, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
-import { source } from "./httpsource.js";
 import { fetchModel, fillModels, showFetching } from "./models.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
 import { beginStory } from "./storyway.js";
 import { createToolbar } from "./toolbar.js";
-import { followTour, goToStep } from "./tour.js";
 
 const STAYS_IN_BROWSER = "Your photograph stays in this browser. What needs the server asks before it travels.";
 
@@ -25,15 +22,12 @@ export function mountToolbar(root, more) {
   root.after(fetchingLine);
   showFetching(fetchingLine);
   visit.fetch = (name) => fetchModel({ name, title: titlesOf(mount.data)[name] ?? name }, ask, choice);
-  visit.tour = (n) => goToStep(n, tourWay);
   choice.follow((newChoice) => {
     const { real: realModel } = catalogue;
     if (newChoice.model === realModel?.model && !realModel.here && realModel.with_photographs)
       location.assign(addressOf(""));
   });
   shownTrace.listeners.add(() => mount.toolbar?.update(hostOf(mount)));
-  const onTour = () => followTour(root.parentNode, tourWay);
-  for (const followed of [visit, openFace(), choice]) followed.follow(onTour); // the tour brings its own picture
   return ({ page, arrived }) => {
     mount.data = { ...mount.data, page, arrived };
     return arriveOnPage(mount);
@@ -52,13 +46,11 @@ async function arriveOnPage(mount) {
   mount.toolbar ??= createToolbar(mount.root, hostOf(mount));
   mount.toolbar.update(hostOf(mount));
   visit.figures = mount.toolbar.openExport;
-  followTour(mount.root.parentNode, tourWay);
 }
 
 const hostOf = ({ data, more }) => ({
   pages: data.pages,
   page: data.page,
-  exports: more.fillExport && exportsOf(data), // figures need a server
   hidden: pageNow().classLink,
   labelled: data.labelled,
   version: data.version,
@@ -72,12 +64,10 @@ const hostOf = ({ data, more }) => ({
   viewWords: () => (pageNow().name === "microscope" ? viewWords() : {}),
   go: (page, words) => {
     if (words.story) beginStory();
-    else if (words.tour) visit.tour(Number(words.tour));
     else if (words.present) visit.lens?.present();
     else visit.leave(page, words);
   },
   link: pageAddress,
-  tour: () => visit.tour(1),
   share: () => visit.share?.(),
   workbench: data.workbench ? () => addressOf(`${data.workbench}?${new URLSearchParams(wordsForPython())}`) : null,
   notify,
@@ -94,50 +84,9 @@ function wordsForPython() {
   return Object.entries(words).filter(([, word]) => word !== null && word !== undefined);
 }
 
-// The layout of a page's figures; null: all layouts; undefined: no export.
-function exportsOf({ page, pages }) {
-  const { exports } = pages.find(({ name }) => name === page);
-  return exports === null ? undefined : exports || null;
-}
-
 const titlesOf = ({ titles }) => {
   const { now } = shownTrace;
   return now ? { ...titles, [now.model]: now.title } : titles;
 };
 
 const sayRefusal = (error) => void notify(wordsOfTrouble(error));
-
-// ------------------------------------------------------------------------------------------------------------ the tour
-
-const tourWay = {
-  moveCount: 0, // number of the tour's latest move; an earlier move that is still loading is dropped
-
-  async go(words) {
-    const round = ++tourWay.moveCount;
-    const ownChoice = choiceFrom({ sample: firstSample().name });
-    const nextWords = { ...choice.words(ownChoice), ...(await openingWords(ownChoice)), ...words };
-    if (round !== tourWay.moveCount) return;
-    if (pageNow().name === "microscope") visit.go(new URLSearchParams(nextWords).toString());
-    else visit.leave("microscope", nextWords, { onlyWords: true });
-  },
-
-  back(formerPlace, isFinished) {
-    tourWay.moveCount++;
-    const fallbackPlace = isFinished
-      ? { page: "microscope", words: choice.words() }
-      : { page: pageNow().name, words: wordsWithoutTour() };
-    const { page, words, face } = formerPlace ?? fallbackPlace;
-    setPage({ tour: null }); // before the face turns, at which the card of a tour that goes on would come again
-    if (face) openFace().set(face);
-    if (page === "microscope" && pageNow().name === "microscope") visit.go(new URLSearchParams(words).toString());
-    else visit.leave(page, words, { onlyWords: true });
-  },
-};
-
-// The layer, head and patch with which a choice opens.
-async function openingWords(openedChoice) {
-  const trace = await source.open(wordsOfTraces(openedChoice).main).catch(() => null);
-  if (!trace) return {}; // the stage reports the error
-  const [rows, columns] = trace.grid;
-  return { ...trace.opens, query: startQuery({ rows, columns }, trace.picture.start) };
-}

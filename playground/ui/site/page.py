@@ -85,7 +85,7 @@ def toolbar_data(**changes: object) -> dict:
     """What the bar shows, for shell/pagedata.js: pages, models, samples."""
     pages = [
         {
-            "name": page.name, "title": page.title, "exports": page.exports,
+            "name": page.name, "title": page.title,
             "number": LESSONS.index(page) + 1 if page in LESSONS else None,
         }
         | ({"about": _introduction(page.name)} if page in LESSONS else {})

@@ -5,10 +5,10 @@ import { ROLES } from "../../../playground/microscope/core/colours.js";
 import { aContext, callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { drawConvolution, drawPicture, drawReadPatches, drawWall, printParts, wallCellAt, wallCells } = await import(
+const { drawConvolution, drawPicture, drawReadPatches, drawWall, wallCellAt, wallCells } = await import(
   "../../../playground/microscope/drawing/draw.js"
 );
-const { makePhoto, makePrint } = await import("../../../playground/microscope/drawing/light.js");
+const { makePhoto } = await import("../../../playground/microscope/drawing/light.js");
 
 // 4 rows of 6 columns on 120 × 80 pixels: a patch is 20 × 20
 const [ROWS, COLUMNS, WIDTH, HEIGHT] = [4, 6, 120, 80];
@@ -109,19 +109,6 @@ test("on the wall each head's picture stands in its layer's row; a press there f
   assert.equal(outlines.length, heads + 1, "the missing layer has frames alone");
   const [left, top] = pictures.at(-1).slice(5);
   assert.deepEqual(outlines.at(-1).slice(0, 2), [left - 1, top - 1], "the chosen head is framed");
-});
-
-test("lines divide the parts of a picture, and nothing else", () => {
-  const print = makePrint(makePhoto(null, 30, 20)); // 2 rows of 3 columns
-  printParts(print, [0, 0, 1, 2, 0, 1], { rows: 2, columns: 3 });
-  const tints = callsOf(print.context, "fillRect").map(({ style }) => style.fillStyle);
-  assert.equal(new Set(tints).size, 3);
-  assert.equal(tints[2], tints[5]);
-  const [[edges]] = argumentsOf(print.context, "stroke");
-  const lines = argumentsOf(edges, "moveTo").map((start, i) =>
-    [...start, ...argumentsOf(edges, "lineTo")[i]].join(" "),
-  );
-  assert.deepEqual(lines.sort(), ["0 10 10 10", "10 10 10 20", "20 0 20 10", "20 10 20 20"]);
 });
 
 test("in a wide place the wall lies on its side: layers to the right, heads downwards", () => {

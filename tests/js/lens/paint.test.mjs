@@ -7,7 +7,7 @@ import { draw, mountLens } from "./mounted.mjs";
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
-const FEATURES = { ...VIEW, what: "parts", locked: false };
+const FEATURES = { ...VIEW, what: "norm", locked: false };
 
 test("features that do not fit the picture's tokens count as a failure, not as still on their way", async () => {
   const microscope = await mountLens({ pack: GRID, view: FEATURES, host: { failed() {} } });

@@ -1,30 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { draw, mountLens } from "./mounted.mjs";
+import { mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"], head_numbers: [0, 2, 5] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 
-test("a file of both pictures is about twice as wide, at one, two and four times its size", async () => {
-  const microscope = await mountLens({ pack: GRID, view: VIEW });
-  for (const beside of ["convolution", "filter", "wall"]) {
-    microscope.lens.update({ view: { ...VIEW, beside } });
-    draw();
-    const [single, pair, doubledPair] = [
-      [1, false],
-      [1, true],
-      [2, true],
-    ].map(([factor, withBoth]) => microscope.lens.picture(factor, withBoth));
-    assert.ok(pair.width > 1.8 * single.width, beside);
-    assert.deepEqual([doubledPair.width, doubledPair.height], [2 * pair.width, 2 * pair.height]);
-  }
+test("a compared picture stands beside the picture in the file", async () => {
+  const [single, pair] = [
+    await mountLens({ pack: GRID, view: VIEW }),
+    await mountLens({ pack: GRID, view: { ...VIEW, beside: "compare" }, other: "dog" }),
+  ].map(({ lens }) => lens.picture());
+  assert.ok(pair.width > 1.8 * single.width, `${pair.width} ${single.width}`);
 });
 
 test("the caption of a saved picture says all that is needed to make it again", async () => {
   const microscope = await mountLens({ pack: GRID, view: { ...VIEW, scale: "off", direction: "column" } });
   const writtenText = microscope.lens
-    .picture(1)
+    .picture()
     .getContext("2d")
     .drawn.filter(([name]) => name === "fillText");
   const caption = writtenText.map(([, text]) => text).join(" ");

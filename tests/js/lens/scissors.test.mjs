@@ -9,7 +9,6 @@ const GRID = { grid: [6, 7], prefix: ["cls"] };
 const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 const middleOf = (row, column) => [(column + 0.5) / 7, (row + 0.5) / 6];
 const wayButton = (microscope, name) => microscope.find(`[data-way="${name}"]`);
-const statusOf = (microscope) => microscope.find(".cuts [role=status]").textContent;
 
 async function openScissors(view = LOCKED_VIEW) {
   const microscope = await mountLens({ pack: GRID, view });
@@ -71,34 +70,6 @@ test("a head is switched off, with the text that Python and the command line kno
   assert.deepEqual(places, ["in layer 1", "in layer 1, head 1"]);
 });
 
-test("a drag paints the patches that shall not be heard, and locks none of them", async () => {
-  const microscope = await openScissors();
-  const picture = microscope.part("picture");
-  microscope.click(wayButton(microscope, "paint"));
-  assert.equal(statusOf(microscope), "Drag over the patches that the locked patch shall not look at.");
-  microscope.point("pointerdown", picture, ...middleOf(1, 1));
-  for (const place of [middleOf(1, 2), middleOf(2, 2)]) microscope.point("pointermove", picture, ...place);
-  microscope.point("pointerup", picture, ...middleOf(2, 2));
-  microscope.point("click", picture, ...middleOf(2, 2));
-  assert.equal(statusOf(microscope), "The locked patch shall not look at 3 patches.");
-  assert.equal(microscope.lens.view.query, "3,3");
-  assert.equal(microscope.root.querySelectorAll(".painted .taken").length, 3);
-  microscope.click(wayButton(microscope, "made"));
-  assert.equal(microscope.lens.view.cut, "3,3>1,1+1,2+2,2");
-  assert.ok(microscope.find(".painted").hasAttribute("hidden"));
-});
-
-test("the keyboard paints: arrows move, the space bar takes, Enter cuts, Escape ends the painting alone", async () => {
-  const microscope = await openScissors();
-  microscope.click(wayButton(microscope, "paint"));
-  for (const key of ["ArrowUp", " ", "ArrowUp", " ", "Enter"]) microscope.key(key);
-  assert.equal(microscope.lens.view.cut, "3,3>1,3+2,3");
-  microscope.click(wayButton(microscope, "paint"));
-  for (const key of ["ArrowUp", " ", "Escape"]) microscope.key(key);
-  assert.ok(microscope.find(".painted").hasAttribute("hidden"));
-  assert.deepEqual([microscope.lens.view.locked, microscope.lens.view.cut], [true, "3,3>1,3+2,3"]);
-});
-
 test("how far a feature moved is said beside cuts of as much attention elsewhere, where these are known", () => {
   assert.equal(movedWords({ by: 0.25 }), "This patch's feature moved by 25 % of its length.");
   const words = movedWords({ by: 0.25, times: 3.2 });
@@ -121,4 +92,13 @@ test("a put is listed in words, holds where its text says, and is undone", async
   assert.equal(microscope.lens.view.cut, "head@1.0;zero@1.0>2.3;3,3>2,5");
   assert.equal(interventionWords("head@1.0>2.3"), "head 1.0 of the other picture is heard, for head 2.3 alone");
   assert.equal(interventionWords("zero@1.0"), "");
+});
+
+test("the compared sample's patch is put in the place of the locked one, by the text that a figure takes", async () => {
+  const other = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
+  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, beside: "compare" }, other });
+  microscope.openRow("change");
+  microscope.click(wayButton(microscope, "put"));
+  assert.equal(microscope.lens.view.cut, "residual@1:3,3");
+  assert.ok(wayButton(microscope, "put").hidden);
 });

@@ -77,7 +77,7 @@ test("an address with a view but no face opens Lab; one without a view opens the
   assert.equal(faceOf({ layer: "8" }, null), "lab");
   assert.equal(faceOf({ with: "sample:meadow" }, null), "lab");
   assert.equal(faceOf({ class: "yes", layer: "4", head: "0" }, "lab"), "see"); // a class link opens See
-  assert.equal(faceOf({ tour: "1" }, null), "see");
+  assert.equal(faceOf({ story: "1" }, null), "see");
   assert.equal(faceOf({ layer: "8", face: "see" }, "lab"), "see");
   assert.equal(faceOf({ face: "lab" }, null), "lab");
   assert.equal(faceOf({ face: "<script>" }, null), "see");

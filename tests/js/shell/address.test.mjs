@@ -16,7 +16,7 @@ Object.assign(catalogue, CATALOGUE);
 
 beforeEach(() => {
   goTo("/microscope");
-  setPage({ name: "microscope", path: null, settings: {}, tour: null, classLink: false });
+  setPage({ name: "microscope", path: null, settings: {}, classLink: false });
   setView({});
   choice.open({ sample: "tabby" });
 });
@@ -55,10 +55,9 @@ test("an address is read back as it was written", () => {
   choice.set({ mine: OWN_ID, beside: { sample: "meadow" } });
   const view = { layer: "8", scale: "0.5", beside: "compare" };
   setView(view);
-  setPage({ tour: "2" });
   writeAddress();
   const parsedAddress = readAddress();
-  assert.deepEqual(parsedAddress, { choice: choice.words(), view, rest: {}, settings: view, tour: "2", story: null });
+  assert.deepEqual(parsedAddress, { choice: choice.words(), view, rest: {}, settings: view, story: null });
 });
 
 test("who compares and looks at the convolution has a link to just that; `with` alone shows both", () => {
@@ -71,14 +70,13 @@ test("who compares and looks at the convolution has a link to just that; `with` 
   assert.equal("beside" in wordsNow(), false);
 });
 
-test("an address is read into the choice, the view, the tour and the rest", () => {
-  assert.deepEqual(readAddress("?sample=meadow&with=model:x&layer=3&tour=1&class=yes&shuffled=no&model="), {
+test("an address is read into the choice, the view, the story and the rest", () => {
+  assert.deepEqual(readAddress("?sample=meadow&with=model:x&layer=3&story=1&class=yes&shuffled=no&model="), {
     choice: { sample: "meadow", with: "model:x" },
     view: { layer: "3" },
     rest: { class: "yes", shuffled: "no", model: "" },
     settings: { layer: "3", class: "yes", shuffled: "no" },
-    tour: "1",
-    story: null,
+    story: "1",
   });
 });
 

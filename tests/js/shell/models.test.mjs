@@ -11,9 +11,8 @@ const CARD = {
   suits: "photographs",
   megabytes: 345,
   licence: "MIT",
-  quick: false,
 };
-const OURS = { ...CARD, name: "bundled", title: "our small ViT", megabytes: 0, here: true, quick: true };
+const OURS = { ...CARD, name: "bundled", title: "our small ViT", megabytes: 0, here: true };
 const DINO = { ...CARD, name: "dino", title: "DINO", here: true };
 const CLIP = { ...CARD, name: "clip", here: false };
 const MAE = { ...CARD, name: "mae", title: "<img src=x>", here: false };
@@ -57,8 +56,7 @@ function fakeChoice(model) {
 let window, box, server, choice, closeCount;
 const FETCHING = "api/fetching?model=clip";
 const done = () => closeCount++;
-const fillBox = (words = { sample: "meadow", model: "bundled" }) =>
-  fillModels(box, { choice, ask: server.ask, words, done });
+const fillBox = () => fillModels(box, { choice, ask: server.ask, done });
 const button = (name) => box.querySelector(`[data-model="${name}"]`);
 const buttonWith = (words, root = box) =>
   [...root.querySelectorAll("button")].find((item) => item.textContent === words && !item.hidden);
@@ -284,14 +282,6 @@ test("a server that is silent or refuses is a sentence in the sheet", async () =
   server.answers["GET api/models"] = refusalOf(0, "");
   fillBox();
   await until(() => /does not answer/.test(box.textContent), "nothing is said");
-});
-
-test("only quick models have a small picture, which is the page's", async () => {
-  server.answers["GET api/preview?mine=abc&model=bundled"] = {};
-  fillBox({ mine: "abc", model: "dino" });
-  await until(() => box.querySelector("img"), "there is no small picture");
-  const previews = server.requests.filter((item) => item.includes("preview"));
-  assert.deepEqual(previews, ["GET api/preview?mine=abc&model=bundled"]);
 });
 
 test("the Tab key stops once at the cards, at the chosen one; arrows move within them", async () => {

@@ -31,10 +31,8 @@ test("every page has the same bar; See alone leaves out the model", () => {
   const first = ["Attention Playground", "Pictures"];
   assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
   assert.equal(part(".more").getAttribute("aria-label"), "Model: DINO S/16");
-  toolbar.update({ page: "by_hand", exports: undefined });
+  toolbar.update({ page: "by_hand" });
   assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "See"]);
-  toolbar.update({ exports: "scale" });
-  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
 });
 
 test("every part shows what is chosen, whoever chose it", () => {
@@ -101,7 +99,7 @@ test("a press outside closes the sheet, one inside does not", () => {
   assert.equal(part(".pictures").getRootNode().activeElement, part(".pictures"));
 });
 
-test("the menu has the story, each page with its number, the tour, Present, the version; links keep the choice", () => {
+test("the menu has the story, each page with its number, Present, the version; links keep the choice", () => {
   const { host, part, sheet } = aToolbar();
   part(".pages").click();
   const links = [...sheet().querySelectorAll("a")];
@@ -111,7 +109,6 @@ test("the menu has the story, each page with its number, the tour, Present, the 
     "·Microscope",
     "1·By hand: attention without training",
     "·For the one who teaches",
-    "·Guided tour",
     "·Present",
   ]);
   const heading = sheet().querySelector(".more-about");
@@ -122,13 +119,7 @@ test("the menu has the story, each page with its number, the tour, Present, the 
   assert.match(links[2].href, /\/by_hand\?sample=tabby&model=dino$/);
   links[2].click();
   assert.equal(sheet(), null);
-  part(".pages").click();
-  sheet().querySelector(".tour-entry").click();
-  const words = { sample: "tabby", model: "dino" };
-  assert.deepEqual(host.visits, [
-    ["by_hand", words],
-    ["microscope", { ...words, tour: "1" }],
-  ]);
+  assert.deepEqual(host.visits, [["by_hand", { sample: "tabby", model: "dino" }]]);
 });
 
 test("the arrow keys walk through the menu, from the page that is shown", () => {
@@ -150,20 +141,17 @@ test("models and Export are filled with what they need, and done() closes them",
   const sheetOptions = {};
   const keepOptions = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
   const bar = aToolbar({
-    page: "by_hand",
-    exports: "scale",
     sheets: { models: keepOptions("models"), export: keepOptions("export") },
   });
-  const { host, part, sheet } = bar;
+  const { host, sheet } = bar;
   openLine(bar, "Model");
   assert.equal(sheetOptions.models.choice, host.choice);
   assert.ok(sheet().contains(sheetOptions.models.box));
-  assert.deepEqual(sheetOptions.models.words, { sample: "tabby", model: "dino" });
   sheetOptions.models.done();
   assert.equal(sheet(), null);
-  part(".sending").click();
+  openLine(bar, "Export");
   assert.deepEqual(sheetOptions.export.words, { sample: "tabby", model: "dino", layer: "6" });
-  assert.deepEqual([sheetOptions.export.layout, sheetOptions.export.theme], ["scale", "light"]);
+  assert.equal(sheetOptions.export.theme, "light");
   sheetOptions.export.done();
   assert.equal(sheet(), null);
 });
@@ -187,7 +175,7 @@ test("More holds model, grid, compare and export, each only where there is one, 
   const { host, toolbar } = bar;
   assert.deepEqual(linesOfMore(bar), ["Model: DINO S/16", "Patches14 × 1428 × 28", "Compare", "Export"]);
   host.choice.set({ model: "small" });
-  toolbar.update({ exports: undefined, grids: [] });
+  toolbar.update({ sheets: {}, grids: [] });
   assert.deepEqual(linesOfMore(bar), ["Model: our small ViT", "Compare"]);
 });
 

@@ -8,7 +8,7 @@ import { mountToolbar } from "../../../playground/microscope/shell/toolbarmount.
 import { aDatabase, aServer, CATALOGUE, goTo, json } from "./browser.mjs";
 import { until } from "./page.mjs";
 
-const PAGES = ["microscope", "by_hand"].map((name) => ({ name, short: name, title: name, number: null, exports: "" }));
+const PAGES = ["microscope", "by_hand"].map((name) => ({ name, short: name, title: name, number: null }));
 const PAGE_DATA = { pages: PAGES, samples: "api/samples/d", titles: { dino: "DINOv2" }, labelled: 0, version: "1" };
 const server = aServer(() => Promise.reject(new TypeError("Failed to fetch")));
 aDatabase();

@@ -11,7 +11,7 @@ import { until } from "./page.mjs";
 const SAMPLES_PATH = "api/samples/digest";
 const server = aServer(() => json({ says: "busy" }, 503));
 aDatabase();
-goTo("/microscope?sample=meadow&model=bundled&detail=2&layer=3&tour=2");
+goTo("/microscope?sample=meadow&model=bundled&detail=2&layer=3&story=2");
 
 let arrivalCount = 1;
 const arrive = (page, isNew = true) =>
@@ -35,7 +35,7 @@ test("the visit begins when the samples are here, and with what the address says
   await ready();
   assert.deepEqual([choice.now.sample, choice.now.model, choice.now.detail], ["meadow", "bundled", 2]);
   assert.deepEqual(takeAll(choices), [{ sample: "meadow", view: { layer: "3" }, quietly: true }]);
-  assert.deepEqual([viewNow(), pageNow().tour, pageNow().name], [{ layer: "3" }, "2", "microscope"]);
+  assert.deepEqual([viewNow(), pageNow().story, pageNow().name], [{ layer: "3" }, "2", "microscope"]);
   assert.equal(history.length, lengthBefore, "nobody has chosen anything yet");
 });
 
@@ -112,16 +112,16 @@ test("a link within the app to a picture shows it", async () => {
   assert.equal(takeAll(choices)[0].quietly, true);
 });
 
-test("a step of the tour or a scene goes to its picture and view in one step", () => {
+test("a scene goes to its picture and view in one step", () => {
   const lengthBefore = history.length;
-  visit.go("sample=tabby&model=dino&layer=6&tour=3");
-  assert.deepEqual([choice.now.sample, viewNow(), pageNow().tour], ["tabby", { layer: "6" }, "3"]);
-  assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "6", face: "see", tour: "3" });
+  visit.go("sample=tabby&model=dino&layer=6&story=3");
+  assert.deepEqual([choice.now.sample, viewNow(), pageNow().story], ["tabby", { layer: "6" }, "3"]);
+  assert.deepEqual(query(), { sample: "tabby", model: "dino", layer: "6", face: "see", story: "3" });
   assert.equal(history.length, lengthBefore + 1);
   assert.deepEqual(takeAll(choices)[0].view, { layer: "6" });
   takeAll(views);
   visit.go("sample=tabby&model=dino&layer=2", { step: false });
-  assert.deepEqual([query().layer, query().tour, history.length], ["2", undefined, lengthBefore + 1]);
+  assert.deepEqual([query().layer, query().story, history.length], ["2", undefined, lengthBefore + 1]);
   assert.deepEqual(
     [takeAll(views), takeAll(choices)],
     [[{ layer: "2" }], []],
@@ -152,7 +152,7 @@ test("who leaves for another page takes the choice along; the view only to the m
   ]);
 });
 
-test("who leaves for a step of the tour or a scene finds that view alone", async () => {
+test("who leaves for the story finds its view alone", async () => {
   visit.leave("microscope", { sample: "meadow" }, { onlyWords: true });
   goTo("/microscope?sample=meadow&head=2");
   await arrive("microscope");
