@@ -243,6 +243,8 @@ export function writeNumbers({ choice, data, frame, page }) {
   const isDivided = !shown.altered;
   refs.switch.setAttribute("aria-checked", String(isDivided));
   page.root.classList.toggle("altered", !isDivided);
+  setVisible(refs.assumed, Boolean(main.pack.assumed));
+  setText(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
   if (!areNumbersSeen(page)) return;
   const headWords = `head ${pack.headNumbers[view.head]}`;
   const countedWords = wordsInFace(page, "looksAtAbout", `${headWords} looks at about`, {
@@ -280,8 +282,6 @@ export function writeNumbers({ choice, data, frame, page }) {
     setText(refs.told, habit.told);
     refs.told.title = `A loss on its attention weights told this head to ${habit.told}.`;
   }
-  setVisible(refs.assumed, Boolean(main.pack.assumed));
-  setText(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
   setText(refs.headsNote, headsNote(view.direction, habit));
   for (let i = 0; i < page.shares.length; i++) {
     setText(page.shares[i], isReady ? percent(answers.weights[start + i]) : "…");
