@@ -38,7 +38,7 @@ class Parser(argparse.ArgumentParser):
             message += _nearest(choice_match[1], re.findall(r"'([^']+)'", message[choice_match.end() :]))
         raise SystemExit(_complain(f"{message.rstrip('.')}.", f"{self.prog} --help lists everything."))
 
-    def parse_args(self, arguments=None, namespace=None):  # type: ignore[override]
+    def parse_args(self, arguments: Any = None, namespace: Any = None) -> Any:
         options, unknown_words = self.parse_known_args(arguments, namespace)
         if unknown_words:
             command = getattr(options, "parser", self)

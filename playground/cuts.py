@@ -31,7 +31,7 @@ playground/analysis/interventions.py runs these.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -270,7 +270,7 @@ def read(texts: Sequence[str] | str, shape: Shape) -> Cuts:
     return Cuts(cuts, shape)
 
 
-def ablation_texts(layers: dict[int, Sequence[int]], to: str) -> list[str]:
+def ablation_texts(layers: Mapping[int, Sequence[int]], to: str) -> list[str]:
     """Texts that ablate these heads of these layers. Layers with the same heads share one text."""
     layers_of_heads: dict[str, list[int]] = {}
     for layer in sorted(layers):

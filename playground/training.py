@@ -165,7 +165,7 @@ class Learner:
 
     def learn(self, board: Boards, pace: float) -> None:
         """One step, with `pace` times the highest learning rates."""
-        loss = sum(self.losses(board).values())
+        loss = torch.stack(list(self.losses(board).values())).sum()
         for parameter in self.parameters:
             parameter.grad = None
         loss.backward()

@@ -68,7 +68,7 @@ def stretched(
     picture = patches.transpose(1, 2).unflatten(2, old_grid)  # (1, D, rows, columns)
     precise = picture.to(torch.promote_types(picture.dtype, torch.float32))  # not every device interpolates halves
     if way == "offset":
-        to = {"scale_factor": tuple((new + 0.1) / old for new, old in zip(new_grid, old_grid, strict=True))}
+        to: Any = {"scale_factor": tuple((new + 0.1) / old for new, old in zip(new_grid, old_grid, strict=True))}
     else:
         to = {"size": new_grid, "antialias": way == "antialiased"}
     picture = F.interpolate(precise, mode="bicubic", align_corners=False, **to).to(picture)
@@ -125,7 +125,7 @@ class AttentionPool(nn.Module):
         return (x + self.mlp(self.norm(x)))[:, 0]  # (B, D)
 
 
-def pooled(x: Tensor, c: Any, attention_pool: nn.Module | None) -> Tensor:
+def pooled(x: Tensor, c: Any, attention_pool: Any) -> Tensor:
     """What the classifier reads of the tokens (B, N, D), by Config.pool: the class "token", the mean of the patches
     ("avg"), or an attention pool of the patches ("map"): (B, D). "token+avg" is two of them side by side, (B, 2 D)."""
     patches = x[:, len(c.prefix) :]
@@ -224,7 +224,7 @@ class Weights(nn.Module):
         """The number of labels that are shown: 0 where the classifier may be wrong."""
         return 0 if self.no_answer else self.config.classes
 
-    def load_state_dict(self, *arguments, **options):
+    def load_state_dict(self, *arguments: Any, **options: Any) -> Any:
         self.random_weights = False
         return super().load_state_dict(*arguments, **options)
 

@@ -17,7 +17,7 @@ from torch import Tensor
 from playground.errors import PlaygroundError
 from playground.tracing import Trace
 from playground.vit import At, VisionTransformer
-from playground.vit_parts import plainly
+from playground.vit_parts import Rotation, plainly
 
 OffHeads = Collection[tuple[int, int]]  # (layer, head) of each head that is switched off
 SMALLEST_NORM = 1e-9
@@ -34,7 +34,7 @@ class AblationEffect:
 
     def predictions(self, labels: Collection[str], top: int = 5) -> list[tuple[str, float, float]]:
         """(label, before, after) of the likeliest classes of both passes, sorted by the probability before."""
-        if self.before is None or not labels:
+        if self.before is None or self.after is None or not labels:
             return []
         names, top = list(labels), min(top, len(labels))
         class_numbers = {*self.before.topk(top).indices.tolist(), *self.after.topk(min(2, top)).indices.tolist()}
@@ -69,21 +69,19 @@ def ablation_effect(
         output_before, output_after = (
             vit.classify(tokens[-1])[0].float().cpu() for tokens in (baseline, ablated_tokens)
         )
-    class_shares = (
-        (probabilities(vit, output_before), probabilities(vit, output_after)) if vit.classes else (None, None)
-    )
+    before, after = (probabilities(vit, output) if vit.classes else None for output in (output_before, output_after))
     cosine_change = (
         0.0
         if not recomputed_tokens
         else 1 - torch.cosine_similarity(output_before.double(), output_after.double(), dim=-1).item()
     )
-    return AblationEffect(torch.stack(changes).float().cpu(), *class_shares, cosine_change=cosine_change)
+    return AblationEffect(torch.stack(changes).float().cpu(), before, after, cosine_change)
 
 
 def _tokens_after_layers(
     vit: VisionTransformer,
     layer_input: Tensor,
-    rotation,
+    rotation: Rotation,
     scale: float,
     at: At,
     first_layer: int,

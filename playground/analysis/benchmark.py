@@ -159,7 +159,7 @@ def _expected_point(kind: str, tokens: int, former_point: Point | None, most_byt
 def _seconds_and_memory(run: Callable) -> tuple[float, int | None]:
     """The fastest time of a pass, and its peak memory in bytes."""
     peak = _peak_of(run)
-    durations = []
+    durations: list[float] = []
     while len(durations) < REPEATS and sum(durations) < ENOUGH_SECONDS:
         start = time.perf_counter()
         run()
@@ -235,6 +235,9 @@ class Series:
             cwd=Path(__file__).parent.parent.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
+        assert self._process.stdin
+        assert self._process.stdout
+        self._to, self._from = self._process.stdin, self._process.stdout
         self._news = threading.Event()  # set when a step is done or the process has ended
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -258,12 +261,12 @@ class Series:
 
     def _ask(self) -> None:
         with contextlib.suppress(OSError):  # the process has ended
-            self._process.stdin.write("\n")
-            self._process.stdin.flush()
+            self._to.write("\n")
+            self._to.flush()
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError), self._process as process:  # the process may end while it is read
-            for line in process.stdout:
+        with contextlib.suppress(OSError), self._process:  # the process may end while it is read
+            for line in self._from:
                 with contextlib.suppress(ValueError, TypeError):
                     self.points.append(Point(**json.loads(line)))
                     self._news.set()

@@ -125,7 +125,10 @@ def two_passes(trace: Trace, is_training: bool) -> tuple[float, float]:
     vit, generator = trace._need_vit(), torch.Generator().manual_seed(0)
     x = trace.features()[None]
     with torch.no_grad():
-        logits = [vit.classify(drop(x, is_training, generator).to(vit.head.weight))[0].float().cpu() for _ in range(2)]
+        logits = [
+            vit.classify(drop(x, is_training, generator).to(vit.patch_embed.proj.weight))[0].float().cpu()
+            for _ in range(2)
+        ]
     likeliest = int(trace.logits.argmax())  # type: ignore[union-attr]
     return float(logits[0][likeliest]), float(logits[1][likeliest])
 

@@ -30,7 +30,7 @@ def differences(colours: np.ndarray, queries: np.ndarray | None = None) -> tuple
     """The squared differences of colour and of place from the patches `queries`, by default all, to all patches: two
     arrays (queries, patches). colours: (rows, columns, 3)"""
     rows, columns = colours.shape[:2]
-    places = np.stack(np.indices((rows, columns)), -1).reshape(-1, 2) / max(rows, columns)
+    places = np.moveaxis(np.indices((rows, columns)), 0, -1).reshape(-1, 2) / max(rows, columns)
     query_index = slice(None) if queries is None else queries
     point_sets = (points.astype(np.float32) for points in (colours.reshape(-1, 3), places))
     by_colour, by_place = (((points[query_index, None] - points) ** 2).sum(-1) for points in point_sets)

@@ -38,7 +38,7 @@ class Case:
     layers: int = 12
     kernel: int = 3
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.image < self.patch:
             raise PlaygroundError(NO_PATCH.format(patch=self.patch, image=self.image))
         if remainder := self.width % self.heads:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import mean
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -107,10 +107,10 @@ def answer_of(trace: Trace, object_patches: Tensor | None) -> Target:
         return Target(query=(trace.grid[0] // 2, trace.grid[1] // 2))
     places = object_patches.nonzero()
     nearest = (places - places.float().mean(0)).norm(dim=-1).argmin()
-    return Target(query=tuple(places[nearest].tolist()))  # type: ignore[arg-type]
+    return Target(query=tuple(places[nearest].tolist()))
 
 
-def map_of(trace: Trace, target: Target, method: str, give_way: Callable[[], object] = lambda: None) -> Tensor:
+def map_of(trace: Trace, target: Target, method: Any, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """(rows, columns): the map of a method. The maps "raw" (the mean of the last layer's heads) and "rollout" are a row
     of one token: the explained token or, for a label, the class token or else the middle patch."""
     reader: Query = (
@@ -190,9 +190,9 @@ def foretold_table() -> dict[str, dict[str, Foretold]]:
             method: [scores.rank_correlation for _, scores in rows if scores.method == method]
             for method in _methods(rows)
         }
-        control_means = [mean(correlations[control]) for control in CONTROLS]
+        random, constant = (mean(correlations[control]) for control in CONTROLS)
         table[model] = {
-            method: Foretold(mean(correlations[method]), *control_means, pictures=len(correlations[method]))
+            method: Foretold(mean(correlations[method]), random, constant, pictures=len(correlations[method]))
             for method in correlations.keys() - set(CONTROLS)
         }
     return table
@@ -224,8 +224,8 @@ def compare(
 ) -> Foretold:  # fmt: skip
     """Like `measure`, with the moves of blocks that were blanked already."""
     maps = (map_of(seen, target, way, give_way) for way in (method, *CONTROLS))
-    correlations = [occlusion.foretells(relevance, side, moves) for relevance in maps]
-    return Foretold(*correlations, len(occlusion.comparable(occlusion.blocks(seen.grid, side))), by)
+    correlation, random, constant = (occlusion.foretells(relevance, side, moves) for relevance in maps)
+    return Foretold(correlation, random, constant, len(occlusion.comparable(occlusion.blocks(seen.grid, side))), by)
 
 
 def remember(trace: Trace, target: Target, method: str, foretold: Foretold) -> Foretold:

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -244,8 +245,10 @@ def patching_function(
     trace: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
 ) -> tuple[At, str]:
     same_model(trace, other)
-    is_many = isinstance(layers, Iterable) and index(layers) is None and not isinstance(layers, str)
-    layer_numbers = list(dict.fromkeys(map(trace.layer_number, layers if is_many else [layers])))
+    many: Any = (
+        layers if isinstance(layers, Iterable) and index(layers) is None and not isinstance(layers, str) else None
+    )
+    layer_numbers = list(dict.fromkeys(map(trace.layer_number, [layers] if many is None else many)))
     part, head = _point_and_head(trace, what)
     targets, sources, position_words = _token_pairs(trace, other, positions)
     points = {f"layers.{layer}.{part}" for layer in layer_numbers}
@@ -291,10 +294,11 @@ def _token_pairs(trace: tracing.Trace, other: tracing.Trace, positions: Position
     if isinstance(positions, Mapping):
         pairs = list(positions.items())
     else:
-        is_single = isinstance(positions, str) or not isinstance(positions, Iterable) or index(positions) is not None
-        positions = [positions] if is_single else list(positions)
-        is_patch = not is_single and len(positions) == 2 and all(index(n) is not None for n in positions)
-        pairs = [(query, query) for query in ([positions] if is_patch else positions)]
+        given: Any = positions
+        is_single = isinstance(given, str) or not isinstance(given, Iterable) or index(given) is not None
+        queries = [given] if is_single else list(given)
+        is_patch = not is_single and len(queries) == 2 and all(index(n) is not None for n in queries)
+        pairs = [(query, query) for query in ([queries] if is_patch else queries)]
     if not pairs:
         raise PlaygroundError("Nothing is put in place of anything: name a position.")
     targets, sources = [trace.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs]
@@ -349,9 +353,8 @@ class Paths:
     def margin(self, label: str | int) -> Moves:
         """The fall of a label's margin, in logits."""
         number, multi = self.before.label(label), self.before._need_vit().config.multi_label
-        margins = [
-            float(occlusion.margin(trace.logits, number, multi)) for trace in (self.before, self.whole, self.through)
-        ]  # type: ignore[arg-type]
+        logits = (trace.logits for trace in (self.before, self.whole, self.through))
+        margins = [float(occlusion.margin(each, number, multi)) for each in logits if each is not None]
         return Moves(margins[0] - margins[1], margins[0] - margins[2])
 
 
@@ -414,9 +417,9 @@ def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace |
             ).through
             continue
         for what in (f"head:{head}" for head in heads) if intervention.what == "head" else (intervention.what,):
-            trace = _again(
-                trace, *patching_function(trace, other, layers, intervention.places and dict(intervention.places), what)
-            )  # type: ignore[arg-type]
+            places: Any = intervention.places and dict(intervention.places)
+            source: Any = other
+            trace = _again(trace, *patching_function(trace, source, layers, places, what))
     return trace
 
 

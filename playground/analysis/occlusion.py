@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -80,7 +80,7 @@ def _filled_from_neighbours(pixels: Tensor, mask: Tensor, patch: int) -> Tensor:
     filled, is_filled = pixels * visible, visible
     reach = patch
     while (is_filled == 0).any() and reach < 2 * max(pixels.shape[2:]):
-        pool_options = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
+        pool_options: Any = {"kernel_size": 2 * reach + 1, "stride": 1, "padding": reach, "count_include_pad": True}
         pooled_pixels = torch.nn.functional.avg_pool2d(pixels * visible, **pool_options)
         visible_share = torch.nn.functional.avg_pool2d(visible, **pool_options)
         filled = torch.where(is_filled > 0, filled, pooled_pixels / visible_share.clamp(min=SMALLEST_DIVISOR))
@@ -166,7 +166,8 @@ def occlusion(blanking: Blanking, most: int = MOST_PASSES) -> Iterator[Step]:
     """Yields a map that becomes finer. While there are few blocks, all blocks are blanked. Later, only the half of the
     blocks with the largest moves is divided into smaller blocks. Makes at most `most` passes."""
     grid = blanking.seen.grid
-    map_so_far, passes, complete_side, moves, largest_move = torch.zeros(grid), 0, 0, (), 0.0
+    map_so_far, passes, complete_side, largest_move = torch.zeros(grid), 0, 0, 0.0
+    moves: tuple[float, ...] = ()
     sides: list[int] = []
     divided_area = torch.ones(grid, dtype=torch.bool)
     for side in sides_of(grid):

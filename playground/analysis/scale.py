@@ -183,7 +183,7 @@ def changed_verdicts(scaled_trace: Trace, unscaled_trace: Trace, least: float = 
 
 def _probabilities(trace: Trace) -> np.ndarray:
     """(classes,)"""
-    return trace.vit.config.shares(trace.logits).numpy()  # type: ignore[union-attr,arg-type]
+    return trace.vit.config.shares(trace.logits).numpy()  # type: ignore[union-attr]
 
 
 def _label(trace: Trace, number: int) -> str:

@@ -45,7 +45,7 @@ def by_unfold_multiply_fold(image: Tensor, kernel: Tensor, stride: int, padding:
     k, (height, width) = kernel.shape[-1], image.shape[2:]
     unfolded = F.unfold(image, k, padding=padding, stride=stride)  # (1, 3·k·k, places): a column for each place
     outputs = kernel.flatten(1) @ unfolded  # (1, D, places): the same matrix for all places
-    grid = [(side + 2 * padding - k) // stride + 1 for side in (height, width)]
+    grid = (height + 2 * padding - k) // stride + 1, (width + 2 * padding - k) // stride + 1
     return F.fold(outputs, grid, 1)  # (1, D, rows, columns)
 
 
@@ -137,7 +137,7 @@ def _convolution_difference(vit: VisionTransformer, traces: tuple[Trace, ...], p
     outputs = []
     for crop in traces:
         with torch.no_grad():
-            x = F.conv2d(crop.input.float().cpu(), proj.weight.float().cpu()[:D], stride=vit.config.patch_size)
+            x = F.conv2d(crop._need_input().float().cpu(), proj.weight.float().cpu()[:D], stride=vit.config.patch_size)
             outputs.append(F.conv2d(x, kernel)[0])  # (D, rows - 2, columns - 2): nothing is padded
     first, second = outputs[0][:, :, patches:], outputs[1][:, :, : outputs[1].shape[2] - patches]
     return float((first - second).abs().max() / first.abs().mean())

@@ -13,6 +13,7 @@ import json
 import math
 import struct
 from collections.abc import Mapping
+from mmap import mmap
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def in_eight_bits(data: bytes) -> bytes:
     return pack(header, arrays)
 
 
-def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def unpack(data: bytes | mmap) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Returns the header, and the arrays as views of `data`. Refuses a header that does not fit the bytes."""
     try:
         (length,) = struct.unpack_from("<I", data)

@@ -74,7 +74,10 @@ class Worker:
             raise Busy(
                 f"The process that decodes pictures can't be started ({error.strerror or error}): try again."
             ) from None
-        for pipe in (self._process.stdin, self._process.stdout):
+        assert self._process.stdin
+        assert self._process.stdout
+        self._to, self._from = self._process.stdin, self._process.stdout
+        for pipe in (self._to, self._from):
             _widen(pipe.fileno())
         self._ready = threading.Event()
         self._is_finished = False  # whether the process takes no further file
@@ -96,7 +99,7 @@ class Worker:
     def end(self) -> None:
         self._process.kill()
         self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._to, self._from):
             with contextlib.suppress(OSError):  # closing writes what is still buffered, which fails
                 pipe.close()
 
@@ -125,20 +128,18 @@ class Worker:
         """The process's answer; None if the process has ended or sends something invalid."""
         try:
             if not self._ready.is_set():
-                if self._process.stdout.read(1) != READY:
+                if self._from.read(1) != READY:
                     return None
                 self._ready.set()
-            self._process.stdin.write(request)
-            self._process.stdin.write(data)
-            self._process.stdin.flush()
-            width, height, length, self._is_finished = ANSWER_HEADER.unpack(
-                self._process.stdout.read(ANSWER_HEADER.size)
-            )
+            self._to.write(request)
+            self._to.write(data)
+            self._to.flush()
+            width, height, length, self._is_finished = ANSWER_HEADER.unpack(self._from.read(ANSWER_HEADER.size))
             if length > LONGEST_SENTENCE or width * height > most_pixels:
                 return None
             if length:
-                return Answer(sentence=self._process.stdout.read(length).decode(errors="replace"))
-            pixels = self._process.stdout.read(3 * width * height)
+                return Answer(sentence=self._from.read(length).decode(errors="replace"))
+            pixels = self._from.read(3 * width * height)
         except (OSError, ValueError, struct.error):  # the process has ended
             return None
         return Answer((width, height), pixels) if len(pixels) == 3 * width * height else None

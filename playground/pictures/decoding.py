@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import struct
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from PIL import (
     AvifImagePlugin,
@@ -74,7 +74,7 @@ TIFF_NUMBERS = {3: "H", 4: "I", 16: "Q"}
 TIFF_COMPRESSIONS = {1, 2, 3, 4, 5, 7, 8, 32773, 32946, 50000}
 
 
-def read(source) -> bytes:
+def read(source: Any) -> bytes:
     if isinstance(source, (bytes, bytearray, memoryview)):
         _check_bytes(memoryview(source).nbytes)
         return bytes(source)
@@ -275,7 +275,7 @@ def check_effort(picture: Image.Image) -> None:
                 f"{pixels / 1e6:,.1f}: save it as PNG."
             )
     if picture.format == "JPEG":
-        _check_scans(picture.fp, pixels)
+        _check_scans(picture.fp, pixels)  # type: ignore[attr-defined]
 
 
 def _check_scans(file: io.BytesIO, pixels: int) -> None:

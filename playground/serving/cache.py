@@ -93,7 +93,7 @@ class Cache:
         self.on_drop(key)
         return True
 
-    def drop_where(self, is_unwanted: Callable[[Hashable], bool]) -> None:
+    def drop_where(self, is_unwanted: Callable[[Any], bool]) -> None:
         with self._lock:
             for key in [key for key in self._entries if is_unwanted(key)]:
                 del self._entries[key]

@@ -53,7 +53,7 @@ def multiplications(vit: VisionTransformer, patch_count: int) -> float:
     """Multiplications of a forward pass: every weight by every token, and every pair of tokens twice (QKᵀ and A·V)."""
     config = vit.config
     tokens = patch_count + len(config.prefix)
-    weights = sum(p.numel() for p in vit.blocks.parameters()) + vit.patch_embed.proj.weight.numel()
+    weights = sum(p.numel() for block in vit.blocks for p in block.parameters()) + vit.patch_embed.proj.weight.numel()
     return weights * tokens + 2.0 * tokens**2 * config.width * config.depth
 
 

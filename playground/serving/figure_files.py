@@ -84,7 +84,7 @@ def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
     from playground.figures import request
 
     def run(is_other: bool, size: tuple[int, int] | None, scale: str) -> Trace:
-        picture, setup = subject.compared if is_other else (subject.picture, subject.setup)
+        picture, setup = subject.pairs[1 if is_other else 0]
         details = models.details(setup.model)
         detail = next((d for d in details if traces.size(picture, Setup(setup.model, d)) == size), 1)
         cut = () if is_other else tuple(spec.cuts)
@@ -98,8 +98,8 @@ def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
 
 def _turn(trace: Trace, passes: float) -> AbstractContextManager[None]:
     """A turn in the queue for the further passes of an intervention."""
-    effort.check(trace.vit, trace.grid, passes)
-    return queue.turn(seconds=passes * effort.seconds(trace.vit, prod(trace.grid)))
+    effort.check(trace._network, trace.grid, passes)
+    return queue.turn(seconds=passes * effort.seconds(trace._network, prod(trace.grid)))
 
 
 def _scale_number(scale: str) -> float | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from playground.figures import command_line, layouts
@@ -39,7 +40,7 @@ INTERACTIVE_WORDS = tuple(key for key in SCREEN_WORDS if key not in ("beside", "
 LONGEST_VALUE = 200  # most characters of a word's value
 MOST_DOTS = 5000  # most dots across
 FIELD_DEFAULTS = {field.name: field.default for field in fields(Spec)}
-VIEW_CHOICES = {choice.key: choice for choice in VIEW_CHOICES}
+CHOICES_OF_VIEW = {choice.key: choice for choice in VIEW_CHOICES}
 WORD_OF_FIELD = {choice.field: choice.key for choice in FIGURE_CHOICES}  # field of Spec -> word of the address
 
 
@@ -109,9 +110,9 @@ def figure_subject(words: Mapping[str, str], person: Person | None) -> FigureSub
 
 def view_of(words: Mapping[str, str]) -> dict[str, str]:
     """The view that these words describe. An impossible value is refused."""
-    view = {key: words[key] for key in VIEW_CHOICES if key in words}
+    view = {key: words[key] for key in CHOICES_OF_VIEW if key in words}
     for key, value in view.items():
-        choice = VIEW_CHOICES[key]
+        choice = CHOICES_OF_VIEW[key]
         is_pooled, is_colour_map = key == "head" and value in POOLINGS, key == "colours"
         if not (re.fullmatch(choice.text, value, re.ASCII) or is_pooled or is_colour_map):
             options = (True, False) if isinstance(choice.default, bool) else choice.options
@@ -120,7 +121,7 @@ def view_of(words: Mapping[str, str]) -> dict[str, str]:
     return view
 
 
-def _field_value(name: str, text: str) -> object:
+def _field_value(name: str, text: str) -> Any:
     """Parses the value of a Spec's field. The Spec itself says which values are allowed."""
     is_switch = isinstance(FIELD_DEFAULTS[name], bool)
     try:
@@ -132,7 +133,7 @@ def _field_value(name: str, text: str) -> object:
 # A description --------------------------------------------------------------------------------------------------------
 
 
-def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
+def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "head", **look: Any) -> Spec:
     """The Spec of what a view shows."""
     if not {"layer", "head"} & view.keys():
         view = {**view, **chosen.opening_view(subject.picture.sample_name, subject.setup)}
@@ -158,25 +159,23 @@ def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "
         what=view.get("what", FIRST_WAY),
         direction=view.get("direction", "row"),
         ceiling=None if view.get("ceiling", "auto") == "auto" else float(view["ceiling"]),
-        **(_compared_names(subject) if compares and subject.compared is not None else {}),
+        **(_compared_names(subject.picture, subject.setup, *subject.compared) if compares and subject.compared else {}),
         **look,
     )
 
 
-def _compared_names(subject: FigureSubject) -> dict[str, str | None]:
-    picture, setup = subject.compared
+def _compared_names(picture: Picture, setup: Setup, other: Picture, other_setup: Setup) -> dict[str, Any]:
     return {
-        "other_image": None if picture.id == subject.picture.id else picture.name,
-        "other_model": None if setup.model == subject.setup.model else setup.model,
+        "other_image": None if other.id == picture.id else other.name,
+        "other_model": None if other_setup.model == setup.model else other_setup.model,
     }
 
 
 def as_typed(spec: Spec) -> Spec:
     """The Spec with file names in place of the names of own models, because the command is typed in the operator's
     folder."""
-    return replace(
-        spec, model=own_models.name_in_folder(spec.model), other_model=own_models.name_in_folder(spec.other_model)
-    )
+    model, other_model = own_models.name_in_folder(spec.model), own_models.name_in_folder(spec.other_model)
+    return replace(spec, model=model or spec.model, other_model=other_model)
 
 
 # From a Spec to words -------------------------------------------------------------------------------------------------
@@ -214,7 +213,7 @@ def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     return words
 
 
-def _value(name: str, value: object) -> str:
+def _value(name: str, value: Any) -> str:
     if name == "whole":
         return "whole"
     if name == "query":

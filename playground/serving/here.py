@@ -137,7 +137,7 @@ class Here:
         return None
 
     def with_naming_model(self) -> Here:
-        return self.with_other(model=models.naming_model() or "bundled")
+        return self.with_other(model=models.naming_model() or "bundled") or self
 
     def has_cached(self, key: Hashable) -> bool:
         return worked.has_result(self.picture, self.setup, self.results, key)

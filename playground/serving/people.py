@@ -68,7 +68,7 @@ def visitor(scope: Scope) -> Visitor:
 def is_behind_proxy(scope: Scope) -> bool:
     """Whether the request came through the Unix socket, which only the Docker image's own proxy can reach."""
     server = scope.get("server")
-    return bool(server) and server[1] is None
+    return server is not None and server[1] is None
 
 
 def key_of(request: Request) -> str | None:

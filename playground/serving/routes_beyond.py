@@ -35,7 +35,7 @@ def relevance(asked: Asked) -> Response:
     """The relevance of each token for the answer, through all layers."""
     trace = asked.trace()
     question = _question(asked.words, trace)
-    effort.check(trace.vit, trace.grid, RELEVANCE_PASSES)
+    effort.check(trace._network, trace.grid, RELEVANCE_PASSES)
     with queue.turns() as give_way:
         return matrix(trace.relevance(**question, give_way=give_way).numpy()[None])
 
@@ -59,7 +59,7 @@ def answers(asked: Asked) -> Response:
     trace = asked.trace()
     if "query" in asked.words:
         token = trace.token(place(asked.words["query"]))
-        effort.check(trace.vit, trace.grid, trace.layers / 2)
+        effort.check(trace._network, trace.grid, trace.layers / 2)
         with queue.turns() as give_way:
             return JSONResponse({"layers": [_likeliest(trace, i, token, give_way) for i in range(trace.layers)]})
     layer, label = chosen.number(asked.words, "layer", trace.layers), _label(asked.words, trace)
@@ -113,7 +113,7 @@ def occluded(asked: Asked) -> Response:
     question, blanking = _question(asked.words, trace), asked.words.get("by", "mean")
     if blanking not in occlusion.FILLINGS:
         raise Refused(f"Patches are blanked by {', '.join(occlusion.FILLINGS)}; asked was {blanking[:20]!r}.")
-    effort.check(trace.vit, trace.grid, occlusion.BATCH_SIZE)
+    effort.check(trace._network, trace.grid, occlusion.BATCH_SIZE)
     most_passes = _most_passes(trace, occlusion.passes_of(trace.grid))
     steps = [*(passes for passes in FIRST_PASSES if passes < most_passes), most_passes]
     step = chosen.number(asked.words, "step", len(steps))
@@ -159,7 +159,7 @@ def _measurement_fields(trace: Trace, question: occlusion.Target, result: Occlus
 def _most_passes(trace: Trace, passes: int) -> int:
     """The number of passes within MOST_SECONDS."""
     rows, columns = trace.grid
-    return int(max(FIRST_PASSES[0], min(passes, MOST_SECONDS / effort.seconds(trace.vit, rows * columns))))
+    return int(max(FIRST_PASSES[0], min(passes, MOST_SECONDS / effort.seconds(trace._network, rows * columns))))
 
 
 def _tested_by_occlusion(

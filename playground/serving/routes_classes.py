@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from html import escape
 from ipaddress import ip_address
-from typing import TypeGuard
+from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
 import segno
@@ -249,8 +249,9 @@ async def _phone_address(root: str, port: int) -> tuple[str, str]:
     """(the app's address for phones, the command that makes the app reachable for phones; "" if it is reachable)"""
     if not _is_loopback(urlsplit(root).hostname or ""):
         return root, ""
-    own_address: str = await asyncio.to_thread(_own_address)
-    if own_address and await asyncio.to_thread(lambda: _listens(own_address, port)):
+    own_address = await asyncio.to_thread(_own_address)
+    is_reached = bool(own_address) and await asyncio.to_thread(_listens, own_address, port)
+    if is_reached:
         host = f"[{own_address}]" if ":" in own_address else own_address
         return f"http://{host}:{port}{urlsplit(root).path}", ""
     return root, REACHABLE_COMMAND
@@ -390,7 +391,9 @@ def _ask(group: Class, request: Request, message: dict) -> None:
     question = message.get("question")
     if not isinstance(question, dict) or not isinstance(guess := question.get("guess"), dict):
         raise Refused("A question says how it is guessed.")
-    low, high, values, whole, kind = 0.0, 0.0, (), True, guess.get("kind")
+    low: Any = 0.0
+    high: Any = 0.0
+    values, whole, kind = (), True, guess.get("kind")
     if kind == "Choice":
         options = guess.get("options")
         if not isinstance(options, list) or not 2 <= len(options) <= 12 or not all(map(_is_option, options)):

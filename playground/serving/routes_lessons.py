@@ -60,7 +60,7 @@ def step(request: Request) -> Response:
     step_name, words = request.path_params["step"], request.query_params
     if (step := lesson.steps.get(step_name)) is None:
         raise Refused("This lesson has no such step.", 404)
-    here = Here(chosen.read_address(words)[0], _seen_head(words.get("seen", "")), people.key_of(request))
+    here: Any = Here(chosen.read_address(words)[0], _seen_head(words.get("seen", "")), people.key_of(request))
     settings = lesson.defaults(**{name: one.read(words.get(name)) for name, one in lesson.choices.items()})
     parts: Iterable[Part] = step.parts(here, settings)
     wait = ""

@@ -70,7 +70,10 @@ def forget(model: Hashable) -> None:
 
 def trace_bytes(picture_trace: Trace) -> int:
     # three times q, because k and v are as large; four bytes a number
-    return sum(3 * layer.q.numel() * 4 for layer in picture_trace.record.values()) + picture_trace.input.numel() * 4
+    return (
+        sum(3 * layer.q.numel() * 4 for layer in picture_trace.record.values())
+        + picture_trace._need_input().numel() * 4
+    )
 
 
 def size(picture: Picture, setup: Setup) -> tuple[int, int]:
@@ -250,7 +253,7 @@ def names_of_heads(picture_trace: Trace, layer: int) -> list[tuple[str, str, str
             kind,
             short_labels[head],
             habits[head].colour,
-            heads.training_task(picture_trace.vit, layer, head) or "",
+            heads.training_task(picture_trace._network, layer, head) or "",
             habits[head].means,
         )
         for head, kind in enumerate(kinds)

@@ -20,7 +20,7 @@ _mount = st.components.v2.component(
 def lens(seen: Trace, layer: int, head: int, patch: str, scale: str = "on", height: int = 520) -> str:
     """Shows one layer of a trace. Gives the patch of this picture that was pressed last, "row,column"; before the first
     press it is `patch`."""
-    numbers, picture = seen.to_bytes([layer]), jpegs.as_jpeg(seen.picture)
+    numbers, picture = seen.to_bytes([layer]), jpegs.as_jpeg(seen.picture)  # type: ignore[arg-type]  # traced here
     pressed = _mount(
         key=f"lens {seen.grid} {hashlib.sha256(picture).hexdigest()}",
         data={

@@ -278,7 +278,7 @@ LESSON_CHOICE = {"sample": "meadow", "model": "bundled"}  # the picture and the 
 
 def write_lessons(folder: Folder, lessons: Collection[str] | None = None) -> dict:
     """{files: {page: the file of its lesson}, kit: the file with what all lessons share}"""
-    here = Here(LESSON_CHOICE)
+    here: Any = Here(LESSON_CHOICE)
     scripts_of_lessons = {
         name: folder.put(f"lessons/{name}.js", scripts.script(script.file, (script.styles,), script.mounts).encode())
         for name, script in SCRIPTS.items()
