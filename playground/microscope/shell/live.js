@@ -1,4 +1,4 @@
-// Shows the frames of a camera or a video: each frame goes through the network in this browser's worker, and the query
+// Shows the frames of a camera: each frame goes through the network in this browser's worker, and the query
 // stays at its place. Locking a patch freezes the picture. Nothing is stored or sent.
 
 import { make } from "../drawing/dom.js";
@@ -11,7 +11,6 @@ const MOST_WIDTH = 640; // pixels: a frame's largest width
 const RATE_WINDOW = 1000; // ms over which the frame rate is measured
 const FROZEN_CHECK_MS = 60; // ms until the next check whether a frozen picture is released
 const NO_CAMERA = "The camera can't be used: the browser has none, or is not allowed to use it.";
-const NO_FILM = "This browser can't play that film.";
 
 const frames = new Map(); // id → an ImageBitmap
 
@@ -24,23 +23,22 @@ export function liveFrame(id) {
   return { id, film, title: "live", credit: "", hint: "", start: undefined, width, height, file: async () => bitmap };
 }
 
-// place: element for a line that says that the camera or video runs; modelFor(wanted): a promise of the model to use;
+// place: element for a line that says that the camera runs; modelFor(wanted): a promise of the model to use;
 // back(): shows the chosen picture again.
 export function createLive({ lens, place, modelFor, back: onReturn }) {
   let runningSession = null; // {picture: the choice when the session began, film: its id, frames: their number, end()}
   let filmCount = 0;
 
-  // `openStream()` returns a promise of {video, end}.
-  async function begin(openStream, words) {
+  async function begin() {
     stopSession();
     document.documentElement.classList.add("live-runs");
     const session = { picture: chosenPicture(), film: `live-${++filmCount}`, frames: 0, end: () => {} };
     runningSession = session;
     try {
-      const { video, end: stopStream } = await openStream();
+      const { video, end: stopStream } = await openCamera();
       session.end = stopStream;
       if (runningSession !== session) return stopStream();
-      const line = writeLine(place, video, words, () => leaveSession());
+      const line = writeLine(place, video, () => leaveSession());
       session.end = () => {
         line.remove();
         stopStream();
@@ -109,9 +107,8 @@ export function createLive({ lens, place, modelFor, back: onReturn }) {
   }
 
   return {
-    camera: () => begin(openCamera, "The camera runs"),
+    camera: begin,
     stop: stopSession,
-    film: (file) => begin(() => openFilm(file), "The film runs"),
     // Whether the film goes on after a new choice, as it does if the chosen picture stays the same.
     goesOn() {
       if (!runningSession) return false;
@@ -143,19 +140,8 @@ async function openCamera() {
   return { video, end: () => stream.getTracks().forEach((track) => track.stop()) };
 }
 
-async function openFilm(file) {
-  const src = URL.createObjectURL(file);
-  const video = make("video", { src, muted: true, loop: true, playsInline: true });
-  const stopVideo = () => [video.pause(), URL.revokeObjectURL(src)];
-  await video.play().catch(() => {
-    stopVideo();
-    throw Object.assign(new Error(NO_FILM), { says: NO_FILM });
-  });
-  return { video, end: stopVideo };
-}
-
-// Writes a line with the small video and a sentence that the camera or video runs.
-function writeLine(place, video, words, onStop) {
+// Writes a line with the small video and a sentence that the camera runs.
+function writeLine(place, video, onStop) {
   const [label, count] = [make("span"), make("span", { "aria-live": "off" })];
   const button = make("button", { onclick: onStop }, "Stop");
   const line = make("div", { className: "live-line", role: "status" }, make("i"), video, label, count, button);
@@ -163,7 +149,7 @@ function writeLine(place, video, words, onStop) {
   return {
     remove: () => line.remove(),
     writeModel(model) {
-      const sentence = `${words}, in ${model}. Nothing is kept or sent.`;
+      const sentence = `The camera runs, in ${model}. Nothing is kept or sent.`;
       if (label.textContent !== sentence) label.textContent = sentence;
     },
     setFrozen: (isFrozen) => {

@@ -59,7 +59,7 @@ const PRIVACY_NOTE =
 
 // take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
 // takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of
-// pictures. live: {camera(), film(file)}, if frames can be shown one after another.
+// pictures. live: {camera()}, if frames can be shown one after another.
 export function fillOpenPicture(
   box,
   { take: onFiles, labelled, takeLabelled, kept: privacyNote = PRIVACY_NOTE, live, signal },
@@ -76,7 +76,7 @@ export function fillOpenPicture(
     if (hasCamera()) box.append(cameraButton(onFiles, signal));
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
-  if (live) box.append(...liveButtons(live).filter(Boolean));
+  if (live && hasCamera()) box.append(wideButton("Live: what the camera sees, while you move", live.camera));
   if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
   box.append(noteLine(privacyNote));
 }
@@ -92,12 +92,6 @@ const wideButton = (words, onclick) => make("button", { className: "wide", oncli
 function cameraButton(onFiles, signal) {
   const button = wideButton("Use the camera", () => startCamera(button, (file) => onFiles([file]), signal));
   return button;
-}
-
-function liveButtons({ camera, film }) {
-  const filmButton = fileButton("A film, frame by frame", "picture", ([file]) => file && film(file));
-  filmButton.input.accept = "video/*";
-  return [hasCamera() && wideButton("Live: what the camera sees, while you move", camera), filmButton.label];
 }
 
 const noteLine = (words) => make("p", "note", words);

@@ -18,7 +18,7 @@ const TOO_OLD =
   "This browser can't compute here, it has no WebAssembly with SIMD: samples work, own photographs need a newer one.";
 const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
-const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
+const LIVE = { camera: () => visit.live?.camera() };
 const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
 // The data from playground/ui/site: {worker, opener, kernels, models_from: origins that models may come from, cards:

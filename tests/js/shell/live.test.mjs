@@ -9,11 +9,13 @@ import { page, until } from "./page.mjs";
 
 const FRAMES = 5;
 
-test("a frame is kept until the next one is shown, and none is kept when the film ends", async () => {
+test("a frame is kept until the next one is shown, and none is kept when the camera stops", async () => {
   const { prototype } = page.HTMLVideoElement;
   for (const [name, value] of Object.entries({ readyState: 4, videoWidth: 1280, videoHeight: 720 }))
     Object.defineProperty(prototype, name, { value, configurable: true });
   Object.assign(prototype, { play: async () => {}, pause() {} });
+  const stream = Object.assign(new page.MediaStream(), { getTracks: () => [] });
+  Object.defineProperty(navigator, "mediaDevices", { value: { getUserMedia: async () => stream } });
   Object.assign(globalThis, {
     createImageBitmap: async (_, { resizeWidth: width, resizeHeight: height }) => ({ width, height }),
     requestAnimationFrame: (act) => setImmediate(act),
@@ -36,8 +38,8 @@ test("a frame is kept until the next one is shown, and none is kept when the fil
   };
   const place = document.createElement("div");
   const live = createLive({ lens, place, modelFor: async (model) => model, back() {}, stageLeft: new EventTarget() });
-  live.film(new Blob());
-  await until(() => shownFrames.length === FRAMES && !keptOf(shownFrames).length, "the film's frames are freed");
+  live.camera();
+  await until(() => shownFrames.length === FRAMES && !keptOf(shownFrames).length, "the frames are freed");
   assert.deepEqual(keptCounts, [0, 1, 1, 1, 1]);
   assert.equal(place.children.length, 0);
   assert.deepEqual(sizes, Array(FRAMES).fill([640, 360]));
