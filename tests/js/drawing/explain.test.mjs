@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { draw, mountPart } from "../lessons/mounting.mjs";
+import { mountPart } from "../lessons/mounting.mjs";
 
 const { explainWords } = await import("../../../playground/microscope/drawing/dom.js");
 
@@ -26,25 +26,5 @@ test("a finger opens what a word means, and a press elsewhere closes it", () => 
   assert.equal(card.hidden, false);
   assert.equal(card.textContent, "Spread over all.");
   dispatch(plain, "click", "touch");
-  assert.equal(card.hidden, true);
-});
-
-test("a mouse that rests on a word opens its meaning, and a press closes it", () => {
-  const { word, card, dispatch } = page();
-  dispatch(word, "pointerover", "mouse");
-  assert.equal(card.hidden, true);
-  draw();
-  assert.equal(card.hidden, false);
-  dispatch(word, "click", "mouse");
-  assert.equal(card.hidden, true);
-});
-
-test("Escape closes the meaning, and a word whose meaning is empty opens nothing", () => {
-  const { word, card, key, dispatch } = page();
-  dispatch(word, "click", "touch");
-  key(word, "Escape");
-  assert.equal(card.hidden, true);
-  word.dataset.explains = "";
-  dispatch(word, "click", "touch");
   assert.equal(card.hidden, true);
 });

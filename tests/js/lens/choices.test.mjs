@@ -49,11 +49,3 @@ test("only what the source can answer is offered", async () => {
   assert.ok(!someParts.asks.has("rollout"));
   assert.deepEqual(await offeredParts({ offers: [] }), { asks: new Set(), wall: false, layers: false });
 });
-
-test("each head and each special token has its button, by the model's numbers and names", async () => {
-  const microscope = await mountLens({ pack: { prefix: ["cls", "reg0"], head_numbers: [0, 2, 5] } });
-  const texts = (selector) => [...microscope.root.querySelectorAll(selector)].map((item) => item.textContent);
-  assert.deepEqual(texts("[data-head] b"), ["0", "2", "5"]);
-  assert.deepEqual(texts("[data-token]"), ["CLS", "reg0"]);
-  assert.deepEqual(texts('[data-ref="shares"] dt'), ["CLS", "reg0"]);
-});

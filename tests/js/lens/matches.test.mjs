@@ -32,16 +32,6 @@ async function mountComparison({ view = {}, otherOrder = [0, 6, 5, 4, 3, 2, 1] }
 
 const matchWords = (microscope) => microscope.find(".match-words span").textContent;
 
-test("a line flies to the match, and the words name it; a screen reader hears it", async () => {
-  const microscope = await mountComparison({ view: { locked: true } });
-  const { match } = microscope.lens.read(); // the locked patch 1,1 is token 5; the match is token 2
-  assert.deepEqual([match.from, match.asked, match.nearest, match.mutual], ["main", 5, 2, true]);
-  assert.match(matchWords(microscope), /^Match in the other picture: row 0, column 1 \(cosine of the features 1\.00\)/);
-  assert.equal(microscope.find(".match-line").hidden, false);
-  await passTime(600);
-  assert.match(microscope.words("live"), /Match in the other picture/);
-});
-
 test("where there is no match a sentence says so, and no line is drawn", async () => {
   const microscope = await mountComparison({ otherOrder: [0, 1, 1, 1, 1, 1, 1] });
   assert.match(

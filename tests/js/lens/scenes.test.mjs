@@ -30,7 +30,6 @@ beforeEach(() => {
 
 const items = () => lens.page.refs.sceneList.children;
 const inputOf = (place) => items()[place].children[1];
-const buttonOf = (place, act) => items()[place].querySelector(`[data-scene-act="${act}"]`);
 const names = () => JSON.parse(storedText).map(({ name }) => name);
 
 function type(place, value) {
@@ -45,21 +44,4 @@ test("a run of the page between typing and Enter takes nothing from what was typ
   assert.equal(inputOf(0), input, "the input that somebody types into was replaced");
   assert.equal(input.value, "an eye");
   assert.deepEqual(names(), ["an eye", "b", "c"]);
-});
-
-test("a renamed scene has its name when it is moved and another one is deleted", () => {
-  type(0, "an eye");
-  buttonOf(2, "drop").click();
-  buttonOf(1, "-1").click();
-  assert.deepEqual(names(), ["b", "an eye"]);
-  assert.deepEqual([inputOf(0).value, inputOf(1).value], ["b", "an eye"]);
-});
-
-test("a list that another tab has changed is shown", () => {
-  storedText = writeScenes([{ name: "of another tab", address: "sample=flock" }]);
-  readSavedScenes(lens.choice, lens.data, lens.page);
-  assert.deepEqual(
-    [...items()].map((item) => item.children[1].value),
-    ["of another tab"],
-  );
 });

@@ -22,22 +22,6 @@ const DIALS = {
   power: 0.5,
 };
 
-test("the dials turn the row at once, and the page follows when they rest", () => {
-  const sentSettings = [];
-  const drawing = mountPart(softmaxbars, DIALS, { set: (...told) => sentSettings.push(told) });
-  const ref = (name) => drawing.find(`[data-ref="${name}"]`);
-  assert.deepEqual([ref("widthDial").value, ref("powerDial").value], ["1", "1"]);
-  const peakBefore = ref("peak").textContent;
-  drawing.click(drawing.find('[data-power="0"]'));
-  assert.notEqual(ref("peak").textContent, peakBefore);
-  assert.match(ref("peak").textContent, /^> 99\.99 %$/);
-  assert.deepEqual(sentSettings, [[{ dk: 64, power: 0 }, 250]]);
-  drawing.input(ref("widthDial"), "0");
-  assert.deepEqual(sentSettings.at(-1), [{ dk: 4, power: 0 }, 250]);
-  drawing.click(ref("again"));
-  assert.deepEqual(sentSettings.at(-1), [{ row: 4 }], "another random row");
-});
-
 // The positions of four patches, in two dimensions: the first two are similar, the others are not.
 // Numbers are float16 bits.
 const [ONE_BITS, MINUS_ONE_BITS] = [0x3c00, 0xbc00];

@@ -118,13 +118,6 @@ test("a view that is chosen after the first look at an own photograph stands in 
   assert.deepEqual([stage.lens.view.what, stage.lens.view.locked], ["similarity", true]);
 });
 
-test("a view that nobody has chosen is not in the address", async () => {
-  const stage = aStage([{}, {}, {}]);
-  await bringChoice(stage, { sample: "tabby" });
-  await bringChoice(stage, { mine: OWN_ID });
-  assert.deepEqual(viewNow(), {});
-});
-
 const BUSY_SENTENCE = "So many pictures are on their way that there is no room for one more: try again.";
 const notice = () => document.querySelector(".attention-notice span")?.textContent;
 const nextTask = async () => {
