@@ -168,31 +168,6 @@ export function drawCurve(canvas, sorted, count, kernel, ramp, domain, unit, col
   }
 }
 
-// Draws 3 × 3 cells with their weights over a canvas. values(i): the i-th weight; NaN beyond the picture.
-export function drawCells(canvas, values, ramp, domain, unit, colours) {
-  const context = canvas.getContext("2d");
-  const { width, height } = canvas;
-  const [cw, ch] = [width / 3, height / 3];
-  context.clearRect(0, 0, width, height);
-  context.font = `${12 * unit}px ${colours.font}`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  context.strokeStyle = colours.line;
-  context.lineWidth = unit;
-  for (let i = 0; i < 9; i++) {
-    const [x, y, value] = [(i % 3) * cw, Math.floor(i / 3) * ch, values(i)];
-    if (Number.isNaN(value)) {
-      context.strokeRect(x + unit / 2, y + unit / 2, cw - 2 * unit, ch - 2 * unit);
-      continue;
-    }
-    context.fillStyle = ramp[stepOf(value, domain)];
-    context.fillRect(x, y, cw - unit, ch - unit);
-    context.fillStyle = "#111";
-    const share = 100 * value;
-    context.fillText(share >= 9.95 ? share.toFixed(0) : share.toFixed(1), x + (cw - unit) / 2, y + ch / 2);
-  }
-}
-
 // ------------------------------------------------------------------------------------------------- pictures as a file
 
 // A canvas with pictures side by side and a line of text below. pictures: [{draw(context, w, h, unit), title}], each of

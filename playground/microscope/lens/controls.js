@@ -66,7 +66,6 @@ export function showChoices(choice, data, page, source = "") {
   setText(refs.hold, view.ceiling === "auto" ? "hold exposure" : "exposure held");
   const isConvolution = view.beside === "convolution";
   setVisible(refs.twinFoot, isConvolution);
-  setVisible(refs.nines, isConvolution);
   setVisible(refs.otherFoot, !isConvolution && view.beside !== "filter");
   setVisible(refs.filterFoot, view.beside === "filter");
   setVisible(refs.nine, isConvolution);

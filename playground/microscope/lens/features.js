@@ -56,7 +56,7 @@ export function missingMatrix(choice, data, frame) {
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  // the part left of the curtain (see film.js) shows the similarity in the pass without the cut
+  // the part left of the curtain (see curtain.js) shows the similarity in the pass without the cut
   const needsUncut = resembles && view.curtain > 0 && entry !== main;
   if (needsUncut && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;

@@ -68,8 +68,8 @@ import {
   showChoices,
   tokenUnder,
 } from "./controls.js";
+import { bindCurtain } from "./curtain.js";
 import { askForExplained, bindExplained } from "./explained.js";
-import { bindCurtain, bindFilm } from "./film.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
@@ -113,7 +113,6 @@ export function createLens(parent, options = {}) {
   bindLine(lens);
   bindScissors(lens);
   bindExplained(page);
-  bindFilm(lens);
   bindKindLine(frame, page);
   bindMoment(choice, page);
   bindScenes(choice, data, page);
@@ -274,7 +273,7 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   if (isSamePicture && choice.hover >= 0)
     choice.pointer.fresh = true; // the resting cursor now points at another grid
   else choice.hover = -1;
-  frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
+  frame.wallHeat = frame.photo = frame.thumbPhoto = null;
   if (!nextFrame) buildHeads(data, page);
   if (isSamePicture) keepPlace(choice, data, page, formerMain.pack);
   // query null: the new picture opens at its own start patch

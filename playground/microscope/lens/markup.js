@@ -49,7 +49,6 @@ const HEAD = `
       data-ref="layerRange"></i>
     <span class="head">Head <output data-ref="headText">0</output></span></span>
     <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
-  <div class="film" data-ref="film"></div>
   <div data-choice="beside">
     <button class="quiet" data-value="wall" data-ref="wallTab" title="Key w">all heads of all layers</button></div>
   <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
@@ -128,11 +127,6 @@ const BESIDE = `
       <canvas data-ref="filterBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="filterExposed"></b></p>
       <p class="soft" data-ref="filterWords"></p>
-    </div>
-    <div class="nines" data-ref="nines">
-      <div><p>a blur's weights, in %: always the same</p>
-        <canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
-      <div><p>of this attention, at the same places</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
     </div>
   </figure>`;
 

@@ -7,8 +7,8 @@ import { placeName, prefixName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
+import { findCollapse } from "./curtain.js";
 import { isExplained } from "./features.js";
-import { findCollapse } from "./film.js";
 import { endsOf, habitOf, isMap, isRowOpen, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 import { rowInWords } from "./told.js";
 
@@ -185,7 +185,6 @@ export const titleOf = (entry) => [entry.picture.title, entry.trace.title].filte
 function writeConvolution({ shown }, { refs }) {
   const { pack, mark } = shown;
   setVisible(refs.twinBadge, mark < 0);
-  setVisible(refs.nines, mark >= 0);
   if (mark < 0) {
     setText(refs.twinBadge, `A convolution has no ${tokenName(shown.token, pack)} token.`);
     return setText(refs.reads, `0 of ${pack.patches} patches`);

@@ -230,7 +230,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     play.serve();
     markDrawer();
     if (see.opened === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape
-    choice.filmWanted = true; // the film in a drawer shows all layers
+    choice.layersWanted = true; // Play and the moments show them
     root.classList.toggle("no-row", !isPlainRow());
     paintPlain();
     paintWords();

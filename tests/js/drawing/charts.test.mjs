@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { aContext, callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { composePicture, drawCells, drawColourBar, drawCurve, rankAt } = await import(
+const { composePicture, drawColourBar, drawCurve, rankAt } = await import(
   "../../../playground/microscope/drawing/charts.js"
 );
 
@@ -53,19 +53,6 @@ test("a bar is as high as its weight, the line as the kernel's, and the pointer 
     line.map(([, , y]) => bottom - y),
     [...kernel.flatMap((weight) => [weight, weight]), 0].map(heightOf),
   );
-});
-
-test("the cells of a kernel stand row by row, those beyond the picture are empty", () => {
-  const context = aContext();
-  const values = [NaN, NaN, NaN, 0, 0.1, 0.2, 0.05, 0.15, 0];
-  drawCells(canvasOf(context, 90, 90), (i) => values[i], RAMP, DOMAIN, 1, COLOURS);
-  const cells = callsOf(context, "fillRect").map(([, x, y]) => `${x} ${y}`);
-  assert.deepEqual(cells, ["0 30", "30 30", "60 30", "0 60", "30 60", "60 60"]);
-  assert.deepEqual(
-    callsOf(context, "fillText").map(([, words, x, y]) => `${words} ${x} ${y}`),
-    ["0.0 14.5 45", "10 44.5 45", "20 74.5 45", "5.0 14.5 75", "15 44.5 75", "0.0 74.5 75"],
-  );
-  assert.equal(callsOf(context, "strokeRect").length, 3);
 });
 
 test("in a file the pictures stand side by side, each under its title", () => {

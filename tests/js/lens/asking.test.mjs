@@ -13,11 +13,11 @@ const packOfLayers = (...layers) => packOf({ ...SIX_LAYERS, held: layers });
 const REST_MS = 150;
 const RETRY_MS = 5000;
 
-test("the layer on view comes first, then its neighbours, then the film's; the names after all layers", async () => {
+test("the layer on view comes first, then its neighbours, then the others; the names after all layers", async () => {
   const { lens, source } = aLens({
     pack: { ...SIX_LAYERS, held: [2], some: [1] },
     view: { layer: 2, head: 1 },
-    film: true,
+    ahead: true,
   });
   runFrame(lens);
   await passTime();
@@ -111,7 +111,7 @@ test("a source that offers nothing is asked nothing", async () => {
   for (const way of ["weight", "similarity", "rollout", "relevance"]) {
     const { lens, source } = aLens({
       offers: [],
-      film: true,
+      ahead: true,
       pack: SIX_LAYERS,
       view: { layer: 3, what: way, pass: "whole", scale: 0.2, locked: true },
     });
@@ -230,7 +230,7 @@ test("a source that rounds gives the layer on view in full, and layers that are 
   const { lens, source } = lensOfRoundingSource({
     pack: { ...SIX_LAYERS, held: [2], some: [1] },
     view: { layer: 2, head: 1 },
-    film: true,
+    ahead: true,
   });
   runFrame(lens);
   await passTime();
@@ -288,7 +288,7 @@ test("where exact numbers are needed no layer comes rounded; See asks only for t
     const { pack, rounded } = lens.data.main;
     return [wholeLayers(pack), rounded ? wholeLayers(rounded.pack) : null];
   };
-  const newLens = () => lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [5] }, view: { layer: 5 }, film: true });
+  const newLens = () => lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [5] }, view: { layer: 5 }, ahead: true });
   assert.deepEqual(await layersAfterAnswers(newLens(), true, false), [[0, 1, 2, 3, 4, 5], null]);
   assert.deepEqual(await layersAfterAnswers(newLens(), false, true), [[5], [3, 4, 5]]);
 });

@@ -13,15 +13,11 @@ test("a photograph is drawn once for a size, and again when the size changes", a
   data.main.picture = { bitmap: null };
   const photo = photoOf(data, frame, page, data.main);
   assert.equal(photoOf(data, frame, page, data.main), photo);
-  frame.thumbPhoto = frame.patchPhoto = photo;
+  frame.thumbPhoto = photo;
   page.refs.picture.width = 90;
   const resizedPhoto = photoOf(data, frame, page, data.main);
   assert.notEqual(resizedPhoto, photo);
-  assert.deepEqual(
-    [frame.photo, frame.thumbPhoto, frame.patchPhoto],
-    [resizedPhoto, null, null],
-    "the small ones are of the former",
-  );
+  assert.deepEqual([frame.photo, frame.thumbPhoto], [resizedPhoto, null], "the small ones are of the former");
 });
 
 test("maps that can be lit are lit, and all others are heat", () => {
