@@ -83,14 +83,6 @@ export function ticksThatFit(ticks, w, gap, widthOf) {
 const CURVE_LEFT = 44, // units at the left of the axis of ranks
   CURVE_RIGHT = 2; // units at its right
 
-// The rank of the bar at x, from 0; −1 outside the chart.
-export function rankAt(x, w, count, unit) {
-  const left = CURVE_LEFT * unit;
-  const t = (x - left) / (w - CURVE_RIGHT * unit - left);
-  if (t < 0 || t > 1) return -1;
-  return Math.min(count - 1, Math.floor(0.5 * ((count + 0.5) / 0.5) ** t - 0.5 + 1e-9));
-}
-
 // Draws the weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large weights
 // get most of the width. A bar has the colour of its patch in the picture. The line shows the weights of the
 // convolution's kernel. `litRank`: the rank, from 0, of the patch under the cursor; −1: no patch.

@@ -44,20 +44,6 @@ export function wordsOfExport({ words, layout, theme }, choices) {
   return new URLSearchParams(entries.filter(([, value]) => value !== null && value !== undefined));
 }
 
-const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
-
-// A link to the present view. The link never names a person's own picture.
-export function linkOfExport(page, words) {
-  const url = new URL(page);
-  [url.search, url.hash] = ["", ""];
-  for (const [name, value] of Object.entries(words)) {
-    if (!isOfOwnPicture(name, value) && value !== null && value !== undefined) url.searchParams.set(name, value);
-  }
-  return url.href;
-}
-
-const LINK_HEADING = "The link to this view";
-
 // ---- the sheet
 
 // Fills the sheet. words: parameters of choice and view; layout: the fixed layout of a lesson's page, or null; ask:
@@ -76,14 +62,13 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   const choices = make("div", "export-choices");
   const noteElement = make("p", "export-note");
   const command = lineToCopy("The command that makes it again");
-  const link = lineToCopy(LINK_HEADING);
   const address = lineToCopy("The address of this figure, for a slide or a web page");
   button.disabled = true;
   status.setAttribute("role", "status");
   const shareButton = make("button", "export-share", "A loop, or a still picture, made in this browser");
   setVisible(shareButton, Boolean(share));
   shareButton.onclick = share;
-  root.append(frame, button, status, shareButton, choices, noteElement, command.element, link.element, address.element);
+  root.append(frame, button, status, shareButton, choices, noteElement, command.element, address.element);
   box.append(root);
 
   const controls = {};
@@ -147,11 +132,6 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     setText(button, `Download ${answer.file.name}`);
     setText(noteElement, "");
     command.draw(answer.command);
-    const hasOwn = Object.entries(current.words).some(([name, value]) => value && isOfOwnPicture(name, value));
-    link.draw(
-      linkOfExport(location.href, current.words),
-      `${LINK_HEADING}${hasOwn ? ". Your own picture is not in it" : ""}`,
-    );
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }
 
@@ -308,14 +288,12 @@ function lineToCopy(heading) {
     }
     setTimeout(() => setText(button, "Copy"), COPIED_DURATION);
   });
-  const headingWords = make("span", "", heading);
-  const element = make("div", "export-copy", headingWords, button, codeElement);
+  const element = make("div", "export-copy", make("span", "", heading), button, codeElement);
   return {
     element,
-    draw(line, words = heading) {
+    draw(line) {
       setVisible(element, Boolean(line));
       setText(codeElement, line);
-      setText(headingWords, words);
     },
   };
 }

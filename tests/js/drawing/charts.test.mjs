@@ -4,9 +4,7 @@ import { test } from "node:test";
 import { aContext, callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { composePicture, drawColourBar, drawCurve, rankAt } = await import(
-  "../../../playground/microscope/drawing/charts.js"
-);
+const { composePicture, drawColourBar, drawCurve } = await import("../../../playground/microscope/drawing/charts.js");
 
 const canvasOf = (context, width, height) => ({ getContext: () => context, width, height });
 
@@ -45,7 +43,6 @@ test("a bar is as high as its weight, the line as the kernel's, and the pointer 
     bars.map(([, , , , barHeight]) => barHeight),
     sorted.map(heightOf),
   );
-  for (const [rank, [, x, , barWidth]] of bars.entries()) assert.equal(rankAt(x + barWidth / 2, width, 5, 1), rank);
   const [lit] = callsOf(context, "fillRect").slice(5);
   assert.deepEqual(lit.slice(1, 3), bars[2].slice(1, 3), "the patch under the cursor lights its bar");
   const line = callsOf(context, "lineTo").slice(-7); // two points for each weight of the kernel, then down

@@ -6,7 +6,7 @@ import { Window } from "happy-dom";
 const page = new Window({ url: "https://playground.test/folder/?sample=flock" });
 for (const name of ["document", "location", "localStorage", "navigator"])
   Object.defineProperty(globalThis, name, { value: page[name], configurable: true });
-const { fillExport, linkOfExport, wordsOfExport } = await import("../../../playground/microscope/shell/export.js");
+const { fillExport, wordsOfExport } = await import("../../../playground/microscope/shell/export.js");
 
 const WORDS = { sample: "flock", model: "bundled", layer: 3 };
 const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words: WORDS, ...input }, choices));
@@ -23,12 +23,6 @@ test("the words of the view and the choices of this kind of file are asked, and 
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "html", held: "all" },
   });
-});
-
-test("a link holds the view and never a picture of one's own", () => {
-  const link = linkOfExport("https://playground.test/folder/heads?sample=old#x", { ...WORDS, with: "sample:meadow" });
-  assert.equal(link, "https://playground.test/folder/heads?sample=flock&model=bundled&layer=3&with=sample%3Ameadow");
-  assert.doesNotMatch(linkOfExport(page.location.href, { mine: "abc", model: "bundled", with: "mine:def" }), /abc|def/);
 });
 
 // ---- the sheet, with a server that answers when the test lets it
@@ -124,7 +118,6 @@ test("a figure of one's own picture is asked for with the key and shown as a blo
   );
   assert.match(sheet.find("img").src, /^blob:/);
   assert.ok(sheet.find(".export-copy:last-child").hidden, "it has no address that a web page could hold");
-  assert.match(sheet.box.textContent, /The link to this view\. Your own picture is not in it/);
 });
 
 test("a refusal is a sentence in the sheet", async () => {
