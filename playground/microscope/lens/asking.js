@@ -175,8 +175,6 @@ function wantedLayer({ choice, data, frame, page }) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const sentenceEntry = shown.wholeArrived ? whole : main;
-  const { found: collapsingHead, pack } = frame.collapse; // writeOffer writes a weight of this head
-  if (collapsingHead && pack === shown.drawn.pack) layers.push([sentenceEntry, collapsingHead.layer]);
   const mayRound = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);

@@ -251,10 +251,6 @@ export function bindButtons(lens) {
     }
   });
   refs.switch.addEventListener("click", () => flipScale(choice, page));
-  refs.offerGo.addEventListener("click", () => {
-    const { layer, head } = frame.collapse.found ?? choice.view;
-    page.choose({ layer, head });
-  });
   refs.hold.addEventListener("click", () => holdExposure(choice, frame, page));
   refs.layer.addEventListener("input", () => page.choose({ layer: Number(refs.layer.value) }));
   refs.dial.addEventListener("input", () => {

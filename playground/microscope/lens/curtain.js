@@ -3,21 +3,16 @@
 // trained scale; if edges are cut, it shows the row of the pass without the cut.
 
 import { answerCell, pictureDomain } from "../core/answers.js";
-import { holdsAll, largestIndex, wholeLayers } from "../core/core.js";
-import { similarityInto } from "../core/features.js";
-import { FIRST_WAY, wayOf } from "../core/ways.js";
+import { holdsAll } from "../core/core.js";
 import { setVisible } from "../drawing/dom.js";
 import { makePrint } from "../drawing/light.js";
 import { printPatches } from "./layout.js";
 import { isMap, isRowOpen, layersAtHand } from "./state.js";
 
 const CURTAIN_STEP = 0.05; // step of the curtain per key press
-const LEAST_COLLAPSED_WEIGHT = 0.9; // least weight at which a row without scale counts as collapsed
 
-// Whether the curtain can be drawn. Columns would need all rows' sums at the other scale. Maps of features have no
-// scale, and show another pass left of the curtain only if edges are cut.
-export const canDrawCurtain = (choice, frame) =>
-  wayOf(choice.view).resembles ? isCutNow(choice, frame) : choice.view.direction === "row" && !isMap(choice.view.what);
+// Whether the curtain can be drawn. Columns would need all rows' sums at the other scale; maps of features have none.
+const canDrawCurtain = ({ view }) => view.direction === "row" && !isMap(view.what);
 
 // Whether the part left of the curtain shows the pass without the cut, which has the same scale.
 const isCutNow = ({ view }, { shown }) => Boolean(view.cut) && shown.wholeArrived;
@@ -29,9 +24,8 @@ export function printBehind({ choice, data, frame, page }) {
   const { view } = choice,
     { shown } = frame;
   placeCurtain(choice, frame, page);
-  if (!view.curtain || !canDrawCurtain(choice, frame)) return null;
+  if (!view.curtain || !canDrawCurtain(choice)) return null;
   const { pack, token, what } = shown;
-  if (wayOf(view).resembles) return similarityBehind(choice, data, frame);
   const { answers } = isCutNow(choice, frame) ? data.main : shown;
   if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
   const values = answerCell(answers, view.layer, view.head, token, otherScale(choice, data, frame), what, "row");
@@ -41,24 +35,11 @@ export function printBehind({ choice, data, frame, page }) {
   return { canvas: frame.behind.canvas, to: view.curtain };
 }
 
-// Draws the similarity in the pass without the cut, at the same exposure.
-function similarityBehind(choice, data, frame) {
-  const { view } = choice,
-    { main } = data,
-    { shown } = frame;
-  const features = data.features.get(`${main.id} ${view.layer}`);
-  if (!features) return null; // the features have not arrived
-  if (frame.behind?.photo !== frame.photo) frame.behind = makePrint(frame.photo);
-  const values = similarityInto(new Float32Array(main.pack.tokens), features, shown.token, features);
-  printPatches(choice, frame, frame.behind, values, main.pack.prefixCount, main.pack, shown.mainDomain);
-  return { canvas: frame.behind.canvas, to: view.curtain };
-}
-
 function placeCurtain(choice, frame, page) {
   const { curtain } = page.refs;
   const { view } = choice,
     { shown } = frame;
-  setVisible(curtain, canDrawCurtain(choice, frame) && (view.curtain > 0 || isRowOpen(page, "scale")));
+  setVisible(curtain, canDrawCurtain(choice) && (view.curtain > 0 || isRowOpen(page, "scale")));
   curtain.style.left = `${100 * view.curtain}%`;
   curtain.classList.toggle("drawn", view.curtain > 0);
   curtain.dataset.behind = isCutNow(choice, frame) ? "nothing cut" : shown.altered ? "with 1/√d" : "no scale";
@@ -98,46 +79,6 @@ export function bindCurtain(choice, page) {
     page.choose({ curtain: Math.round(1000 * Math.min(1, Math.max(0, nextPosition))) / 1000 });
   });
 }
-
-// A head collapses if, without the scale, one patch gets nearly all of the head's weight. If the scale is off and the
-// head on view does not collapse, returns a head that collapses for this patch, in this layer or the nearest loaded
-// one: {layer, head, weight, here: the largest weight of the head on view}. Otherwise returns null. Searches once for
-// each patch.
-export function findCollapse(choice, frame) {
-  const { view } = choice,
-    { shown } = frame;
-  const { pack, drawn, answers, token } = shown;
-  const isUnscaled = Math.abs(shown.scale - 1) < 1e-9;
-  if (!isUnscaled || !wayOf(view).rows || view.direction !== "row") return null;
-  const weight = largestOf(answers.weights, view.head * pack.tokens, pack.tokens);
-  if (weight > LEAST_COLLAPSED_WEIGHT) return null;
-  const layers = wholeLayers(drawn.pack); // layers with all heads
-  const key = `${view.layer} ${token} ${layers.length} ${wholeLayers(pack).length}`;
-  if (frame.collapse.pack !== drawn.pack || frame.collapse.key !== key) {
-    frame.collapse = { pack: drawn.pack, key, found: searchLayers(choice, frame, layers) };
-  }
-  const { found: collapse } = frame.collapse;
-  const isStated = collapse && !shown.rough && holdsAll(pack, collapse.layer); // no rounded weight is written
-  return isStated ? { ...collapse, here: weight } : null;
-}
-
-function searchLayers({ view }, { shown }, layers) {
-  const { pack, token } = shown;
-  for (const layer of layers.toSorted((a, b) => Math.abs(a - view.layer) - Math.abs(b - view.layer))) {
-    let strongestHead = null;
-    const { answers } = holdsAll(pack, layer) ? shown : shown.drawn;
-    for (let head = 0; head < pack.heads; head++) {
-      const row = answerCell(answers, layer, head, token, 1, FIRST_WAY, "row");
-      const weight = largestOf(row, pack.prefixCount, pack.patches); // a special token has no place in the picture
-      if (weight > LEAST_COLLAPSED_WEIGHT && weight > (strongestHead?.weight ?? 0))
-        strongestHead = { layer, head, weight };
-    }
-    if (strongestHead) return strongestHead;
-  }
-  return null;
-}
-
-const largestOf = (values, start, count) => values[largestIndex(values, start, start + count)];
 
 // Below: the layers that Play and the wall show.
 

@@ -49,16 +49,13 @@ export function missingMatrix(choice, data, frame) {
   const { view } = choice,
     { main, other } = data;
   const entry = shownEntry(data, frame);
-  const { needs, resembles } = wayOf(view);
+  const { needs } = wayOf(view);
   if (needs === "flows") {
     if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
     return { what: "flows", entry, layer: 0 };
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  // the part left of the curtain (see curtain.js) shows the similarity in the pass without the cut
-  const needsUncut = resembles && view.curtain > 0 && entry !== main;
-  if (needsUncut && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }

@@ -77,8 +77,6 @@ const SCALE = `
       <button data-value="layer">this layer only</button><button data-value="whole">whole forward pass</button>
     </div>
     <p class="verdict" data-ref="verdict" hidden></p>
-    <p class="soft offer" data-ref="offer" hidden><span data-ref="offerText"></span>
-      <button class="quiet" data-ref="offerGo">go there</button></p>
   </div>
   <div class="counts">
   <div class="numbers">

@@ -7,7 +7,6 @@ import { placeName, prefixName } from "../core/sentence.js";
 import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
-import { findCollapse } from "./curtain.js";
 import { isExplained } from "./features.js";
 import { endsOf, habitOf, isMap, isRowOpen, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 import { rowInWords } from "./told.js";
@@ -296,7 +295,6 @@ export function writeNumbers({ choice, data, frame, page }) {
     `scale ${scaleText(shown.scale)}, ${(shown.scale / trainedScale).toPrecision(2)} times the trained one`,
   );
   writeVerdict(data, frame, page);
-  writeOffer(choice, frame, page);
 }
 
 // Says what is written under the heads' thumbnails.
@@ -324,22 +322,6 @@ export function verdictText(changes) {
 }
 
 const LEAST_LABEL_CHANGE = 0.02; // as in analysis/scale.py
-
-// If the head on view stays spread without the scale, offers one that collapses, so that the switch has a visible
-// effect.
-function writeOffer(choice, frame, { refs }) {
-  const { view } = choice;
-  const collapse = findCollapse(choice, frame);
-  setVisible(refs.offer, collapse !== null);
-  if (!collapse) return;
-  const layerWords = collapse.layer === view.layer ? "" : `, layer ${collapse.layer}`;
-  const number = frame.shown.pack.headNumbers[collapse.head];
-  setText(
-    refs.offerText,
-    `This head's largest weight is ${percent(collapse.here)}. Head ${number}${layerWords} ` +
-      `collapses to ${percent(collapse.weight)}:`,
-  );
-}
 
 export function writeOther({ choice, data, frame, page: { refs } }, entry, otherHead) {
   const { pack } = entry;

@@ -94,7 +94,6 @@ const newFrame = () =>
     match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js
     betterHead: null, //                    {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, directions: null, meanRows: new Map() }, // see headline.js
-    collapse: { pack: null, key: "", found: null }, // a head that collapses without scale, see curtain.js
     columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
 
     // ---- sizes and colours from the page around the lens (see layout.js)

@@ -1,22 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { receive } from "../../../playground/microscope/lens/asking.js";
-import { findCollapse } from "../../../playground/microscope/lens/curtain.js";
 import { verdictText } from "../../../playground/microscope/lens/readouts.js";
 import { callsOf } from "../canvas.mjs";
-import { packOf } from "../packs.mjs";
-import { aLens, aTrace, runFrame } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
-
-test("the layer where a row collapses is searched only among complete layers", () => {
-  const { lens } = aLens({ pack: { some: [0] }, view: { scale: "off" } });
-  runFrame(lens);
-  assert.equal(findCollapse(lens.choice, lens.frame), null);
-  receive(lens.data, aTrace("cat"), packOf());
-  runFrame(lens);
-  assert.doesNotThrow(() => findCollapse(lens.choice, lens.frame));
-  assert.match(lens.frame.collapse.key, / 1$/, "it is looked for again");
-});
 
 test("the verdict on the whole pass names every label that has changed, the largest change first", () => {
   const changes = [
