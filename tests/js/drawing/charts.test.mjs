@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { aContext, callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { composePicture, drawColourBar, drawCurve } = await import("../../../playground/microscope/drawing/charts.js");
+const { drawColourBar, drawCurve } = await import("../../../playground/microscope/drawing/charts.js");
 
 const canvasOf = (context, width, height) => ({ getContext: () => context, width, height });
 
@@ -49,25 +49,5 @@ test("a bar is as high as its weight, the line as the kernel's, and the pointer 
   assert.deepEqual(
     line.map(([, , y]) => bottom - y),
     [...kernel.flatMap((weight) => [weight, weight]), 0].map(heightOf),
-  );
-});
-
-test("in a file the pictures stand side by side, each under its title", () => {
-  const widths = [];
-  const pictures = ["a", "b"].map((title) => ({ title, draw: (_, width, height) => widths.push([width, height]) }));
-  const { width, context } = composePicture(pictures, 100, 50, "caption", () => {}, 2);
-  assert.deepEqual(widths, [
-    [200, 100],
-    [200, 100],
-  ]);
-  const places = callsOf(context, "drawImage").map(([, , x, y]) => [x, y]);
-  assert.deepEqual(places.slice(0, 2), [
-    [32, 60],
-    [264, 60],
-  ]);
-  assert.ok(width >= 464, `${width}`);
-  assert.deepEqual(
-    callsOf(context, "fillText").map(([, words, x]) => `${words} ${x}`),
-    ["a 32", "b 264", "caption 32"],
   );
 });

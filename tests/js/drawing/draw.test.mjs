@@ -5,10 +5,7 @@ import { ROLES } from "../../../playground/microscope/core/colours.js";
 import { aContext, callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { drawConvolution, drawPicture, drawWall, wallCellAt, wallCells } = await import(
-  "../../../playground/microscope/drawing/draw.js"
-);
-const { makePhoto } = await import("../../../playground/microscope/drawing/light.js");
+const { drawPicture, drawWall, wallCellAt, wallCells } = await import("../../../playground/microscope/drawing/draw.js");
 
 // 4 rows of 6 columns on 120 × 80 pixels: a patch is 20 × 20
 const [ROWS, COLUMNS, WIDTH, HEIGHT] = [4, 6, 120, 80];
@@ -38,15 +35,6 @@ test("asking patch and brightest one are framed where they lie; the number stand
   assert.ok(x > 80 && y > 40 && y < 60, `at ${x} ${y}`);
   const [atEdge] = argumentsOf(picture({ tag: { patch: 17, text: "13 %", colour: ROLES.key } }), "fillRect");
   assert.ok(atEdge[0] + atEdge[2] <= 100, `at the right edge the number stands at the left: ${atEdge}`);
-});
-
-test("a convolution shows in full colour what lies around the asking patch", () => {
-  const photo = makePhoto(null, 2 * WIDTH, 2 * HEIGHT);
-  const context = aContext();
-  drawConvolution(context, WIDTH, HEIGHT, photo, { ...GRID, mark: 10 }, 1); // row 1, column 4
-  const [, kernel] = argumentsOf(context, "drawImage");
-  assert.deepEqual(kernel, [photo.clear, 120, 0, 120, 120, 60, 0, 60, 60]);
-  assert.deepEqual(argumentsOf(context, "strokeRect").at(-1), [80, 20, 20, 20]);
 });
 
 test("on the wall each head's picture stands in its layer's row; a press there finds that head", () => {

@@ -226,31 +226,6 @@ const lensOfRoundingSource = (options) => {
 };
 const roundedLayers = (...layers) => packOf({ ...SIX_LAYERS, held: layers, eightBits: true });
 
-test("a source that rounds gives the layer on view in full, and layers that are only drawn in eight bits", async () => {
-  const { lens, source } = lensOfRoundingSource({
-    pack: { ...SIX_LAYERS, held: [2], some: [1] },
-    view: { layer: 2, head: 1 },
-    ahead: true,
-  });
-  runFrame(lens);
-  await passTime();
-  const order = [];
-  for (let i = 0; i < 30; i++) {
-    for (const question of source.questions.filter(({ seen }) => !seen)) {
-      question.seen = true;
-      const [kind, , number] = question.text.split(" ");
-      if (kind === "layers") order.push(`${number}${question.rounded ? " rounded" : ""}`);
-      const bytes = question.rounded ? roundedLayers(Number(number)) : packOfLayers(Number(number));
-      question.answer(kind === "layers" ? bytes : [["a name", "n", "#000"]]);
-    }
-    await passTime(REST_MS);
-  }
-  assert.deepEqual(order, ["2", "3 rounded", "1 rounded", "0 rounded", "4 rounded", "5 rounded"]);
-  const { pack, rounded } = lens.data.main;
-  assert.deepEqual(wholeLayers(pack), [2]);
-  assert.deepEqual(wholeLayers(rounded.pack), [0, 1, 2, 3, 4, 5]);
-});
-
 test("a rounded layer is drawn at once, gives no numbers, and is replaced by the full one", async () => {
   const { lens, source } = lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [2] }, view: { layer: 2 } });
   runFrame(lens);

@@ -21,16 +21,6 @@ test("the buttons show what the view says, whoever changed it", async () => {
   assert.deepEqual([microscope.part("layer").value, microscope.part("layer").max], ["2", "3"]);
 });
 
-test("what has no share to be lit is drawn as heat, and the choice says so", async () => {
-  const microscope = await mountLens({ view: { layer: 1, draw: "light", what: "score" } });
-  const button = (value) => microscope.find(`[data-choice="draw"] [data-value="${value}"]`);
-  assert.ok(button("light").disabled);
-  assert.equal(button("heat").getAttribute("aria-pressed"), "true");
-  microscope.lens.update({ view: { layer: 1, draw: "light", what: "weight" } });
-  assert.equal(button("light").disabled, false);
-  assert.equal(button("light").getAttribute("aria-pressed"), "true");
-});
-
 test("only what the source can answer is offered", async () => {
   const offeredParts = async (host) => {
     const microscope = await mountLens({ pack: { held: [1] }, view: { layer: 1 }, host });

@@ -122,18 +122,6 @@ test("a map that was not checked here has the table’s number for its model, an
   assert.equal(trustWords(WAYS.weight, "bundled"), "", "a weight is no such claim");
 });
 
-test("the logit lens shows the likeliest label where none is chosen, and is asked for in each layer", async () => {
-  const { lens, source, count, halves } = await lensWithLabels({ what: "label" });
-  assert.deepEqual(count(), ["label cat 1 2"]);
-  latestRequest(source, "label").answer(halves(0x3800));
-  await passTime(REST_MS);
-  assert.ok(overlayNow(lens.choice, lens.data, lens.frame));
-  lens.choice.view = { ...lens.choice.view, layer: 3 };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(count(), ["label cat 3 2"]);
-});
-
 test("a typed text is asked about where the model learned from captions, and in each layer anew", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "text" } });
   const requests = () => newRequests(source).filter((words) => /^(text|labels)/.test(words));

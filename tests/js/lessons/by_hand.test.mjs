@@ -8,7 +8,7 @@ import {
   weightsOf,
   writeArrows,
 } from "../../../playground/microscope/core/nine.js";
-import { draw, ELEMENT_WIDTH, mountDrawing } from "./mounting.mjs";
+import { draw, mountDrawing } from "./mounting.mjs";
 
 const { default: arrows } = await import("../../../playground/microscope/lessons/arrows.js");
 const { masks, received } = await import("../../../playground/microscope/lessons/nine.js");
@@ -70,34 +70,4 @@ test("each token receives its row of weights times the values", () => {
   const drawing = mountDrawing(received, data);
   assert.deepEqual(drawing.texts("td b"), new Array(9).fill("2.0"));
   assert.deepEqual(reportsHere().received.received, new Array(9).fill(2));
-});
-
-test("an arrow's tip lies right and up of its token; each cell says what the chosen token gives to it", () => {
-  const drawing = mountDrawing(arrows, DATA);
-  const { drawn } = drawing.find('[data-ref="grid"]').getContext("2d");
-  const numbers = readArrows(START_ARROWS);
-  const cell = ELEMENT_WIDTH / 3;
-  const unit = (0.44 * cell) / MOST_COORDINATE;
-  const tipsOf = (start) =>
-    Array.from({ length: 9 }, (_, token) => [
-      ((token % 3) + 0.5) * cell + numbers[start + 2 * token] * unit,
-      (Math.floor(token / 3) + 0.5) * cell - numbers[start + 2 * token + 1] * unit,
-    ]);
-  const drawnTips = drawn
-    .filter(([name]) => name === "arc")
-    .slice(-18)
-    .map(([, x, y]) => [x, y]);
-  const [queries, keys] = [tipsOf(0), tipsOf(18)];
-  assert.deepEqual(
-    drawnTips,
-    keys.flatMap((key, token) => [key, queries[token]]),
-  );
-  drawing.key(drawing.find('[data-ref="grid"]'), "C");
-  draw();
-  const shares = drawn.filter(([name, text]) => name === "fillText" && / %$/.test(text)).slice(-9);
-  const row = rowOfToken(drawing.read());
-  for (const [token, [, text, x, y]] of shares.entries()) {
-    assert.ok(Math.abs(Number.parseFloat(text) / 100 - row[token]) < 0.006, `${token}: ${text}, ${row}`);
-    assert.deepEqual([Math.floor(x / cell), Math.floor(y / cell)], [token % 3, Math.floor(token / 3)]);
-  }
 });

@@ -92,17 +92,3 @@ test("a patch that is pointed at asks for the moment; one that is pressed is tol
   assertShown(drawing, 1, 2);
   assert.equal(drawing.toldSettings.look, `${LAYER}.1.1.0`);
 });
-
-test("the desk's channels are as loud as the chosen head's values", async () => {
-  const drawing = mountDrawing(carried, data());
-  await waitForPhotograph();
-  for (const head of [0, 1]) {
-    drawing.input(drawing.find('[data-ref="head"]'), String(head));
-    draw();
-    const loud = drawing.read().desk.map(({ loud }) => loud);
-    assert.deepEqual(
-      loud.toSorted((a, b) => a - b),
-      NORMS[head],
-    );
-  }
-});

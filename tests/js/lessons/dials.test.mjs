@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { callsOf } from "../canvas.mjs";
 import { container } from "../packs.mjs";
 import { draw, ELEMENT_WIDTH, mountDrawing, mountPart } from "./mounting.mjs";
 
@@ -40,25 +39,6 @@ test("the place that is pointed at says which others are alike, by mouse and by 
   assert.deepEqual(drawing.read().map.map(Math.round), [-1, -1, 0, 1]);
   drawing.key(drawing.find('[data-ref="map"]'), "ArrowLeft");
   assert.equal(drawing.read().at, 2);
-});
-
-test("the map has a colour for each patch's likeness, and frames the patch that is pointed at", () => {
-  const drawing = mountDrawing(positions, PLACES);
-  const map = drawing.find('[data-ref="map"]');
-  const context = map.getContext("2d");
-  const drawn = () => {
-    const [, heat] = callsOf(context, "drawImage").at(-1);
-    const [, { data }] = callsOf(heat.getContext("2d"), "putImageData").at(-1);
-    return { frame: callsOf(context, "strokeRect").at(-1).slice(1), colours: [...new Uint32Array(data.buffer)] };
-  };
-  const second = drawn();
-  assert.deepEqual(second.frame, [200, 0, 200, 200]);
-  const [like, alsoLike, unlike, opposite] = second.colours;
-  assert.equal(like, alsoLike);
-  assert.equal(new Set([like, unlike, opposite]).size, 3);
-  drawing.point(map, "pointermove", 300, 300);
-  draw();
-  assert.deepEqual(drawn(), { frame: [200, 200, 200, 200], colours: [opposite, opposite, unlike, like] });
 });
 
 test("a bar is as high as its weight on the chart's scale, and the one under the pointer is written out", () => {

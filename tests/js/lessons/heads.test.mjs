@@ -65,18 +65,6 @@ test("another measure has other colours and another scale", () => {
   assert.deepEqual(drawing.texts("dd.chosen"), ["30 ± 4 %"]);
 });
 
-test("a click follows the link, and the first touch only shows the card", () => {
-  const drawing = mountPart(atlas, { ...ATLAS, microscope: "#" });
-  const clickBy = (pointerType) => {
-    const event = new MouseEvent("click", { bubbles: true, cancelable: true });
-    Object.defineProperty(event, "pointerType", { value: pointerType });
-    cellOf(drawing, 1, 0).dispatchEvent(event);
-    return event.defaultPrevented;
-  };
-  assert.equal(cellOf(drawing, 1, 0).getAttribute("href"), "#model=bundled&layer=1&head=0");
-  assert.deepEqual([clickBy("touch"), clickBy("touch"), clickBy("mouse")], [true, false, false]);
-});
-
 const BOARD = {
   layers: 2,
   heads: 3,

@@ -98,17 +98,3 @@ test("a page that holds one layer has no button to play", async () => {
   after(100);
   assert.equal(isPlaying(microscope), false);
 });
-
-test("a loop is made in Lab too, once all layers are here", async () => {
-  const host = { see: (lens) => createSee(lens, { face: "lab", language: () => "en", turned() {} }) };
-  const microscope = await mountSee({ host });
-  let isMade = false;
-  microscope.lens.see
-    .sharedLoop(document.createElement("canvas"), "tall", () => false)
-    .then(() => {
-      isMade = true;
-    });
-  after(0);
-  await passTime(0);
-  assert.ok(isMade, "the loop waits for layers for ever");
-});

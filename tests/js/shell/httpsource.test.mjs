@@ -146,24 +146,6 @@ test("a model that was brought to a former page must be dropped again", async ()
   await assert.rejects(source.open({ model: "dino" }), { message: /was written without the network/ });
 });
 
-test("what the first picture needs is asked for once, ahead of those who need it", async () => {
-  const answersByPath = {
-    "api/trace": () => json(description()),
-    "api/trace/d/layers": () => new Response("head"),
-    "api/p.jpg": () => new Response("cat"),
-  };
-  const server = aServer((question) => answersByPath[pathAndWords(question)[0]]());
-  const source = aSource();
-  await source.beginWith({ sample: "tabby", model: "dino" }, () => ({ layer: 6, head: 5 }));
-  const countBefore = server.questions.length;
-  const trace = await source.open({ sample: "tabby", model: "dino" });
-  assert.equal(new TextDecoder().decode(await source.layers(trace, [6], { heads: [5] })), "head");
-  assert.deepEqual(await source.picture(trace), { of: "cat" });
-  assert.deepEqual([countBefore, server.questions.length], [3, 3]);
-  await source.layers(trace, [6], { heads: [5] });
-  assert.equal(server.questions.length, 4, "an answer is taken once");
-});
-
 test("what failed ahead is asked for again by who needs it, and fails there with its sentence", async () => {
   const server = aServer(() => json({ says: "no" }, 503));
   const source = aSource();

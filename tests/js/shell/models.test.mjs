@@ -140,23 +140,6 @@ test("the server is told once that a person gives up", async () => {
   assert.deepEqual(server.requests, [`POST ${FETCHING}`, `DELETE ${FETCHING}`]);
 });
 
-test("a model to fetch is chosen when it is there and not before", async () => {
-  let progress = HALFWAY;
-  server.answers[`POST ${FETCHING}`] = STARTED;
-  server.answers[`GET ${FETCHING}`] = () => progress;
-  fillBox();
-  await until(() => button("clip"), "no card is drawn");
-  button("clip").click();
-  await until(() => box.textContent.includes("3 of 8 MB"), "no progress is shown");
-  const bar = box.querySelector("progress");
-  assert.deepEqual([bar.value, bar.max], [3e6, 8e6]);
-  assert.deepEqual([choice.changes, closeCount], [[], 0]);
-  progress = ARRIVED;
-  await until(() => closeCount, "it does not arrive");
-  assert.deepEqual(choice.changes, [{ model: "clip", chose: true }]);
-  assert.equal(box.querySelector("progress"), null);
-});
-
 test("a download goes on when the sheet is closed: a line remains, and the model is chosen", async () => {
   let progress = HALFWAY;
   server.answers[`POST ${FETCHING}`] = STARTED;

@@ -13,8 +13,6 @@ function aToolbar(overrides) {
   const focusedElement = () => root.getRootNode().activeElement;
   return { host, root, toolbar, part, sheet, focused: focusedElement, words: (name) => part(name)?.textContent };
 }
-const shownButtons = (root) =>
-  [...root.querySelectorAll(".toolbar > button")].filter((item) => !item.hidden).map((item) => item.textContent);
 
 // The words of the lines in the sheet of *More*.
 function linesOfMore({ part, sheet }) {
@@ -25,17 +23,6 @@ function openLine(bar, words) {
   linesOfMore(bar);
   [...bar.sheet().querySelectorAll("button.wide")].find(({ textContent }) => textContent.startsWith(words)).click();
 }
-
-test("every page has the same bar; See alone leaves out the model", () => {
-  const { root, toolbar, part } = aToolbar();
-  const first = ["Attention Playground", "Pictures"];
-  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
-  assert.equal(part(".more").getAttribute("aria-label"), "Model: DINO S/16");
-  toolbar.update({ page: "by_hand", exports: undefined });
-  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "See"]);
-  toolbar.update({ exports: "scale" });
-  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
-});
 
 test("Escape closes a sheet and gives the focus back, and nobody else hears it", () => {
   const { part, sheet, focused } = aToolbar();
@@ -84,27 +71,6 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
     "1By hand: attention without training",
     "Present",
   ]);
-});
-
-test("models and Export are filled with what they need, and done() closes them", () => {
-  const sheetOptions = {};
-  const keepOptions = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
-  const bar = aToolbar({
-    page: "by_hand",
-    exports: "scale",
-    sheets: { models: keepOptions("models"), export: keepOptions("export") },
-  });
-  const { host, part, sheet } = bar;
-  openLine(bar, "Model");
-  assert.equal(sheetOptions.models.choice, host.choice);
-  assert.ok(sheet().contains(sheetOptions.models.box));
-  sheetOptions.models.done();
-  assert.equal(sheet(), null);
-  part(".sending").click();
-  assert.deepEqual(sheetOptions.export.words, { sample: "tabby", model: "dino", layer: "6" });
-  assert.deepEqual([sheetOptions.export.layout, sheetOptions.export.theme], ["scale", "light"]);
-  sheetOptions.export.done();
-  assert.equal(sheet(), null);
 });
 
 test("a model for the comparison is chosen on the same cards, and stands beside", () => {

@@ -5,7 +5,7 @@ import { unpack } from "../../../playground/microscope/core/core.js";
 import "../lessons/mounting.mjs";
 import { packOf } from "../packs.mjs";
 
-const { drawFigure, drawSceneMarks } = await import("../../../playground/microscope/story/figures.js");
+const { drawFigure } = await import("../../../playground/microscope/story/figures.js");
 const { factsOfStory } = await import("../../../playground/microscope/story/scenes.js");
 
 const pack = unpack(packOf({ held: [2], grid: [6, 8], patch: 16, size: [96, 128] }));
@@ -38,31 +38,5 @@ test("a token's second bar is its share times its length, on the scale of the sh
   assert.deepEqual(
     [...box.querySelectorAll("em")].map((item) => item.textContent),
     ["40 %", "10 %"],
-  );
-});
-
-test("places are numbered row by row, a line lies between columns and between rows, and German has its comma", () => {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  drawSceneMarks(svg, { places: true, grid: true }, { pack, patch: 19, partner: 38 }, { guessed: true, hidden: false });
-  for (const place of svg.querySelectorAll("text")) {
-    const [x, y] = ["x", "y"].map((name) => Number(place.getAttribute(name)) - 0.5);
-    assert.equal(place.textContent, String(8 * y + x));
-  }
-  assert.ok(svg.querySelector("text"));
-  const lines = [...svg.querySelectorAll("line")].map((line) =>
-    ["x1", "y1", "x2", "y2"].map((name) => line.getAttribute(name)),
-  );
-  assert.deepEqual(
-    lines.filter(([, , , y2]) => y2 === "6").map(([x]) => x),
-    ["1", "2", "3", "4", "5", "6", "7"],
-  );
-  assert.deepEqual(
-    lines.filter(([, , x2]) => x2 === "8").map(([, y]) => y),
-    ["1", "2", "3", "4", "5"],
-  );
-  const texts = [...figureOf({ kind: "shares", shares: [0.5, 0.055] }, { language: "de" }).querySelectorAll("span")];
-  assert.deepEqual(
-    texts.map((item) => item.textContent),
-    ["50", "5,5"],
   );
 });

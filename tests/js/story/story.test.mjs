@@ -5,7 +5,6 @@ import { unpack } from "../../../playground/microscope/core/core.js";
 import { placesOf } from "../../../playground/microscope/core/places.js";
 import { SEE_WORDS } from "../../../playground/microscope/see/words.js";
 import {
-  codeOf,
   distanceOf,
   factsOfStory,
   heardAfter,
@@ -135,16 +134,6 @@ test("of the three books one fits best, one is found easily and holds little, on
   assertNear(worstBook.share, Math.min(...facts.row));
 });
 
-test("sentences that follow a hand keep their holes until it moves", () => {
-  const allWords = [3, 5, 8].flatMap((n) => Object.values(sceneAt(n, facts, "en").figure.words)).join(" ");
-  assert.deepEqual([...allWords.matchAll(/\{(\w+)\}/g)].map(([, hole]) => hole).sort(), [
-    ...["count", "count", "keyScore", "keyShare", "loud", "loud", "stacked"],
-  ]);
-  assert.deepEqual(sceneAt(11, facts, "en").figure, {
-    ...{ kind: "asker", query: "2,3", words: { square: "Our patch asks", cls: "The class token asks" } },
-  });
-});
-
 test("a wrong number says what is true", () => {
   const asked = (near) => ({ guess: { kind: "Number", low: 0, high: 100, step: 1, unit: " %", near }, truth: 88 });
   assert.equal(verdictOn(asked(0), 12, "en").words, storyWords("en", "itIs", { truth: "88 %" }));
@@ -162,15 +151,6 @@ test("a part that the sample names is called by its name", () => {
   assert.match(question.says, /the other eye/);
   assert.doesNotMatch(sceneAt(1, facts, "en").question.says, /eye/);
   assert.equal(verdictOn(question, facts.partner, "en").words.split(":")[0], "You found it");
-});
-
-test("the code names the model, the picture and the row", () => {
-  const code = codeOf(facts, { model: "bundled", sample: "meadow" });
-  assert.match(code, /load\("bundled"\)/);
-  assert.match(code, /named\("meadow"\)/);
-  assert.match(code, /record\[2\]/);
-  assert.match(code, /token\(\(2, 3\)\)/);
-  assert.match(codeOf(facts, { model: "bundled" }), /"photo\.jpg"/);
 });
 
 test("in the first layer nobody has rewritten the token that asks, and it has heard of nothing", () => {
