@@ -194,8 +194,8 @@ export const MARKUP = `
 
 <div class="sheet sharing" data-ref="sendingSheet" role="dialog" aria-label="Share" hidden>
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
-    <button data-share="picture">Picture</button> <button data-share="tall" hidden>Loop, upright</button>
-    <button data-share="wide" hidden>Loop, wide</button> <button data-share="page" hidden>Living page</button>
+    <button data-share="picture">Picture</button> <button data-share="loop" hidden>Loop</button>
+    <button data-share="page" hidden>Living page</button>
     <button data-share="link" hidden>Link</button>
   </div>
   <div data-ref="sharePreview"></div>
