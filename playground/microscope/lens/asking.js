@@ -60,11 +60,9 @@ function replaceRounded({ rounded, pack }, layers) {
   }
 }
 
-// Deletes the entries shown longest ago until all fit into the bound of bytes, and former frames of the shown video.
+// Deletes the entries shown longest ago until all fit into the bound of bytes.
 // The entries in `shown` stay.
 export function dropOld(data, shown) {
-  const { film } = shown[0].trace.picture;
-  if (film) for (const [id, { trace }] of data.packs) if (trace.picture.film === film) data.packs.delete(id);
   for (const entry of shown) {
     data.packs.delete(entry.id);
     data.packs.set(entry.id, entry);

@@ -59,10 +59,10 @@ const PRIVACY_NOTE =
 
 // take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
 // takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of
-// pictures. live: {camera()}, if frames can be shown one after another.
+// pictures.
 export function fillOpenPicture(
   box,
-  { take: onFiles, labelled, takeLabelled, kept: privacyNote = PRIVACY_NOTE, live, signal },
+  { take: onFiles, labelled, takeLabelled, kept: privacyNote = PRIVACY_NOTE, signal },
 ) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
   const chooser = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
@@ -76,7 +76,6 @@ export function fillOpenPicture(
     if (hasCamera()) box.append(cameraButton(onFiles, signal));
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
-  if (live && hasCamera()) box.append(wideButton("Live: what the camera sees, while you move", live.camera));
   if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
   box.append(noteLine(privacyNote));
 }

@@ -5,7 +5,6 @@
 //        choice, catalogue, ownPictures, ask, viewWords(): the view as parameters,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
-//        live: {camera()} or null: shows the frames of a camera,
 //        models: {takes(dropped): whether the dropped files are a model, open(dropped)} or null,
 //        kept: the sentence that says where a person's own pictures go,
 //        exports: the layout of a lesson's figures; null: all layouts; undefined: none,
@@ -176,13 +175,9 @@ export function createToolbar(root, host) {
       labelled,
       kept,
       takeLabelled,
-      live: hostNow.live && closingFirst(hostNow.live),
       signal,
     });
   }
-
-  const closingFirst = (acts) =>
-    Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
   function fillWithModels(box) {
     hostNow.sheets.models(box, { choice, ask: hostNow.ask, done: sheet.close });
