@@ -262,10 +262,6 @@ export function bindButtons(lens) {
   });
   refs.drawing.addEventListener("click", () => toggleSheet(page, "drawing"));
   refs.sending.addEventListener("click", () => openShare(lens));
-  refs.present.addEventListener("click", () => {
-    closeSheets(page);
-    togglePresenting(lens);
-  });
 }
 
 // A press outside the sheets and their buttons closes the sheets.

@@ -208,7 +208,6 @@ export const MARKUP = `
         <button data-ref="sceneLink" hidden>Copy a link to all</button></div>
       <p class="soft" data-ref="sceneNote"></p>
     </details>
-    <button data-ref="present" title="As large as the screen (key f)">Present</button>
   </div>
 </div>
 

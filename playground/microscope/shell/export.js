@@ -4,10 +4,10 @@
 // person's own picture are requested with the person's key and shown as blobs.
 
 import { make, setText, setVisible } from "../drawing/dom.js";
+import { downloadFile } from "../lens/saving.js";
 import { addressOf, askAgain } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const BLOB_LIFETIME = 60000; // ms that a file stays in memory after its download has begun
 const COPIED_DURATION = 2000; // ms
 const EXPORT_HEADINGS = {
   kind: "As",
@@ -162,7 +162,8 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
     const { name, method, address: path } = lastAnswer.file;
     setText(status, `Making ${name} …`);
     try {
-      saveBlob(await (await sendWhileOpen(path, { method })).blob(), name); // even after the sheet closes
+      const answer = await sendWhileOpen(path, { method });
+      downloadFile(new File([await answer.blob()], name)); // even after the sheet closes
       setText(status, `${name} is downloaded.`);
     } catch (error) {
       saySorry(error);
@@ -182,12 +183,6 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
 
 const titleOfExported = ({ offers, chosen: options }, choice) =>
   offers[choice].find(({ name }) => name === options[choice])?.title ?? "";
-
-function saveBlob(blob, name) {
-  const link = make("a", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), BLOB_LIFETIME);
-}
 
 // A decoded image, ready to be painted.
 async function loadedImage(src, signal) {
