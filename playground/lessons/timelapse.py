@@ -82,9 +82,7 @@ def packed_layer(run: Timelapse, layer: int, jpeg: bytes) -> bytes:
     from playground.analysis.heads import HABITS
 
     header = {
-        "planned": len(run.moments),
         "begins": [[beginning.step, beginning.short] for beginning in run.beginnings],
-        "aim": "On the patch's own object",
         "moments": [moment.step for moment in run.moments],
         "losses": list(run.losses),
         "habits": [{"label": habit.label, "colour": habit.colour} for habit in HABITS],

@@ -2,11 +2,9 @@
 // clock sets the moment of all. Rows of attention are computed in the browser, from queries and keys.
 //
 // data: bytes (core/container.js) with the header
-//   moments   the steps of M moments                  planned   the number of moments at the end of the run
+//   moments   the steps of M moments                  chance    the `mass` of an even row
 //   habits    [{label, colour}] of the legend         kinds     [M][layers][heads] names of habits
 //   losses    the names of the losses                 begins    [[step, words]]: events to mark, such as a new loss
-//   chance    the `mass` of an even row; 0: unknown
-//   aim       the title of the chart of `mass`
 //   played    the indices of the layers in the packs, as texts, if some layers are missing
 // and the sections curve (points, 1 + losses): the step, then each loss; entropy and mass (M, layers, heads); image, a
 // JPEG; and pack0, pack1, …, one for each moment. Layers from earlier messages are kept.
@@ -19,7 +17,7 @@ import { collectRefs, decodeJpeg, fitCanvas, make } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
 import { mountLessonDrawing } from "../drawing/stage.js";
 import { followKeys, patchUnder } from "./patch.js";
-import { buildCharts, onReelFrame, placeOf, readReel } from "./reelcharts.js";
+import { buildCharts, onReelFrame, readReel } from "./reelcharts.js";
 
 // The controls of the time-lapse: the clock, the layers, the heads and the picture. `reel`: see createReelState.
 
@@ -62,24 +60,14 @@ export function bindPicture(reel) {
 
 // Writes as many step numbers under the slider as fit.
 export function writeTicks(reel) {
-  const { refs, moments, planned } = reel;
-  const labelStep = Math.ceil((planned * 52) / Math.max(200, reel.width - 220));
+  const { refs, moments } = reel;
+  const labelStep = Math.ceil((moments.length * 52) / Math.max(200, reel.width - 220));
   const marks = moments.map((step, i) => {
     const text = (moments.length - 1 - i) % labelStep === 0 ? step.toLocaleString("en") : "";
-    const style = `left: ${(100 * i) / Math.max(1, planned - 1)}%`;
+    const style = `left: ${(100 * i) / Math.max(1, moments.length - 1)}%`;
     return make("button", { tabIndex: -1, style, onclick: () => reel.goTo(i) }, text);
   });
-  refs.ticks.replaceChildren(...marks, ...beginMarks(reel));
-}
-
-// Marks the steps at which something begins in the run: see beginLines in reelcharts.js.
-function beginMarks({ begins, moments, planned }) {
-  return begins
-    .filter(([step]) => step > 0 && step <= moments[moments.length - 1])
-    .map(([step, words]) => {
-      const style = `left: ${(100 * placeOf(step, moments, planned)) / Math.max(1, planned - 1)}%`;
-      return make("i", { title: `from step ${step.toLocaleString("en")} on: ${words}`, style });
-    });
+  refs.ticks.replaceChildren(...marks);
 }
 
 // Creates the heads' buttons, once for each shape, because a new button would lose the keyboard's focus.
@@ -210,12 +198,10 @@ function createReelState(root, stage) {
     alive: true,
     // the data, see the top of this file
     moments: [],
-    planned: 0,
     losses: [],
     begins: [],
     curve: null,
     chance: 0,
-    aim: "",
     habits: [],
     kinds: null,
     entropy: null,
@@ -255,11 +241,10 @@ function createReelState(root, stage) {
   });
 }
 
-const CHART_FIELDS = ["moments", "planned", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
-const HEADER_FIELDS = ["chance", "aim", ...CHART_FIELDS];
+const CHART_FIELDS = ["moments", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass", "chance"];
 
 function updateReel(reel, data) {
-  for (const name of HEADER_FIELDS) reel[name] = data[name];
+  for (const name of CHART_FIELDS) reel[name] = data[name];
   Object.assign(reel, {
     played: data.played ?? null,
     settings: SETTINGS.filter((name) => name in data),
@@ -308,7 +293,7 @@ function rebuild(reel) {
   reel.photo = null;
   root.style.setProperty("--aspect", String(shape.columns / shape.rows));
   root.dataset.size = reel.width >= 1000 ? "wide" : reel.width >= 700 ? "middle" : "narrow";
-  Object.assign(refs.slider, { max: String(Math.max(1, reel.planned - 1)) });
+  Object.assign(refs.slider, { max: String(Math.max(1, moments.length - 1)) });
   writeTicks(reel);
   buildHeadButtons(reel);
   for (const canvas of [refs.picture, refs.colourBar])

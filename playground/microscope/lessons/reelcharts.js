@@ -19,14 +19,11 @@ const LEFT = 34,
   BOTTOM = 17;
 
 // The position of a step on the clock: moments have equal distances; steps between two moments have logarithmic ones.
-export function placeOf(step, moments, planned) {
+function placeOf(step, moments) {
   const lastIndex = moments.length - 1;
   let i = 0;
   while (i < lastIndex && moments[i + 1] <= step) i++;
-  if (i >= lastIndex)
-    return lastIndex === planned - 1 || lastIndex < 1
-      ? lastIndex
-      : lastIndex + (step - moments[lastIndex]) / (moments[lastIndex] - moments[lastIndex - 1]);
+  if (i === lastIndex) return lastIndex;
   const [low, high] = [moments[i], moments[i + 1]];
   return i + (low > 0 ? Math.log(step / low) / Math.log(high / low) : (step - low) / (high - low));
 }
@@ -43,7 +40,7 @@ export function buildCharts(reel) {
   for (const chart of reel.charts) {
     chart.w = chart.svg.clientWidth;
     chart.h = chart.svg.clientHeight;
-    chart.x = (place) => LEFT + (place / Math.max(1, reel.planned - 1)) * (chart.w - LEFT - RIGHT);
+    chart.x = (place) => LEFT + (place / Math.max(1, reel.moments.length - 1)) * (chart.w - LEFT - RIGHT);
     chart.svg.setAttribute("viewBox", `0 0 ${chart.w} ${chart.h}`);
     chart.plot.replaceChildren(...timeAxis(reel, chart), ...chart.build(reel, chart), ...beginLines(reel, chart));
     chart.mark.setAttribute("y1", TOP - 4);
@@ -65,7 +62,7 @@ export function writeCharts(reel, moment) {
   const values = [
     ["Losses", ""],
     ["Entropy of the heads", `${entropy.toFixed(1)} bits`],
-    [reel.aim || "On the patch's own object", `${Math.round(100 * mass)} %`],
+    ["On the patch's own object", `${Math.round(100 * mass)} %`],
     ["Habits", kinds[moment][view.layer][view.head]],
   ];
   charts.forEach(({ title, value, owner }, i) => {
@@ -88,7 +85,7 @@ function makeFigure(reel) {
   const moveClock = (event) => {
     const chart = reel.charts.find((candidate) => candidate.svg === svg),
       box = svg.getBoundingClientRect();
-    const place = ((event.clientX - box.left - LEFT) / (chart.w - LEFT - RIGHT)) * (reel.planned - 1);
+    const place = ((event.clientX - box.left - LEFT) / (chart.w - LEFT - RIGHT)) * (reel.moments.length - 1);
     reel.goTo(Math.round(place));
   };
   svg.addEventListener("pointerdown", (event) => {
@@ -108,23 +105,23 @@ const lineAt = (name, x1, x2, y1, y2) => makeSvg("line", { class: name, x1, x2, 
 
 // The axis of steps, with as many numbers as fit.
 function timeAxis(reel, { x, h }) {
-  const { moments, planned } = reel;
-  const tickStep = Math.max(1, Math.ceil(planned / 5));
+  const { moments } = reel;
+  const tickStep = Math.max(1, Math.ceil(moments.length / 5));
   return moments.flatMap((step, i) => {
     const line = lineAt("grid", x(i), x(i), h - BOTTOM, h - BOTTOM + 3);
     if ((moments.length - 1 - i) % tickStep) return [line];
-    const [left, anchor] = i === planned - 1 ? [x(i) + 4, "end"] : [x(i), "middle"];
+    const [left, anchor] = i === moments.length - 1 ? [x(i) + 4, "end"] : [x(i), "middle"];
     return [line, tickAt(left, h - 4, anchor, step.toLocaleString("en"))];
   });
 }
 
 // Labelled lines at the steps of `begins`; events at one step share a line.
-function beginLines({ begins, moments, planned }, { x, h }) {
+function beginLines({ begins, moments }, { x, h }) {
   const wordsByStep = new Map();
   for (const [step, words] of begins) wordsByStep.set(step, [...(wordsByStep.get(step) ?? []), words]);
   return [...wordsByStep].flatMap(([step, words]) => {
     if (step <= 0 || step > moments[moments.length - 1]) return [];
-    const place = x(placeOf(step, moments, planned));
+    const place = x(placeOf(step, moments));
     const line = lineAt("begins", place, place, TOP, h - BOTTOM);
     line.append(makeSvg("title", {}, `from step ${step.toLocaleString("en")} on: ${words.join(", ")}`));
     return [line];
@@ -151,10 +148,10 @@ export function lossPoints(curve, column) {
 
 // A line for each loss. All start at 100 %, the loss of an untrained model.
 function lossChart(reel, chart) {
-  const { curve, losses, moments, planned } = reel;
+  const { curve, losses, moments } = reel;
   const { y, parts } = valueAxis(chart, 0, 1.25, [0, 0.5, 1], (share) => `${100 * share} %`);
   const lines = losses.map((_, i) => {
-    const points = lossPoints(curve, 1 + i).map(([step, share]) => [placeOf(step, moments, planned), share]);
+    const points = lossPoints(curve, 1 + i).map(([step, share]) => [placeOf(step, moments), share]);
     const d = pathOf(points.map(([place, share]) => [chart.x(place), y(share)]));
     return makeSvg("path", { class: "loss", stroke: LOSS_COLOURS[i % LOSS_COLOURS.length], d });
   });
@@ -189,7 +186,7 @@ function massChart(reel, chart) {
   const { y, parts } = valueAxis(chart, 0, 1, [0, 0.5, 1], (share) => `${100 * share} %`);
   const level = y(reel.chance);
   const even = [levelLine(chart, level), tickAt(chart.w - RIGHT, level - 3, "end", "even")];
-  return [...parts, ...(reel.chance ? even : []), ...headLines(reel, chart, "mass", y)];
+  return [...parts, ...even, ...headLines(reel, chart, "mass", y)];
 }
 
 // Draws a row for every head, the first layer on top, with a field for every moment in the colour of the head's habit.
@@ -237,7 +234,7 @@ function writeLegend(reel, moment) {
   const { habits } = reel;
   const counts = habits.map(() => 0);
   for (const kind of reel.kinds[moment].flat()) counts[habitIndex(habits, kind)]++;
-  const key = `${reel.run} ${counts.join()}`;
+  const key = counts.join();
   if (chart.legendKey === key) return;
   chart.legendKey = key;
   fillLegend(
@@ -365,7 +362,6 @@ export function readReel(reel) {
   if (!shape || !rows) return null;
   const start = view.head * shape.tokens;
   return {
-    run: reel.run,
     step: moments[view.moment],
     now: reel.now,
     moments: [...moments],

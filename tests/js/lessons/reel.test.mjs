@@ -19,8 +19,8 @@ const packs = [0, 5].map((moment) =>
 const perHead = Array.from({ length: 2 * LAYERS * HEADS }, () => 0.5);
 const DATA = container(
   {
-    ...{ run: "a", moments: [0, 100], planned: 2, losses: ["loss"], begins: [], chance: 0, aim: "", told: [] },
-    ...{ habits: [{ label: "even", colour: "#111" }], growing: false, first: null },
+    ...{ moments: [0, 100], losses: ["loss"], begins: [], chance: 0.1 },
+    habits: [{ label: "even", colour: "#111" }],
     kinds: [0, 1].map(() => Array.from({ length: LAYERS }, () => Array(HEADS).fill("even"))),
     ...{ moment: "100", layer: 1, head: 2, patch: "1,2" },
   },

@@ -42,8 +42,8 @@ function aReel(view) {
     ),
   );
   const reel = {
-    ...{ refs: { charts: document.createElement("div") }, charts: null, run: "a", view, now: 1, planned: 2 },
-    ...{ moments: MOMENTS, shape: { layers: LAYERS, heads: HEADS, tokens: 64 }, kinds, habits: HABITS, aim: "" },
+    ...{ refs: { charts: document.createElement("div") }, charts: null, view, now: 1 },
+    ...{ moments: MOMENTS, shape: { layers: LAYERS, heads: HEADS, tokens: 64 }, kinds, habits: HABITS },
     ...{ entropy: everyHead((...head) => 6 * massOf(...head)), mass: everyHead(massOf), chance: 0.1, begins: [] },
     losses: ["cross-entropy"],
     curve: [
