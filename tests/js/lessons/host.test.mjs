@@ -7,7 +7,6 @@ import { mountPart } from "./mounting.mjs";
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
 const { filled, makeSubject } = await import("../../../playground/microscope/lessons/subject.js");
 const { openContainer } = await import("../../../playground/microscope/core/core.js");
-const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step of a lesson as on the site without a server; `drawing.settings` holds the settings that controls change.
 function playStep(parts, settings, options = {}, overrides = {}) {
@@ -91,28 +90,6 @@ test("a drawing whose numbers were on their way draws what the reader set meanwh
   arrive(container({ scale: "as Python wrote it" }, {}));
   while (!drawn.length) await null;
   assert.deepEqual(drawn, ["off"]);
-});
-
-test("what comes after a question is hidden until it is guessed", () => {
-  document.documentElement.dataset.guessed = "";
-  const drawing = playStep([{ kind: "words", text: "the answer", after: "scale_spread" }], {});
-  const place = drawing.find(".lesson-words");
-  assert.equal(place.hidden, true);
-  document.documentElement.dataset.guessed = "scale_spread";
-  dispatchEvent(new CustomEvent("guess-locked"));
-  assert.equal(place.hidden, false);
-  document.documentElement.dataset.guessed = "";
-});
-
-test("a formula stands beside the lines of code that it is for, and a docstring is no code", () => {
-  const lines = [
-    { number: 7, text: '    """What for."""', mark: "", formula: "" },
-    { number: 8, text: "    x = q @ k.mT", mark: "", formula: "QKᵀ" },
-  ];
-  const drawing = mountPart(sourceRead, { parts: [{ file: "vit.py", lines }] });
-  assert.deepEqual(drawing.texts("s"), ["7", "8"]);
-  assert.deepEqual(drawing.texts(".noted em"), ["QKᵀ"]);
-  assert.equal(drawing.find(".comment").textContent.trim(), '"""What for."""');
 });
 
 // ------------------------------------------------------------------------------- what the browser computes of a trace

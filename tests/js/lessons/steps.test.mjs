@@ -137,10 +137,6 @@ test("impossible sizes in an address become possible ones", () => {
   assert.deepEqual(mountSizes({ example: "own", batch: "9999", tokens: "0" }).sizes(), [64, 1, 8, 8, 2]);
 });
 
-test("a step's sentence has its numbers filled in", () => {
-  assert.equal(mountSizes({ example: "own" }).find(".says").textContent, "The scale is 0.5.");
-});
-
 test("columns that can't be shared out are explained with the nearest that can; then the walk is back", () => {
   const drawing = mountSizes({ example: "own", chan: "7" });
   assert.match(

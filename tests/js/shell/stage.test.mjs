@@ -68,14 +68,6 @@ test("a link that compares shows both, unless it says what stands beside the pic
   }
 });
 
-test("a view that is chosen while another model comes is there when it has come", async () => {
-  const stage = aStage([{}, { what: "rollout", locked: true, query: "2,3" }]);
-  await bringChoice(stage, { sample: "flock", model: "bundled" });
-  await bringChoice(stage, { sample: "flock", model: "untrained" });
-  const { what, locked, query } = stage.lens.view;
-  assert.deepEqual({ what: what, locked, query }, { what: "rollout", locked: true, query: "2,3" });
-});
-
 test("the former model's picture fades while another model reads for long, and comes back whole", async () => {
   const stage = { ...aStage([]), stop: new AbortController() };
   const sentences = [];
