@@ -260,12 +260,8 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     const largest = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0)
       tag = { patch: largest - prefixCount, text: shortNumber(map.values[largest]), colour: ROLES.key };
-    if (wayOf(view).resembles && map.asked < 0) {
-      noteText = [
-        `Most alike here: patch ${tokenName(largest, pack)}, cosine ${shortNumber(map.values[largest])}.`,
-        matchWords(map.match),
-      ].join(" ");
-    }
+    if (wayOf(view).resembles && map.asked < 0)
+      noteText = `Most alike here: patch ${tokenName(largest, pack)}, cosine ${shortNumber(map.values[largest])}.`;
   }
   if (missingMatrix(choice, data, frame)) noteText = "Its features are on their way.";
   drawOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
@@ -275,10 +271,6 @@ function paintOtherMap({ choice, data, frame, page }, other) {
 // Whether both maps share one scale of colours, so that 0.48 looks the same in both.
 export const comparesNumbers = (choice, data, frame) =>
   choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
-
-// Says whether the two patches are most similar to each other.
-const matchWords = (match) =>
-  match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 
 // Draws the compared picture, centred in the canvas of the second picture.
 function drawOther({ view }, frame, page, other, mark, tag) {

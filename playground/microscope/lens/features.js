@@ -2,7 +2,7 @@
 // features of a layer, or the rollout of all tokens, are fetched once: moving the cursor sends no requests.
 
 import { halfFloats, holds } from "../core/core.js";
-import { componentPixels, makeFeatures, matchOf, principalComponents, similarityInto } from "../core/features.js";
+import { componentPixels, makeFeatures, principalComponents, similarityInto } from "../core/features.js";
 import { sameLayer, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
@@ -163,13 +163,12 @@ const COMPARED_MAP_MAKERS = {
       shared: isShared,
     };
   },
-  similarity(features, comparedFeatures, { token, mark }, otherPatch) {
+  similarity(features, comparedFeatures, { token }, otherPatch) {
     if (!areComparable(features, comparedFeatures)) return null;
     const values = new Float32Array(comparedFeatures.tokens);
     if (otherPatch >= 0) similarityInto(values, comparedFeatures, otherPatch, comparedFeatures);
     else similarityInto(values, comparedFeatures, token, features);
-    const match = otherPatch >= 0 || mark < 0 ? null : matchOf(features, token, comparedFeatures);
-    return { values, pixels: null, asked: otherPatch, match };
+    return { values, pixels: null, asked: otherPatch };
   },
 };
 
