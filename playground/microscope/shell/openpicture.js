@@ -95,15 +95,13 @@ function cameraButton(onFiles, signal) {
 
 const noteLine = (words) => make("p", "note", words);
 
-// A slider and a number field that choose a picture by its number.
+// A field that chooses a picture by its number.
 function numberChooser({ count, what: itemName }, takeLabelled) {
   const legend = make("legend", "", `Or by its number: ${count.toLocaleString("en")} ${itemName}`);
   const line = noteLine("");
   line.setAttribute("role", "status");
-  const inputs = ["range", "number"].map((type) => {
-    const label = type === "range" ? "Slider of their numbers" : "Number of a picture";
-    return make("input", { type, min: 0, max: count - 1, step: 1, value: 0, "aria-label": label });
-  });
+  const range = { min: 0, max: count - 1, step: 1, value: 0 };
+  const input = make("input", { type: "number", ...range, "aria-label": "Number of a picture" });
   // While a picture is loading, only the latest requested number is remembered.
   let [wantedNumber, isBusy] = [null, false];
   const openWanted = async () => {
@@ -118,16 +116,12 @@ function numberChooser({ count, what: itemName }, takeLabelled) {
     }
     isBusy = false;
   };
-  for (const input of inputs) {
-    const copyValue = () => inputs.forEach((field) => field !== input && (field.value = input.value));
-    input.addEventListener("input", copyValue);
-    input.addEventListener("change", () => {
-      wantedNumber = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
-      for (const input of inputs) input.value = wantedNumber;
-      if (!isBusy) openWanted();
-    });
-  }
-  return make("fieldset", "", legend, ...inputs, line);
+  input.addEventListener("change", () => {
+    wantedNumber = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
+    input.value = wantedNumber;
+    if (!isBusy) openWanted();
+  });
+  return make("fieldset", "", legend, input, line);
 }
 
 const INVITATION_STYLE =
