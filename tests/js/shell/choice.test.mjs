@@ -140,5 +140,3 @@ test("the words of an address that the choice ignores are listed, but not words 
   ])
     assert.deepEqual(droppedTexts(words), []);
 });
-
-// ------------------------------------------------------------------------------------------------ the choice object
