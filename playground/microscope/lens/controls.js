@@ -195,8 +195,6 @@ function actByKey(lens, event) {
   } else if (event.key === "Escape") closeTopmost(lens);
   else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
   else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
-  else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
-    page.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
   else if (event.key === "s") flipScale(choice, page);
   else if (event.key === "d" && canBeLit(view)) page.choose({ draw: view.draw === "heat" ? "light" : "heat" });
   else if (event.key === "h") holdExposure(choice, frame, page);

@@ -183,7 +183,7 @@ export const MARKUP = `
     <div><dt><kbd>d</kbd></dt><dd>heat or light</dd></div>
     <div><dt><kbd>h</kbd></dt><dd>hold exposure</dd></div>
     <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div>
-    <div><dt><kbd>,</kbd> <kbd>.</kbd> <kbd>0</kbd>…<kbd>9</kbd></dt><dd>head</dd></div>
+    <div><dt><kbd>,</kbd> <kbd>.</kbd></dt><dd>head</dd></div>
     <div><dt><kbd>s</kbd></dt><dd>flip the switch</dd></div>
     <div><dt><kbd>n</kbd></dt><dd>colour and nearness alone, without a network</dd></div>
     <div><dt><kbd>PgDn</kbd> <kbd>PgUp</kbd></dt><dd>next scene</dd></div>
