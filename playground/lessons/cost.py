@@ -11,7 +11,7 @@ from playground.analysis.cost import PRESETS, Case
 from playground.lessons.cost_case import DIALS, SWITCHES, drawing
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import After, Ask, Exercise, Part, When, Words, Workbench, think
-from playground.lessons.questions import Bars, Number, Question, Squares, choice_question
+from playground.lessons.questions import Bars, Number, Question, choice_question
 
 SMALL_CASE, MIDDLE_CASE, LARGE_CASE = (
     PRESETS[name] for name in ("224 px, patch 16", "384 px, patch 16", "1,024 px, patch 16")
@@ -38,8 +38,10 @@ def ratio_question(small_count: int, large_count: int) -> Question:
             ((1, 3), "Each side alone is 4.6 times as long."),
             ((900, 1000), "A side is 4.6 times as long, and it counts four times: 4.6⁴."),
         ),
-        prose="The small square: a score for each pair of patches, to scale. Drag the corner of the large one.",
-        picture=Squares(f"{small_scores:,} scores", f"{large_scores:,} scores", "Scores of one head"),
+        picture=Bars(
+            ("224 × 224 pixels", "1,024 × 1,024 pixels"), (1, large_scores / small_scores), 1000, at=1, across=True,
+            unit=" ×", title=f"Scores of one head, {small_scores:,} at 224 pixels a side",
+        ),
     )  # fmt: skip
 
 

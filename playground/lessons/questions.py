@@ -96,16 +96,6 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Squares:
-    """Two squares; the reader guesses how many times as large the second one is. `small`, `large`: captions of both."""
-
-    small: str
-    large: str
-    title: str = ""
-    height: int = PICTURE_HEIGHT
-
-
-@dataclass(frozen=True)
 class Beside:
     """A second picture, where the window has room for two."""
 
@@ -147,7 +137,7 @@ class Question:
     guess: Number | Choice | Painting
     truth: float | str | Made | None  # None: the truth is the Photo's `heat`
     says: str | Made  # the text shown with the answer; **, * and ` as in Markdown
-    picture: Bars | Lines | Squares | Photo | Pictures | Made | None = None
+    picture: Bars | Lines | Photo | Pictures | Made | None = None
     prose: str = ""  # above the question, beside the picture
     tempting: tuple[
         tuple[str | tuple[float | Made, float | Made], str | Made], ...

@@ -2,7 +2,7 @@
 // made on the question's picture, and the truth is drawn over it. The truth comes with the question; guesses are stored
 // in this browser and not sent.
 // data: a Question of playground/lessons/questions.py: {id, asks, prose, guess: {kind: "Number" | "Choice" |
-// "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Squares" | "Photo" | "Pictures", …}, truth, says,
+// "Painting", …}, picture: null | {kind: "Bars" | "Lines" | "Photo" | "Pictures", …}, truth, says,
 // tempting: [[condition, reason], …]}. Besides: context: the picture or setting that the question is about; afresh:
 // whether a reader who has guessed in another context has to guess again before the answer is shown.
 // host.js hides the parts of the page below the question until document.documentElement.dataset.guessed contains the

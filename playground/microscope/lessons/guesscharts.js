@@ -43,7 +43,7 @@ export function ticks(low, high, log = false, maximum = 6) {
 const label = (x, y, words, attributes = "") =>
   `<text x="${x}" y="${y}" ${attributes}>${withSubscripts(escapeHtml(words))}</text>`;
 // A label over a wide outline in the colour of the paper, so that lines behind it do not make it illegible.
-const seriesLabel = (x, y, words, attributes = "") =>
+const seriesLabel = (x, y, words, attributes) =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
 const rect = (x, y, width, height, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, width)}" height="${Math.max(0, height)}" class="${kind}"/>`;
@@ -270,33 +270,9 @@ function curves(chart, state) {
   return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
 
-// Two squares to scale. The guess is the ratio of their areas; it is set by dragging a corner of the large square.
-function squares(chart, state) {
-  const margin = 34,
-    longestSide = Math.sqrt(state.high),
-    side = (Math.min(state.height, state.width) - 2 * margin) / longestSide,
-    left = margin,
-    bottom = state.height - margin;
-  const squareSvg = (factor, kind, words, isBelow = false) => {
-    const sideLength = side * Math.sqrt(factor);
-    return (
-      rect(left, bottom - sideLength, sideLength, sideLength, kind) +
-      seriesLabel(left + sideLength + 8, isBelow ? bottom - 4 : bottom - sideLength + 14, words)
-    );
-  };
-  let svg = titleLabel(chart, { left });
-  if (!state.open) svg += squareSvg(state.high, "covered", "");
-  if (state.open) svg += squareSvg(state.truth, "area", chart.large);
-  if (state.guess !== null) svg += squareSvg(state.guess, "guess-area", state.open ? "" : "your guess");
-  svg += squareSvg(1, "bar true", chart.small, true);
-  const ratioAt = (px, py) => (Math.max(side, px - left, bottom - py) / side) ** 2;
-  return { svg, valueAt: (px, py) => Math.min(state.high, ratioAt(px, py)) };
-}
-
 export const CHARTS = {
   Bars: (chart, state) => (chart.across ? lyingBars : uprightBars)(chart, state),
   Lines: curves,
-  Squares: squares,
 };
 
 // Draws a photograph with a grid: the reader paints patches on it, or guesses a number of patches. The truth is drawn
