@@ -28,7 +28,6 @@ BATCH = 8
 MANY = {  # requested numbers -> most time that they may take, as a multiple of timm's forward pass
     ("features", "weights:8"): 1.1,
     ("entropy", "distance"): 1.6,
-    ("relevance",): 4.0,
 }
 
 

@@ -48,8 +48,9 @@ class World:
 
     def __init__(self, seed: int = 0):
         self.now, self.random = 0.0, random.Random(seed)
-        self.costs = ledger.costs = Ledger(lambda: self.now)
-        self.present = ledger.present = Present(self.costs)
+        self.costs = Ledger(lambda: self.now)
+        self.present = Present(self.costs)
+        ledger.costs, ledger.present = lambda: self.costs, lambda: self.present
         self.queue = Queue(1, extra_long=1, kind="passes", costs=self.costs)
         self.waiting: dict[Ticket, tuple[Player, float]] = {}
         self._events: list[tuple[float, int, Callable[[], None]]] = []
@@ -139,7 +140,7 @@ def class_players(count: int) -> list[Player]:
 
 
 def join(players: list[Player], lecturer: Visitor) -> classes.Class:
-    class_ = classes.start(lecturer.person, lecturer.address)
+    class_ = classes.classes().start(lecturer.person, lecturer.address)
     for player in players:
         class_.arrivals = phones.Arrivals()  # they have come one after another
         class_.enter(player.visitor)
@@ -165,7 +166,7 @@ def play(
     for minutes in range(10, int(seconds / 60), 10) if prints else ():
         world.schedule(60.0 * minutes, partial(print_waits, minutes, judged_people, pupils))
     world.play([*attacked_people, *enemies, *pupils], seconds)
-    classes.end(class_)
+    classes.classes().end(class_)
     neighbours = [player for number, player in enumerate(attacked_people) if not number % 10]
     return {
         "calm": p95(calm_people),

@@ -18,7 +18,6 @@ DPI = 72
 CAT = "chelsea --model dinov2-small"  # the photographs and DINOv2 come with `python -m playground download`
 FIGURES = {  # file -> (title, options of the command)
     "convolution.png": ("A convolution and attention", f"{CAT} --layout convolution"),
-    "contour.png": ("The patches that hold most of the weight", f"{CAT} --over contour --theme dark"),
     "grid.png": (
         "Pictures and heads",
         "chelsea coffee astronaut --model dinov2-small --layout grid --rows pictures "
@@ -35,7 +34,6 @@ FIGURES = {  # file -> (title, options of the command)
     "scale.png": ("With 1/√dₖ and without", "meadow --layout scale"),
     "compare.png": ("Two models", f"{CAT} --layout compare --with-model bundled"),
     "drawing.png": ("A drawing, in the bundled model", "portrait"),
-    "atlas.png": ("What every head does on average", "meadow --layout atlas"),
 }
 
 

@@ -64,23 +64,10 @@ _usual_format = warnings.formatwarning
 
 
 def _warning_text(message: Warning | str, category: type[Warning], *location: Any, **options: Any) -> str:
-    """The text of a warning. A PlaygroundWarning names flags instead of Python's arguments, and neither file nor line
-    number; other warnings get Python's usual text."""
-    is_ours = issubclass(category, PlaygroundWarning)
-    return (
-        f"playground: {_with_flags(str(message))}\n"
-        if is_ours
-        else _usual_format(message, category, *location, **options)
-    )
-
-
-def _with_flags(sentence: str) -> str:
-    """Replaces Python's arguments by flags: "mean=" by "--mean", "act_layer='gelu'" by "--act-layer gelu"."""
-    from playground.figures.command_line import FLAGS
-    from playground.models.given import OPTION_NAMES
-
-    pattern = rf"\b({'|'.join(OPTION_NAMES)})=(?:'(\w+)')?"
-    return re.sub(pattern, lambda match: f"{FLAGS[match[1]]} {match[2] or ''}".rstrip(), sentence)
+    """The text of a warning: of a PlaygroundWarning without file and line number."""
+    if issubclass(category, PlaygroundWarning):
+        return f"playground: {message}\n"
+    return _usual_format(message, category, *location, **options)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -89,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0
     except PlaygroundError as error:
-        return _complain(_with_flags(str(error)))
+        return _complain(str(error))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
@@ -137,16 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     faithfulness.add_argument("--models", metavar="MODEL", nargs="+", default=["bundled"], help="(default: bundled)")
     faithfulness.add_argument(
-        "--out", metavar="FILE", required=True, help="a .csv, a line for a picture and a method; or .md"
-    )
-    faithfulness.add_argument(
-        "--by", default="mean", help="what is put in place: mean, noise or neighbours (default: mean)"
-    )
-    faithfulness.add_argument(
-        "--size",
-        type=int,
-        metavar="SIDE",
-        help="pixels of a square as large as the input (default: the model's own, at most 224)",
+        "--out", metavar="FILE", required=True, help="a .csv, with a line for a picture and a method"
     )
     faithfulness.set_defaults(run=_faithfulness)
     numbers = commands.add_parser("numbers", help="the numbers of many pictures, into a .zarr; a stopped run goes on")
@@ -157,7 +135,7 @@ def _parser() -> argparse.ArgumentParser:
         "--what",
         default="entropy distance",
         metavar="WHAT",
-        help="weights:8, features, entropy, distance, relevance, with spaces between (default: entropy distance)",
+        help="weights:8, features, entropy, distance, labels, with spaces between (default: entropy distance)",
     )
     numbers.add_argument("--size", metavar="HxW", help="the model's input in pixels (default: its own)")
     numbers.add_argument(
@@ -182,10 +160,6 @@ def _parser() -> argparse.ArgumentParser:
         help='whose weights go along: bundled, dinov2-small, both with a comma, or "" (default: those that are here)',
     )
     site.add_argument("--photographs", metavar="DIR", type=Path, help="a folder of pictures that come first")
-    site.add_argument(
-        "--models-from", metavar="HOST", nargs="*", default=(),
-        help="hosts from which the page may fetch a model that an address names (#model=https://…); by default none",
-    )  # fmt: skip
     site.set_defaults(run=_site)
 
     models = commands.add_parser(
@@ -226,7 +200,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
-    from playground.figures.command_line import add_training_flags
+    from playground.figures.command_line import WEIGHTS_HELP
 
     parser.add_argument(
         "--model",
@@ -234,8 +208,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
         default="bundled",
         help="a name, a file, a folder or a repository on the hub (default: bundled)",
     )
-    parser.add_argument("--weights", metavar="FILE", help="a .safetensors or .pth file with that model's weights")
-    add_training_flags(parser)
+    parser.add_argument("--weights", metavar="FILE", help=WEIGHTS_HELP)
 
 
 # The code of each command is imported only when the command runs, so that --help does not wait for torch.
@@ -276,13 +249,12 @@ def _download(options: argparse.Namespace) -> None:
 
 
 def _numbers(options: argparse.Namespace) -> None:
-    from playground.figures.command_line import training_arguments
     from playground.figures.drawing.spec import read_size
     from playground.figures.many import trace_many
     from playground.models.hub import bar
     from playground.models.loading import load
 
-    vit = load(options.model, weights=options.weights, device=options.device, **training_arguments(options))
+    vit = load(options.model, weights=options.weights, device=options.device)
     size = read_size(options.size)
     all_numbers = trace_many(options.images, vit, options.what.split(), batch=options.batch, size=size)
     try:
@@ -310,9 +282,7 @@ def _site(options: argparse.Namespace) -> None:
             print(f"Without {name}, which is not on this machine: `{PROGRAM} download {name}` fetches it.")
     else:
         names = [name.strip() for name in options.models.split(",") if name.strip()]
-    out = site.write(
-        options.out.expanduser(), options.base, names, options.photographs, models_from=options.models_from
-    )
+    out = site.write(options.out.expanduser(), options.base, names, options.photographs)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     print(f"{out}: {size / 1e6:.0f} MB; to look at it: python -m http.server --directory {out}")
 

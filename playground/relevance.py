@@ -105,21 +105,6 @@ def of_picture(run: Pass, token: int | None, label: str | int | None, method: st
     return shares
 
 
-def of_pictures(
-    vit: VisionTransformer, entering: Tensor, rotation: Rotation, at: At = untouched, label: int | None = None,
-    method: str = DEFAULT_METHOD, blank: Tensor | None = None,
-) -> Tensor:  # fmt: skip
-    """The relevance of embedded pictures, for the first token's feature, or signed for a label's score: (B, N). Keeps
-    no trace. As many pictures go through together as fit into memory without recomputing layers. `blank`: (1, N, D),
-    see Pass."""
-    tokens, signed = entering.shape[1], is_signed(label is not None, method)
-    answer = feature(vit, 0, tokens) if label is None else label_score(vit, label, tokens)
-    batches = entering.split(pictures_at_once(vit, tokens))
-    blanks = [None if blank is None else blank.expand_as(batch) for batch in batches]
-    passes = (Pass(vit, batch, rotation, vit.config.scale, at, x0) for batch, x0 in zip(batches, blanks, strict=True))
-    return torch.cat([relevance(run, answer, method, signed).float() for run in passes])
-
-
 def is_signed(of_label: bool, method: str = DEFAULT_METHOD, signed: bool | None = None) -> bool:
     """Checks `signed`. The default is true for a label, which tokens speak for or against, and false for a feature,
     whose change has no sign."""
@@ -146,11 +131,6 @@ def bytes_held(vit: VisionTransformer, tokens: int) -> int:
     c, kept_bytes = vit.config, _kept_bytes_of_one(vit, tokens)
     fixed_bytes = 4 * (tokens * (2 * c.depth * c.width + 4 * c.mlp_width + 16 * c.width) + 6 * MOST_WEIGHTS)
     return fixed_bytes + (kept_bytes if kept_bytes <= MOST_KEPT_BYTES else 0)
-
-
-def pictures_at_once(vit: VisionTransformer, tokens: int) -> int:
-    """How many pictures fit into memory at once without recomputing layers; 1 if not even one does."""
-    return max(1, MOST_KEPT_BYTES // _kept_bytes_of_one(vit, tokens))
 
 
 def _kept_bytes_of_one(vit: VisionTransformer, tokens: int) -> int:

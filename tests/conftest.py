@@ -141,13 +141,20 @@ def arrive(chromium):
 
 
 @pytest.fixture
-def nothing_fetched(tmp_path, monkeypatch):
+def own_app(monkeypatch):
+    """What a server keeps, new for this test and for the threads that it starts."""
+    from playground.serving import app
+
+    monkeypatch.setattr(app, "PROCESS", app.App())
+
+
+@pytest.fixture
+def nothing_fetched(own_app, tmp_path, monkeypatch):
     """Simulates a machine that has fetched neither weights nor photographs, with empty caches in memory."""
     from functools import cache
 
-    from playground.serving import models, pictures
+    from playground.serving import pictures
 
-    monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(pictures, "sample", cache(pictures.sample.__wrapped__))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "empty"))
     monkeypatch.delenv("PLAYGROUND_BORROWED", raising=False)

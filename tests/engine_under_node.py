@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -46,44 +46,15 @@ def run_job(job: dict, folder: Path, runner: Path = RUNNER) -> dict:
     return json.loads(result.stdout or "{}")
 
 
-@dataclass
-class OpenedModel:
-    """What the browser reads from the files of a visitor's model."""
-
-    name: str = ""
-    config: dict = field(default_factory=dict)
-    assumed: dict[str, str] = field(default_factory=dict)
-    notice: str = ""
-    error: str = ""  # the sentence of a refusal
-    stack: str = ""
-    weights: Path | None = None  # the file of weights in the engine's format
-
-
-def open_models(models: list[dict], folder: Path) -> list[OpenedModel]:
-    """What the browser reads from each of `models`, which are {"files": …} with further options of the page."""
-    out_files = [folder / f"opened-{number}.bin" for number in range(len(models))]
-    jobs = [
-        model | {"files": [str(file) for file in model["files"]], "out": str(out)}
-        for model, out in zip(models, out_files, strict=True)
-    ]
-    return [
-        OpenedModel(**report, weights=out)
-        for report, out in zip(run_job({"open": jobs}, folder), out_files, strict=True)
-    ]
-
-
 def engine_bytes(vit: VisionTransformer, numbers: str) -> bytes:
     """The weights for the engine in 8 bits as they ship, or "float32" for comparison."""
     return to_engine(vit) if numbers == "int8" else pack(header(vit), folded_weights(vit))
 
 
-def run_pass(
-    trace: Trace, folder: Path, numbers: str = "float32", weights: Path | None = None, **options
-) -> EnginePass:
-    """The engine's pass over the trace's input. `numbers` is the format of the weights: "float32", "int8" …"""
-    if weights is None:
-        weights = folder / "weights.bin"
-        weights.write_bytes(engine_bytes(trace.vit, numbers))
+def run_pass(trace: Trace, folder: Path, numbers: str = "float32", **options) -> EnginePass:
+    """The engine's pass over the trace's input. `numbers` is the format of the weights, "float32" or "int8"."""
+    weights = folder / "weights.bin"
+    weights.write_bytes(engine_bytes(trace.vit, numbers))
     (folder / "image.f32").write_bytes(trace.input.numpy().tobytes())
     files = {"weights": str(weights), "image": str(folder / "image.f32")}
     out_file = folder / "out.f32"

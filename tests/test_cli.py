@@ -6,6 +6,7 @@ from PIL import Image
 
 from playground.__main__ import EXAMPLES, _parser, _warning_text, main
 from playground.errors import PlaygroundWarning
+from playground.figures import request
 
 
 @pytest.fixture
@@ -124,7 +125,9 @@ def test_a_folder_of_own_models_is_offered_by_the_app_that_is_started_with_it(tm
     assert "There is no folder" in capsys.readouterr().err
 
 
-def test_flags_say_how_a_model_was_trained_and_the_printed_command_repeats_them(tmp_path, monkeypatch, capfd):
+def test_a_json_beside_the_weights_says_how_a_model_was_trained_and_the_printed_command_needs_no_more(
+    tmp_path, monkeypatch, capfd
+):
     import json
 
     import timm
@@ -135,7 +138,6 @@ def test_flags_say_how_a_model_was_trained_and_the_printed_command_repeats_them(
     reference = scramble(timm.create_model("vit_tiny_patch16_224", depth=2, num_classes=7))
     save_file({key: value.clone() for key, value in reference.state_dict().items()}, "mine.safetensors")
     arguments = ["figure", "meadow", "--model", "vit_tiny_patch16_224", "--weights", "mine.safetensors", "--layer", "1"]
-    flags = ["--mean", "0.485,0.456,0.406", "--std", "0.229 0.224 0.225", "--num-heads", "6", "--act-layer", "gelu"]
     with pytest.warns(PlaygroundWarning) as caught_warnings:
         assert main([*arguments, "-o", "guessed.json"]) == 0
     (sentence,) = {
@@ -145,26 +147,18 @@ def test_flags_say_how_a_model_was_trained_and_the_printed_command_repeats_them(
     assert sentence.startswith(
         "playground: Assumed of vit_tiny_patch16_224: mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads"
     )
-    assert "--mean, --std, --num-heads, --act-layer, --global-pool say otherwise" in sentence
-    assert "such as --act-layer gelu, --global-pool token" in sentence
+    assert main([*arguments, "--what", "relevance", "--label", "3", "-o", "label.json"]) == 2
+    assert "labels of vit_tiny_patch16_224 are not shown: they depend on act_layer= and" in capfd.readouterr().err
+    said = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225], "num_heads": 6, "act_layer": "gelu"}
+    (tmp_path / "mine.json").write_text(json.dumps(said | {"global_pool": "token"}))
+    request._model.cache_clear()
     with warnings.catch_warnings():
         warnings.simplefilter("error", PlaygroundWarning)
-        assert main([*arguments, *flags, "--global-pool", "token", "-o", "said.json"]) == 0
+        assert main([*arguments, "-o", "said.json"]) == 0
     guessed_record, stated_record = (
         json.loads((tmp_path / name).read_text()) for name in ("guessed.json", "said.json")
     )
     assert guessed_record["tables"][0]["maps"] != stated_record["tables"][0]["maps"]
     command = shlex.split(stated_record["figure"]["command"])
-    second_command = [*command[command.index("figure") : -1], "again.json"]
-    assert main(second_command) == 0
+    assert main([*command[command.index("figure") : -1], "again.json"]) == 0
     assert json.loads((tmp_path / "again.json").read_text()) == stated_record
-    capfd.readouterr()
-    assert main([*arguments[:-2], "--what", "relevance", "--label", "3", "-o", "label.json"]) == 2
-    assert "labels of vit_tiny_patch16_224 are not shown: they depend on --act-layer and" in capfd.readouterr().err
-
-
-@pytest.mark.parametrize("command", ["figure meadow -o x.png", "numbers . -o x.zarr"])
-def test_every_command_that_takes_a_model_takes_the_flags_of_its_training(command):
-    flags = "--mean 0.4,0.4,0.4 --std 0.2,0.2,0.2 --num-heads 3 --act-layer relu --global-pool avg"
-    options = _parser().parse_args([*command.split(), *flags.split()])
-    assert (options.mean, options.num_heads, options.global_pool) == ("0.4,0.4,0.4", "3", "avg")

@@ -104,62 +104,6 @@ def test_a_scale_and_cuts_change_the_pass_of_the_engine_at_all(scaled_vit, pictu
         assert np.abs(changed_pass.q[1] - plain_pass.q[1]).max() > 1e-3
 
 
-NO_TOKENS = {"cls_token": False, "registers": 0}
-EXTENSIONS = {  # extensions of the ViT paper's architecture, alone and combined
-    "rotary": {"positions": "rotary"},
-    "positions of patches alone": {"positions": "patches"},
-    "sines": {"positions": "sinusoidal"},
-    "no positions": {"positions": "none"},
-    "q/k norm": {"qk_norm": True, "positions": "rotary"},
-    "SwiGLU": {"gated_mlp": True, "activation": "silu"},
-    "gated GELU": {"gated_mlp": True, "activation": "gelu"},
-    "ReLU": {"activation": "relu"},
-    "GELU by tanh": {"activation": "gelu_tanh"},
-    "quick GELU": {"activation": "quick_gelu"},
-    "two teachers": {"dist_token": True},
-    "CLIP": {"pre_norm": True},
-    "no bias in qkv": {"qkv_bias": False},
-    "the mean is read": {"pool": "avg", "norm_place": "pooled"},
-    "no class token": {**NO_TOKENS, "pool": "avg", "norm_place": "nowhere"},
-    "class token and mean": {"pool": "token+avg"},
-    "map pool": {**NO_TOKENS, "pool": "map"},
-}
-
-
-@pytest.mark.parametrize("kind", EXTENSIONS)
-def test_the_engine_computes_every_extension_of_the_vit_as_python_does(scaled_vit, picture, tmp_path, kind):
-    vit = scramble(VisionTransformer(Config(**{**SMALL.__dict__, **EXTENSIONS[kind]})))
-    model_trace = trace(vit, picture, size=(48, 72))
-    engine_pass = run_pass(model_trace, tmp_path)
-    np.testing.assert_allclose(
-        rows_in_engine(engine_pass.q, engine_pass.k, model_trace), rows_in_python(model_trace), atol=1e-4
-    )
-    np.testing.assert_allclose(engine_pass.features[-1], model_trace.features(), atol=5e-4)
-    np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
-    plain_vit = scramble(
-        VisionTransformer(
-            Config(**{**vit.config.__dict__, **{name: getattr(SMALL, name) for name in EXTENSIONS[kind]}})
-        )
-    )
-    assert len(plain_vit.state_dict()) != len(vit.state_dict()) or not np.allclose(
-        trace(plain_vit, picture, size=(48, 72)).logits, engine_pass.logits, atol=2e-5
-    ), "the pass would be the same without it"
-
-
-@pytest.mark.parametrize("size", [(48, 48), (24, 104), (64, 96)])  # from 8 × 8 patches to fewer, others, more
-@pytest.mark.parametrize("stretching", ["plain", "offset"])
-def test_the_engine_stretches_positions_as_python_does(scaled_vit, picture, tmp_path, stretching, size):
-    model_trace, usual_trace = (
-        trace(scramble(VisionTransformer(Config(**{**SMALL.__dict__, "stretching": way}))), picture, size=size)
-        for way in (stretching, "antialiased")
-    )
-    engine_pass = run_pass(model_trace, tmp_path)
-    engine_rows = rows_in_engine(engine_pass.q, engine_pass.k, model_trace)
-    np.testing.assert_allclose(engine_rows, rows_in_python(model_trace), atol=1e-4)
-    np.testing.assert_allclose(engine_pass.logits, model_trace.logits, atol=5e-4)
-    assert np.abs(engine_rows - rows_in_python(usual_trace)).max() > 1e-3
-
-
 ZEROS = {  # point of the pass -> (first column to set to zero, number of columns); each head has 8 columns
     "layers.1.attention.heads": (8, 16), "layers.0.attention.values": (0, 8), "layers.2.attention.queries": (4, 3),
     "layers.2.attention.keys": (0, 24), "layers.0.attention": (1, 5), "layers.1.mlp": (0, 2),
@@ -213,14 +157,6 @@ def test_pictures_are_resized_as_pillow_does_to_the_bit(size, mode, tmp_path):
     picture = Image.fromarray(noise, mode)
     expected = picture.convert("RGB").resize(size[::-1], Image.Resampling.BICUBIC)
     assert np.array_equal(resized_by_engine(picture, size, tmp_path), np.asarray(expected))
-
-
-@pytest.mark.parametrize("interpolation", ["bilinear", "lanczos", "nearest"])
-@pytest.mark.parametrize("size", [(112, 112), (31, 45), (64, 97)])
-def test_other_interpolations_resize_as_pillow_does_too(size, interpolation, tmp_path):
-    picture = Image.fromarray(np.random.default_rng(1).integers(0, 256, (64, 97, 3), dtype=np.uint8))
-    expected = picture.resize(size[::-1], Image.Resampling[interpolation.upper()])
-    assert np.array_equal(resized_by_engine(picture, size, tmp_path, interpolation=interpolation), np.asarray(expected))
 
 
 def test_a_photograph_that_comes_in_bands_is_resized_as_pillow_does(tmp_path):

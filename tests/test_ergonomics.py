@@ -89,5 +89,5 @@ def test_the_citation_is_of_this_version():
 def test_a_shell_completes_commands_flags_and_their_words(shell, capsys):
     assert main(["completion", shell]) == 0
     output = capsys.readouterr().out
-    for word in ("figure", "doctor", "layout", "convolution", "skip-existing"):
+    for word in ("figure", "doctor", "layout", "convolution", "with-image"):
         assert word in output

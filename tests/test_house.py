@@ -35,7 +35,6 @@ MICROSCOPE_IMPORTS = {  # room of the microscope -> the other rooms that this ro
     "core": set(),
     "drawing": {"core"},
     "engine": {"core"},
-    "weights": {"core"},
     "lens": {"core", "drawing"},
     "lessons": {"core", "drawing"},
     "see": {"core", "drawing", "lens"},

@@ -8,7 +8,7 @@ nearness), are chosen on other pictures than those that are measured.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -64,6 +64,12 @@ class Questions:
         return Questions(queries, is_same, is_itself, is_near, numbers > 0)
 
 
+def average(image_habits: Sequence[heads.Habits]) -> heads.Habits:
+    """The mean over several images in one model; the images' grids may differ."""
+    names = [field.name for field in fields(heads.Habits)]
+    return heads.Habits(**{name: np.mean([getattr(one, name) for one in image_habits], axis=0) for name in names})
+
+
 def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Sequence[Scene]) -> dict:
     """Measures the model card's numbers on `scenes`. The head and the baselines' parameters are chosen on
     `other_scenes`."""
@@ -72,7 +78,7 @@ def measure(vit: VisionTransformer, scenes: Sequence[Scene], other_scenes: Seque
     far_head, overlap_head = _best(other_sums.far), _best(other_sums.overlap)
     gaussian_setting, colour_setting = int(other_sums.gaussian.argmax()), int(other_sums.colour.argmax())
     filter_setting, far_setting = int(other_sums.filter.argmax()), int(other_sums.far_filter.argmax())
-    kinds = heads.average(sums.habits).habit_names(sums.mass.numpy())
+    kinds = average(sums.habits).habit_names(sums.mass.numpy())
     flat_kinds = [kind for layer in kinds for kind in layer]
     scores = f1(torch.stack(sums.predicted), torch.stack(sums.labels))
     return {

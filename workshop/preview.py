@@ -9,7 +9,6 @@ import torch
 from matplotlib import colormaps
 from PIL import Image, ImageDraw
 
-from playground.analysis.scale import shared_ceiling
 from playground.tracing import Query, Trace, trace
 from playground.vit import VisionTransformer
 
@@ -18,12 +17,12 @@ MAP_SIDE, GAP = 84, 4  # pixels: the longer side of a map, the gap between maps
 
 def attention_wall(vit: VisionTransformer, image: Image.Image, query: Query) -> Image.Image:
     """The picture with the query outlined, and beside it the query's attention: one row of maps for each layer, one map
-    for each head, all on one scale."""
+    for each head, all on one scale: the brightest is twenty times an even weight."""
     model_trace = trace(vit, image)
     rows = torch.stack(
         [model_trace.rows(layer, query) for layer in range(model_trace.layers)]
     )  # (layers, heads, tokens)
-    maps = _magma(model_trace.on_grid(rows) / shared_ceiling(model_trace.tokens))  # (layers, heads, rows, columns, 3)
+    maps = _magma(model_trace.on_grid(rows) * model_trace.tokens / 20)  # (layers, heads, rows, columns, 3)
     map_height, map_width = _size(model_trace)
     height = model_trace.layers * (map_height + GAP) - GAP
     left_picture = _outlined(image, model_trace, query, height)

@@ -34,7 +34,7 @@ import torch
 from PIL import Image
 from tqdm import tqdm
 
-from playground.analysis.heads import Habits, average
+from playground.analysis.heads import Habits
 from playground.assets import TIMELAPSE
 from playground.errors import PlaygroundError
 from playground.lessons.timelapse import Beginning, Head, Moment
@@ -247,7 +247,9 @@ def look(step: int, vit: VisionTransformer, image: Image.Image, held_out: list[S
     sums, patch = evaluate.Sums(vit, held_out), vit.config.patch_size
     side = min(MOST_SIDE_PATCHES * patch, *vit.config.image_size)
     size = images.fit(image.size, patch, (side, side))
-    return Moment(step, average(sums.habits), sums.mass.numpy(), trace(vit, image, size=size).to_bytes(numbers="int8"))
+    return Moment(
+        step, evaluate.average(sums.habits), sums.mass.numpy(), trace(vit, image, size=size).to_bytes(numbers="int8")
+    )
 
 
 def smoothed(history: list[list[float]]) -> np.ndarray:

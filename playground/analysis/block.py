@@ -4,7 +4,7 @@ gradients with pre-norm and post-norm, and the loss of an answer."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -25,15 +25,7 @@ class Stream:
     attention_length: Tensor  # length of the vector that attention adds
     mlp_length: Tensor  # length of the vector that the MLP adds
     attention_cosine: Tensor  # cosine between the token and the vector that attention adds; 0: perpendicular
-    after: Tensor  # ‖x‖ after attention, before the MLP
     layer_cosine: Tensor  # cosine of the token before and after the whole layer
-
-    def arrows(self, layer: int, patch: int) -> tuple[tuple[float, float], tuple[float, float]]:
-        """(the token, the vector that attention adds), in the plane of the two; the first axis lies along the token."""
-        length, added_length, cosine = (
-            float(table[layer, patch]) for table in (self.before, self.attention_length, self.attention_cosine)
-        )
-        return (length, 0.0), (added_length * cosine, added_length * math.sqrt(max(0.0, 1 - cosine**2)))
 
 
 def stream(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Stream:
@@ -54,7 +46,6 @@ def stream(trace: Trace, give_way: Callable[[], object] = lambda: None) -> Strea
                     attention_output.norm(dim=-1),
                     mlp_output.norm(dim=-1),
                     torch.cosine_similarity(attention_output, x, dim=-1),
-                    after_attention.norm(dim=-1),
                     torch.cosine_similarity(after_mlp, x, dim=-1),
                 )
             )
@@ -202,20 +193,17 @@ def class_probabilities(vit: VisionTransformer, x: Tensor) -> Tensor:
 
 # A lesson needs a sample that a model labels correctly. The true labels of a sample are known (`Sample.labels`). A
 # model with a sigmoid for each label should say yes to the true labels and no to all others; the likeliest label of a
-# model with a softmax should be true. Among the samples with the fewest wrong answers, `best_example` takes the sample
-# whose true label gains most probability through the layers.
+# model with a softmax should be true.
 
 YES_THRESHOLD = 0.5  # a label with a larger probability counts as yes
-# {model: sample}: results of `best_example`, stored because they need passes of ten pictures; a test repeats them
+# {model: a sample that it labels rightly, with a true label that gains probability through the layers}
 BEST_SAMPLES = {"bundled": "portrait", "bundled-taught": "one-colour"}
 
 
 @dataclass(frozen=True)
 class Example:
-    picture: str  # the sample's name
-    label: int  # a true label, if possible among those that the model answers
+    label: int  # a true label, if possible among those that the model answers: the one that gains most by layers
     wrong_count: int  # number of wrong answers
-    gained: float  # the label's probability after the last layer minus its lowest probability after any layer
 
 
 def true_labels(c: Config, true_names: Collection[str]) -> list[int]:
@@ -243,9 +231,7 @@ def layer_probabilities(trace: Trace, give_way: Callable[[], object] = lambda: N
         return torch.stack(layer_shares)
 
 
-def example_of(
-    name: str, trace: Trace, shows: Collection[str], give_way: Callable[[], object] = lambda: None
-) -> Example | None:
+def example_of(trace: Trace, shows: Collection[str], give_way: Callable[[], object] = lambda: None) -> Example | None:
     """Compares a model's answer with the true labels; None if no label of the model is known to be true."""
     c, true_numbers = trace.vit.config, true_labels(trace.vit.config, shows)  # type: ignore[union-attr]
     if not true_numbers:
@@ -255,13 +241,4 @@ def example_of(
     gains = layer_shares[-1] - layer_shares.amin(0)  # (classes,)
     candidates = [number for number in true_numbers if number not in wrong_numbers] if c.multi_label else [likeliest]
     label = max(set(candidates) & set(true_numbers) or true_numbers, key=lambda number: float(gains[number]))
-    return Example(name, label, len(wrong_numbers), float(gains[label]))
-
-
-def best_example(examples: Sequence[Example]) -> Example | None:
-    fewest_wrong = min((example.wrong_count for example in examples), default=0)
-    return max(
-        (example for example in examples if example.wrong_count == fewest_wrong),
-        key=lambda one: one.gained,
-        default=None,
-    )
+    return Example(label, len(wrong_numbers))

@@ -23,7 +23,7 @@ class CutEffect:
     move: float  # ‖x' − x‖ / ‖x‖ of the token after the last layer
     control_moves: tuple[float, ...]  # this change by each control, a cut of attention to other patches
     attention: float  # share of the hearers' attention that was cut, mean over hearers, layers and heads
-    control_attention: tuple[float, ...]
+    control_attention: tuple[float, ...]  # the same for each control
 
     @property
     def times(self) -> float:

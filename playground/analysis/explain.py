@@ -3,7 +3,7 @@ Also measures where the class token's maps lie on drawn scenes, and which patche
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,13 +120,10 @@ def block_of_query(grid: tuple[int, int], side: int, query: tuple[int, int]) -> 
 
 def moves_of(
     trace: Trace, query: tuple[int, int], side: int, give_way: Callable[[], object] = lambda: None
-) -> Iterator[list[float]]:
-    """Yields, after every few passes, the moves of the query's feature by all blocks that were blanked so far."""
+) -> list[float]:
+    """How far the query's feature moves when each block is blanked."""
     blanking = occlusion.Blanking(trace, occlusion.Target(query=query), give_way=give_way)
-    blocks, moves = occlusion.blocks(trace.grid, side), []
-    for start in range(0, len(blocks), occlusion.BATCH_SIZE):
-        moves = [*moves, *blanking.moved(blocks[start : start + occlusion.BATCH_SIZE])]
-        yield moves
+    return list(blanking.moved(occlusion.blocks(trace.grid, side)))
 
 
 def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explanation:

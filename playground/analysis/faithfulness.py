@@ -39,7 +39,6 @@ from playground.models.source import is_changed
 from playground.relevance import Method
 from playground.tracing import METHODS, Query, Trace, trace_input
 from playground.vit import VisionTransformer
-from playground.vit_parts import WeightVersions
 
 MapMethod = Method | Literal["raw", "rollout"]
 MAP_METHODS: tuple[MapMethod, ...] = ("raw", "rollout", *METHODS)
@@ -207,16 +206,9 @@ def foretold_for(trace: Trace, target: Target, method: str) -> Foretold | None:
     """The correlation with blanking: measured on this picture, else on other pictures in this model, else None."""
     if foretold := trace.foretold.get(_key(trace, target, method)):
         return foretold
-    return foretold_of_model(trace.model, trace.vit, trace.weight_versions, method)
-
-
-def foretold_of_model(
-    name: str, vit: VisionTransformer | None, versions: WeightVersions, method: str
-) -> Foretold | None:
-    """The table's entry for a model of this name, unless its weights were changed."""
-    if vit is not None and is_changed(vit, versions):
+    if trace.vit is not None and is_changed(trace.vit, trace.weight_versions):
         return None
-    return foretold_table().get(name, {}).get(method)
+    return foretold_table().get(trace.model, {}).get(method)
 
 
 def measure(trace: Trace, target: Target, method: str, by: str = "mean") -> Foretold:

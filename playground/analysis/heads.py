@@ -212,22 +212,6 @@ class Habits:
         ]
 
 
-def average(image_habits: Sequence[Habits]) -> Habits:
-    """The mean over several images in one model; the images' grids may differ."""
-    return _statistic_of_each(image_habits, np.mean)
-
-
-def spread(image_habits: Sequence[Habits]) -> Habits:
-    """The standard deviation over images."""
-    return _statistic_of_each(image_habits, np.std)
-
-
-def _statistic_of_each(image_habits: Sequence[Habits], statistic) -> Habits:
-    return Habits(
-        **{f.name: statistic([getattr(habits, f.name) for habits in image_habits], axis=0) for f in fields(Habits)}
-    )
-
-
 def measure_heads(seen: Trace) -> Habits:
     """Measures every head on one image."""
     return measure_layers(seen, range(seen.layers))

@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from PIL import Image
 from torch import Tensor
 
-from playground.numbers import percent
 from playground.pictures.images import fit, model_input
 from playground.tracing import softmax_rows
 from playground.vit import QKV, VisionTransformer
@@ -123,26 +122,8 @@ def filters_by_norm(vit: VisionTransformer) -> list[int]:
 
 def strongest_filters(vit: VisionTransformer, image: Image.Image, most: int = 96) -> Filters:
     """The filters with the largest norms."""
-    filters, indices = projection(vit)[0], filters_by_norm(vit)[:most]
-    return _with_responses(vit, image, filters[indices], tuple(f"number {i} of the token" for i in indices))
-
-
-def principal_filters(vit: VisionTransformer, image: Image.Image, most: int = 28) -> Filters:
-    """The first principal components of the filters, as in the ViT paper."""
-    filters, _ = projection(vit)
-    flat_filters = filters.flatten(1)
-    _, singular_values, components = torch.linalg.svd(flat_filters - flat_filters.mean(0), full_matrices=False)
-    shares = singular_values.square() / singular_values.square().sum()
-    titles = [
-        f"component {i}: {percent(share)} of what the filters differ in" for i, share in enumerate(shares.tolist())
-    ]
-    chosen_filters = components[:most].unflatten(1, filters.shape[1:])
-    return _with_responses(vit, image, chosen_filters, tuple(titles[:most]))
-
-
-def _with_responses(vit: VisionTransformer, image: Image.Image, filters: Tensor, titles: tuple[str, ...]) -> Filters:
-    c = vit.config
-    size = small_size(vit, image)
+    c, size, indices = vit.config, small_size(vit, image), filters_by_norm(vit)[:most]
+    filters, titles = projection(vit)[0][indices], tuple(f"number {i} of the token" for i in indices)
     pixels = model_input(image, size, c.mean, c.std, c.interpolation)
     return Filters(filters, F.conv2d(pixels, filters, stride=c.patch_size)[0], titles, size)
 

@@ -189,19 +189,3 @@ def _probabilities(trace: Trace) -> np.ndarray:
 def _label(trace: Trace, number: int) -> str:
     labels = trace.vit.config.labels if trace.vit is not None else ()
     return labels[number] if labels else f"class {number}"
-
-
-# The colour scale ends at the same weight for all heads, layers, queries and scales, so that maps can be compared.
-
-
-def shared_ceiling(tokens: int) -> float:
-    """Twenty times the weight of an even row, 20/N, rounded to 1, 2 or 5 · 10ⁿ. microscope/core/colours.js computes the
-    same; tests in both languages check the same numbers."""
-    return min(1.0, nice_number(20 / tokens))
-
-
-def nice_number(number: float) -> float:
-    """The nearest of the numbers 1, 2 and 5 times a power of ten."""
-    power = 10 ** math.floor(math.log10(number))
-    mantissa = number / power
-    return (1 if mantissa < 1.4142 else 2 if mantissa < 3.1623 else 5 if mantissa < 7.0711 else 10) * power

@@ -5,22 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
 from playground.figures import command_line, layouts
-from playground.figures.drawing import naming
 from playground.figures.drawing.spec import Spec, read_head, read_query, read_size
 from playground.pictures import images
 
 FIELDS = [name for name in command_line.FLAGS if name not in ("size", "head", "query")]
 
 
-def add_command(commands, **parser_options) -> None:
+def add_command(commands: Any, **parser_options: Any) -> None:
     parser = commands.add_parser("figure", help="draw what one patch listens to", **parser_options)
     parser.usage = f"{parser.prog} IMAGE … -o FILE [what is shown] [how it looks]"
     parser.add_argument("images", metavar="IMAGE", nargs="*", help="pictures, folders of them, or the name of a sample")
@@ -29,10 +27,7 @@ def add_command(commands, **parser_options) -> None:
         help="a .png, .svg, .pdf or .html file; .npz, .csv or .json for its numbers; .txt for its caption; for many, a "
         "folder, or a name with {image} in it",
     )  # fmt: skip
-    groups = command_line.add_arguments(parser)
-    groups["the file"].add_argument(
-        "--skip-existing", action="store_true", help="keep the files that are there: a run that was stopped goes on"
-    )
+    command_line.add_arguments(parser)
     parser.set_defaults(run=run, parser=parser)  # __main__ suggests one of its flags for a mistyped one
 
 
@@ -40,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     """Returns the exit status: 1 if one of many figures could not be made."""
     spec = _spec(options)
     _check(spec, options)
-    return _make(options, _plan(spec, options, pictures_of(options.images, Path(options.output))))
+    return _make(_plan(spec, options, pictures_of(options.images, Path(options.output))))
 
 
 def _spec(options: argparse.Namespace) -> Spec:
@@ -79,7 +74,8 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> dict[Pa
         if name_with_comma := next((name for name in images if "," in name), None):
             raise PlaygroundError(f"A grid lists its pictures with commas between them: rename {name_with_comma}.")
         axis = f"pictures:{','.join(images)}"
-        spec = replace(spec, **{field: axis for field in ("rows", "columns") if getattr(spec, field) == "pictures"})
+        rows, columns = (axis if kind == "pictures" else kind for kind in (spec.rows, spec.columns))
+        spec = replace(spec, rows=rows, columns=columns)
         images = images[:1]
     if _is_folder(output):
         output = str(Path(output) / "{image}.png")
@@ -106,55 +102,36 @@ def _path_key(path: Path) -> str:
 # Making the figures ---------------------------------------------------------------------------------------------------
 
 
-def _make(options: argparse.Namespace, plan: dict[Path, Spec]) -> int:
+def _make(plan: dict[Path, Spec]) -> int:
     """Makes all figures of one command. Returns the exit status: 1 if one of many could not be drawn."""
     from tqdm import tqdm
 
-    missing = {path: spec for path, spec in plan.items() if not (options.skip_existing and path.exists())}
-    bar = tqdm(missing.items(), desc="drawing", unit="picture", disable=len(plan) == 1 or not sys.stderr.isatty())
-    complain = partial(bar.write, file=sys.stderr)
-    if len(missing) < len(plan):
-        complain(f"playground: {len(plan) - len(missing)} files were there and are kept")
-    written, failures, untrained = 0, 0, set[str]()
-    try:
-        for path, spec in bar:
-            try:
-                _write(path, spec, complain, untrained)
-                written += 1
-                bar.write(str(path), file=sys.stdout)
-            except PlaygroundError as error:
-                if len(plan) == 1:
-                    raise
-                failures += 1
-                complain(f"playground: {spec.image}: {error}")
-    except KeyboardInterrupt:
-        complain(f"\nplayground: stopped; {written} of {len(missing)} figures are finished. --skip-existing goes on.")
-        raise
+    bar = tqdm(plan.items(), desc="drawing", unit="picture", disable=len(plan) == 1 or not sys.stderr.isatty())
+    failures = 0
+    for path, spec in bar:
+        try:
+            _write(path, spec)
+            bar.write(str(path), file=sys.stdout)
+        except PlaygroundError as error:
+            if len(plan) == 1:
+                raise
+            failures += 1
+            bar.write(f"playground: {spec.image}: {error}", file=sys.stderr)
     if failures:
-        complain(f"playground: {failures} of {len(plan)} pictures were skipped")
+        bar.write(f"playground: {failures} of {len(plan)} pictures were skipped", file=sys.stderr)
     return int(failures > 0)
 
 
-def _write(path: Path, spec: Spec, complain: Callable[[str], None], untrained: set[str]) -> None:
-    """`untrained`: the models that were already complained of."""
-    from playground.figures import files, html
+def _write(path: Path, spec: Spec) -> None:
+    from playground.figures import files
     from playground.figures.request import from_files
 
     trace, image, draw_arguments = from_files(spec)
-    if not path.parent.exists():  # said, so that a mistyped name is noticed at once
-        try:
-            path.parent.mkdir(parents=True)
-        except OSError as error:
-            raise PlaygroundError(f"{path.parent} can't be written: {error.strerror or error}.") from None
-        complain(f"playground: made the folder {path.parent}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PlaygroundError(f"{path.parent} can't be written: {error.strerror or error}.") from None
     files.write_file(path, files.data(path.name, spec, trace, image, **draw_arguments))
-    if path.suffix.lower() == ".html":
-        held = len(html.layers(html.filled_spec(spec, trace, image), trace))
-        complain(f"{path}: {path.stat().st_size / 1e6:.2f} MB with {held} of {trace.layers} layers")
-    for one in filter(naming.is_random, dict.fromkeys((trace, draw_arguments.get("other") or trace))):
-        if (name := naming.model(one)) not in untrained:
-            untrained.add(name)
-            complain(f"playground: {name}: nothing of what this figure shows was learned")
 
 
 # Finds the pictures that a command names, and gives each a short unique name for its figures.

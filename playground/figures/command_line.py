@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from playground.assets import PROGRAM
 from playground.figures import layouts
 from playground.figures.drawing.naming import published_spec
 from playground.figures.drawing.spec import CHOICES, METHODS, Spec, query_words
 from playground.figures.layouts import LAYOUTS
-from playground.models.given import ACTIVATIONS, OPTION_NAMES, POOLS
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,10 @@ class Flag:
     metavar: str = ""
 
 
-TRAINING = {  # options that say how a model was built, if its file does not
-    "mean": Flag("--mean", "by which its pictures were normalised, such as 0.485,0.456,0.406", "R,G,B"),
-    "std": Flag("--std", "the deviation by which they were, such as 0.229,0.224,0.225", "R,G,B"),
-    "num_heads": Flag("--num-heads", "how many heads share its width", "N"),
-    "act_layer": Flag("--act-layer", f"the activation of its MLPs: {', '.join(ACTIVATIONS)}", "NAME"),
-    "global_pool": Flag(
-        "--global-pool",
-        f"what its labels are read from: {', '.join(POOLS)} (of the last two no labels are shown)",
-        "NAME",
-    ),
-}
+WEIGHTS_HELP = (
+    "a .safetensors or .pth file with that model's weights; a .json of the same name beside it says what no weight "
+    "tells, such as mean and std"
+)
 GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field of Spec: its flag}
     "what is shown": {
         "layout": Flag("--layout", "; ".join(f"{layout.name}: {layout.words}" for layout in LAYOUTS.values())),
@@ -40,8 +33,7 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
             "--model", "a name (see `models`), a file, a folder or a repository on the hub (default: the bundled one)",
             "NAME",
         ),
-        "weights": Flag("--weights", "a .safetensors or .pth file with timm's names, instead of a download", "FILE"),
-        **{word: replace(flag, help=f"of --model or --weights: {flag.help}") for word, flag in TRAINING.items()},
+        "weights": Flag("--weights", WEIGHTS_HELP, "FILE"),
         "size": Flag("--size", "HxW, the model's input in pixels (default: its native area)", "HxW"),
         "layer": Flag(
             "--layer", "counting from 0 (default: two thirds of the way up); an .html holds it alone, and "
@@ -90,10 +82,8 @@ GROUPS: dict[str, dict[str, Flag]] = {  # title of a part of the help -> {field 
             "--width", "slide (16:9), column (85 mm), page (178 mm), or millimetres (default: slide)", "WIDTH"
         ),
         "theme": Flag("--theme", "light or dark"),
-        "colours": Flag("--colours", "heat, or a colour map of matplotlib's, such as grey or viridis", "NAME"),
-        "over": Flag(
-            "--over", "what a map is drawn over: photo; none; or contour: the photograph, with an outline around the "
-            "patches that hold 60 %% of the weight (default: photo; none in other colours and for many small maps)",
+        "colours": Flag(
+            "--colours", "heat, over the photograph; or a colour map of matplotlib's, such as grey or viridis", "NAME"
         ),
         "ceiling": Flag(
             "--ceiling", "holds the exposure: the value that is drawn brightest, such as 0.05 (default: of the "
@@ -112,22 +102,22 @@ FLAGS = {name: flag.flag for group in GROUPS.values() for name, flag in group.it
 DEFAULTS = {field.name: field.default for field in fields(Spec)}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> dict[str, argparse._ArgumentGroup]:
-    """Adds a flag for each field of Spec. Returns the groups of the help by title, so that a caller can add more."""
-    groups = {title: parser.add_argument_group(title) for title in GROUPS}
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds a flag for each field of Spec."""
     for title, flags in GROUPS.items():
+        group = parser.add_argument_group(title)
         for name, flag in flags.items():
-            _add_argument(groups[title], name, flag)
-    return groups
+            _add_argument(group, name, flag)
 
 
 def _add_argument(group: argparse._ArgumentGroup, name: str, flag: Flag) -> None:
-    default, options = DEFAULTS[name], {"dest": name, "help": flag.help}
+    default: Any = DEFAULTS[name]
+    options: dict[str, Any] = {"dest": name, "help": flag.help}
     if isinstance(default, bool):
         action = argparse.BooleanOptionalAction if default else "store_true"
         group.add_argument(flag.flag, action=action, default=default, **options)
     elif name == "layout" or name in CHOICES:
-        choices = LAYOUTS if name == "layout" else [option for option in CHOICES[name] if option is not None]
+        choices = LAYOUTS if name == "layout" else CHOICES[name]
         group.add_argument(flag.flag, choices=tuple(choices), default=default, **options)
     else:
         value_type = {"dpi": int, "layer": int, "ceiling": float}.get(name, str)
@@ -135,26 +125,15 @@ def _add_argument(group: argparse._ArgumentGroup, name: str, flag: Flag) -> None
         group.add_argument(flag.flag, metavar=flag.metavar, type=value_type, default=default, **options)
 
 
-def add_training_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags that say how a model was built and trained, for commands that make no figure."""
-    for flag in TRAINING.values():
-        parser.add_argument(flag.flag, metavar=flag.metavar, help=flag.help)
-
-
-def training_arguments(options: argparse.Namespace) -> dict[str, str | None]:
-    """The arguments of `load` besides the model's name and its file of weights."""
-    return {word: getattr(options, word) for word in OPTION_NAMES}
-
-
 def needless(spec: Spec) -> set[str]:
     """The fields of Spec that say nothing about this figure."""
     layout = layouts.of(spec)
-    way, fields_ = layout.prepared(spec).way, set(layout.fixed)
+    way, fields_ = spec.way, set(layout.fixed)
     if not way.of_heads:
         fields_ |= {"head", "direction"}
     if way.through_layers and not layout.asks:  # the reach of a stack of convolutions ends at the layer
         fields_ |= {"layer"}
-    if not (layout.compares or spec.takes_another):
+    if not (layout.beside == "other" or spec.takes_another):
         fields_ |= {"other_image", "other_model"}
     if not layouts.marks_query(spec):
         fields_ |= {"query"}

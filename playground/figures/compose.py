@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, QuadMesh
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.lines import Line2D
-from matplotlib.patches import ConnectionPatch, PathPatch, Rectangle
-from matplotlib.path import Path
+from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
 from playground.figures import layouts
-from playground.figures.drawing import captions, naming
+from playground.figures.drawing import captions, naming, prints
 from playground.figures.drawing.maps import Domain, Other, Subject
 from playground.figures.drawing.prints import CONVOLUTION, THEMES
 from playground.figures.drawing.sheet import Drawing, fitted, house_style, small_size, text_width, wrapped
 from playground.figures.drawing.spec import Spec
 from playground.figures.layouts.heads import of_values
-from playground.figures.layouts.layout import Bar, Content, Matrix, Panel, Panels
+from playground.figures.layouts.layout import Content, Matrix, Panel, Panels, Patch
 from playground.figures.provenance import facts, metadata
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
+
+Style = dict[str, Any]  # keyword arguments of matplotlib
 
 CAPTION_SIZE, SUB_SIZE, TICK_SIZE = 0.8, 0.8, 0.72  # shares of the font size
 LINE_HEIGHT = 1.4  # of the caption
@@ -36,11 +37,6 @@ STORED_DPI = 220  # dots per inch of a picture in the figure
 LARGEST_HEIGHT = 8.5  # inches: the largest height of a figure in a paper
 NARROWEST_PANEL = 8.5  # em: the narrowest panel in a paper whose heading still fits
 LARGE_MAP = 1.2  # inches: in a wider map a number that does not fit into its patch is written beside it
-SIGNS = {  # plotly's name of a marker, as in playground/analysis/heads.py -> matplotlib's name
-    "star": "*", "triangle-left": "<", "circle": "o", "square": "s", "diamond": "D", "circle-open": "o",
-    "hexagon": "H", "x-thin-open": "x", "cross": "P", "": "",
-}  # fmt: skip
-OUTLINE_COLOUR = "#fff3c8"  # as on the screen (microscope/drawing/light.js)
 
 
 def draw(
@@ -55,9 +51,9 @@ def draw(
 ) -> Drawing:
     """The figure that `spec` describes, of a trace and its picture: a matplotlib Figure to go on editing.
 
-    `other`: the trace that the layout compares with (see Layout.beside), of another picture or model or at another
-    scale; `other_image`: the picture of that trace. `more`: the traces of all pictures and models of a grid, by their
-    names. `values`: (rows, columns), drawn instead of the trace's.
+    `other`: the trace that the layout compares with, of another picture or model; `other_image`: its picture. `more`:
+    the traces of all pictures and models of a grid, by their names. `values`: (rows, columns), drawn instead of the
+    trace's.
     """
     with house_style():
         spec, subject, second = subjects(spec, trace, image, other, other_image, more)
@@ -69,7 +65,7 @@ def draw(
 
 
 def subjects(
-    spec: Spec, first_trace: Trace, image=None, other=None, other_image=None, more=None
+    spec: Spec, first_trace: Trace, image: Any = None, other: Any = None, other_image: Any = None, more: Any = None
 ) -> tuple[Spec, Subject, Other]:
     """(the spec with its defaults filled in, the first subject, the rest). The rest is the second subject,
     {key: subject} of a grid, or None."""
@@ -103,8 +99,7 @@ class _Sheet:
             else []
         )
         caption_height = self.em * (LINE_HEIGHT * CAPTION_SIZE * len(self.caption) + 0.7 * bool(self.caption))
-        body, legend = content.body, getattr(content.body, "legend", ())
-        band = caption_height + self.em * (3.2 * bool(content.bar) + 1.8 * bool(legend))
+        body, band = content.body, caption_height + 3.2 * self.em * (not spec.way.coloured)
         self.room = (self.paper.height or LARGEST_HEIGHT) - 2 * self.margin - band  # for the body
         self.figure = Drawing(figsize=(self.paper.width, self.paper.height or 1), dpi=spec.dots)
         self.figure.set_facecolor(self.theme.paper)
@@ -118,13 +113,11 @@ class _Sheet:
         self.figure.set_layout_engine(
             ConstrainedLayoutEngine(w_pad=pad, h_pad=pad, wspace=0, hspace=0, rect=rect, compress=self.is_even)
         )
-        if content.bar:
-            self.colour_bar(content.bar)
-        if legend:
-            self.legend(legend)
+        if not spec.way.coloured:  # colours of features have no bar
+            self.colour_bar(content.domain)
         if self.caption:
             x = (self.margin + pad) / self.paper.width
-            style = {"fontsize": self.small(CAPTION_SIZE), "linespacing": 1.25, "color": self.theme.ink}
+            style: Style = {"fontsize": self.small(CAPTION_SIZE), "linespacing": 1.25, "color": self.theme.ink}
             self.figure.text(x, y / total, "\n".join(self.caption), va="bottom", in_layout=False, **style)
 
     def small(self, part: float) -> float:
@@ -134,15 +127,14 @@ class _Sheet:
 
     def panels(self, body: Panels) -> tuple[float, float]:
         """Draws the panels and returns the width and the height that they need."""
-        rows = body.rows if body.is_table else self.flow(body.rows[0])
+        rows = body.rows if body.is_table else self.flow([panel for panel in body.rows[0] if panel])
         columns = max(map(len, rows))
-        aspects = [max((row[i].aspect for row in rows if i < len(row) and row[i]), default=0) for i in range(columns)]
+        aspects = [max(panel.aspect for row in rows for panel in row[i : i + 1] if panel) for i in range(columns)]
         gap, heading = (0.5, 0.0) if body.is_table else (0.9, self.heading_em(rows))
         left, top = 1.6 * self.em * bool(body.beside), 1.6 * self.em * bool(body.above)
         side = self.side(aspects, len(rows), gap, heading, left, top)
         grid = self.figure.add_gridspec(len(rows), columns, width_ratios=aspects)
         self.body_axes: list[Axes] = []
-        former: Axes | None = None
         for r, row in enumerate(rows):
             for c, panel in enumerate(row):
                 if panel is None:
@@ -150,14 +142,13 @@ class _Sheet:
                 if body.is_table:  # its titles stand above and beside the table
                     panel = replace(panel, heading="", sub="")
                 axes = self.figure.add_subplot(grid[r, c])
-                self.panel(axes, panel, side * panel.aspect, former)
+                self.panel(axes, panel, side * panel.aspect)
                 if body.above and r == 0:
                     text, points = fitted(body.above[c], side * aspects[c], self.small(0.9), True)
                     axes.set_title(text, fontsize=points, fontweight="bold", color=self.theme.ink, pad=0.4 * self.font)
                 if body.beside and c == int(any(row[0] is None for row in rows)):
                     self.row_title(axes, body.beside[r], side)
                 self.body_axes.append(axes)
-                former = axes
         self.bar_width = left + side * sum(aspects)
         self.is_even = len({panel.aspect for row in rows for panel in row if panel}) == 1
         width = self.width if self.is_even else min(self.width, self.bar_width + columns * gap * self.em)
@@ -170,10 +161,12 @@ class _Sheet:
         axes.set_ylabel(text, fontsize=points, fontweight="bold", color=self.theme.ink, labelpad=0.3 * self.font)
 
     @staticmethod
-    def heading_em(rows: list[list[Panel]]) -> float:
-        return max(1.1 * bool(panel.heading) + 1.15 * bool(panel.sub) for row in rows for panel in row)
+    def heading_em(rows: Sequence[Sequence[Panel | None]]) -> float:
+        return max(1.1 * bool(panel.heading) + 1.15 * bool(panel.sub) for row in rows for panel in row if panel)
 
-    def side(self, aspects, rows: int, gap: float, heading: float, left: float = 0.0, top: float = 0.0) -> float:
+    def side(
+        self, aspects: list[float], rows: int, gap: float, heading: float, left: float = 0.0, top: float = 0.0
+    ) -> float:
         """The height of a panel."""
         across = (self.width - left - (len(aspects) - 1) * gap * self.em) / sum(aspects)
         return min(across, (self.room - top) / rows - (heading + gap) * self.em)
@@ -195,9 +188,9 @@ class _Sheet:
             best = math.ceil(len(panels) / rows)
         else:
             best = max(range(1, most + 1), key=size)
-        return [panels[i : i + best] for i in range(0, len(panels), best)]
+        return [[*panels[i : i + best]] for i in range(0, len(panels), best)]
 
-    def panel(self, axes: Axes, panel: Panel, width: float, former: Axes | None) -> None:
+    def panel(self, axes: Axes, panel: Panel, width: float) -> None:
         rows, columns = panel.grid
         patch_pixels = max(1, round(width * STORED_DPI / columns))
         picture = panel.picture((columns * patch_pixels, rows * patch_pixels))
@@ -207,7 +200,7 @@ class _Sheet:
         y = 0.35 * self.font
         if panel.sub:
             text, points = fitted(panel.sub, width, self.small(SUB_SIZE))
-            style = {"fontsize": points, "color": self.theme.muted, "annotation_clip": False, "in_layout": False}
+            style: Style = {"fontsize": points, "color": self.theme.muted, "annotation_clip": False, "in_layout": False}
             axes.annotate(text, (0, 1), (0, y), "axes fraction", "offset points", **style)
             y += 1.15 * self.font
         if panel.heading:
@@ -215,7 +208,6 @@ class _Sheet:
             style = {"fontsize": points, "fontweight": "bold", "color": self.theme.ink}
             axes.set_title(text, loc="left", pad=y, **style)
         cell = width * 72 / columns  # points
-        self.outline(axes, panel.outline, width)
         for first, last, thickness in panel.frames:
             self.frame(axes, first, last, thickness * min(max(width * 72 / 130, 0.7), 3))
         for patch, text, is_needed in panel.numbers:
@@ -227,14 +219,8 @@ class _Sheet:
                 axes.add_patch(
                     Rectangle(place, 1, 1, fill=False, edgecolor=colour, linewidth=points, zorder=4, clip_on=False)
                 )
-        for start, end in panel.links:
-            ends = [(place[1] + 0.5, place[0] + 0.5) for place in (start, end)]
-            for colour, points in (("black", 2.6), ("white", 1.2)):
-                wire = ConnectionPatch(*ends, "data", "data", axesA=former, axesB=axes, color=colour, linewidth=points)
-                wire.set_in_layout(False)
-                self.figure.add_artist(wire)
 
-    def number(self, axes: Axes, grid, patch, text: str, cell: float, is_needed: bool) -> None:
+    def number(self, axes: Axes, grid: Patch, patch: Patch, text: str, cell: float, is_needed: bool) -> None:
         """Writes a number into its patch; beside it, if it is needed and the patch is too small."""
         points = self.small(0.6)
         fits = cell > max(1.2 * points, 72 * text_width(text, points, bold=True) + 1)
@@ -246,37 +232,15 @@ class _Sheet:
             points = self.small(0.75)
             is_left = patch[1] > grid[1] / 2
             x, align = (patch[1] - 0.2, "right") if is_left else (patch[1] + 1.2, "left")
-        style = {"ha": align, "va": "center_baseline", "fontweight": "bold", "zorder": 5, "in_layout": False}
+        style: Style = {"ha": align, "va": "center_baseline", "fontweight": "bold", "zorder": 5, "in_layout": False}
         effects = [withStroke(linewidth=0.25 * points, foreground=halo)]
         axes.text(x, y, text, fontsize=points, color=ink, path_effects=effects, **style)
 
     @staticmethod
-    def outline(axes: Axes, lines, width: float) -> None:
-        """Draws closed lines of points (row, column) around sets of patches."""
-        vertices, codes = [], []
-        for line in lines:
-            points = line[:, ::-1]
-            midpoints = (points + np.roll(points, -1, 0)) / 2
-            vertices.append(midpoints[-1])
-            codes.append(Path.MOVETO)
-            for point, middle in zip(points, midpoints, strict=True):
-                vertices += [point, middle]
-                codes += [Path.CURVE3, Path.CURVE3]
-            vertices.append(midpoints[-1])
-            codes.append(Path.CLOSEPOLY)
-        thickness = min(max(width * 72 / 140, 0.6), 2.6)
-        for colour, points in (("black", 2.2 * thickness), (OUTLINE_COLOUR, thickness)) if vertices else ():
-            axes.add_patch(
-                PathPatch(
-                    Path(vertices, codes), fill=False, edgecolor=colour, linewidth=points, zorder=3, clip_on=False
-                )
-            )
-
-    @staticmethod
-    def frame(axes: Axes, first, last, points: float) -> None:
+    def frame(axes: Axes, first: Patch, last: Patch, points: float) -> None:
         """Outlines the patches from `first` to `last` in the colour of the convolution."""
         (top, left), (bottom, right) = first, (last[0] + 1, last[1] + 1)
-        style = {"edgecolor": CONVOLUTION, "linewidth": points, "zorder": 3, "clip_on": False}
+        style: Style = {"edgecolor": CONVOLUTION, "linewidth": points, "zorder": 3, "clip_on": False}
         axes.add_patch(Rectangle((left, top), right - left, bottom - top, fill=False, **style))
         if (bottom - top, right - left) <= (3, 3):
             inner = [[(x, top), (x, bottom)] for x in range(left + 1, right)]
@@ -305,23 +269,18 @@ class _Sheet:
             photo_width = max(photo_width, min(0.35 * self.width, self.width - width - 4 * self.em))
             grid = self.figure.add_gridspec(1, 2, width_ratios=(photo_width + self.em, width + 3 * self.em))
             axes.set_subplotspec(grid[0, 1])
-            self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width, None)
+            self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width)
         axes.imshow(sheet, interpolation="antialiased", clip_on=False)
         self.ticks(axes, heads, layers, cell_width + gap, cell_height + gap)
-        strip = (cell_width - cell_height) / 2 + 2
-        points = 72 * width / size[1] * strip * 1.2
-        for (layer, head), sign in body.signs.items():
-            place = head * (cell_width + gap) + strip, layer * (cell_height + gap) + cell_height / 2
-            axes.add_line(_sign(sign, points, *place))
         self.body_axes, self.bar_width = [axes], width
         used_width = min(self.width, width + photo_width + (5 if body.photo else 3) * self.em)
         return used_width, min(width * size[0] / size[1] + 3 * self.em, self.room)
 
     def ticks(self, axes: Axes, heads: int, layers: int, cell_width: float, cell_height: float) -> None:
-        axes.set_xticks([(head + 0.5) * cell_width for head in range(heads)], range(heads))
-        axes.set_yticks([(layer + 0.5) * cell_height for layer in range(layers)], range(layers))
+        axes.set_xticks([(head + 0.5) * cell_width for head in range(heads)], map(str, range(heads)))
+        axes.set_yticks([(layer + 0.5) * cell_height for layer in range(layers)], map(str, range(layers)))
         axes.xaxis.set(ticks_position="top", label_position="top")
-        style = {"fontsize": self.small(0.8), "fontweight": "bold", "color": self.theme.ink}
+        style: Style = {"fontsize": self.small(0.8), "fontweight": "bold", "color": self.theme.ink}
         axes.set_xlabel("head", loc="left", **style)
         axes.set_ylabel("layer", loc="top", **style)
         axes.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted, pad=0.2 * self.font)
@@ -329,7 +288,7 @@ class _Sheet:
 
     # Around the body --------------------------------------------------------------------------------------------------
 
-    def colour_bar(self, bar_content: Bar) -> None:
+    def colour_bar(self, domain: Domain) -> None:
         from matplotlib.cm import ScalarMappable
 
         share = min(1.0, 15 * self.em / self.bar_width)
@@ -337,37 +296,15 @@ class _Sheet:
             ScalarMappable(), ax=self.body_axes, location="bottom", shrink=share, anchor=(0.0, 1.0), aspect=26,
             pad=0.02, ticks=[0, 0.5, 1],
         )  # fmt: skip
-        bar.solids.set_visible(False)
-        bar.ax.imshow(bar_content.picture, extent=(0, 1, 0, 1), aspect="auto", zorder=-1, clip_on=False)
+        cast(QuadMesh, bar.solids).set_visible(False)
+        bar.ax.imshow(prints.bar(self.spec, domain), extent=(0, 1, 0, 1), aspect="auto", zorder=-1, clip_on=False)
         bar.ax.set_xlim(0, 1)
         bar.outline.set_visible(False)
-        for label, align in zip(
-            bar.ax.set_xticklabels(_tick_words(bar_content.domain)), ("left", "center", "right"), strict=True
-        ):
-            label.set_ha(align)
+        for label, align in zip(bar.ax.set_xticklabels(_tick_words(domain)), ("left", "center", "right"), strict=True):
+            label.set_horizontalalignment(align)  # type: ignore[arg-type]
         bar.ax.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted)
-        style = {"fontsize": self.small(TICK_SIZE), "color": self.theme.muted}
-        bar.ax.set_title(bar_content.domain.words, loc="left", pad=0.3 * self.font, **style)
-
-    def legend(self, entries: list[tuple[str, str, str]]) -> None:
-        points = 0.75 * self.font
-        swatches = [
-            (
-                Line2D([], [], linestyle="", marker="s", markersize=points, color=colour),
-                _sign(sign, 0.6 * points, [], []),
-            )
-            for colour, sign, _ in entries
-        ]
-        style = {"fontsize": self.small(CAPTION_SIZE), "labelcolor": self.theme.ink, "frameon": False}
-        words = [words for _, _, words in entries]
-        self.figure.legend(swatches, words, loc="outside upper left", ncols=5, handletextpad=0.2, **style)
-
-
-def _sign(sign: str, points: float, x, y) -> Line2D:
-    """A shape of SIGNS, white with a black edge."""
-    face = "none" if sign.endswith("-open") else "white"
-    style = {"markeredgecolor": "black", "markerfacecolor": face, "markeredgewidth": 0.12 * points, "clip_on": False}
-    return Line2D(np.atleast_1d(x), np.atleast_1d(y), linestyle="", marker=SIGNS[sign], markersize=points, **style)
+        style: Style = {"fontsize": self.small(TICK_SIZE), "color": self.theme.muted}
+        bar.ax.set_title(domain.words, loc="left", pad=0.3 * self.font, **style)
 
 
 def _tick_words(domain: Domain) -> list[str]:

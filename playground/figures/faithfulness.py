@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import math
 from pathlib import Path
@@ -13,21 +14,21 @@ from playground import tracing
 from playground.analysis.faithfulness import MEASURES, MethodScores, faithfulness, with_shuffled
 from playground.errors import PlaygroundError
 from playground.figures import batch
+from playground.figures.request import open_picture
 from playground.figures.sweeping import bootstrap
 from playground.models.hub import bar
 from playground.models.loading import load
 from playground.pictures import images
-from playground.samples import named
 
-LARGEST_SIDE = 224  # pixels: the largest default side of the input, because a picture takes about 260 passes
+LARGEST_SIDE = 224  # pixels: the largest side of the input, because a picture takes about 260 passes
 COLUMNS = ("model", "picture", "method", *MEASURES)
 HEADINGS = ("rank correlation", "deletion ↑", "insertion ↓", "shuffled ↓", "pointing", "segmentation")
 
 
-def write(options) -> None:
+def write(options: argparse.Namespace) -> None:
     file = Path(options.out)
-    if file.suffix.lower() not in (".csv", ".md"):
-        raise PlaygroundError(f"The table goes into a .csv file or a .md file, not into {options.out!r}.")
+    if file.suffix.lower() != ".csv":
+        raise PlaygroundError(f"The table goes into a .csv file, not into {options.out!r}.")
     pictures = batch.pictures_of(options.images)
     masks = _masks(options.images, pictures)
     rows: dict[str, list[tuple[str, MethodScores]]] = {}
@@ -35,18 +36,13 @@ def write(options) -> None:
         vit = load(name)
         shuffled_model, rows[vit.name] = with_shuffled(vit), []
         for picture in bar()(pictures, desc=vit.name, unit="picture"):
-            sample = None if Path(picture).exists() else named(picture)
-            image = images.open_image(sample.path if sample else picture)
-            largest_size = (
-                (options.size, options.size)
-                if options.size
-                else tuple(min(side, LARGEST_SIDE) for side in vit.config.image_size)
-            )
-            size = images.fit(image.size, vit.config.patch_size, largest_size)
+            image = open_picture(picture)
+            height, width = (min(side, LARGEST_SIDE) for side in vit.config.image_size)
+            size = images.fit(image.size, vit.config.patch_size, (height, width))
             trace = tracing.trace(vit, image, size=size)
             mask = images.open_image(masks[picture]) if picture in masks else None
-            rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled_model, mask, options.by)]
-            _write(file, rows, len(pictures), len(masks))  # so that a stopped run leaves its results
+            rows[vit.name] += [(picture, scores) for scores in faithfulness(trace, shuffled_model, mask)]
+            _write(file, rows)  # so that a stopped run leaves its results
     print(table(rows))
 
 
@@ -69,11 +65,7 @@ def _masks(folders: list[str], pictures: list[str]) -> dict[str, Path]:
     return mask_by_picture
 
 
-def _write(out: Path, rows: dict[str, list[tuple[str, MethodScores]]], pictures: int, mask_count: int) -> None:
-    if out.suffix.lower() == ".md":
-        summary = f"{pictures} pictures, {mask_count} of them with a mask."
-        out.write_text(f"{summary}\n\n{table(rows)}\n", encoding="utf-8")
-        return
+def _write(out: Path, rows: dict[str, list[tuple[str, MethodScores]]]) -> None:
     with out.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)

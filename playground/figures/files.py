@@ -9,7 +9,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
@@ -20,8 +20,8 @@ from playground.figures.command_line import repeat_command
 from playground.figures.compose import draw, subjects
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import Spec
-from playground.figures.drawing.tables import Table
-from playground.figures.provenance import MADE_BY, facts
+from playground.figures.drawing.tables import Table, of_maps
+from playground.figures.provenance import facts
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
@@ -35,7 +35,7 @@ def check_kind(path: Path) -> None:
         raise PlaygroundError(f"A figure is saved as {', '.join(KINDS)}; {path} ends in {path.suffix!r}.")
 
 
-def data(name: str, spec: Spec, trace: Trace, image: Image.Image | None = None, **draw_arguments) -> bytes:
+def data(name: str, spec: Spec, trace: Trace, image: Image.Image | None = None, **draw_arguments: Any) -> bytes:
     """The bytes of the figure's file of this name. `draw_arguments`: those of compose.draw."""
     kind = Path(name).suffix.lower()
     if kind == ".html":
@@ -54,7 +54,7 @@ def drawn(figure: Drawing, kind: str, name: str) -> bytes:
     return buffer.getvalue()
 
 
-def caption_words(spec: Spec, *subject, **draw_arguments) -> str:
+def caption_words(spec: Spec, *subject: Any, **draw_arguments: Any) -> str:
     return layouts.content(*subjects(spec, *subject, **draw_arguments)).caption
 
 
@@ -77,17 +77,17 @@ def write_file(path: Path, content: bytes) -> Path:
 # The numbers of a figure, with its grid, its tokens and facts about its origin
 
 
-def numbers(kind: str, spec: Spec, *subject, **draw_arguments) -> bytes:
+def numbers(kind: str, spec: Spec, *subject: Any, **draw_arguments: Any) -> bytes:
     """The bytes of a file of numbers: .npz, .csv or .json."""
     spec, first, other = subjects(spec, *subject, **draw_arguments)
-    about = facts(spec, first, other) | {"made by": MADE_BY}
+    about = facts(spec, first, other)
     if command := repeat_command(spec, f"figure{kind}"):
         about["command"] = command
-    layout, shown = layouts.of(spec), layouts.content(spec, first, other).shown
-    return {".npz": npz, ".csv": as_csv, ".json": as_json}[kind](about, layout.numbers(layout.prepared(spec), shown))
+    tables = of_maps(layouts.content(spec, first, other).shown)
+    return {".npz": npz, ".csv": as_csv, ".json": as_json}[kind](about, tables)
 
 
-def as_json(about: dict, tables: list[Table]) -> bytes:
+def as_json(about: dict[str, str], tables: list[Table]) -> bytes:
     """JSON with numbers as short as float32 allows."""
     content = {
         "figure": about,
@@ -105,10 +105,10 @@ def as_json(about: dict, tables: list[Table]) -> bytes:
     return (json.dumps(content, ensure_ascii=False) + "\n").encode()
 
 
-def npz(about: dict, tables: list[Table]) -> bytes:
+def npz(about: dict[str, str], tables: list[Table]) -> bytes:
     """Arrays: `values` (maps, tokens), `tokens`, `grid`, the trace's facts as JSON, `of`, and one array for each key of
     the maps, such as `layer`. `about` holds the figure's facts. Arrays of a second trace have names that end in _2."""
-    arrays = {"about": np.array(json.dumps(about, ensure_ascii=False))}
+    arrays: dict[str, Any] = {"about": np.array(json.dumps(about, ensure_ascii=False))}
     for number, table in enumerate(tables, start=1):
         name_end = "" if number == 1 else f"_{number}"
         arrays[f"values{name_end}"], arrays[f"tokens{name_end}"] = table.values, np.array(table.tokens)
@@ -122,7 +122,7 @@ def npz(about: dict, tables: list[Table]) -> bytes:
     return buffer.getvalue()
 
 
-def as_csv(about: dict, tables: list[Table]) -> bytes:
+def as_csv(about: dict[str, str], tables: list[Table]) -> bytes:
     """CSV with a line for each token of each map. Facts about the origin stand above, in lines with # (pandas:
     comment="#")."""
     buffer = io.StringIO()

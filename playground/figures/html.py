@@ -13,6 +13,7 @@ import io
 import json
 from dataclasses import replace
 from hashlib import sha256
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from PIL import Image
@@ -33,6 +34,10 @@ JPEG_QUALITY = 85
 STILL_DPI = 110  # dots per inch of the figure for viewers without scripts: 770 pixels wide
 STILL_QUALITY = 75
 LIGHT_BYTES = 6 * 2**20  # bytes: a file holds all layers by default if their q and k take no more
+TRAINED_PASS_ALONE = (
+    "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: a whole pass "
+    "with another scale is written as .png, .svg or .pdf."
+)
 STORY_STYLES = ("see/see.css", "story/story.css")
 PAGE_TEMPLATE = """<!doctype html>
 <html lang="en"{theme}{bare}>
@@ -62,13 +67,13 @@ PAGE_TEMPLATE = """<!doctype html>
 
 def page(spec: Spec, trace: Trace, image: Image.Image | None = None) -> str:
     """The HTML. `image` is the picture that was traced; without it, the file shows the model's input."""
-    spec = filled_spec(spec, trace, image)
+    spec = filled_spec(spec, trace)
     return _page(spec, published_trace(trace), image)
 
 
-def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict) -> str:
+def story(spec: Spec, trace: Trace, image: Image.Image, story_start: dict[str, Any]) -> str:
     """The HTML of the story, to be shown in a frame; microscope/shell/lecture.js reads `story_start`."""
-    return _page(filled_spec(replace(spec, bare=True), trace, image), trace, image, story_start)
+    return _page(filled_spec(replace(spec, bare=True), trace), trace, image, story_start)
 
 
 def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Drawing:
@@ -82,7 +87,7 @@ def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> 
 
 def check(spec: Spec) -> None:
     """Raises for what an interactive figure can't show, because the file has neither weights nor a server."""
-    if not layouts.of(spec).alive:
+    if spec.layout != Spec.layout:
         raise PlaygroundError("An interactive figure has no layout: leave it out, or write a .png, .svg or .pdf.")
     if spec.head in POOLINGS:
         raise PlaygroundError("An interactive figure shows one head at a time, no mean or maximum of all.")
@@ -92,20 +97,14 @@ def check(spec: Spec) -> None:
             "or .pdf."
         )
     if spec.whole and spec.scale != "on":
-        raise PlaygroundError(
-            "An interactive figure shows the trained pass, and its switch takes the scale away from one layer: a whole "
-            "pass with another scale is written as .png, .svg or .pdf."
-        )
+        raise PlaygroundError(TRAINED_PASS_ALONE)
 
 
-def filled_spec(spec: Spec, trace: Trace, image: Image.Image | None = None) -> Spec:
+def filled_spec(spec: Spec, trace: Trace) -> Spec:
     """Fills in the layers that the file holds, and the file's first view."""
     check(spec)
     if trace.scale != trace.native_scale:
-        raise PlaygroundError(
-            "An interactive figure shows the trained pass, and its switch takes the scale away from one layer; "
-            "trace the picture without another scale."
-        )
+        raise PlaygroundError(TRAINED_PASS_ALONE)
     if not 0 <= trace.scale_number(spec.scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
     if spec.layer is None:
@@ -123,7 +122,7 @@ def with_layers_that_fit(spec: Spec, trace: Trace) -> Spec:
 
 def layers(spec: Spec, trace: Trace) -> list[int]:
     """The layers that the file holds. `spec.layer` must be filled in."""
-    return list(trace.record) if spec.all_layers else [spec.layer]
+    return list(trace.record) if spec.all_layers else [cast(int, spec.layer)]
 
 
 def _first_layer(spec: Spec, trace: Trace) -> int:
@@ -133,7 +132,7 @@ def _first_layer(spec: Spec, trace: Trace) -> int:
     return min(trace.record, key=lambda layer: abs(layer - preferred_layer))
 
 
-def _view(spec: Spec) -> dict:
+def _view(spec: Spec) -> dict[str, Any]:
     """The choices of the first view, under the names that the browser has for them."""
     choices = {choice.key: getattr(spec, choice.field) for choice in FIGURE_CHOICES if choice.field != "whole"}
     choices = {key: value for key, value in choices.items() if value is not None}
@@ -143,7 +142,7 @@ def _view(spec: Spec) -> dict:
 # The page around the numbers ------------------------------------------------------------------------------------------
 
 
-def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict | None = None) -> str:
+def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict[str, Any] | None = None) -> str:
     picture = _picture(trace, image)
     public_spec = published_spec(spec)
     name = _printable(public_spec.image or "image")
@@ -197,7 +196,7 @@ def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:
     if image is not None:
         return images.open_image(image)  # upright, RGB and without metadata
     if trace.picture is None and trace.input is None:
-        raise PlaygroundError("A trace that was read from bytes has no picture; give the one that was traced.")
+        raise PlaygroundError("A trace that was read from bytes has no picture: seen.of(picture, name) gives it one.")
     return trace.shown
 
 

@@ -27,23 +27,18 @@ from playground.errors import PlaygroundError
 from playground.models.loading import load
 from playground.numbers import index
 from playground.pictures import images
-from playground.relevance import DEFAULT_METHOD, METHODS, Method, in_room, label_number, no_labels, of_pictures
+from playground.relevance import in_room, no_labels
 from playground.tracing import BLOCK_SCORES, distances, no_numbers, read_cuts
 from playground.vit import At, VisionTransformer
 from playground.vit_parts import plainly, value_norms
 
-KINDS = (
-    *("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "norms", "relevance"),
-    *("relevance_of:LABELS", "logits", "labels"),
-)
+KINDS = ("weights:LAYERS", "features", "features:LAYERS", "entropy", "distance", "norms", "logits", "labels")
 DIMENSIONS = {  # names of each array's axes after the first, which is the picture
     "weights": ("layer", "head", "query", "token"),
     "features": ("layer", "token", "width"),
     "entropy": ("layer", "head", "query"),
     "distance": ("layer", "head", "query"),
     "norms": ("layer", "head", "token"),
-    "relevance": ("token",),
-    "relevance_of": ("about", "token"),
     "logits": ("label",),
     "labels": ("label",),
 }
@@ -65,12 +60,10 @@ class Many:
     pictures: Sequence[Any]
     names: tuple[str, ...]
     vit: VisionTransformer
-    wanted: dict[str, tuple[int, ...]]  # kind of numbers -> layers; () for kinds without layers, such as relevance
+    wanted: dict[str, tuple[int, ...]]  # kind of numbers -> layers; () for kinds without layers, such as logits
     size: tuple[int, int]
     batch: int
     cut: tuple[str, ...] = ()
-    about: tuple[int, ...] = ()  # the labels whose relevance is asked for
-    method: str = DEFAULT_METHOD  # how relevance is computed
     room: list[int] = field(default_factory=list, compare=False)  # the most pictures that fitted into a graphics card
 
     def __len__(self) -> int:
@@ -89,7 +82,7 @@ class Many:
         with ThreadPoolExecutor(1, "pictures") as executor:
             next_pixels = executor.submit(self._pixels, batches[0]) if batches else None
             for batch, next_batch in zip_longest(batches, batches[1:]):
-                pixels, errors = next_pixels.result()
+                pixels, errors = next_pixels.result()  # type: ignore[union-attr]  # there is one for each batch
                 if errors and not skip_unreadable:
                     raise next(iter(errors.values()))
                 next_pixels = executor.submit(self._pixels, next_batch) if next_batch else None
@@ -114,7 +107,6 @@ class Many:
         """The shapes of one picture's arrays."""
         c = self.vit.config
         sizes = {"head": c.heads, "query": self.tokens, "token": self.tokens, "width": c.width, "label": c.classes}
-        sizes["about"] = len(self.about)
         return {
             kind: tuple(len(layers) if side == "layer" else sizes[side] for side in DIMENSIONS[kind])
             for kind, layers in self.wanted.items()
@@ -138,14 +130,11 @@ class Many:
             coordinates[f"{dimension}_column"] = dimension, [column for _, column in positions]
         if {"logits", "labels"} & self.wanted.keys():
             coordinates["label"] = "label", names
-        if self.about:
-            coordinates["about"] = "about", [names[i] for i in self.about]
         return coordinates
 
     def identity(self) -> dict[str, Any]:
         """Facts that must be equal for a run to continue another run's store, besides those in zarr_file.py."""
-        options = {"cut": self.cut, "about": self.about, "method": self.method if self.method != DEFAULT_METHOD else ""}
-        return {name: value for name, value in options.items() if value}
+        return {"cut": self.cut}
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
@@ -182,7 +171,9 @@ class Many:
                 errors[number] = error
         return pixels, errors
 
-    def _without_numbers(self, batch: Sequence[int], arrays: dict[str, np.ndarray], unread: Collection[int]) -> dict:
+    def _without_numbers(
+        self, batch: Sequence[int], arrays: dict[str, np.ndarray], unread: Collection[int]
+    ) -> dict[int, PlaygroundError]:
         """{picture's index: error}, for pictures for which the model gives NaN or infinity. Raises the first error if
         no readable picture has numbers, because the cause is then the model."""
         c = self.vit.config
@@ -213,9 +204,8 @@ class Many:
             patch_gaps = distances(self.grid).to(vit.patch_embed.proj.weight.device)
         with torch.no_grad():
             tokens, rotation = vit.embed(pixels.to(vit.patch_embed.proj.weight))
-            last_layer = max(self.layers, default=-1)  # relevance goes through the network by itself
             answer_kinds = {"logits", "labels"} & self.wanted.keys()
-            last_layer = c.depth - 1 if answer_kinds else last_layer
+            last_layer = c.depth - 1 if answer_kinds else max(self.layers)
             for layer, (x, (q, k, v)) in enumerate(islice(vit.layers(tokens, rotation, at=hook), last_layer + 1)):
                 mask = hook(f"layers.{layer}.attention.heard", all_heard) if self.cut else all_heard
                 heard_mask = None if mask.numel() == 1 else mask.to(q.device)
@@ -231,22 +221,14 @@ class Many:
                     arrays_by_kind["features"].append(x.float())
                 if {"entropy", "distance"} & self.wanted.keys():
                     entropy, distance = _spread(q.float(), k.float(), c.scale, patch_gaps, len(c.prefix), heard_mask)
-                    for kind, numbers in (("entropy", entropy), ("distance", distance)):
+                    for kind, spread in (("entropy", entropy), ("distance", distance)):
                         if kind in arrays_by_kind:
-                            arrays_by_kind[kind].append(numbers)
+                            arrays_by_kind[kind].append(spread)
         numbers = {kind: torch.stack(parts, dim=1).cpu().numpy() for kind, parts in arrays_by_kind.items() if parts}
         if answer_kinds:
             with torch.no_grad():
                 logits = vit.classify(x).float().cpu()
             numbers |= {"logits": logits.numpy(), "labels": c.shares(logits).numpy()}
-        options: dict[str, Any] = {"method": self.method}
-        if self.method == "integrated":  # the integral begins at a picture of the mean colour
-            options["blank"] = vit.embed(torch.zeros_like(pixels[:1]).to(tokens))[0].detach()
-        if "relevance" in self.wanted:
-            numbers["relevance"] = of_pictures(vit, tokens, rotation, hook, **options).cpu().numpy()
-        if self.about:
-            label_rows = [of_pictures(vit, tokens, rotation, hook, label, **options) for label in self.about]
-            numbers["relevance_of"] = torch.stack(label_rows, dim=1).cpu().numpy()
         return {kind: numbers[kind] for kind in self.wanted}
 
     def cut_function(self) -> At:
@@ -260,20 +242,16 @@ def trace_many(
     *,
     batch: int | None = None,
     size: tuple[int, int] | None = None,
-    device: str | torch.device | None = None,
     cut: Sequence[str] | str = (),
-    method: Method = DEFAULT_METHOD,
 ) -> Many:
     """An iterator over the numbers of many pictures. `.write("out.zarr")` writes a Zarr store, which a stopped run
     continues.
 
     `pictures` are a folder, or a list of what `trace` takes. `what` lists the numbers: "weights:8" (in layer 8),
     "features" (after the last layer; "features:4,8" after these), "entropy" in bits and "distance" in patches (of every
-    row of every layer), "norms" (‖W_O v‖ of every token), "relevance" (what moves the class token's feature),
-    "relevance_of:cat,dog" (what speaks for and against these labels), "logits", and "labels" (their shares). Every
-    picture is cropped around its middle to one `size`, by default the model's own. `batch` pictures are computed at a
-    time, by default 8, or on a graphics card as many as fit. `cut` says who may not hear whom, as in `trace`; `method`
-    says how relevance is computed, as in `Trace.relevance`.
+    row of every layer), "norms" (‖W_O v‖ of every token), "logits", and "labels" (their shares). Every picture is
+    cropped around its middle to one `size`, by default the model's own. `batch` pictures are computed at a time, by
+    default 8, or on a graphics card as many as fit. `cut` says who may not hear whom, as in `trace`.
 
     >>> from playground.assets import SAMPLES
     >>> pictures = [SAMPLES / "meadow.jpg", SAMPLES / "flock.jpg"]
@@ -282,7 +260,7 @@ def trace_many(
     (1, 6, 201, 201) (6, 6, 201)
     (1, 6, 201, 201) (6, 6, 201)
     """
-    vit = load(model) if device is None else load(model, device=device)
+    vit = load(model)
     if isinstance(pictures, str | os.PathLike):
         pictures = images.in_folder(Path(pictures))
     if not isinstance(pictures, Iterable) or not (pictures := list(pictures)):
@@ -297,37 +275,18 @@ def trace_many(
         raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {what!r:.60}.")
     cuts = (cut,) if isinstance(cut, str) or not isinstance(cut, Iterable) else tuple(cut)
     layers_by_kind = dict(_kind_and_layers(kind, vit) for kind in kinds)
-    if method not in METHODS:
-        raise PlaygroundError(f"There is no method {method!r}: choose one of {', '.join(METHODS)}.")
-    run = Many(pictures, names, vit, layers_by_kind, size, int(batch), cuts, _label_numbers(kinds, vit), method)
+    run = Many(pictures, names, vit, layers_by_kind, size, int(batch), cuts)
     run.cut_function()  # raises for impossible cuts before anything is read
     return run
-
-
-def _label_numbers(kinds: Sequence[str], vit: VisionTransformer) -> tuple[int, ...]:
-    """The numbers of the labels in a kind such as "relevance_of:cat,3". A label's name may contain a comma."""
-    labels: list[int] = []
-    for text in kinds:
-        kind, _, labels_text = text.partition(":")
-        if kind == "relevance_of":
-            names = (
-                [labels_text] if labels_text in vit.config.labels else [name.strip() for name in labels_text.split(",")]
-            )
-            labels += [label_number(vit, int(name) if name.isdecimal() else name) for name in names]
-    return tuple(dict.fromkeys(labels))
 
 
 def _kind_and_layers(text: str, vit: VisionTransformer) -> tuple[str, tuple[int, ...]]:
     kind, _, layers_text = text.partition(":")
     depth = vit.config.depth
-    if kind not in DIMENSIONS or bool(layers_text) > (kind in ("weights", "features", "relevance_of")):
+    if kind not in DIMENSIONS or bool(layers_text) > (kind in ("weights", "features")):
         raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {text!r}.")
-    if kind == "relevance" and not vit.config.cls_token:
-        raise PlaygroundError(f"{vit.name} has no class token, whose relevance this is: trace its pictures one by one.")
-    if kind in ("logits", "labels", "relevance_of") and not vit.classes:
+    if kind in ("logits", "labels") and not vit.classes:
         raise no_labels(vit, f"{kind} can't be asked")
-    if kind == "relevance_of" and not layers_text:
-        raise PlaygroundError("relevance_of which labels? Such as relevance_of:0,3 or relevance_of:cat.")
     if kind not in ("weights", "features"):
         return kind, tuple(range(depth)) if "layer" in DIMENSIONS[kind] else ()
     try:

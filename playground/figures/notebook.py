@@ -7,32 +7,55 @@ import base64
 import html
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack, get_type_hints
+from typing import Any, Literal, TypedDict, Unpack, get_type_hints
 
 import numpy as np
 from PIL import Image
 
 from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
-from playground.figures import compose, files, layouts, request
+from playground.figures import compose, files, layouts
 from playground.figures import html as export
 from playground.figures.drawing.sheet import Drawing
 from playground.figures.drawing.spec import HEAT, VALUES, Spec
 from playground.figures.drawing.ways import FIRST_WAY
 from playground.figures.layouts import grid
-from playground.figures.options import Beneath, Direction, FigureOptions, Theme
 from playground.models import source
-from playground.models.given import texts_of
-from playground.pictures.images import Source, open_image
 from playground.relevance import Method
 from playground.tracing import Query, Scale, Trace, index
 
 FRAME_HEIGHT = 600  # pixels: the whole page is visible at the width of a notebook's cell
-DEFAULTS = {field.name: field.default for field in fields(Spec)}
+Theme = Literal["light", "dark"]
+Direction = Literal["row", "column"]
+
+
+class FigureOptions(TypedDict, total=False):
+    """What `save` takes: the fields of Spec (drawing/spec.py), which says what each means. For type checkers
+    `save(…, hed=0)` is an error before anything runs."""
+
+    layout: str
+    what: str
+    direction: Direction
+    label: str | int
+    text: str
+    method: Method
+    blank: Filling
+    rows: str | None
+    columns: str | None
+    width: str | float
+    theme: Theme
+    colours: str
+    ceiling: float | None
+    caption: bool
+    dpi: int | None
+    all_layers: bool
+    view: str
+    bare: bool
+
+
 OPTION_TYPES = get_type_hints(FigureOptions)
-OPTIONS = {name: DEFAULTS[name] for name in OPTION_TYPES}
 
 
 @dataclass(frozen=True)
@@ -41,14 +64,12 @@ class LivingPage:
 
     page: str = field(repr=False)
     title: str
-    still: Drawing | None = field(default=None, repr=False)
+    still: Drawing = field(repr=False)
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The page; and where scripts don't run, as in an untrusted notebook, a still picture with words."""
-        bundle = {"text/plain": self.title, "text/html": self._repr_html_()}
-        if self.still is not None:
-            bundle["image/png"] = base64.b64encode(self.still._repr_png_()).decode()
-        return bundle
+        still = base64.b64encode(self.still._repr_png_()).decode()
+        return {"text/plain": self.title, "text/html": self._repr_html_(), "image/png": still}
 
     def _repr_html_(self) -> str:
         return (
@@ -66,18 +87,15 @@ def show(
     scale: Scale = None,
     *,
     all_layers: bool = False,
-    image: Source | None = None,
     theme: Theme = "light",
     bare: bool = False,
 ) -> LivingPage:
     """The living microscope in Jupyter, with no server. It starts at this layer, head and patch. It holds all layers
-    where the page stays small with them, else this one; `all_layers`: all in any case. It shows the picture that was
-    traced, or a finer `image` of it; `bare`: the picture alone."""
+    where the page stays small with them, else this one; `all_layers`: all in any case. `bare`: the picture alone."""
     look = {"theme": theme, "bare": bare, "all_layers": all_layers}
     spec = _spec(seen, layer, head, query, scale, look, scale_of_pass="on")
-    image = seen.picture if image is None else _finer(image)
     spec = export.with_layers_that_fit(spec, seen)
-    page, still = export.page(spec, seen, image), export.still_figure(spec, seen, image)
+    page, still = export.page(spec, seen, seen.picture), export.still_figure(spec, seen, seen.picture)
     return LivingPage(page, f"{seen.model}: whom each patch listens to", still)
 
 
@@ -96,32 +114,28 @@ def figure(
     text: str = "",
     method: Method = "gradient",
     blank: Filling = "mean",
-    image: Source | None = None,
     other: Trace | Sequence[Trace] | None = None,
     rows: str | None = None,
     columns: str | None = None,
     width: str | float = "slide",
     theme: Theme = "light",
     colours: str = HEAT,
-    over: Beneath = None,
     ceiling: float | None = None,
     caption: bool = True,
     dpi: int | None = None,
 ) -> Drawing:
     """A matplotlib figure to go on editing. Its options are those of the command `figure`, under the same names
     (`attention-playground figure --help` says what each does). `values`, (rows, columns) or (patches,), are drawn on
-    the picture instead of the trace's numbers. `image` is a finer picture than was traced; `other` is what the layouts
-    compare and scale (of a whole pass) set beside `seen`, and for the layout grid the other traces of rows="pictures"
-    or columns="models". No scale means the one that the pass ran with; another one is taken for this layer alone, and
-    the caption says so."""
-    options = {name: value for name, value in locals().items() if name in OPTIONS}
-    image = None if image is None else _finer(image)
+    the picture instead of the trace's numbers. `other` is what the layout compare sets beside `seen`, and for the
+    layout grid the other traces of rows="pictures" or columns="models". No scale means the one that the pass ran with;
+    another one is taken for this layer alone, and the caption says so."""
+    options = {name: value for name, value in locals().items() if name in OPTION_TYPES}
     if values is not None:
         spec = _spec(seen, layer, head, query, scale, options | {"what": VALUES.name})
-        return compose.draw(replace(spec, repeatable=False), seen, image, values=_on_grid(seen, values))
+        return compose.draw(replace(spec, repeatable=False), seen, values=_on_grid(seen, values))
     spec = _spec(seen, layer, head, query, scale, options)
-    spec, draw_arguments = _with_second_subject(spec, seen, image, other)
-    return compose.draw(spec, seen, image, **draw_arguments)
+    spec, draw_arguments = _with_second_subject(spec, seen, other)
+    return compose.draw(spec, seen, **draw_arguments)
 
 
 def _on_grid(seen: Trace, values: Any) -> np.ndarray:
@@ -140,7 +154,6 @@ def save(
     query: Query | None = None,
     scale: Scale = None,
     *,
-    image: Source | None = None,
     other: Trace | Sequence[Trace] | None = None,
     **options: Unpack[FigureOptions],
 ) -> Path:
@@ -150,56 +163,39 @@ def save(
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
-    if unknown_options := options.keys() - OPTIONS.keys():
+    if unknown_options := options.keys() - OPTION_TYPES.keys():
         raise PlaygroundError(
-            f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTIONS)}."
+            f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTION_TYPES)}."
         )
     files.check_kind(path)
-    image, draw_arguments = None if image is None else _finer(image), {}
+    draw_arguments: dict[str, Any] = {}
     if path.suffix.lower() == ".html":
         spec = _spec(seen, layer, head, query, scale, options, scale_of_pass="on")
     else:
         spec = _spec(seen, layer, head, query, scale, options)
-        spec, draw_arguments = _with_second_subject(spec, seen, image, other)
-    return files.write_file(path, files.data(path.name, spec, seen, image, **draw_arguments))
+        spec, draw_arguments = _with_second_subject(spec, seen, other)
+    return files.write_file(path, files.data(path.name, spec, seen, **draw_arguments))
 
 
-def _with_second_subject(spec: Spec, seen: Trace, image, other) -> tuple[Spec, dict]:
+def _with_second_subject(spec: Spec, seen: Trace, other: Any) -> tuple[Spec, dict[str, Any]]:
     """(the spec, the other arguments of `compose.draw`)"""
     layout = layouts.of(spec)
     layout.check(spec)
-    if layout.beside(spec) == "many":
-        return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])], image)
-    if other is not None and not (layout.beside(spec) or layout.alters_scale):
-        raise PlaygroundError(
-            "other is what layout='compare', 'scale' or 'grid' sets beside the trace: name one of them."
-        )
+    if layout.beside == "many":
+        return _grid_traces(spec, [seen, *([other] if isinstance(other, Trace) else other or [])])
+    if other is not None and not layout.beside:
+        raise PlaygroundError("other is what layout='compare' or 'grid' sets beside the trace: name one of them.")
     if not isinstance(other, Trace | None):
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
     if other is None:
         return spec, {}
-    other_image = None
-    if layout.alters_scale:
-        if seen.scale != seen.native_scale or other.scale == other.native_scale:
-            raise PlaygroundError(
-                "The layout scale sets a pass with another scale beside one with 1/√d_k: give that one as other."
-            )
-        spec = replace(spec, whole=True, scale="on" if other.scale == other.scale_number("off") else str(other.scale))
-    else:
-        spec = replace(
-            spec,
-            other_image=other.picture_name if other.picture_name != seen.picture_name else None,
-            other_model=other.model if other.model != seen.model else None,
-        )
-        other_image = other.shown if spec.other_image else None
-    return replace(spec, repeatable=False), {"other": other, "other_image": other_image}
-
-
-def _finer(image: Source) -> Image.Image:
-    """A picture from a sample's name or from anything that `open_image` takes."""
-    if isinstance(image, str | os.PathLike):
-        return request.open_picture(os.fspath(image))
-    return image if isinstance(image, Image.Image) else open_image(image)
+    spec = replace(
+        spec,
+        other_image=other.picture_name if other.picture_name != seen.picture_name else None,
+        other_model=other.model if other.model != seen.model else None,
+        repeatable=False,
+    )
+    return spec, {"other": other, "other_image": other.shown if spec.other_image else None}
 
 
 def _loaded_as(seen: Trace) -> source.LoadArguments | None:
@@ -207,7 +203,7 @@ def _loaded_as(seen: Trace) -> source.LoadArguments | None:
     return None if seen.outdated else source.load_arguments(seen.vit)
 
 
-def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
+def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict[str, Any]]:
     """The spec of a grid and its traces by picture and model. "pictures" and "models" without names take those of the
     traces."""
     traces_by_name: dict[tuple[str, str], tuple[Trace, Image.Image]] = {}
@@ -215,7 +211,7 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
         key = trace_.picture_name.replace(",", " ") or f"picture {number}", trace_.model
         if key in traces_by_name:
             raise PlaygroundError(f"Two of these traces are of {key[0]} in {key[1]}: a grid shows each once.")
-        traces_by_name[key] = trace_, trace_.shown if image is None or trace_ is not traces[0] else image
+        traces_by_name[key] = trace_, trace_.shown
     axis_names = {
         "pictures": [picture for picture, _ in traces_by_name],
         "models": [model for _, model in traces_by_name],
@@ -223,7 +219,8 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
     for axis in ("rows", "columns"):
         kind = getattr(spec, axis)
         if kind in axis_names:
-            spec = replace(spec, **{axis: f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}"})
+            named: Any = {axis: f"{kind}:{','.join(dict.fromkeys(axis_names[kind]))}"}
+            spec = replace(spec, **named)
     first, is_alone = next(iter(traces_by_name)), len(traces) == 1
     spec = replace(spec, image=first[0], model=first[1], repeatable=spec.repeatable and is_alone)
     spec = replace(spec, size=traces[0].size) if is_alone else spec
@@ -237,7 +234,15 @@ def _grid_traces(spec: Spec, traces: list[Trace], image) -> tuple[Spec, dict]:
     return spec, {"more": traces_by_name}
 
 
-def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_pass: str | None = None) -> Spec:
+def _spec(
+    seen: Any,
+    layer: Any,
+    head: Any,
+    query: Any,
+    scale: Any,
+    options: Mapping[str, Any],
+    scale_of_pass: str | None = None,
+) -> Spec:
     """The options as a Spec. Without a scale it is that of the pass."""
     if not isinstance(seen, Trace):
         raise PlaygroundError(f"A figure is made of what playground.trace gives; given was {type(seen).__name__}.")
@@ -252,21 +257,18 @@ def _spec(seen, layer, head, query, scale, options: Mapping[str, Any], scale_of_
             and not isinstance(value, str | None)
         ):
             raise PlaygroundError(f"{name}= is a text; given was {value!r:.40}.")
-    whole = False
+    whole, scale_word = False, scale
     if scale_of_pass and scale is None:
         scale_word = scale_of_pass
     elif seen.scale_number(scale) == seen.scale:
         scale_word = "on" if seen.scale == seen.native_scale else seen.scale
         whole = scale_word != "on"
-    else:
-        scale_word = scale
     loaded_as = _loaded_as(seen)
     return Spec(
         image=seen.picture_name,
         model=loaded_as.model if loaded_as else seen.model,
         weights=loaded_as.weights if loaded_as else None,
-        **(texts_of(loaded_as.given_options) if loaded_as else {}),
-        repeatable=loaded_as is not None and not seen.interventions,
+        repeatable=loaded_as is not None and not loaded_as.given_options and not seen.interventions,
         cut=";".join(seen.cuts.texts),
         layer=layer,
         head=head,

@@ -3,8 +3,6 @@ checks whether the result is the same."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from playground.figures import layouts
 from playground.figures.command_line import needless, repeat_command
 from playground.figures.drawing import captions, naming
@@ -14,6 +12,7 @@ from playground.figures.drawing.spec import Spec, query_words
 from playground.figures.layouts import compare
 from playground.models import source
 from playground.models.given import texts_of
+from playground.models.names import plain_name
 from playground.tracing import Trace
 from playground.version import __version__
 
@@ -40,8 +39,8 @@ def facts(spec: Spec, subject: Subject, other: Other = None) -> dict[str, str]:
         entries["cut"] = "; ".join(trace.cuts.texts)
     if trace.interventions:
         entries["put into the pass"] = "; ".join(trace.interventions)
-    entries["scale"] = _scale(replace(spec, scale="on") if "scale" in unused else layout.prepared(spec), subject)
-    if isinstance(other, Subject) and layout.beside(spec) == "other":
+    entries["scale"] = _scale(spec, subject)
+    if isinstance(other, Subject) and layout.beside == "other":
         entries |= {f"other {key}": value for key, value in _subject_facts(other).items()}
         if (layer := compare.requests(spec, subject, other)[1].spec.layer) != spec.layer:
             entries["other layer"] = str(layer)
@@ -67,10 +66,9 @@ def _subject_facts(subject: Subject) -> dict[str, str]:
 def _loading_facts(trace: Trace) -> dict[str, str]:
     """The options given when the model was loaded, and what was assumed about it."""
     loaded_as = source.load_arguments(trace.vit)
-    options = (
-        "; ".join(f"{word} {text}" for word, text in texts_of(loaded_as.given_options).items()) if loaded_as else ""
-    )
-    return {key: value for key, value in (("said of it", options), ("assumed of it", trace.assumed)) if value}
+    options = texts_of(loaded_as.given_options) if loaded_as else {}
+    said = "; ".join(f"{word} {text}" for word, text in options.items())
+    return {key: value for key, value in (("said of it", said), ("assumed of it", trace.assumed)) if value}
 
 
 def _scale(spec: Spec, subject: Subject) -> str:
@@ -91,7 +89,7 @@ UNDATED: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationD
 def metadata(spec: Spec, facts: dict[str, str], kind: str, name: str) -> dict[str, str | None]:
     """A title, all facts in a line, and the command that makes the file `name` again, if there is one; without a date,
     so that equal figures give equal files."""
-    title = layouts.of(spec).title(published_spec(layouts.of(spec).prepared(spec)))
+    title = f"{captions.capital(spec.way.title)} in {plain_name(published_spec(spec).model)}: {layouts.of(spec).words}"
     values = title, "; ".join(f"{key}: {value}" for key, value in facts.items()), repeat_command(spec, name), MADE_BY
     # a file's name may hold surrogates, which no file format can store
     texts = [value and value.encode("utf-8", "replace").decode() for value in values]

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePath
+from typing import Any
 
 from PIL import Image
 
@@ -37,17 +38,14 @@ def no_turn(picture_trace: Trace, passes: float) -> AbstractContextManager[objec
 
 
 def traces(
-    spec: Spec, image: Image.Image, other_image: Image.Image | None, run: Run, turn: Turn = no_turn
-) -> tuple[Trace, dict[str, Trace | Image.Image]]:
+    spec: Spec, image: Image.Image, other_image: Image.Image, run: Run, turn: Turn = no_turn
+) -> tuple[Trace, dict[str, Any]]:
     """(the trace, the other arguments of `figures.draw`). `other_image`: the second picture of the layout
     "compare", if there is one. `run` traces the figure's first picture and model, or the second ones; `turn` waits for
     the queue before further passes."""
-    layout = layouts.of(spec)
-
-    def pass_of(size: tuple[int, int] | None, scale: str) -> Trace:
-        seen = run(False, size, scale)
-        if not spec.puts:
-            return seen
+    scale = spec.scale if spec.whole else "on"
+    seen = run(False, spec.size, scale)
+    if spec.puts:
         from playground.analysis import interventions
 
         if spec.takes_another and spec.other_image is None:
@@ -59,22 +57,16 @@ def traces(
             other_name = PurePath(published_spec(spec).other_image or "").stem
             other = replace(run(True, equally_fine_size(seen, image, other_image), scale), picture_name=other_name)
         with turn(seen, interventions.PASSES * len(spec.puts)):
-            return interventions.run_texts(seen, spec.puts, other)
-
-    scale = spec.scale if spec.whole and not layout.alters_scale else "on"
-    seen = pass_of(spec.size, scale)
-    kind = layout.beside(spec)
-    if kind == "pass":
-        return seen, {"other": pass_of(seen.size, layout.prepared(spec).scale)}
-    if kind != "other":
+            seen = interventions.run_texts(seen, spec.puts, other)
+    if layouts.of(spec).beside != "other":
         return seen, {}
     size = None if spec.other_model else equally_fine_size(seen, image, other_image)
     return seen, {"other": run(True, size, scale), "other_image": other_image}
 
 
-def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.Image]]:
+def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Any]]:
     """(the trace, the picture, the other arguments of `figures.draw`), from files and samples."""
-    kind = layouts.of(spec).beside(spec)
+    kind = layouts.of(spec).beside
     if kind == "other" and spec.other_image is None and spec.other_model is None:
         raise PlaygroundError(NOTHING_TO_COMPARE)
     if kind == "many":
@@ -85,7 +77,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
     other_image = open_picture(spec.other_image) if spec.other_image else image
 
     def run(other: bool, size: tuple[int, int] | None, scale: str) -> Trace:
-        vit = _model(spec.other_model, None, ()) if other and spec.other_model else model(spec)
+        vit = _model(spec.other_model, None) if other and spec.other_model else model(spec)
         if size is None and not other and spec.look:
             size = tuple(side * vit.config.patch_size for side in spec.look.grid)
         number = None if scale == "on" else scale
@@ -98,7 +90,7 @@ def from_files(spec: Spec) -> tuple[Trace, Image.Image, dict[str, Trace | Image.
 def equally_fine_size(seen: Trace, image: Image.Image, other: Image.Image) -> tuple[int, int]:
     """The input size at which the model sees `other`, of whatever shape, in patches as fine as those of `image`: a
     whole number of times its native ones, or else the size of `image`."""
-    config = seen.vit.config
+    config = seen._network.config
     sizes = [tuple(side * ratio for side in config.image_size) for ratio in range(1, MOST_FINENESS + 1)]
     usual = next((size for size in sizes if fit(image.size, config.patch_size, size) == tuple(seen.size)), seen.size)
     return fit(other.size, config.patch_size, usual)
@@ -113,9 +105,9 @@ def open_picture(name: str) -> Image.Image:
 
 
 def model(spec: Spec) -> VisionTransformer:
-    return _model(spec.model, spec.weights, tuple(spec.trained.items()))
+    return _model(spec.model, spec.weights)
 
 
 @lru_cache(maxsize=2)
-def _model(name: str, weights: str | None, training_items: tuple[tuple[str, str | None], ...]) -> VisionTransformer:
-    return load(name, weights=weights, **dict(training_items))  # type: ignore[arg-type]
+def _model(name: str, weights: str | None) -> VisionTransformer:
+    return load(name, weights=weights)

@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,9 @@ import torch
 from torch import Tensor, nn
 
 from playground.analysis import occlusion
-from playground.errors import PlaygroundError, PlaygroundWarning, warn
+from playground.errors import PlaygroundError, warn
 from playground.figures.many import Many, trace_many
+from playground.figures.zarr_file import package
 from playground.models.hub import bar
 from playground.numbers import index
 from playground.relevance import in_room
@@ -36,16 +36,7 @@ DRAWS = 1000  # samples that a bootstrap draws
 CONFIDENCE = 0.95
 
 Metric = Callable[[Tensor, Any], Tensor]
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A pass with a change in one layer, and so with other tokens from there on."""
-
-    place: tuple[int, ...]  # index of this variant in a picture's array `value`
-    first_layer: int  # the changed layer
-    point: str  # name of the point in the layer at which `change` is made
-    change: Callable[[Tensor], object]  # changes the tensor at that point in place
+Change = Callable[[Tensor], object]  # changes a picture's tensor in place
 
 
 @dataclass(frozen=True)
@@ -57,7 +48,6 @@ class Sweep(Many):
     over: str = "heads"
     classes: tuple[Any, ...] = ()  # for each picture, its label's number or its folder's name
     block: int = 1  # side of a block that is blanked, in patches
-    failed: dict[int, str] = field(default_factory=dict)  # picture's number -> why the metric failed on it
 
     @property
     def dimensions(self) -> dict[str, tuple[str, ...]]:
@@ -86,35 +76,24 @@ class Sweep(Many):
         labels = self.vit.config.labels
         return [labels[class_] if isinstance(class_, int) and labels else class_ for class_ in self.classes]
 
-    def variants(self) -> list[Variant]:
+    def changes(self) -> tuple[str, list[tuple[tuple[int, ...], Change]]]:
+        """(the point of a layer that is changed, the changes with their places in a layer's part of `value`)"""
         c = self.vit.config
-        layers = range(c.depth)
         if self.over == "heads":
-            head_changes = [_zero_head(head) for head in range(c.heads)]
-            return [
-                Variant((layer, head), layer, f"layers.{layer}.attention.heads", head_changes[head])
-                for layer in layers for head in range(c.heads)
-            ]  # fmt: skip
+            return "attention.heads", [((head,), _zero_head(head)) for head in range(c.heads)]
         columns = self.shapes()["value"][2]
-        block_changes = [_mean_block(block, len(c.prefix)) for block in occlusion.blocks(self.grid, self.block)]
-        return [
-            Variant((layer, *divmod(index, columns)), layer, f"layers.{layer}.residual", change)
-            for layer in layers for index, change in enumerate(block_changes)
-        ]  # fmt: skip
+        blocks = enumerate(occlusion.blocks(self.grid, self.block))
+        return "residual", [(divmod(index, columns), _mean_block(block, len(c.prefix))) for index, block in blocks]
 
     def _pass(self, pixels: Tensor, part: Sequence[int] = ()) -> dict[str, np.ndarray]:
         shapes = self.shapes()
         numbers = {kind: np.full((len(pixels), *shape), np.nan, np.float32) for kind, shape in shapes.items()}
+        most = max(1, TOKENS_AT_ONCE // self.tokens)
         for row, number in enumerate(part):
-            try:
-                measure = partial(self.metric_of, pixels[row, None], self.classes[number])
-                most = max(1, TOKENS_AT_ONCE // self.tokens)
-                numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, measure)
-            except PlaygroundError:
-                raise
-            except Exception as error:  # the user's metric may raise anything
-                reason = f"{type(error).__name__}: {error!s:.200}"
-                self.failed[number] = f"{self.names[number]}: the metric fails ({reason})"
+            measure = partial(self.metric_of, pixels[row, None], self.classes[number])
+            numbers["before"][row], numbers["value"][row] = in_room(self.vit, self.tokens, most, self.room, measure)
+            if not np.isfinite(numbers["value"][row]).all():
+                raise PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite).")
         return numbers
 
     @torch.no_grad()
@@ -125,12 +104,15 @@ class Sweep(Many):
         states = [tokens, *(x for x, _ in vit.layers(tokens, rotation))]  # tokens before each layer and at the end
         before = float(self.metric_in(states[-1], states[-1], label)[0])
         value = np.full(self.shapes()["value"], np.nan, np.float32)
-        for batch in _batches(self.variants(), most_variants):
-            x, first_layer = states[batch[0].first_layer].expand(len(batch), -1, -1), batch[0].first_layer
-            for x, _ in vit.layers(x, rotation, None, first_layer, _batch_change(batch)):  # noqa: B007, B020
-                pass
-            for variant, number in zip(batch, self.metric_in(x, states[-1], label), strict=True):
-                value[variant.place] = float(number)
+        point, changes = self.changes()
+        for layer in range(vit.config.depth):
+            for start in range(0, len(changes), most_variants):
+                batch = changes[start : start + most_variants]
+                x, at = states[layer].expand(len(batch), -1, -1), _each_in_its_row(f"layers.{layer}.{point}", batch)
+                for x, _ in vit.layers(x, rotation, None, layer, at):  # noqa: B007, B020
+                    pass
+                for (place, _), number in zip(batch, self.metric_in(x, states[-1], label), strict=True):
+                    value[(layer, *place)] = float(number)
         return before, value
 
     def metric_in(self, x: Tensor, before: Tensor, label: Any) -> Tensor:
@@ -149,49 +131,29 @@ class Sweep(Many):
             return (answer.argmax(-1) == label).float()
         numbers = torch.as_tensor(self.metric(answer, label)).float().flatten()  # type: ignore[operator]
         if len(numbers) != len(answer):
-            raise ValueError(f"it gave {len(numbers)} numbers for {len(answer)} passes: it gives one for each row")
+            raise PlaygroundError(f"A metric gives a number for each of {len(answer)} passes; it gave {len(numbers)}.")
         return numbers
 
-    def _without_numbers(self, part: Sequence[int], arrays: dict[str, np.ndarray], unread: Any) -> dict:
-        errors = {number: PlaygroundError(self.failed[number]) for number in part if number in self.failed}
-        for row, number in enumerate(part):
-            if number not in errors and number not in unread and not np.isfinite(arrays["value"][row]).all():
-                errors[number] = PlaygroundError(f"{self.names[number]}: the metric is no number (NaN or infinite)")
-                self.failed[number] = str(errors[number])
-        return errors
 
-
-def _batches(variants: list[Variant], most_variants: int) -> Iterator[list[Variant]]:
-    """Batches of variants of one layer, at most `most_variants` each."""
-    batch: list[Variant] = []
-    for variant in variants:
-        if batch and (variant.first_layer != batch[0].first_layer or len(batch) >= max(1, most_variants)):
-            yield batch
-            batch = []
-        batch.append(variant)
-    if batch:
-        yield batch
-
-
-def _batch_change(batch: list[Variant]) -> At:
-    """A function for the argument `at` of `vit.layers`; it makes each variant's change in its row of the batch."""
+def _each_in_its_row(changed_point: str, batch: list[tuple[tuple[int, ...], Change]]) -> At:
+    """A function for the argument `at` of `vit.layers`; it makes each change in its row of the batch."""
 
     def change_point(point: str, x: Tensor) -> Tensor:
-        if point != batch[0].point:
+        if point != changed_point:
             return x
         x = x.clone()
-        for row, variant in zip(x, batch, strict=True):
-            variant.change(row)
+        for row, (_, change) in zip(x, batch, strict=True):
+            change(row)
         return x
 
     return change_point
 
 
-def _zero_head(head: int) -> Callable[[Tensor], object]:
+def _zero_head(head: int) -> Change:
     return lambda mixed: mixed[head].zero_()  # mixed: (heads, tokens, d)
 
 
-def _mean_block(block: Tensor, prefix: int) -> Callable[[Tensor], object]:
+def _mean_block(block: Tensor, prefix: int) -> Change:
     """A function that replaces the tokens of the block's patches by the mean of all patches."""
     tokens = block.flatten().nonzero()[:, 0] + prefix
 
@@ -234,16 +196,15 @@ def sweep(
     >>> dict(found["value"].sizes)
     {'image': 2, 'layer': 6, 'head': 6}
     """
-    xarray = _xarray()
+    xarray = package("xarray")
     run = prepared_sweep(pictures, vit, metric, over, labels, blocks, size)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        if out is None:
-            warnings.simplefilter("ignore", PlaygroundWarning)  # it names the store, which goes
+    with tempfile.TemporaryDirectory() as folder:
         path = run.write(out or f"{folder}/sweep.zarr", bar() if progress else None)
         with xarray.open_dataset(path, engine="zarr") as store:
             dataset = store.load()
     dataset = dataset.isel(image=dataset["done"].values.nonzero()[0]).drop_vars("done")
-    _warn_of_failures(run, len(dataset["image"]))
+    if not len(dataset["image"]):
+        raise PlaygroundError("No picture has numbers.")
     return _with_intervals(dataset)
 
 
@@ -308,26 +269,7 @@ def _identity(metric: str | Metric) -> str:
     return f"{getattr(metric, '__qualname__', type(metric).__name__)} {hashlib.sha256(body.encode()).hexdigest()[:12]}"
 
 
-def _xarray() -> Any:
-    try:
-        import xarray
-    except ImportError:
-        raise PlaygroundError(
-            "A sweep needs packages more: pip install 'attention-playground[many]', or zarr and xarray."
-        ) from None
-    return xarray
-
-
 # The answer -----------------------------------------------------------------------------------------------------------
-
-
-def _warn_of_failures(run: Sweep, picture_count: int) -> None:
-    sentences = list(run.failed.values())
-    if not picture_count:
-        raise PlaygroundError(f"No picture has numbers: {sentences[0] if sentences else 'none can be read'}.")
-    rest_words = f"; and {len(sentences) - 3} more" if len(sentences) > 3 else ""
-    if sentences:
-        warn(f"{'; '.join(sentences[:3])}{rest_words}. The others are here.")
 
 
 def _with_intervals(dataset: Any) -> Any:

@@ -1,8 +1,5 @@
 """Makes a lecturer's sheets and slides from playground/lessons/teaching.py. Sheets are pages that a browser prints.
-Slides show the interactive microscope beside questions for the audience.
-
-python -m playground.figures.teaching FOLDER   a handout of one sheet and a quiz, each with its key
-"""
+Slides show the interactive microscope beside questions for the audience."""
 
 from __future__ import annotations
 
@@ -10,12 +7,11 @@ import base64
 import html
 import json
 import re
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from hashlib import sha256
-from pathlib import Path
+from typing import Any
 
 from playground.figures.bundle import bundle, stylesheet
 from playground.lessons import teaching
@@ -155,14 +151,6 @@ SHEETS: dict[str, Callable[[], str]] = {
 }  # fmt: skip
 
 
-def main(folder: str) -> None:
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    for name in SHEETS:
-        file = Path(folder) / f"{name}.html"
-        file.write_text(sheet(name), encoding="utf-8")
-        print(file)
-
-
 # Slides: a plan in one HTML file, which makes no request and so can be shown without a network.
 
 PAGE_TEMPLATE = """<!doctype html>
@@ -192,7 +180,7 @@ class Slide:
     minutes: str  # such as "minute 5 to 17"
     notes: str  # for the lecturer
     story: int = 0  # the story's scene on this slide; 0: none
-    lesson: dict | None = None  # a lesson's step on this slide: see microscope/lessons/slides.js
+    lesson: dict[str, Any] | None = None  # a lesson's step on this slide: see microscope/lessons/slides.js
 
 
 @dataclass(frozen=True)
@@ -272,7 +260,3 @@ def _digest(text: str) -> str:
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -8,7 +8,7 @@
 
     run = playground.watched("run.trace")
     run.row(layer=8, head=3, query=(7, 5))                               # (moments, tokens)
-    playground.figure(run.traces[0], other=run.traces[-1], layout="change", layer=8, head=3, query=(7, 5))
+    playground.figure(run.traces[0], other=run.traces[-1], layout="compare", layer=8, head=3, query=(7, 5))
 
 The file is a zip of the picture and a pack (playground/pack) for each trace, such as step-000100.pack. A failure
 during training, such as a full disk or a replaced model, is reported once, and the training goes on.
@@ -34,7 +34,6 @@ from playground.errors import PlaygroundError, PlaygroundWarning, warn
 from playground.models.loading import load, source_of, unwrapped
 from playground.models.source import build
 from playground.numbers import index
-from playground.pack.record import Numbers
 from playground.pictures import images
 from playground.samples import named
 from playground.tracing import Query, Trace
@@ -61,9 +60,9 @@ class watch:
 
     def __init__(
         self, model: nn.Module, image: images.Source, every: int = 100, out: str | Path = "run.trace", *,
-        transform: Callable[[Image.Image], Any] | None = None, numbers: Numbers = "int8", count: bool = True,
+        transform: Callable[[Image.Image], Any] | None = None, count: bool = True,
     ):  # fmt: skip
-        self.model, self.every, self.out, self.numbers, self.count = model, every, Path(out), numbers, count
+        self.model, self.every, self.out, self.count = model, every, Path(out), count
         if index(every) is None or every < 1:
             raise PlaygroundError(f"watch looks before every 1st, 2nd, … step; given was every={every!r:.40}.")
         if self.out.exists():
@@ -113,7 +112,7 @@ class watch:
         try:
             trace = self._trace()
             with zipfile.ZipFile(self.out, "a") as file:
-                file.writestr(f"step-{self.steps:06}.pack", trace.to_bytes(numbers=self.numbers))
+                file.writestr(f"step-{self.steps:06}.pack", trace.to_bytes(numbers="int8"))
         except (PlaygroundError, OSError) as error:
             self.trouble = str(getattr(error, "strerror", None) or error)
             warn(f"watch stops looking at step {self.steps}, and the training goes on: {self.trouble.rstrip('.')}.")

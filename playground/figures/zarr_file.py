@@ -12,6 +12,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +22,11 @@ from playground.errors import PlaygroundError, warn
 from playground.figures.drawing import naming
 from playground.version import __version__
 
-FORMAT = 2  # format 1 had a separate layer dimension for each kind of numbers
-UNITS = {
-    "entropy": "bits", "distance": "patches", "weights": "share", "relevance": "share", "relevance_of": "share",
-    "labels": "share",
-}  # fmt: skip
+UNITS = {"entropy": "bits", "distance": "patches", "weights": "share", "labels": "share"}
 
 
 def write(job: Any, path: Path, report: type | None = None) -> Path:
-    zarr = _zarr()
+    zarr = package("zarr")
     if path.suffix != ".zarr":
         raise PlaygroundError(f"The numbers of many pictures are written as .zarr; {path} ends in {path.suffix!r}.")
     if not path.parent.exists():
@@ -48,7 +45,7 @@ def write(job: Any, path: Path, report: type | None = None) -> Path:
         rest_words = f" and {len(names) - 3} more" if len(names) > 3 else ""
         warn(
             f"{path} lacks the numbers of {len(names)} of {len(job)} pictures, which can't be read or give none: "
-            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run into {path} fills them in."
+            f"{', '.join(names[:3])}{rest_words}. Where they are mended, the same run fills them in."
         )
     return path
 
@@ -62,14 +59,14 @@ def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int
         yield (job.layers.index(layer),), numbers
 
 
-def _zarr() -> Any:
+def package(name: str) -> Any:
+    """The package, imported; a sentence says how to install it."""
     try:
-        import zarr
+        return import_module(name)
     except ImportError:
         raise PlaygroundError(
-            "Zarr stores need one package more: pip install 'attention-playground[many]', or zarr and xarray."
+            f"This needs {name}, which is not installed: pip install 'attention-playground[many]'."
         ) from None
-    return zarr
 
 
 def _identity(job: Any) -> str:
@@ -82,7 +79,7 @@ def _identity(job: Any) -> str:
     return json.dumps(identity, sort_keys=True)
 
 
-def _new_store(zarr, job: Any, path: Path):
+def _new_store(zarr: Any, job: Any, path: Path) -> Any:
     """Makes the store under a temporary name and renames it at the end, because a half-made store would be
     refused as another run's."""
     temporary_path = path.with_name(f".{path.name}-{os.getpid()}")
@@ -98,7 +95,7 @@ def _new_store(zarr, job: Any, path: Path):
     return zarr.open_group(path, mode="r+")
 
 
-def _make_arrays(store, job: Any) -> None:
+def _make_arrays(store: Any, job: Any) -> None:
     config, (rows, columns) = job.vit.config, job.grid
     for kind, shape in job.shapes().items():
         chunk = shape
@@ -110,14 +107,13 @@ def _make_arrays(store, job: Any) -> None:
             dimension_names=["image", *job.dimensions[kind]],
         )  # fmt: skip
         array.attrs.update({"units": UNITS[kind]} if kind in UNITS else {})
-        array.attrs.update(naming.trust_of_many(job.vit, job.method) if kind.startswith("relevance") else {})
         array.attrs.update({"layers": layers} if layers else {})
     for name, (dimension, values) in {"image": ("image", job.names), **job.coordinates()}.items():
         _coordinate(store, name, np.array(values), dimension)
     store.create_array("done", shape=(len(job),), chunks=(1,), dtype="bool", dimension_names=["image"])
     store.attrs.update(
         {
-            "asked": _identity(job), "format": FORMAT, "made_by": f"Attention Playground {__version__}",
+            "asked": _identity(job), "made_by": f"Attention Playground {__version__}",
             "model": job.vit.name, "prefix": list(config.prefix), "grid": [rows, columns],
             **({"assumed": assumed} if (assumed := ", ".join(entry.value for entry in job.vit.assumed)) else {}),
             "cut": "each picture around its middle, to the aspect of the size",
@@ -126,19 +122,14 @@ def _make_arrays(store, job: Any) -> None:
     )  # fmt: skip
 
 
-def _coordinate(store, name: str, values: np.ndarray, dimension: str) -> None:
+def _coordinate(store: Any, name: str, values: np.ndarray, dimension: str) -> None:
     kind = str if values.dtype.kind == "U" else values.dtype.name
     array = store.create_array(name, shape=values.shape, dtype=kind, dimension_names=[dimension])
     array[:] = values.astype(object) if kind is str else values
 
 
-def _existing_store(zarr, job: Any, path: Path):
+def _existing_store(zarr: Any, job: Any, path: Path) -> Any:
     store = zarr.open_group(path, mode="r+")
-    if "asked" in store.attrs and store.attrs.get("format") != FORMAT:
-        raise PlaygroundError(
-            f"{path} was written by an earlier version, which called its dimensions otherwise: it can still be read, "
-            "but goes on under another name alone."
-        )
     if store.attrs.get("asked") != _identity(job):
         raise PlaygroundError(
             f"{path} holds the numbers of other pictures, another model or other questions: choose another name."

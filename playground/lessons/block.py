@@ -42,7 +42,6 @@ from playground.lessons.parts import (
     Drawing,
     Exercise,
     Part,
-    Picture,
     Row,
     Wait,
     When,
@@ -96,9 +95,7 @@ def push_question(
 
 
 def stream(subject: Subject, settings: Settings) -> Iterator[Part]:
-    if not subject.has_cached("stream"):  # loading a large model takes a while
-        picture = as_jpeg(pictures.at_map_size(subject.image))
-        yield Wait("Measuring what each layer adds to the tokens …", Picture(picture))
+    yield Wait("Measuring what each layer adds to the tokens …")
     lengths = pushes(subject)
     token_lengths, attention_pushes, mlp_pushes = (
         t.median(dim=1).values for t in (lengths.before, lengths.attention_length, lengths.mlp_length)
@@ -196,8 +193,7 @@ def mlp(subject: Subject, settings: Settings) -> Iterator[Part]:
 
     from playground.analysis.block import gelu
 
-    if not subject.has_cached("bent"):
-        yield Wait("Running the network, and counting what enters the bend …", Chart(curves(), "gelu", 290))
+    yield Wait("Running the network, and counting what enters the bend …")
     facts_by_layer = subject.cached("bent", lambda: bend_facts_by_layer(subject))
     config = subject.vit.config
     has_other_bend = config.activation != "gelu" or config.gated_mlp
@@ -244,20 +240,18 @@ def bend_facts(inputs: Tensor) -> BendFacts:
     return BendFacts(counts, *(float(mask.float().mean()) for mask in masks))
 
 
-def curves(title: str = "The bend", counts: np.ndarray | None = None) -> go.Figure:
-    """The curves of GELU and ReLU, over a histogram of the numbers that enter the activation function, if given."""
+def curves(title: str, counts: np.ndarray) -> go.Figure:
+    """The curves of GELU and ReLU, over a histogram of the numbers that enter the activation function."""
     import torch
 
     from playground.analysis.block import gelu
 
     x = torch.linspace(-REACH, REACH, 201)
-    figure = go.Figure()
-    if counts is not None:
-        edges = np.linspace(-REACH, REACH, BARS + 1, dtype=np.float32)
-        figure.add_bar(
-            x=(edges[:-1] + edges[1:]) / 2, y=(counts / counts.max() * 3).astype(np.float32),
-            marker_color="rgba(122,81,190,0.35)", name="how often, on this picture", hoverinfo="skip",
-        )  # fmt: skip
+    figure, edges = go.Figure(), np.linspace(-REACH, REACH, BARS + 1, dtype=np.float32)
+    figure.add_bar(
+        x=(edges[:-1] + edges[1:]) / 2, y=(counts / counts.max() * 3).astype(np.float32),
+        marker_color="rgba(122,81,190,0.35)", name="how often, on this picture", hoverinfo="skip",
+    )  # fmt: skip
     for name, y, style in (
         ("GELU", gelu(x), {"color": MLP, "width": 4}),
         ("ReLU", x.relu(), {"color": "gray", "width": 2, "dash": "dot"}),

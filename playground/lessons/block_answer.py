@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,45 +63,21 @@ class ModelAnswer:
         return list(c.labels or (f"class {number}" for number in range(c.classes)))
 
 
-def find_answer(subject: Subject) -> Generator[Part, None, ModelAnswer]:
-    """The chosen model's answer to the chosen picture. A model without a classifier is replaced by another model. A
-    sample replaces the picture if the answer is wrong. For our own model, which knows only drawings, a sample also
-    replaces a picture whose labels are unknown."""
-    from playground.analysis.block import BEST_SAMPLES, best_example, true_labels
+def find_answer(subject: Subject) -> ModelAnswer:
+    """The chosen model's answer to the chosen picture. A model without a classifier is replaced by another model. Our
+    own models know only drawings: a drawing replaces a picture that one of them does not answer rightly."""
+    from playground.analysis.block import BEST_SAMPLES, true_labels
 
-    small_picture = Picture(as_jpeg(at_map_size(subject.image)))
-    if not subject.has_cached("classes"):
-        yield Wait(f"Asking {subject.model} what it answers …", small_picture)
-    asked_subject = (
-        subject if subject.cached("classes", lambda: subject.vit.config.classes) else subject.with_naming_model()
-    )
-    if not asked_subject.has_cached("judged"):
-        yield Wait(f"Asking {asked_subject.model} what it answers …", small_picture)
-    c, example = asked_subject.vit.config, judged_example(asked_subject)
-    if example.wrong_count if example else c.multi_label:
-        model_name = asked_subject.model_name
-        names = [BEST_SAMPLES[model_name]] if model_name in BEST_SAMPLES else labelled_samples(c)
-        candidates = [asked_subject.with_other(sample=name) for name in names]
-        for n, candidate in enumerate(candidates, 1):
-            if not candidate.has_cached("judged"):
-                yield Wait(
-                    f"Looking for a picture that {asked_subject.model} labels correctly: {n} of {len(candidates)} …",
-                    small_picture,
-                )
-            judged_example(candidate)
-        example = best_example([example for example in map(judged_example, candidates) if example])
+    asked = subject if subject.vit.config.classes else subject.with_naming_model()
+    c, example = asked.vit.config, judged_example(asked)
+    if asked.model_name in BEST_SAMPLES and (example is None or example.wrong_count):
+        asked = asked.with_other(sample=BEST_SAMPLES[asked.model_name])
+        example = judged_example(asked)
+    trace = asked.trace()
     if example is None or (example.wrong_count and not c.multi_label):
-        trace = asked_subject.trace()
-        return ModelAnswer(asked_subject, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
-    if example.picture != asked_subject.sample_name:
-        asked_subject = asked_subject.with_other(sample=example.picture)
-    true_numbers = tuple(true_labels(c, samples.named(example.picture).labels))  # type: ignore[union-attr]
-    return ModelAnswer(asked_subject, asked_subject.trace(), example.label, true_numbers, example.wrong_count)
-
-
-def labelled_samples(c: Config) -> list[str]:
-    """Names of the samples that show something for which the model has a label."""
-    return [sample.name for sample in samples.samples() if {*c.labels} & {*sample.labels}]
+        return ModelAnswer(asked, trace, int(trace.logits.argmax()), (), 0)  # type: ignore[union-attr]
+    true_numbers = tuple(true_labels(c, samples.named(asked.name).labels))  # type: ignore[union-attr]
+    return ModelAnswer(asked, trace, example.label, true_numbers, example.wrong_count)
 
 
 def judged_example(subject: Subject) -> Example | None:
@@ -115,7 +91,7 @@ def judged_example(subject: Subject) -> Example | None:
         if name is None:
             return None
         with subject.turns() as give_way:
-            return block.example_of(name, trace, samples.named(name).labels, give_way)  # type: ignore[union-attr]
+            return block.example_of(trace, samples.named(name).labels, give_way)  # type: ignore[union-attr]
 
     return subject.cached("judged", work)
 
@@ -128,11 +104,7 @@ def picture_row(subject: Subject, answer: ModelAnswer, no_head: str) -> Row:
         sentences.append(no_head.format(model=subject.model, other=model))
         model = "it"
     if answer.subject.sample_name != subject.sample_name:
-        sentences.append(
-            f"{model} learned from drawn scenes, so here is one."
-            if answer.config.multi_label
-            else f"This step looks at a photograph in which {model} names something that is there."
-        )
+        sentences.append(f"{model} learned from drawn scenes, so here is one.")
     sentences.append(truth_sentence(answer, model))
     image = at_map_size(answer.subject.image)
     strip_width = round(STRIP_HEIGHT * image.width / image.height)
@@ -169,7 +141,8 @@ READOUT_TEXTS = {
 
 
 def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
-    result = yield from find_answer(subject)
+    yield Wait(f"Asking {subject.model} what it answers …")
+    result = find_answer(subject)
     config, logits, labels = result.config, result.trace.logits, result.labels
     assert logits is not None
     yield picture_row(

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from playground.lessons.lesson import Settings, Subject
-from playground.lessons.parts import After, Ask, Choice, Exercise, Part, Picture, Row, Wait, When, Words, think
-from playground.lessons.pictures import at_map_size
+from playground.lessons.parts import After, Ask, Choice, Exercise, Part, Row, Wait, When, Words, think
 from playground.lessons.questions import Bars, Number, Question
 from playground.numbers import percent
-from playground.pictures.jpegs import as_jpeg
 
 if TYPE_CHECKING:
     from torch import nn
@@ -48,8 +46,7 @@ def weights_question(model: str, counts: Mapping[str, int], layers: int, widenin
 
 
 def whole_model(subject: Subject, settings: Settings) -> Iterator[Part]:
-    if not subject.has_cached("boxes"):
-        yield Wait(f"Counting the parameters of {subject.model} …", Picture(as_jpeg(at_map_size(subject.image))))
+    yield Wait(f"Counting the parameters of {subject.model} …")
     boxes = subject.cached("boxes", lambda: boxes_by_name(subject))
     config = subject.vit.config
     counts = {name: box.parameter_count for name, box in boxes.items()}

@@ -82,11 +82,10 @@ def read_question(model: str, label: str, probabilities: Sequence[float], pool: 
 
 def logit_lens(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The logit lens, layer after layer."""
-    answer = yield from find_answer(subject)
+    yield Wait(f"Asking {subject.model} what each layer would answer …")
+    answer = find_answer(subject)
     label = answer.labels[answer.label]
     yield picture_row(subject, answer, "{model} has no classifier to read with: here is {other}.")
-    if not answer.subject.has_cached(("read", answer.label)):
-        yield Wait("Reading the stream before the first layer and after each …")
     answers = answer.subject.cached(("read", answer.label), lambda: measured_lens(answer))
     percentages = [100 * p for p in answers.pooled]
     yield Ask(

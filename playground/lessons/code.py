@@ -8,16 +8,10 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any
 
-import plotly.graph_objects as go
-
-from playground.lessons import pictures
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject
 from playground.lessons.parts import (
-    KEY,
-    QUERY,
     After,
     Ask,
-    Chart,
     Choice,
     Code,
     Drawing,
@@ -30,7 +24,7 @@ from playground.lessons.parts import (
     When,
     Words,
 )  # fmt: skip
-from playground.lessons.questions import Beside, Number, Photo, Question, choice_question
+from playground.lessons.questions import Number, Photo, Question, choice_question
 from playground.numbers import percent
 
 MOST_TOKENS = 1024  # number of first tokens that are compared: memory grows with the square of this number
@@ -143,15 +137,12 @@ def attention_twice(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Ask(fused_question())
     yield Wait("Comparing both on this picture …")
     numbers = picture_numbers(subject)
-    timing_parts = timed_parts(subject) if settings.timed == "yes" else ()
     yield After(
         "code_fused",
         Words(
             f"Their largest difference on this picture{numbers['some']}, all layers and heads: "
-            f"**{numbers['apart']:.1e}**."
+            f"**{numbers['apart']:.1e}**. *Cost*, step 4, measures how long each takes."
         ),
-        Choice("timed", "Measure both on this machine", {"no": "not now", "yes": "measure"}),
-        *timing_parts,
     )
     yield blocks_fold(numbers)
     yield julia_fold(settings.line)
@@ -188,31 +179,6 @@ def julia_fold(line: str) -> Fold:
             "Julia writes `*` for the product of matrices, `'` for the transpose, and a dot where Python "
             "broadcasts: `exp.(x)`, `.-`. It counts from 1, so `dims=2` is Python’s axis 1."
         ),
-    )
-
-
-def timed_parts(subject: Subject) -> Iterator[Part]:
-    from playground.lessons.experiments import TOKEN_COUNTS, Comparison, measure
-
-    def work() -> list[Comparison]:
-        with subject.turns() as give_way:
-            return [measure(tokens, give_way=give_way) for tokens in TOKEN_COUNTS]
-
-    timings = subject.cached("both attentions timed", work)
-    figure, last_case = go.Figure(), timings[-1]
-    for name, milliseconds, colour in (
-        ("by hand", [t.by_hand for t in timings], KEY), ("fused", [t.fused for t in timings], QUERY),
-    ):  # fmt: skip
-        figure.add_bar(
-            x=[f"{timing.tokens:,} tokens" for timing in timings], y=milliseconds, name=name, marker_color=colour,
-            text=[f"{t:.3g} ms" for t in milliseconds], hovertemplate=f"{name}, %{{x}}: %{{y:.3g}} ms<extra></extra>",
-        )  # fmt: skip
-    figure.update_yaxes(type="log", title="milliseconds")
-    figure.update_layout(title="12 heads of 64, medians of 7")
-    yield Chart(figure, "attention-by-hand-and-fused", 300)
-    yield Words(
-        f"At {last_case.tokens:,} tokens the fused kernel takes **{last_case.fused / last_case.by_hand:.2f} ×** the "
-        f"time of the one by hand; their largest difference is {last_case.difference:.1e}."
     )
 
 
@@ -297,7 +263,7 @@ def breadth_question_about(subject: Subject, numbers: dict[str, Any]):
     row = trace.on_grid(trace.row(layer, head, divmod(patch, columns))).flatten()
     photo = Photo(
         subject.photo(), (rows, columns), columns / rows, mark=patch, heat=tuple(row.tolist()), height=360,
-        words=f"layer {layer}, head {head}: a row", beside=narrow_row(subject, trace),
+        words=f"layer {layer}, head {head}: a row",
     )  # fmt: skip
     return breadth_question(trace.tokens, numbers["breadth"], breadth, layer, head, photo)
 
@@ -314,27 +280,19 @@ def row_like(trace, breadth: float) -> tuple[float, int, int, int]:
     return min(candidates, key=lambda row: abs(row[0] - breadth))
 
 
-def narrow_row(subject: Subject, trace) -> Beside:
-    """One of the narrowest rows, for comparison."""
-    breadth, layer, head, patch = subject.cached("narrow row", lambda: row_like(trace, 1))
-    spot = divmod(patch, trace.grid[1])
-    words = f"layer {layer}, head {head}: a narrow row, from about {breadth:.1f} tokens"
-    return pictures.row(pictures.at_map_size(subject.image), trace.on_grid(trace.row(layer, head, spot)), spot, words)
-
-
 LESSON = Lesson(
     "code",
     "This is the file that runs once for every new picture, and it keeps the queries and keys. When you point at a "
     "patch, nothing of it runs again: the browser repeats one row, softmax(q·Kᵀ/√d_k), from what was kept.",
     {
         "part": Setting.in_python("attention", PART_TITLES), "module": Setting.in_python("parameter", MODULE_TITLES),
-        "timed": Setting.of("no", ("no", "yes"), ("no",)), "line": Setting.in_python("scores", LINE_NAMES),
+        "line": Setting.in_python("scores", LINE_NAMES),
     },
     {
         "file": Step("1 · The file", file, "code_column", ("code_output",), ("part", "module"),
                      picture=False),
         "twice": Step(
-            "2 · Twice the same attention", attention_twice, "code_fused", settings=("timed", "line"),
+            "2 · Twice the same attention", attention_twice, "code_fused", settings=("line",),
         ),
         "library": Step("3 · A library, and where the picture breaks", library, "code_library"),
     },

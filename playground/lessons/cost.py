@@ -38,9 +38,10 @@ def ratio_question(small_count: int, large_count: int) -> Question:
             ((1, 3), "Each side alone is 4.6 times as long."),
             ((900, 1000), "A side is 4.6 times as long, and it counts four times: 4.6⁴."),
         ),
+        prose="There is a score for each pair of patches.",
         picture=Bars(
-            ("224 × 224 pixels", "1,024 × 1,024 pixels"), (1, large_scores / small_scores), 1000, at=1, across=True,
-            unit=" ×", title=f"Scores of one head, {small_scores:,} at 224 pixels a side",
+            ("224 × 224", "1,024 × 1,024"), (1, large_scores / small_scores), 1000, at=1, across=True, unit=" ×",
+            title="Scores of one head", height=160,
         ),
     )  # fmt: skip
 

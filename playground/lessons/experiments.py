@@ -3,11 +3,6 @@ compared with torch's kernel. This module imports torch, so lessons import it on
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -21,32 +16,24 @@ Shapes = list[tuple[str, tuple[int, ...]]]  # (a tensor's name in words, its sha
 
 def shapes_without_matrices(batch: int = 1, tokens: int = 4, dim: int = 8) -> Shapes:
     """The shapes of attention without matrices: Q = K = V = X."""
-    x = _random_numbers(batch, tokens, dim)
-    weights = (x @ x.mT / dim**0.5).softmax(-1)
+    x = batch, tokens, dim
     return [
-        ("X, which is also Q, K and V", tuple(x.shape)),
-        ("X Xᵀ / √d and its softmax", tuple(weights.shape)),
-        ("softmax(…) X", tuple((weights @ x).shape)),
+        ("X, which is also Q, K and V", x),
+        ("X Xᵀ / √d and its softmax", (batch, tokens, tokens)),
+        ("softmax(…) X", x),
     ]
 
 
 def full_head_shapes(tokens: int = 5, dim: int = 3, heads: int = 5) -> Shapes:
     """Heads of full width, as in some texts: W_V is (dim, dim), and W_msa maps heads · dim numbers back to dim. Most
     code shares the width among the heads instead, so that more heads cost nothing."""
-    x, head_matrices = _random_numbers(tokens, dim), [_random_numbers(3, dim, dim) for _ in range(heads)]
-    answers = []
-    for w_q, w_k, w_v in head_matrices:
-        q, k, v = x @ w_q, x @ w_k, x @ w_v
-        answers.append((q @ k.T / dim**0.5).softmax(-1) @ v)
-    joined_answers = torch.cat(answers, dim=-1)
-    w_msa = _random_numbers(dim, heads * dim)
     return [
-        ("tokens", tuple(x.shape)),
-        ("W_V of one head", tuple(head_matrices[0][2].shape)),
-        ("one head's answer", tuple(answers[0].shape)),
-        (f"{heads} answers side by side", tuple(joined_answers.shape)),
-        ("W_msa", tuple(w_msa.shape)),
-        ("answer", tuple((joined_answers @ w_msa.T).shape)),
+        ("tokens", (tokens, dim)),
+        ("W_V of one head", (dim, dim)),
+        ("one head's answer", (tokens, dim)),
+        (f"{heads} answers side by side", (tokens, heads * dim)),
+        ("W_msa", (dim, heads * dim)),
+        ("answer", (tokens, dim)),
     ]
 
 
@@ -58,49 +45,36 @@ def parameters_of_heads(heads: int, dim: int = 3) -> tuple[int, int]:
 
 def readout_shapes(phase: str, width: int, classes: int) -> Shapes:
     """The shapes from the vector that is read out to the logits, as in pre-training ("pre") or in fine-tuning."""
-    y = _random_numbers(1, width)
-    shapes = [("y, the vector that is read out", tuple(y.shape))]
-    if phase == "pre":
-        hidden = _random_numbers(width, width)
-        y = (y @ hidden).tanh()
-        shapes += [("W of the hidden layer", tuple(hidden.shape)), ("tanh(y W + b)", tuple(y.shape))]
-    matrix = _random_numbers(width, classes)
-    return [*shapes, ("W of the classes", tuple(matrix.shape)), ("logits", tuple((y @ matrix).shape))]
+    hidden = [("W of the hidden layer", (width, width)), ("tanh(y W + b)", (1, width))] if phase == "pre" else []
+    matrix = ("W of the classes", (width, classes))
+    return [("y, the vector that is read out", (1, width)), *hidden, matrix, ("logits", (1, classes))]
 
 
 def patch_shapes(image: int = 128, patch: int = 16, width: int = 32) -> Shapes:
     """The shapes from a picture to a table of tokens."""
-    pixels = _random_numbers(1, 3, image, image)
-    rows = torch.nn.functional.unfold(pixels, patch, stride=patch).mT[0]  # (patches, 3·P·P)
-    matrix = _random_numbers(3 * patch * patch, width)
+    tokens, numbers = (image // patch) ** 2, 3 * patch * patch
     return [
-        ("picture", tuple(pixels.shape[1:])),
-        (f"patches of {patch} × {patch}, each laid out in a row", tuple(rows.shape)),
-        ("E", tuple(matrix.shape)),
-        ("tokens", tuple((rows @ matrix).shape)),
+        ("picture", (3, image, image)),
+        (f"patches of {patch} × {patch}, each laid out in a row", (tokens, numbers)),
+        ("E", (numbers, width)),
+        ("tokens", (tokens, width)),
     ]
 
 
 def fused_shapes(batch: int = 13, tokens: int = 100, dim: int = 49, chan: int = 64, heads: int = 4) -> Shapes:
     """The shapes if one matrix makes Q, K and V, and its output is split into heads."""
-    x, w = _random_numbers(batch, tokens, dim), _random_numbers(dim, 3 * chan)
-    qkv = x @ w
-    split_qkv = qkv.view(batch, tokens, 3, heads, chan // heads).permute(2, 0, 3, 1, 4)
+    q = batch, heads, tokens, chan // heads
     return [
-        ("tokens", tuple(x.shape)),
-        ("x W_QKV: Q, K and V side by side", tuple(qkv.shape)),
-        ("viewed and permuted: 3, batch, heads, tokens, d_k", tuple(split_qkv.shape)),
-        ("Q", tuple(split_qkv[0].shape)),
+        ("tokens", (batch, tokens, dim)),
+        ("x W_QKV: Q, K and V side by side", (batch, tokens, 3 * chan)),
+        ("viewed and permuted: 3, batch, heads, tokens, d_k", (3, *q)),
+        ("Q", q),
     ]
-
-
-def _random_numbers(*shape: int) -> Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(0))
 
 
 def rows_without_matrices(tokens: int = 4, dim: int = 8) -> Tensor:
     """(tokens, tokens): the weights of Q = K = V = X."""
-    x = _random_numbers(1, tokens, dim)[0]
+    x = torch.randn(tokens, dim, generator=torch.Generator().manual_seed(0))
     return (x @ x.mT / dim**0.5).softmax(-1)
 
 
@@ -151,18 +125,9 @@ def evenness(weights: torch.Tensor) -> tuple[float, float, float]:
     return float(weights.amax(-1).mean()), 1 / weights.shape[1], float((2**entropies).mean())
 
 
-# Compares attention written by hand with torch's fused kernel: the same results at different speeds.
+# Compares attention written by hand with torch's fused kernel: the same results.
 
-TOKEN_COUNTS = (64, 197, 577, 1024)
 BLOCK = 64  # keys at a time
-
-
-@dataclass(frozen=True)
-class Comparison:
-    tokens: int
-    by_hand: float  # milliseconds
-    fused: float  # milliseconds
-    difference: float  # the largest absolute difference of their outputs
 
 
 def largest_difference(qkv: QKV, scale: float) -> float:
@@ -231,28 +196,6 @@ def change_by_rotation(qkv: QKV, scale: float, seed: int = 0) -> float:
     rotation = torch.linalg.qr(random_matrix).Q.to(q)
     plain_weights, turned_weights = (softmax_rows(a, b, scale) for a, b in ((q, k), (q @ rotation, k @ rotation)))
     return float((plain_weights - turned_weights).abs().max())
-
-
-def measure(
-    tokens: int, heads: int = 12, d: int = 64, repeats: int = 7, give_way: Callable[[], object] = lambda: None
-) -> Comparison:
-    """Median times of both implementations on this machine, measured in turns, so that other load affects both equally.
-    `give_way` is called between two measurements."""
-    generator = torch.Generator().manual_seed(0)
-    qkv = QKV(*(torch.randn(1, heads, tokens, d, generator=generator) for _ in range(3)))
-    scale, durations = d**-0.5, {attention_by_hand: [], attention: []}
-    with torch.no_grad():
-        for repeat in range(repeats + 1):
-            for implementation, milliseconds in durations.items():
-                start = time.perf_counter()
-                implementation(*qkv, scale)
-                if repeat:  # the first run only warms up
-                    milliseconds.append(1000 * (time.perf_counter() - start))
-                give_way()
-        difference = largest_difference(qkv, scale)
-    return Comparison(
-        tokens, statistics.median(durations[attention_by_hand]), statistics.median(durations[attention]), difference
-    )
 
 
 def _with_batch_axis(t: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -12,9 +12,7 @@ import plotly.graph_objects as go
 from playground.lessons.heads_numbers import (
     EACH_ALONE,
     HEADS_PATTERN,
-    OffSetting,
-    measure_habits,
-    over_samples,
+    habits,
     sampled_rows_note,
     sum_of_heads,
     switch_off,
@@ -26,11 +24,11 @@ from playground.lessons.lesson import (
     Settings,
     Step,
     Subject,
+    TextSetting,
 )
 from playground.lessons.made import made, made_words
-from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Row, Wait, Words
+from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Wait, Words
 from playground.lessons.questions import Painting, Question, choice_question
-from playground.samples import SAMPLES
 
 if TYPE_CHECKING:
     from playground.analysis.heads import Habits
@@ -51,9 +49,6 @@ MEASURE_TEXTS = {
     CLASS: "**Share to CLS**: the weight that the patches give to the class token.",
     REGISTERS: "**Share to registers**: the weight that the patches give to tokens without a place in the picture.",
 }
-ON_PICTURE, ON_SAMPLES = "picture", "samples"
-OF_SAMPLES_TEXT = f"These are means over the {len(SAMPLES)} samples."
-OVER_TITLES = {ON_PICTURE: "this picture", ON_SAMPLES: f"the {len(SAMPLES)} samples, on average"}
 BRIGHT_SHARE = 50  # per cent of a row: the end of a share's colour scale; above it a head has a habit
 NEAR_DISTANCE = (4 + 4 * 2**0.5) / 9  # patches: the mean distance of equal weights on a patch and its eight neighbours
 
@@ -105,15 +100,12 @@ def atlas(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
     offered_measures = measures_of(subject.vit.config.prefix)
     measure = settings.measure if settings.measure in offered_measures else ENTROPY
-    yield Row(
-        Choice("measure", "Colour shows", {key: MEASURE_NAMES[key] for key in offered_measures}),
-        Choice("over", "Measured on", OVER_TITLES),
-    )
+    yield Choice("measure", "Colour shows", {key: MEASURE_NAMES[key] for key in offered_measures})
     yield Words(f"{MEASURE_TEXTS[measure]} {missing_sentence(offered_measures)}".strip(), small=True)
-    means, deviations = yield from measured_habits(subject, settings.over)
-    trace = subject.trace()
+    yield Wait("Measuring heads on this picture …")
+    means, trace = habits(subject), subject.trace()
     yield from sampled_rows_note(trace)
-    yield Drawing("atlas", atlas_data(subject, trace, means, deviations), ("measure",))
+    yield Drawing("atlas", atlas_data(subject, trace, means), ("measure",))
     yield Ask(entropy_question())
 
 
@@ -132,19 +124,11 @@ def missing_sentence(offered_measures: list[str]) -> str:
     return f"This model has no {' and no '.join(missing_words)}." if missing_words else ""
 
 
-def measured_habits(subject: Subject, over: str) -> Generator[Wait, None, tuple[Habits, Habits | None]]:
-    """Mean and standard deviation of every head's numbers over pictures; for one picture the deviation is None."""
-    if over == ON_SAMPLES:
-        return (yield from over_samples(subject))
-    return (yield from measure_habits(subject)), None
-
-
-def atlas_data(subject: Subject, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
+def atlas_data(subject: Subject, trace: Trace, means: Habits) -> dict:
     return {
         "layers": trace.layers,
         "heads": trace.heads,
-        "measures": [_measure_record(key, trace, means, deviations) for key in measures_of(trace.prefix)]
-        + [_effect_record(means, deviations)],
+        "measures": [_measure_record(key, trace, means) for key in measures_of(trace.prefix)] + [_effect_record(means)],
         "habits": _habit_names(means, subject.vit),
         "offsets": np.round(means.offsets.reshape(trace.layers, trace.heads, -1).astype(float), 4).tolist(),
         "reach": means.offsets.shape[-1] // 2,
@@ -171,7 +155,7 @@ def _habit_names(means: Habits, vit) -> list[list[dict[str, str | None]]]:
     ]
 
 
-def _measure_record(key: str, trace: Trace, means: Habits, deviations: Habits | None) -> dict:
+def _measure_record(key: str, trace: Trace, means: Habits) -> dict:
     from playground.analysis.heads import even_distance
 
     name, factor = {SELF: "to_self", CLASS: "to_class", REGISTERS: "to_registers"}.get(key, key), 1
@@ -186,14 +170,13 @@ def _measure_record(key: str, trace: Trace, means: Habits, deviations: Habits | 
         "key": key, "name": MEASURE_NAMES[key], "unit": unit, "digits": digits, "high": scale_end,
         "over": key != ENTROPY,
         "values": (getattr(means, name) * factor).tolist(),
-        "spread": (getattr(deviations, name) * factor).tolist() if deviations else None,
     }  # fmt: skip
 
 
-def _effect_record(means: Habits, deviations: Habits | None) -> dict:
+def _effect_record(means: Habits) -> dict:
     return {
         "key": "effect", "name": "adds to the tokens", "unit": "× average", "digits": 2, "high": 3,
-        "over": True, "values": means.effect.tolist(), "spread": deviations.effect.tolist() if deviations else None,
+        "over": True, "values": means.effect.tolist(),
     }  # fmt: skip
 
 
@@ -220,13 +203,11 @@ def far_question() -> Question:
 
 def distances_by_layer(subject: Subject, settings: Settings) -> Iterator[Part]:
     """The heads' mean attention distances by layer, as in a figure of the ViT paper."""
-    yield Choice("over", "Measured on", OVER_TITLES)
-    means, deviations = yield from measured_habits(subject, settings.over)
-    trace = subject.trace()
+    yield Wait("Measuring heads on this picture …")
+    means, trace = habits(subject), subject.trace()
     yield from sampled_rows_note(trace)
-    note = "" if settings.over == ON_PICTURE else f" {OF_SAMPLES_TEXT}"
-    yield Words(near_or_far(means.distance) + note)
-    yield Chart(scatter(trace, means, deviations), "heads-distance-by-depth", 290)
+    yield Words(near_or_far(means.distance))
+    yield Chart(scatter(trace, means), "heads-distance-by-depth", 290)
     yield Ask(far_question())
 
 
@@ -247,29 +228,26 @@ def trend(by_layer: np.ndarray) -> str:
     return "near first, far later" if slope > 0.5 else "far first, near later" if slope < -0.5 else "no steady trend"
 
 
-def scatter(trace: Trace, means: Habits, deviations: Habits | None) -> go.Figure:
+def scatter(trace: Trace, means: Habits) -> go.Figure:
     """One mark for each head: its layer across, its mean distance upwards."""
     from playground.analysis.heads import HABITS, Habit, even_distance
 
     even_level = even_distance(*trace.grid)
     figure, kinds = go.Figure(), means.habit_names()
     spots_by_habit: dict[Habit, list[tuple[int, int]]] = {}
-    for layer, habits in enumerate(means.habits()):
-        for head, habit in enumerate(habits):
+    for layer, habits_of_layer in enumerate(means.habits()):
+        for head, habit in enumerate(habits_of_layer):
             spots_by_habit.setdefault(habit, []).append((layer, head))
     for habit, spots in sorted(spots_by_habit.items(), key=lambda group: HABITS.index(group[0])):
         layers, heads = (np.array(numbers) for numbers in zip(*spots, strict=True))
         distances = means.distance[layers, heads]
-        error_bars = (
-            None if deviations is None else {"array": deviations.distance[layers, heads], "thickness": 1, "width": 0}
-        )
         hover_texts = [
             f"layer {layer}, head {head}: {kinds[layer][head]}<br>listens {x:.1f} patches away, "
             f"{x * trace.patch_size:.0f} pixels"
             for (layer, head), x in zip(spots, distances, strict=True)
         ]
         figure.add_scatter(
-            x=layers + (heads - (trace.heads - 1) / 2) * 0.5 / trace.heads, y=distances, error_y=error_bars,
+            x=layers + (heads - (trace.heads - 1) / 2) * 0.5 / trace.heads, y=distances,
             name=habit.label, mode="markers", text=hover_texts, hoverinfo="text",
             marker={"size": 11, "symbol": habit.symbol, "color": habit.colour, "line": {"width": 1.5}},
         )  # fmt: skip
@@ -293,8 +271,7 @@ LESSON = Lesson(
     "A layer asks several questions at once: every **head** has its own queries, keys and values.",
     {
         "measure": Setting.in_python(ENTROPY, MEASURE_NAMES),
-        "over": Setting.in_python(ON_PICTURE, OVER_TITLES),
-        "off": OffSetting("", played=EACH_ALONE, pattern=HEADS_PATTERN),
+        "off": TextSetting("", played=EACH_ALONE, pattern=HEADS_PATTERN),
         "summed": LAYER,
     },
     {
@@ -302,10 +279,10 @@ LESSON = Lesson(
             "1 · Where will it look?", row, "heads_row",
         ),
         "atlas": Step(
-            "2 · All heads", atlas, "heads_entropy", settings=("measure", "over"),
+            "2 · All heads", atlas, "heads_entropy", settings=("measure",),
         ),
         "far": Step(
-            "3 · Near first, far later?", distances_by_layer, "heads_far", settings=("over",),
+            "3 · Near first, far later?", distances_by_layer, "heads_far",
         ),
         "off": Step(
             "4 · Switch a head off", switch_off, "heads_off", ("heads_strongest", "heads_layer_off"), ("off",),

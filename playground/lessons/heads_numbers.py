@@ -4,25 +4,21 @@ that switch heads off."""
 from __future__ import annotations
 
 import base64
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from playground.lessons.lesson import Settings, Subject, TextSetting, choice_of_layer, layer_of
+from playground.lessons.lesson import Settings, Subject, choice_of_layer, layer_of
 from playground.lessons.parts import Ask, Drawing, Exercise, Part, Reported, Wait, Words
 from playground.lessons.questions import Bars, Number, Question, choice_question
 from playground.numbers import percent
 from playground.pictures.jpegs import small_url
-from playground.samples import SAMPLES
 
 if TYPE_CHECKING:
     from playground.analysis.ablation import AblationEffect, Additivity
     from playground.analysis.heads import Habits
     from playground.tracing import Trace
-
-
-SLOW_TOKENS = 1000  # tokens; with more, a layer takes so long that its progress is reported
 
 
 def habits(subject: Subject) -> Habits:
@@ -43,31 +39,6 @@ def _layer_habits(subject: Subject, layer: int) -> Habits:
     return subject.cached(("habits", layer), work)
 
 
-def measure_habits(subject: Subject, pictures: str = "this picture") -> Generator[Wait, None, Habits]:
-    """Like `habits`, but yields its progress."""
-    yield Wait(f"Running the network on {pictures} …")
-    trace = subject.trace()
-    yield Wait(f"Measuring heads on {pictures} …")
-    for layer in range(trace.layers):
-        if trace.tokens > SLOW_TOKENS:
-            yield Wait(f"Measuring heads on {pictures}: layer {layer + 1} of {trace.layers}")
-        _layer_habits(subject, layer)
-    return habits(subject)
-
-
-def over_samples(subject: Subject) -> Generator[Wait, None, tuple[Habits, Habits]]:
-    """Mean and standard deviation of every head's numbers over the samples."""
-    from playground.analysis.heads import average, spread
-
-    by_sample = []
-    for n, sample in enumerate(SAMPLES, start=1):
-        sample_habits = yield from measure_habits(
-            subject.with_sample(sample.name), f"{sample.title}, {n} of {len(SAMPLES)}"
-        )
-        by_sample.append(sample_habits)
-    return average(by_sample), spread(by_sample)
-
-
 def spot_of(index: int, numbers: np.ndarray) -> tuple[int, int]:
     """(layer, head) of an index into the flattened `numbers`, whose shape is (layers, heads)."""
     layer, head = np.unravel_index(index, numbers.shape)
@@ -86,17 +57,11 @@ def sampled_rows_note(trace: Trace) -> Iterator[Words]:
 # add up.
 
 Spot = tuple[int, int]  # (layer, head)
-HEADS_PATTERN = r"\d{1,3}\.\d{1,3}( \d{1,3}\.\d{1,3})*"  # "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
 MOST_HEADS_OFF = 40
+# "3.0 4.2": head 0 of layer 3 and head 2 of layer 4
+HEADS_PATTERN = rf"\d{{1,3}}\.\d{{1,3}}( \d{{1,3}}\.\d{{1,3}}){{0,{MOST_HEADS_OFF - 1}}}"
 REPLACEMENTS = ("zero", "mean")  # what stands in the place of a head that is off, as in cuts.py
 THUMB_SIDE = 200  # pixels along the thumbnail's longer side
-
-
-class OffSetting(TextSetting):
-    """The setting `off`: the heads that are switched off, as text; at most MOST_HEADS_OFF of them."""
-
-    def read(self, text: str | None) -> str:
-        return " ".join(str(super().read(text)).split(" ")[:MOST_HEADS_OFF])
 
 
 def as_text(spots: list[Spot]) -> str:
@@ -146,10 +111,9 @@ def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
         "layer? The layers above have never met zeros, so these tend to overstate what a head matters. Beside them "
         "stands the change with the head’s mean over all tokens in its place."
     )
-    means = yield from measure_habits(subject)
-    trace = subject.trace()
-    yield from sampled_rows_note(trace)
     yield Wait("Running the network without heads that are off …")
+    means, trace = habits(subject), subject.trace()
+    yield from sampled_rows_note(trace)
     strongest_head = spot_of(np.nanargmax(means.effect), means.effect)
     board = board_data(subject, trace, means, strongest_head, switched_off(settings.off, trace))
     yield Drawing("board", board, ("off",))

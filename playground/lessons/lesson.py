@@ -46,10 +46,6 @@ class Setting:
     def read(self, text: str | None) -> object:
         return {str(option): option for option in self.options}.get(text, self.default)
 
-    def value_in(self, name: str, address: Mapping[str, str]) -> object:
-        """The value of this setting, called `name`, in an address."""
-        return self.read(address.get(name))
-
 
 @dataclass(frozen=True)
 class TextSetting(Setting):
@@ -62,62 +58,24 @@ class TextSetting(Setting):
         return text if text and re.fullmatch(self.pattern, text, re.ASCII) else self.default
 
 
-@dataclass(frozen=True)
-class RenamedSetting(Setting):
-    """A setting that has another name in old addresses."""
-
-    former: str = ""
-
-    def value_in(self, name: str, address: Mapping[str, str]) -> object:
-        return self.read(address.get(name, address.get(self.former)))
-
-
-Result = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class Subject(Protocol):
     """The subject of a lesson: a picture in a model. serving/here.py implements this protocol."""
 
-    @property
-    def identity(self) -> str:
-        """A key that identifies the picture and the model."""
-
-    @property
-    def model(self) -> str:
-        """The model's name as people read it."""
-
-    @property
-    def name(self) -> str:
-        """The picture's name."""
-
-    @property
-    def sample_name(self) -> str | None:
-        """The picture's name if it is one of our samples."""
-
-    @property
-    def model_name(self) -> str:
-        """The model's name in addresses."""
-
-    @property
-    def shown_head(self) -> tuple[int, int]:
-        """The layer and head on view in the microscope."""
-
-    @property
-    def chosen_head(self) -> tuple[int, int] | None:
-        """The layer and head that the reader chose in the microscope; None if none was chosen."""
-
-    @property
-    def vit(self) -> VisionTransformer: ...
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """(H, W) of the model's input, in pixels."""
-
-    @property
-    def image(self) -> Image.Image: ...
-
-    @property
-    def jpeg(self) -> bytes: ...
+    identity: str  # identifies the picture and the model
+    model: str  # the model's name as people read it
+    model_name: str  # in addresses
+    name: str  # the picture's name
+    sample_name: str | None  # the picture's name if it is one of our samples
+    shown_head: tuple[int, int]  # the layer and head on view in the microscope
+    chosen_head: tuple[int, int] | None  # the same, if the reader chose one
+    vit: VisionTransformer
+    size: tuple[int, int]  # (H, W) of the model's input, in pixels
+    image: Image.Image
+    jpeg: bytes
+    passes_in_time: int  # how many passes of this picture can be computed while a reader waits
 
     def photo(self) -> str:
         """The picture as a data URL, in the size that questions show."""
@@ -125,9 +83,6 @@ class Subject(Protocol):
     def trace(self, scale: float | None = None) -> Trace:
         """The picture's pass through the model. `scale` replaces the scale of every layer. Waits for a turn in the
         queue."""
-
-    def with_sample(self, name: str) -> Subject:
-        """The same model with a sample as the picture."""
 
     def words(self) -> dict[str, str]:
         """The picture and the model as parameters of an address."""
@@ -139,18 +94,11 @@ class Subject(Protocol):
     def with_naming_model(self) -> Subject:
         """The same picture in a model with a classifier; if possible, in a model that names everyday things."""
 
-    def has_cached(self, what: Hashable) -> bool:
-        """Whether `cached` has stored a result under `what`."""
-
     def cached(self, what: Hashable, make: Callable[[], Result]) -> Result:
         """The result stored under `what`; `make` computes it the first time."""
 
     def turns(self) -> AbstractContextManager[Callable[[], None]]:
         """A turn in the queue. Long work calls the yielded function often: each call lets others go first."""
-
-    @property
-    def passes_in_time(self) -> int:
-        """How many passes of this picture can be computed while a reader waits."""
 
     def why_too_long(self, passes: float) -> str:
         """A sentence that says why this number of passes would take too long; "" if it would not."""

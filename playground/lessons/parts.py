@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -38,10 +38,9 @@ class Words:
 
 @dataclass(frozen=True)
 class Wait:
-    """Stands before a part that takes long. Until that part comes, `words` and `meanwhile` are shown."""
+    """Stands once in a step, before the parts that take long. Until these come, `words` are shown."""
 
     words: str
-    meanwhile: Part | None = None
 
 
 @dataclass(frozen=True)
@@ -140,20 +139,10 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Moves:
-    """A point of a chart that moves with a drawing's settings. A rule of microscope/lessons/host.js computes where."""
-
-    trace: int  # index of the trace in the figure
-    rule: str
-    numbers: Mapping[str, object] = field(default_factory=dict)  # what the rule reads besides the settings
-
-
-@dataclass(frozen=True)
 class Chart:
     figure: go.Figure | Made  # a recipe gets `figure_record` of a figure without numbers
     name: str  # name of the file that the chart's camera button saves
     height: int = 320  # pixels
-    moves: Moves | None = None
 
 
 @dataclass(frozen=True)
@@ -246,9 +235,9 @@ def _fields(part: Part, store_bytes: Callable[[bytes], object]) -> dict:
         case Picture(data, caption, width, kind, words):
             picture = plain_value(data) if isinstance(data, Made) else _picture(data, kind)
             return {"data": picture, "caption": caption, "width": width, "words": words or caption}
-        case Chart(figure, name, height, moves):
-            record = plain_value(figure) if isinstance(figure, Made) else figure_record(figure, moves)
-            return {"figure": record, "name": name, "height": height, "moves": plain_value(moves)}
+        case Chart(figure, name, height):
+            record = plain_value(figure) if isinstance(figure, Made) else figure_record(figure)
+            return {"figure": record, "name": name, "height": height}
         case Exercise(asks, answer, hint, id, done, tempting, answers):
             record = {"asks": asks, "answer": answer, "hint": hint, "id": id, "answers": plain_value(answers)}
             return record | {
@@ -266,14 +255,10 @@ def _picture(data: bytes, kind: str) -> dict:
         return {"url": data_url(data, kind), "size": [*image.size]}
 
 
-def figure_record(figure: go.Figure, moves: Moves | None = None) -> dict:
-    """The figure for JSON, without the theme, which the host sets, and the moving point's place, which the browser
-    sets."""
+def figure_record(figure: go.Figure) -> dict:
+    """The figure for JSON, without the theme, which the host sets."""
     plain_figure = json.loads(figure.to_json())  # type: ignore[arg-type]
     plain_figure["layout"].pop("template", None)
-    if moves:
-        for name in ("x", "y", "hovertemplate"):
-            plain_figure["data"][moves.trace].pop(name)
     return plain_figure
 
 

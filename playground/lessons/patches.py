@@ -16,7 +16,6 @@ from playground.pictures.jpegs import as_jpeg, small_url
 from playground.samples import start_patch
 
 PATCH_SIZES = (8, 14, 16, 20, 32, 48)
-PICTURE_KINDS = {"filters": "Filters", "components": "Principal components"}
 
 
 # The picture falls apart ----------------------------------------------------------------------------------------------
@@ -184,12 +183,7 @@ def filters(subject: Subject, settings: Settings) -> Iterator[Part]:
         "Each number of a token comes from one **filter**: as many numbers as a patch has, so it can be shown as "
         "a picture. The answer is large where a patch looks like its filter. Point at one."
     )
-    yield Choice("pictures", "Show", PICTURE_KINDS)
-    yield Drawing(
-        "filters",
-        subject.cached(("filters", settings.pictures), lambda: packed_filters(subject, settings.pictures)),
-        ("filter",),
-    )
+    yield Drawing("filters", subject.cached("filters", lambda: packed_filters(subject)), ("filter",))
     yield Ask(even_question())
 
 
@@ -200,22 +194,20 @@ CHANNELS_TEXT = (
 )
 
 
-def packed_filters(subject: Subject, pictures: str) -> bytes:
+def packed_filters(subject: Subject) -> bytes:
     from playground.analysis import patches
     from playground.pictures.images import displayed
 
-    vit, is_components = subject.vit, pictures == "components"
-    find_filters = patches.principal_filters if is_components else patches.strongest_filters
+    vit = subject.vit
     with subject.turns():
-        results = find_filters(vit, subject.image)
+        results = patches.strongest_filters(vit, subject.image)
     n, rows, columns = results.answers.shape
-    learned_caption = f"{n} of the {vit.config.width} learned filters"
-    place = None if is_components else start_patch(subject.name, patches.small_grid(vit, subject.image))
+    place = start_patch(subject.name, patches.small_grid(vit, subject.image))
     header = {
-        "id": f"{subject.identity} {pictures}", "patch": results.filters.shape[-1], "grid": (rows, columns),
+        "id": subject.identity, "patch": results.filters.shape[-1], "grid": (rows, columns),
         "size": results.size, "titles": results.titles, "place": place, "says": CHANNELS_TEXT,
-        "caption": f"The first {n} principal components" if is_components else learned_caption,
-        "channels": place and channels(subject, patches.filters_by_norm(vit)[:n], place),
+        "caption": f"{n} of the {vit.config.width} learned filters",
+        "channels": channels(subject, patches.filters_by_norm(vit)[:n], place),
     }  # fmt: skip
     arrays = {
         "pictures": patches.as_pictures(results.filters).numpy(),
@@ -301,11 +293,9 @@ def extra_question(name: str, prefix_names: tuple[str, ...], photo: Photo) -> Qu
 
 def extra_question_about(subject: Subject):
     config, (height, width) = subject.vit.config, subject.size
-    grid, names = (height // config.patch_size, width // config.patch_size), shown_prefix_names(config.prefix)
-    words = f"{grid[0] * grid[1] + len(config.prefix):,} tokens"
-    tokens_picture = subject.cached("all tokens", lambda: beside.tokens(subject.jpeg, grid, names, words))
-    photo = Photo(subject.photo(), grid, width / height, lines=True, beside=tokens_picture)
-    return extra_question(subject.model, names, photo)
+    grid = height // config.patch_size, width // config.patch_size
+    photo = Photo(subject.photo(), grid, width / height, lines=True)
+    return extra_question(subject.model, shown_prefix_names(config.prefix), photo)
 
 
 PLACE_PATTERN = r"\d{1,2},\d{1,2}"
@@ -313,7 +303,6 @@ SETTINGS = {
     "patch": Setting.of(16, PATCH_SIZES, (8, 16, 32)),
     "at": TextSetting("", pattern=PLACE_PATTERN),
     "number": Setting.of(0, range(2048)),
-    "pictures": Setting.in_python("filters", PICTURE_KINDS),
     "filter": Setting.of(0, range(200)),
     "table": Setting.in_python("learned", TABLE_TITLES),
     "place": TextSetting("", pattern=PLACE_PATTERN),
@@ -332,7 +321,7 @@ LESSON = Lesson(
             "1 · The picture falls apart", cut, "patches_tokens", ("patches_halve",), ("patch", "at", "number"),
         ),
         "filters": Step(
-            "2 · What the matrix looks for", filters, "patches_filter", settings=("pictures", "filter"),
+            "2 · What the matrix looks for", filters, "patches_filter", settings=("filter",),
         ),
         "extra": Step("3 · Tokens that are no patches", extra_tokens, "patches_extra"),
         "positions": Step(

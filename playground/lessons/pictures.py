@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont, ImageOps
+from PIL import Image, ImageDraw, ImageOps
 
 from playground.figures.drawing import light
 from playground.lessons.parts import KEY
@@ -23,32 +23,6 @@ def pixels(patch: np.ndarray, words: str) -> Beside:
     scale = max(1, ENLARGED_SIDE // len(patch))
     image = Image.fromarray(patch.repeat(scale, 0).repeat(scale, 1))
     return Beside(data_url(_image_bytes(image, "PNG"), "png"), words, 1.0)
-
-
-def tokens(jpeg: bytes, grid: tuple[int, int], prefix_names: tuple[str, ...], words: str) -> Beside:
-    """All tokens: the prefix tokens (`prefix_names`), and below them the patches with gaps between them."""
-    photograph = Image.open(io.BytesIO(jpeg)).convert("RGB")
-    rows, columns = grid
-    cell = max(8, 2 * ENLARGED_SIDE // max(grid))
-    gap, strip_side = max(1, cell // 8), 2 * ENLARGED_SIDE // 10
-    sheet = Image.new("RGBA", (columns * cell, strip_side + rows * cell))
-    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=strip_side // 4)
-    for n, name in enumerate(prefix_names):
-        box = [n * strip_side, 0, n * strip_side + strip_side - 8, strip_side - 16]
-        pen.rectangle(box, fill="white", outline=OUTLINE_COLOUR, width=3)
-        pen.text(((box[0] + box[2]) / 2, (box[1] + box[3]) / 2), name, fill="black", font=font, anchor="mm")
-    patches_image = photograph.resize((columns * (cell - gap), rows * (cell - gap)))
-    for row in range(rows):
-        for column in range(columns):
-            left, top = column * (cell - gap), row * (cell - gap)
-            piece = patches_image.crop((left, top, left + cell - gap, top + cell - gap))
-            sheet.paste(piece, (column * cell, strip_side + row * cell))
-    return Beside(data_url(_image_bytes(sheet, "WEBP", quality=82), "webp"), words, sheet.width / sheet.height)
-
-
-def row(image: Image.Image, shares, spot: tuple[int, int] | None, words: str, scale_end: float | None = None) -> Beside:
-    """A row of weights on the picture."""
-    return Beside(data_url(lit_picture(image, shares, spot, scale_end)), words, image.width / image.height)
 
 
 def only_patches(image: Image.Image, grid: tuple[int, int], spots: list[tuple[int, int]], words: str) -> Beside:

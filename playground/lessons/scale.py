@@ -20,7 +20,6 @@ from playground.lessons.parts import (
     Drawing,
     Exercise,
     Fold,
-    Moves,
     Part,
     Reported,
     Row,
@@ -181,14 +180,11 @@ def rows(subject: Subject, settings: Settings) -> Iterator[Part]:
     first_width = int(numbers["less"])
     yield After(
         "scale_gradient",
-        Words(
-            "The line is the median, in the band lie eight of ten rows, and the diamond is the row whose bars you see."
-        ),
+        Words("The line is the median; in the band lie eight of ten rows."),
         dials(settings),
         Row(*(
             Chart(
-                curves(quantity, *(softmax.curve(quantity, power) for power in (0.0, 0.5)), settings),
-                f"curve_{quantity}", 260, Moves(-1, "row_of_bars", {"quantity": quantity}),
+                curves(quantity, *(softmax.curve(quantity, power) for power in (0.0, 0.5))), f"curve_{quantity}", 260,
             )
             for quantity in QUANTITIES
         )),
@@ -234,8 +230,8 @@ QUANTITIES = {  # name -> (title, words for a value)
 }
 
 
-def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, settings: Settings) -> go.Figure:
-    """The quantity by d_k, with and without the scale. The dials move only the diamond."""
+def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve) -> go.Figure:
+    """The quantity by d_k, with and without the scale."""
     title, words = QUANTITIES[quantity]
     figure = go.Figure()
     for curve, name, colour in ((unscaled_curve, "no scale", CHANGED), (scaled_curve, "1/√d<sub>k</sub>", WEIGHTS)):
@@ -246,12 +242,6 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, settings: 
             figure.add_scatter(
                 x=WIDTHS, y=softmax.expected_deviation(power), mode="lines", line=line_style, hoverinfo="skip"
             )
-    value = _value_of_bars(quantity, settings)
-    figure.add_scatter(
-        x=[settings.dk], y=[value], mode="markers",
-        hovertemplate=f"the row of the bars: {words.format(value)}<extra></extra>",
-        marker={"symbol": "diamond", "size": 12, "color": "white", "line": {"color": "black", "width": 2}},
-    )  # fmt: skip
     figure.update_layout(title={"text": title, "font": {"size": 14}}, showlegend=False)
     ticks = [4, 16, 64, 256, 1024]
     figure.update_xaxes(
@@ -259,11 +249,6 @@ def curves(quantity: str, unscaled_curve: Curve, scaled_curve: Curve, settings: 
     )
     figure.update_yaxes(**_axis(quantity))
     return figure
-
-
-def _value_of_bars(quantity: str, settings: Settings) -> float:
-    scores = softmax.experiment()[settings.row, WIDTHS.index(settings.dk)]
-    return float(softmax.measured(scores, softmax.scale_of(settings.dk, settings.power))[quantity])
 
 
 def _axis(quantity: str) -> dict:

@@ -12,7 +12,6 @@ from playground.lessons.lesson import (
     LAYER,
     UPPER,
     Lesson,
-    RenamedSetting,
     Setting,
     Settings,
     Step,
@@ -203,17 +202,16 @@ def other_texts(settings: Settings) -> Iterator[Part]:
 def walk(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Choice("example", "Example", EXAMPLES)
     yield Ask(question_about(subject, settings.example), settings.example)  # above the drawing, which has the answer
+    yield Wait("Walking through the layer …")
     if settings.example == "picture":
         note = f"The tokens of this picture in {subject.model}, and its trained parameters."
         yield Row(Words(note, small=True), choice_of_layer(subject, "at"))
-        yield Wait("Walking through the layer …")
         yield Drawing("steps", packed_walk(subject, layer_of(settings.at, subject)), DRAWN_SETTINGS)
     else:
         note = "Random tokens and random parameters: the shapes are real, the pattern in the numbers means nothing."
         yield Row(Words(note, small=True), Slider("at", "Layer", {UPPER: ""}))
         yield Drawing("steps", packed_random_walk(), DRAWN_SETTINGS)
     yield from exercises()
-    yield Wait("Running the network on this picture …")
     yield whole_table(subject, layer_of(settings.table_layer, subject), settings.table_head)
     yield from other_texts(settings)
 
@@ -333,7 +331,7 @@ DRAWN_SETTINGS = ("example", *NUMBER_FIELDS, "walk")  # settings that the drawin
 SETTINGS = {
     "example": Setting.in_python("picture", EXAMPLES),
     "at": replace(LAYER, played=(UPPER,)),
-    "walk": RenamedSetting(1, tuple(range(1, STEP_COUNT + 1)), former="step"),
+    "walk": Setting.of(1, range(1, STEP_COUNT + 1)),
     **{name: TextSetting(str(default), pattern=r"[1-9]\d{0,3}") for name, (_, _, default) in NUMBER_FIELDS.items()},
     "table_layer": replace(LAYER, played=(UPPER,)),
     "table_head": Setting.of(0, range(MOST_HEADS), range(3)),

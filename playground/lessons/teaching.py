@@ -1,6 +1,6 @@
 """Material for a lecturer: plans, the usual misconceptions, a sheet to compute by hand, and a quiz.
 
-The page Teach shows it, and `python -m playground.figures.teaching` prints it.
+The page Teach shows it, and figures/teaching.py prints it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ ASKING_TOKEN = 0  # the token of the handout whose row students compute
 
 FIXED_WORDS = {"model": "bundled", "sample": "meadow"}
 ROW_DIVISION = "each pair of seats computes one row"  # how a class divides the handout's rows
-STORY_SCENES = 12  # number of scenes
 
 
 @dataclass(frozen=True)

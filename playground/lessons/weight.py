@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -42,7 +42,6 @@ from playground.lessons.questions import Choice as Options
 from playground.lessons.questions import Number, Pictures, Question, choice_question
 from playground.lessons.weight_locked import locked_rows
 from playground.numbers import percent
-from playground.pictures.jpegs import as_jpeg
 from playground.samples import start_patch
 
 if TYPE_CHECKING:
@@ -233,35 +232,30 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import explain as blanking
     from playground.analysis.occlusion import blocks, side_of
 
-    yield Wait("Making the five maps …", introduction(subject))
-    trace, pass_limit = subject.trace(), subject.passes_in_time
-    query = start_patch(subject.name, trace.grid)
-    finest_side, coarsest_side = side_of(trace.grid), side_of(trace.grid, 0)
-    edge_passes = cutting.PASSES if len(blocks(trace.grid, coarsest_side)) + cutting.PASSES <= pass_limit else 0
-    side = side_of(trace.grid, pass_limit - edge_passes)
-    maps = maps_of(subject, query)
+    trace = subject.trace()
+    query, maps = start_patch(subject.name, trace.grid), maps_of(subject, start_patch(subject.name, trace.grid))
+    finest_side, side = side_of(trace.grid), side_of(trace.grid, subject.passes_in_time - cutting.PASSES)
     yield Ask(map_question_about(subject.with_other(model="bundled", sample=ASKED_SAMPLE) or subject))
-    passes = len(blocks(trace.grid, side)) + edge_passes
+    passes = len(blocks(trace.grid, side)) + cutting.PASSES
     if reason := subject.why_too_long(passes):
         yield Words(reason)
         return
     if trace.tokens > MOST_TOKENS_AT_ONCE and settings.blank != "yes":
         yield Choice("blank", f"Blank the picture, block by block: {passes} passes", {"no": "not now", "yes": "blank"})
         return
-    moves = yield from blank_blocks(subject, query, side)
-    if edge_passes:
-        yield Wait("Cutting an edge …")
+    yield Wait("Blanking one block after the other …")
+    moves = blank_blocks(subject, query, side)
 
-        def cut_it():
-            with subject.turns() as give_way:  # not taken around `kept`, which may wait for another thread
-                return cutting.cut_edge(trace, query, give_way)
+    def cut_it():
+        with subject.turns() as give_way:  # not taken around `cached`, which may wait for another thread
+            return cutting.cut_edge(trace, query, give_way)
 
-        edge_cut = subject.cached(("cut", query), cut_it)
+    edge_cut = subject.cached(("cut", query), cut_it)
     yield After(
         "weight_explain",
         *(coarser_note(finest_side, len(blocks(trace.grid, finest_side))) if side > finest_side else ()),
         *comparison_parts(subject, query, blanking.explain(maps, query, side, moves)),
-        *(cut_parts(subject, query, edge_cut) if edge_passes else NO_CUT_NOTE),
+        *(cut_parts(subject, query, edge_cut) if edge_cut else ()),
     )
 
 
@@ -277,24 +271,16 @@ def maps_of(subject: Subject, query: tuple[int, int]) -> dict[str, Tensor]:
     return subject.cached(("maps", query), make_maps)
 
 
-def blank_blocks(subject: Subject, query: tuple[int, int], side: int) -> Generator[Wait, None, list[float]]:
-    """Blanks one block after another and yields its progress. Returns how far each block moves the feature."""
+def blank_blocks(subject: Subject, query: tuple[int, int], side: int) -> list[float]:
+    """How far each block moves the feature when it is blanked."""
     from playground.analysis import explain as blanking
-    from playground.analysis.occlusion import blocks
 
-    key, trace, moves = ("moves", query, side), subject.trace(), []
-    if not subject.has_cached(key):
-        block_count = len(blocks(trace.grid, side))
-        yield Wait(f"Blanking one block after the other: 0 of {block_count}")
+    def work() -> list[float]:
+        trace = subject.trace()
         with subject.turns() as give_way:
-            for moves in blanking.moves_of(trace, query, side, give_way):
-                yield Wait(f"Blanking one block after the other: {len(moves)} of {block_count}")
-    return subject.cached(key, lambda: moves)
+            return blanking.moves_of(trace, query, side, give_way)
 
-
-def introduction(subject: Subject) -> Row:
-    """The picture and the introduction, shown until the maps are computed."""
-    return Row(Picture(as_jpeg(pictures.at_map_size(subject.image))), Words(BLANK_PROSE))
+    return subject.cached(("moves", query, side), work)
 
 
 def map_question_about(subject: Subject) -> Question:
@@ -351,14 +337,6 @@ def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation
             f"patches: hardly more than chance. Gradient × weight puts {percent(SHARES_ON_NAMED['gradient'])} there."
         ),
     )
-
-
-NO_CUT_NOTE = (
-    Words(
-        "With a coarser grid or a smaller model this step also **cuts an edge**: one patch no longer hears another. "
-        "Here that would take this server too long."
-    ),
-)
 
 
 def cut_parts(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:

@@ -5,30 +5,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import zip_longest
 from urllib.parse import urlencode
-
-import plotly.graph_objects as go
 
 from playground.assets import PROGRAM
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.made import Made, made, made_words
 from playground.lessons.parts import (
-    VALUE,
     After,
     Ask,
-    Chart,
-    Column,
     Fold,
     Part,
-    Picture,
-    Row,
     Table,
     Wait,
     Words,
     think,
 )
-from playground.lessons.pictures import lit_picture, outlined_picture
 from playground.lessons.questions import Number, Question
 from playground.models.names import plain_name
 from playground.numbers import percent
@@ -36,10 +27,6 @@ from playground.numbers import percent
 LOCKED_SHARE = 0.3  # a head with a larger mean share on one place is locked, as in microscope/core/measures.js
 LOUD_RATIO = 1.3  # a key that is longer than this multiple of the median key is called long
 OUTLIER_RATIO = 3  # a token that is longer than this multiple of the median token stands out
-REGISTER_PAIRS = tuple(  # (model without registers, the same model trained with four registers), the largest first
-    (f"vit_{size}_patch14_dinov2.lvd142m", f"vit_{size}_patch14_reg4_dinov2.lvd142m")
-    for size in ("giant", "large", "base", "small")
-)
 SINK_WORDS = {"model": "dinov2-small", "sample": "coffee"}  # here layer 0, head 5 is a sink
 
 
@@ -153,17 +140,11 @@ def lengths(subject: Subject) -> Iterator[Part]:
     ):
         link = urlencode(sink_subject.words() | {"layer": 0, "head": 5})
         yield Words(f"[The sharpest sink of DINOv2 S: layer 0, head 5 on the coffee](./?{link})")
-    pairs = (tuple(subject.with_other(model=name) for name in names) for names in REGISTER_PAIRS)
-    names = next((names for names in pairs if all(names)), None)
-    if names is None:
-        yield Words(
-            "Where a DINOv2 and its twin with registers are on this machine, both are measured here: "
-            f"`{PROGRAM} download {' '.join(REGISTER_PAIRS[1])}`.",
-            small=True,
-        )
-        return
-    columns = (length_card(answer) for answer in names if answer)
-    yield Column(*(Row(*row_parts) for row_parts in zip_longest(*columns, fillvalue=Words(""))))
+    yield Words(
+        "Outliers come with size: open this step in `vit_large_patch14_dinov2.lvd142m` and in its twin with registers, "
+        f"`vit_large_patch14_reg4_dinov2.lvd142m`; `{PROGRAM} download NAME` fetches each.",
+        small=True,
+    )
 
 
 def measured_lengths(subject: Subject):
@@ -193,27 +174,3 @@ def lengths_in_words(subject: Subject) -> str:
         f"{lengths.largest_ratio(worst_layer):.1f} × (after layer {worst_layer}); {stand_words} beyond Tukey’s bound. "
         f"{remark}."
     )
-
-
-def length_card(subject: Subject) -> Iterator[Part]:
-    """A map of the tokens' lengths after the last layer, a row of the last layer, a histogram, and the numbers."""
-    if reason := subject.why_too_long(1):
-        yield Words(reason)
-        return
-    trace, lengths = subject.trace(), measured_lengths(subject)
-    image = subject.image.convert("RGB")
-    image.thumbnail((320, 320))
-    last_lengths = lengths.patches[-1]  # (rows, columns)
-    longest_patch = divmod(int(last_lengths.argmax()), trace.grid[1])
-    query = (trace.grid[0] // 2, trace.grid[1] // 2)
-    yield Words(f"**{plain_name(trace.model)}**, {sum(name.startswith('reg') for name in trace.prefix)} registers")
-    yield Picture(lit_picture(image, last_lengths, longest_patch), "lengths of tokens; the longest in white")
-    row = trace.on_grid(trace.rows(len(lengths.patches) - 1, query).mean(0))
-    yield Picture(lit_picture(image, row, query), "whom the patch in white listens to, last layer, mean of heads")
-    yield Picture(outlined_picture(image, trace.grid, longest_patch), "the longest token’s patch")
-    figure = go.Figure()
-    figure.add_histogram(x=last_lengths.flatten().tolist(), marker_color=VALUE, nbinsx=60)
-    figure.update_yaxes(type="log", title="patches")
-    figure.update_xaxes(title="length")
-    yield Chart(figure, f"token-lengths-{trace.model}", height=220)
-    yield Words(lengths_in_words(subject))

@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 FORMAT = "attention-playground/weights-1"
 BLOCK = 32  # numbers of a row that share a gain; kernels.c has the same constant
 LARGEST_CODE = 127  # the largest int8 code that is used
-HEADER_FIELDS = (  # fields of Config that the header states; the engine finds norms, tokens and biases in the weights
-    "activation", "classes", "depth", "eps", "gated_mlp", "heads", "image_size", "interpolation", "labels", "mean",
-    "mlp_width", "multi_label", "patch_size", "pool", "positions", "std",
-    "stretching", "width",
-)  # fmt: skip
+# fields of Config that the header states; the engine computes only models that are like the bundled one in all others
+HEADER_FIELDS = ("classes", "depth", "eps", "heads", "labels", "mean", "multi_label", "patch_size", "std", "width")
 
 
 def origin(name: str) -> dict[str, str]:
@@ -98,7 +95,7 @@ def folded_weights(vit: VisionTransformer) -> dict[str, np.ndarray]:
                 state[weight], state[bias] = gamma[:, None] * state[weight], gamma * state[bias]
     arrays = {}
     for name, tensor in state.items():
-        if name.endswith(("_token", "pos_embed", "latent")):
+        if name.endswith(("_token", "pos_embed")):
             tensor = tensor[0]  # (tokens, D)
         elif tensor.ndim > 2:
             tensor = tensor.flatten(1)  # the convolution of the patches: (D, 3 · P · P)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ LONGEST_HEADER = 4 * 2**20  # bytes
 DTYPES = ("float16", "float32", "float64", "uint8", "int8", "uint16", "int16", "uint32", "int32", "int64")
 
 
-def pack(header: dict, arrays: dict[str, np.ndarray | bytes]) -> bytes:
+def pack(header: dict[str, Any], arrays: Mapping[str, np.ndarray | bytes]) -> bytes:
     sections, offset, body = {}, 0, []
     for name, array in arrays.items():
         array = np.frombuffer(array, np.uint8) if isinstance(array, bytes) else np.ascontiguousarray(array)
@@ -60,7 +61,7 @@ def in_eight_bits(data: bytes) -> bytes:
     return pack(header, arrays)
 
 
-def unpack(data: bytes) -> tuple[dict, dict[str, np.ndarray]]:
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Returns the header, and the arrays as views of `data`. Refuses a header that does not fit the bytes."""
     try:
         (length,) = struct.unpack_from("<I", data)
@@ -106,7 +107,7 @@ MOST_SCORE = 1e6  # largest absolute value in queries and keys
 Arrays = dict[str, np.ndarray]
 
 
-def check_trace(header: dict, arrays: Arrays) -> None:
+def check_trace(header: dict[str, Any], arrays: Arrays) -> None:
     """Checks the pack of a trace. Raises a ValueError that says what is wrong."""
     for name, (smallest, largest) in COUNT_BOUNDS.items():
         if not _is_integer(header[name], smallest, largest):

@@ -351,9 +351,6 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
             arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
     q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
     layer_numbers, native_scale, patch = header["held"], float(header["scale"]), header["patch"]
-    shape = (len(layer_numbers), header["heads"], header["tokens"], header["head_dim"])
-    if q.shape != shape or k.shape != shape or norms.shape != shape[:3]:
-        raise ValueError(f"its arrays are not of the shape {shape}")
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
     shape_bounds = Shape(prefix, (height // patch, width // patch), header["layers"], COUNT_BOUNDS["heads"][1])
     head_numbers = tuple(header.get("head_numbers") or range(header["heads"]))

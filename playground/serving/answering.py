@@ -12,6 +12,7 @@ import time
 from _thread import start_new_thread
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from functools import wraps
 from urllib.parse import quote
 
@@ -45,7 +46,7 @@ class Refused(PlaygroundError):
 def begin(asker: queue.Asker, work: Callable[[], Response]) -> Future[Response]:
     """Runs `work` in a new thread. No pool keeps idle threads, because torch keeps megabytes for each living thread."""
     future: Future[Response] = Future()
-    future.add_done_callback(lambda _: ledger.requests.give_back(asker.visitor))
+    future.add_done_callback(lambda _: ledger.requests().give_back(asker.visitor))
 
     def run() -> None:
         start_time = time.thread_time()
@@ -54,12 +55,12 @@ def begin(asker: queue.Asker, work: Callable[[], Response]) -> Future[Response]:
         seconds_spent = ledger.REQUEST_SECONDS + time.thread_time() - start_time
         seconds_sent = ledger.SECONDS_PER_BYTE * int(response.headers.get("content-length", 0))
         try:
-            ledger.costs.charge(ledger.present.account(asker.visitor), seconds_spent + seconds_sent, "answers")
+            ledger.costs().charge(ledger.present().account(asker.visitor), seconds_spent + seconds_sent, "answers")
         finally:
             future.set_result(response)
 
     try:
-        start_new_thread(run, ())  # Thread.start would block the event loop until `run` begins
+        start_new_thread(copy_context().run, (run,))  # Thread.start would block the event loop until `run` begins
     except RuntimeError:  # the machine gives no more threads
         future.set_result(sentence_response(FULL_SENTENCES["everybody"], 503))
     return future
@@ -68,7 +69,7 @@ def begin(asker: queue.Asker, work: Callable[[], Response]) -> Future[Response]:
 async def answer(request: Request, work: Callable[[], Response]) -> Response:
     """Runs `work` in a thread and returns its response. A PlaygroundError is answered with its sentence."""
     asker = queue.Asker(visitor(request))
-    if trouble := ledger.requests.take(asker.visitor):
+    if trouble := ledger.requests().take(asker.visitor):
         return sentence_response(FULL_SENTENCES[trouble], 503)
     future = asyncio.wrap_future(begin(asker, work))
     try:

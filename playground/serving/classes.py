@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from string import ascii_lowercase, digits, hexdigits
 from typing import Any
 
-from playground.serving import ledger
+from playground.serving import app, ledger
 from playground.serving.answering import Refused
 from playground.serving.ledger import Visitor
 from playground.serving.phones import FULL, NEW_CODE, SENT_AWAY, Arrivals, Crowd, Phone, clock, wake
@@ -138,15 +138,15 @@ def _checked_grades(question: Question, grades: object) -> dict[str, object] | N
 
 
 class Class:
-    def __init__(self, code: str, lecturer: Visitor, seat: str):
+    def __init__(self, code: str, lecturer: Visitor, seat: str, all_phones: Crowd):
         self.code, self.lecturer, self.seat = code, lecturer, seat
-        self.account = f"class {secrets.token_hex(8)}"  # what pays for the phones in ledger.costs
+        self.account = f"class {secrets.token_hex(8)}"  # what pays for the phones in ledger.costs()
         self.secret = secrets.token_urlsafe(24)
         self.begun_at = self.heard_at = clock()  # begun_at: the class's start; heard_at: the lecturer's last request
         self.door_is_open = True
         self.ended = False
         self.phones: dict[str, Phone] = {}  # by key
-        self.crowd, self.arrivals = Crowd(MOST_PHONES), Arrivals()
+        self.crowd, self.all_phones, self.arrivals = Crowd(MOST_PHONES), all_phones, Arrivals()
         self.shut_out: set[str] = set()  # networks whose phones were sent away
         self.scene: Mapping[str, object] = {"name": ""}
         self.questions: dict[str, Question] = {}  # name of a scene -> its question
@@ -206,12 +206,12 @@ class Class:
             raise refusal(*SENT_AWAY)
         if not self.arrivals.take(visitor.address):
             raise refusal("arrivals", 429)
-        if not self.crowd.makes_room(visitor.address) or not all_phones.makes_room(self.lecturer.address):
+        if not self.crowd.makes_room(visitor.address) or not self.all_phones.makes_room(self.lecturer.address):
             raise refusal(*FULL)
         phone = self.phones[visitor.person] = Phone(visitor, self.let_go)
         self.crowd.add(phone, visitor.address)
-        all_phones.add(phone, self.lecturer.address)
-        ledger.costs.phones[visitor.person] = self.account, self.lecturer  # the class pays
+        self.all_phones.add(phone, self.lecturer.address)
+        ledger.costs().phones[visitor.person] = self.account, self.lecturer  # the class pays
         self.tell_lecturer()
         return phone
 
@@ -219,9 +219,9 @@ class Class:
         key, phone.why_out = phone.visitor.person, why
         del self.phones[key]
         self.crowd.remove(phone)
-        all_phones.remove(phone)
-        if ledger.costs.phones.get(key, ("",))[0] == self.account:
-            del ledger.costs.phones[key]
+        self.all_phones.remove(phone)
+        if ledger.costs().phones.get(key, ("",))[0] == self.account:
+            del ledger.costs().phones[key]
         phone.wake()
 
     def take_guess(self, key: str, question_number: object, round_number: object, value: object) -> float | str:
@@ -309,84 +309,6 @@ class Class:
         self.tell_lecturer()
 
 
-_classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest code first
-all_phones = Crowd(MOST_PHONES_IN_ALL)  # each counts for its lecturer's network
-
-
-def start(key: str, network: str, seat: str = "") -> Class:
-    """Starts a class. `seat`: a cookie of the lecturer's browser, by which a proxy finds the replica that keeps the
-    class."""
-    drop_the_old()
-    classes_of_key = [group for group in _classes.values() if group.lecturer.person == key]
-    if len(classes_of_key) >= MOST_CLASSES_OF_A_KEY:
-        end(classes_of_key[0])
-    lecturer = Visitor(key, network)
-    while ledger.classes.take(lecturer):
-        longest_idle = min(_classes.values(), key=lambda group: group.heard_at, default=None)
-        if longest_idle is None or clock() - longest_idle.heard_at < ABANDONED_AFTER:
-            raise refusal("manyClasses", 503)
-        end(longest_idle)
-    ledger.costs.charge(lecturer, ledger.CLASS_START_SECONDS, "classes")
-    code = _unused_code(seat)
-    _classes[code] = Class(code, lecturer, seat)
-    return _classes[code]
-
-
-def renew_code(group: Class) -> None:
-    """Sends all phones away; whoever reads the new code may enter again."""
-    code = _unused_code(group.seat)
-    _classes[code] = _classes.pop(group.code)
-    group.take_code(code)
-
-
-def _unused_code(seat: str) -> str:
-    while (code := _new_code(seat)) in _classes:
-        pass
-    return code
-
-
-def _new_code(seat: str) -> str:
-    """A code whose first two letters encode the first two digits of the seat, from which deploy/nginx.conf
-    finds the lecturer's replica for the phones."""
-    digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
-    seat_letters = [CODE_LETTERS[int(digit, 16)] for digit in digits]
-    return "".join([*seat_letters, *(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])
-
-
-def class_of_secret(secret: str) -> Class | None:
-    """The class of the lecturer with this secret, which stays when the code changes."""
-    drop_the_old()
-    for group in _classes.values():
-        if secrets.compare_digest(secret.encode(), group.secret.encode()):
-            return group
-    return None
-
-
-def find_class(code: str) -> Class | None:
-    drop_the_old()
-    return _classes.get(code.upper())
-
-
-def end(group: Class) -> None:
-    group.ended = True
-    if _classes.pop(group.code, None):
-        ledger.classes.give_back(group.lecturer)
-    group.tell()
-    for phone in list(group.phones.values()):
-        group.let_go(phone)
-
-
-def drop_the_old() -> None:
-    for group in list(_classes.values()):
-        if clock() - group.begun_at > LONGEST_LIFE:
-            end(group)
-
-
-def end_all() -> None:
-    for group in list(_classes.values()):
-        end(group)
-
-
 # Wrong codes: each browser has few tries. After many tries from one network, each further try is delayed. A correct
 # code is never refused because of other people's tries, so nobody can lock a class out.
 
@@ -415,4 +337,80 @@ class Tries:
         return [try_time for try_time in self._times.get(visitor, ()) if clock() - try_time < TRIES_SECONDS]
 
 
-tries_of_keys, tries_of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)
+class Classes:
+    """The classes of a server."""
+
+    def __init__(self) -> None:
+        self._classes: OrderedDict[str, Class] = OrderedDict()  # code -> class, the oldest code first
+        self.phones = Crowd(MOST_PHONES_IN_ALL)  # each counts for its lecturer's network
+        self.tries_of_keys, self.tries_of_networks = Tries(TRIES_OF_A_KEY), Tries(TRIES_OF_A_NETWORK)
+        self.slow_tries = 0  # the number of tries that are being delayed
+
+    def start(self, key: str, network: str, seat: str = "") -> Class:
+        """Starts a class. `seat`: a cookie of the lecturer's browser, by which a proxy finds the replica that keeps the
+        class."""
+        self.drop_the_old()
+        classes_of_key = [group for group in self._classes.values() if group.lecturer.person == key]
+        if len(classes_of_key) >= MOST_CLASSES_OF_A_KEY:
+            self.end(classes_of_key[0])
+        lecturer = Visitor(key, network)
+        while ledger.classes().take(lecturer):
+            longest_idle = min(self._classes.values(), key=lambda group: group.heard_at, default=None)
+            if longest_idle is None or clock() - longest_idle.heard_at < ABANDONED_AFTER:
+                raise refusal("manyClasses", 503)
+            self.end(longest_idle)
+        ledger.costs().charge(lecturer, ledger.CLASS_START_SECONDS, "classes")
+        code = self._unused_code(seat)
+        self._classes[code] = Class(code, lecturer, seat, self.phones)
+        return self._classes[code]
+
+    def renew_code(self, group: Class) -> None:
+        """Sends all phones away; whoever reads the new code may enter again."""
+        code = self._unused_code(group.seat)
+        self._classes[code] = self._classes.pop(group.code)
+        group.take_code(code)
+
+    def _unused_code(self, seat: str) -> str:
+        while (code := _new_code(seat)) in self._classes:
+            pass
+        return code
+
+    def of_secret(self, secret: str) -> Class | None:
+        """The class of the lecturer with this secret, which stays when the code changes."""
+        self.drop_the_old()
+        for group in self._classes.values():
+            if secrets.compare_digest(secret.encode(), group.secret.encode()):
+                return group
+        return None
+
+    def find(self, code: str) -> Class | None:
+        self.drop_the_old()
+        return self._classes.get(code.upper())
+
+    def end(self, group: Class) -> None:
+        group.ended = True
+        if self._classes.pop(group.code, None):
+            ledger.classes().give_back(group.lecturer)
+        group.tell()
+        for phone in list(group.phones.values()):
+            group.let_go(phone)
+
+    def drop_the_old(self) -> None:
+        for group in list(self._classes.values()):
+            if clock() - group.begun_at > LONGEST_LIFE:
+                self.end(group)
+
+    def end_all(self) -> None:
+        for group in list(self._classes.values()):
+            self.end(group)
+
+
+classes = app.part(Classes)
+
+
+def _new_code(seat: str) -> str:
+    """A code whose first two letters encode the first two digits of the seat, from which deploy/nginx.conf
+    finds the lecturer's replica for the phones."""
+    digits = seat[:2] if re.match("[0-9a-f]{2}", seat) else ""
+    seat_letters = [CODE_LETTERS[int(digit, 16)] for digit in digits]
+    return "".join([*seat_letters, *(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH - len(seat_letters)))])

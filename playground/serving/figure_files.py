@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
-from typing import Any
 
 from playground.figures.drawing.spec import Spec
 from playground.serving import chosen, effort, figure_words, models, queue, traces, worked
@@ -36,7 +34,11 @@ def file(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -
     figure."""
     if kind not in STILL_KINDS:
         return _data(subject, spec, kind, person)
-    return _cached_result(subject, person, ("figure", spec, kind), lambda: _data(subject, spec, kind, person))
+    # if one of two pictures is the person's own, the result goes into that person's cache
+    picture, setup = min(subject.pairs, key=lambda pair: pair[0].is_sample)
+    key = "figure", spec, kind, tuple((picture.id, setup) for picture, setup in subject.pairs)
+    cache = person and person.results
+    return worked.cached_result(picture, setup, cache, key, lambda: _data(subject, spec, kind, person))
 
 
 def _data(subject: FigureSubject, spec: Spec, kind: str, person: Person | None) -> bytes:
@@ -59,26 +61,6 @@ def digest(subject: FigureSubject, spec: Spec, kind: str) -> str:
     """A digest of everything that the file depends on."""
     digests = [chosen.digest(*pair) for pair in subject.pairs]
     return sha256(repr((digests, spec, kind, __version__)).encode()).hexdigest()[:16]
-
-
-def _cached_result(subject: FigureSubject, person: Person | None, result_key: tuple, make: Callable[[], Any]) -> Any:
-    """A cached result. If one of two pictures is the person's own, the result goes into that person's cache."""
-    pair_keys: Hashable = tuple((picture.id, setup) for picture, setup in subject.pairs)
-    picture, setup = min(subject.pairs, key=lambda pair: pair[0].is_sample)
-    return worked.cached_result(picture, setup, person and person.results, (*result_key, pair_keys), make)
-
-
-def size_sentence(subject: FigureSubject, spec: Spec, person: Person | None) -> str:
-    """The size of the interactive file."""
-    from playground.figures import html
-
-    def measure_size() -> int:
-        trace, _ = _traces(subject, spec, person)
-        with queue.drawing():
-            return len(html.page(spec, trace, subject.picture.image).encode())
-
-    size = _cached_result(subject, person, ("alive", spec), measure_size)
-    return f"One file of {size / 1e6:.2f} MB that works from a disk, offline: hover, lock, heads, the √d_k switch."
 
 
 def interactive_spec(spec: Spec) -> Spec:
@@ -104,7 +86,7 @@ def _traces(subject: FigureSubject, spec: Spec, person: Person | None) -> tuple:
         cut = () if is_other else tuple(spec.cuts)
         return traces.trace(picture, Setup(setup.model, detail, _scale_number(scale), cut), person and person.traces)
 
-    other_image = subject.compared and subject.compared[0].image
+    other_image = (subject.compared or (subject.picture,))[0].image
     return request.traces(spec, subject.picture.image, other_image, run, _turn)
 
 

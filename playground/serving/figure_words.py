@@ -83,7 +83,7 @@ def _check(spec: Spec, kind: str) -> None:
         return html.check(spec)
     layout = layouts.of(spec)
     layout.check(spec)
-    if layout.beside(spec) == "many":
+    if layout.beside == "many":
         raise Refused("A grid may be of many pictures and models: the command makes it on your own machine.")
     width_dots = spec.paper.width * spec.dots
     if width_dots > MOST_DOTS:
@@ -91,7 +91,7 @@ def _check(spec: Spec, kind: str) -> None:
             f"This would be {width_dots:,.0f} dots across, and this server draws {MOST_DOTS:,} at most: the command "
             "makes larger ones on your own machine."
         )
-    if layout.compares and spec.other_image is None and spec.other_model is None:
+    if layout.beside == "other" and spec.other_image is None and spec.other_model is None:
         raise Refused(f"{NOTHING_TO_COMPARE[:-1]}: with=sample:NAME or with=model:NAME.")
 
 
@@ -134,10 +134,9 @@ def _field_value(name: str, text: str) -> object:
 
 def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "head", **look) -> Spec:
     """The Spec of what a view shows."""
-    layout_record = layouts.of(Spec(layout=layout))
     if not {"layer", "head"} & view.keys():
         view = {**view, **chosen.opening_view(subject.picture.sample_name, subject.setup)}
-    compares = layout_record.compares or Spec(cut=view.get("cut", "")).takes_another
+    compares = layouts.of(Spec(layout=layout)).beside == "other" or Spec(cut=view.get("cut", "")).takes_another
     # whether the command would take this size by default
     is_usual_size = subject.setup.detail == 1 and subject.setup.model != models.PHOTOGRAPH_MODEL
     head = view.get("head", "0")
@@ -151,7 +150,7 @@ def description(subject: FigureSubject, view: Mapping[str, str], layout: str = "
         head=head if head in POOLINGS else int(head),
         query=read_query(view.get("query")),
         scale=view.get("scale", "on"),
-        whole=view.get("pass") == "whole" and (layout_record.alters_scale or view.get("scale", "on") != "on"),
+        whole=view.get("pass") == "whole" and view.get("scale", "on") != "on",
         cut=view.get("cut", ""),
         label=view.get("label", ""),
         text=view.get("text", ""),
@@ -204,7 +203,7 @@ def _name(picture: Picture) -> str:
 def words_of(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
     """The words from which `read` makes this figure, without defaults and without words that do not affect it."""
     layout = layouts.of(spec)
-    words = address_words(subject, layout.compares or spec.takes_another)
+    words = address_words(subject, layout.beside == "other" or spec.takes_another)
     omitted = set() if kind == "html" else command_line.needless(spec)
     for name in (*WORD_OF_FIELD, *LOOK_FIELDS):
         value = getattr(spec, name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,7 @@ from playground.errors import PlaygroundError
 from playground.models.names import plain_name
 from playground.pack import upper_layer
 from playground.pictures import jpegs
-from playground.serving import chosen, effort, models, people, pictures, queue, traces, worked
+from playground.serving import chosen, effort, models, people, queue, traces, worked
 from playground.serving.cache import Cache
 from playground.serving.pictures import Picture
 
@@ -34,14 +33,14 @@ class Here:
     """A picture in a model. Raises Refused, a PlaygroundError, if it is not available."""
 
     def __init__(self, words: Mapping[str, str], view: Mapping[str, str] | None = None, key: str | None = None):
-        self.person = people.find_person(key) if key else None
+        self.person = people.everybody().find(key) if key else None
         picture, self.setup = chosen.read(words, self.person)
         self._sample = picture if picture.is_sample else None
         self.own_picture_id = "" if picture.is_sample else picture.id
         self.key = key
         self.view = dict(view or {})  # the microscope's layer and head, as in an address
         self._with = words.get("with", "")
-        self._results = self.person.results if self.person else worked.lesson_cache()
+        self.results = self.person.results if self.person else worked.lesson_cache()
 
     @property
     def picture(self) -> Picture:
@@ -112,11 +111,6 @@ class Here:
             self.picture, self.setup if scale is None else replace(self.setup, scale=scale), self.own_traces
         )
 
-    def with_sample(self, name: str) -> Here:
-        subject = copy(self)
-        subject._sample, subject.own_picture_id = pictures.sample(name), ""
-        return subject
-
     @property
     def passes_in_time(self) -> int:
         return effort.passes_in_time(self.vit, traces.grid(self.picture, self.setup))
@@ -144,10 +138,6 @@ class Here:
 
     def with_naming_model(self) -> Here:
         return self.with_other(model=models.naming_model() or "bundled")
-
-    @property
-    def results(self) -> Cache:
-        return self._results
 
     def has_cached(self, key: Hashable) -> bool:
         return worked.has_result(self.picture, self.setup, self.results, key)

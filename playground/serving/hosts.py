@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterable
-from functools import cache
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
@@ -18,7 +17,7 @@ from starlette.datastructures import Headers
 from starlette.routing import Route
 from starlette.types import Scope
 
-from playground.serving import settings
+from playground.serving import app, settings
 
 HOST_PATTERN = re.compile(r"(?:\[(?P<v6>[0-9a-f:.]+)\]|(?P<name>[0-9a-z_.-]+))(?::\d{1,5})?")
 
@@ -45,7 +44,7 @@ def hosts_named(scope: Scope) -> list[str]:
     return [value.decode("latin-1") for header, value in scope["headers"] if header == b"host"]
 
 
-@cache
+@app.part
 def names() -> frozenset[str]:
     machine = socket.gethostname().lower()
     return frozenset({"localhost", machine, f"{machine.partition('.')[0]}.local", *settings.now().hosts})

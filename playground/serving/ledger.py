@@ -20,6 +20,8 @@ from functools import lru_cache
 from ipaddress import ip_network
 from typing import NamedTuple
 
+from playground.serving import app
+
 MB = 2**20
 HALF_LIFE = 120.0  # seconds in which half of a cost is forgotten
 REQUEST_SECONDS = 0.002  # seconds charged for a request besides its computation
@@ -47,7 +49,11 @@ class Visitor(NamedTuple):
 
 NOBODY = Visitor()
 
-refusals: Counter[str] = Counter()  # resource -> number of refusals, for /metrics
+
+@app.part
+def refusals() -> Counter[str]:
+    """Resource -> number of refusals, for /metrics."""
+    return Counter()
 
 
 @lru_cache(10_000)
@@ -204,7 +210,7 @@ class Room:
         """Takes `count` for the visitor if there is room. Returns the same text as `trouble`."""
         with self._lock:
             if trouble := self.trouble(visitor, count):
-                refusals[self.kind] += 1
+                refusals()[self.kind] += 1
             else:
                 self._add(visitor, count)
             return trouble
@@ -286,13 +292,51 @@ class Present:
             return sum(now - last < GONE_AFTER for _, last in self._times.values())
 
 
-costs = Ledger()
-present = Present(costs)
-requests = Room("requests", 1500, 40)  # requests in progress: each holds a thread; a browser sends six at a time
-files = Room("files", 400, 20)  # uploads in progress: each holds a connection
-uploads = Room("uploads", 68 * MB)  # received bytes of unfinished uploads; one upload at a time may exceed the limit
-decodes = Room("decodes", 100 * MB, 70 * MB)  # undecoded files that wait for their turn
-classes = Room("classes", 64)  # classes that guess together
-answers = Room("answers", 150 * MB, 100 * MB)  # bytes of private answers that are being sent
+@app.part
+def costs() -> Ledger:
+    return Ledger()
+
+
+@app.part
+def present() -> Present:
+    return Present(costs())
+
+
+@app.part
+def requests() -> Room:
+    """Requests in progress: each holds a thread; a browser sends six at a time."""
+    return Room("requests", 1500, 40)
+
+
+@app.part
+def files() -> Room:
+    """Uploads in progress: each holds a connection."""
+    return Room("files", 400, 20)
+
+
+@app.part
+def uploads() -> Room:
+    """Received bytes of unfinished uploads; one upload at a time may exceed the limit."""
+    return Room("uploads", 68 * MB)
+
+
+@app.part
+def decodes() -> Room:
+    """Bytes of files that wait to be decoded."""
+    return Room("decodes", 100 * MB, 70 * MB)
+
+
+@app.part
+def classes() -> Room:
+    """Classes that guess together."""
+    return Room("classes", 64)
+
+
+@app.part
+def answers() -> Room:
+    """Bytes of private answers that are being sent."""
+    return Room("answers", 150 * MB, 100 * MB)
+
+
 PICTURE_BYTES = 256 * MB  # bytes of people's own decoded pictures; above it, the fullest network's are reduced
 MOST_DOWNLOADS = 4  # models downloaded at a time; the visitors of one IP network may take all of these places but one

@@ -9,7 +9,7 @@ import logging
 import math
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +19,7 @@ from playground.assets import BUNDLED_MODEL, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed, catalogue, hub
 from playground.models.names import plain_name, training_pictures
-from playground.serving import effort, own_models, queue, settings
+from playground.serving import app, effort, own_models, queue, settings
 from playground.serving.cache import MB, Cache
 
 if TYPE_CHECKING:
@@ -43,17 +43,22 @@ PATCH_AND_INPUT = {  # patch size and input size of the models that are shown be
 }
 
 log = logging.getLogger("playground")
-when_dropped: list[Callable[[str], None]] = []  # called with the name of a model that leaves the memory
-_one_at_a_time = threading.Lock()
 
 
-@cache
+@app.part
 def loaded_models() -> Cache:
-    def dropped(name: str) -> None:
-        for forget in when_dropped:
-            forget(name)
+    return Cache(settings.now().model_mb * MB, _bytes, _forget_traces)
 
-    return Cache(settings.now().model_mb * MB, _bytes, dropped)
+
+def _forget_traces(name: str) -> None:
+    from playground.serving import traces  # which imports this module
+
+    traces.forget(name)
+
+
+@app.part
+def _one_at_a_time() -> threading.Lock:
+    return threading.Lock()
 
 
 def _bytes(vit) -> int:
@@ -69,17 +74,19 @@ def load(name: str):
         return loaded_models().get(name, lambda: _load(name))
 
 
-_files_of_models: dict[str, tuple] = {}  # model of the owner's folder -> its files when it was last asked for
+@app.part
+def _files_of_models() -> dict[str, tuple]:
+    """Model of the owner's folder -> its files when it was last asked for."""
+    return {}
 
 
 def _drop_if_changed(name: str) -> None:
     """Drops a loaded model whose files the owner has changed, so that it is loaded again."""
     files = own_models.files_of(name)
-    if _files_of_models.get(name, files) != files:
+    if _files_of_models().get(name, files) != files:
         loaded_models().drop_where(lambda key: key == name)
-        for forget in when_dropped:
-            forget(name)
-    _files_of_models[name] = files
+        _forget_traces(name)
+    _files_of_models()[name] = files
 
 
 def assumption_line(name: str) -> str:
@@ -105,7 +112,7 @@ def _load(name: str):
     """Loads one model at a time and evicts others first: two large models would not fit into memory together."""
     from playground.models.source import build, on_device
 
-    with _one_at_a_time, own_models.without_its_path(name):
+    with _one_at_a_time(), own_models.without_its_path(name):
         source = _resolve(name, offline=settings.now().offline or is_here(name))
         loaded_models().make_room(_check_size(name, source))
         return on_device(build(source), settings.now().device)

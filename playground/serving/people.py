@@ -16,7 +16,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Scope
 
-from playground.serving import pictures, traces, worked
+from playground.serving import app, traces, worked
 from playground.serving.ledger import Visitor, network
 from playground.serving.pictures import Picture
 
@@ -26,9 +26,6 @@ KEY_PATTERN = re.compile(r"[A-Za-z0-9_-]{22,64}")
 FORGOTTEN_AFTER = 600.0  # seconds after a person's last request
 MOST_PICTURES = 3  # pictures of one person; their browser keeps more and sends them again
 MOST_PEOPLE = 2000  # people with own pictures; the one whose last request is oldest is dropped first
-
-_people: OrderedDict[str, Person] = OrderedDict()  # key -> person, in the order of their last requests
-_lock = threading.Lock()
 
 
 class Person:
@@ -81,60 +78,60 @@ def key_of(request: Request) -> str | None:
 def person_of(request: Request) -> Person | None:
     """The person who asks; None without a key."""
     key = key_of(request)
-    return find_person(key) if key else None
+    return everybody().find(key) if key else None
 
 
-def find_person(key: str) -> Person | None:
-    """The person of this key, if there is one. Counts as a request, so that the person is kept for longer."""
-    with _lock:
-        person = _people.get(key)
+class People:
+    def __init__(self) -> None:
+        self._people: OrderedDict[str, Person] = OrderedDict()  # key -> person, in the order of their last requests
+        self._lock = threading.Lock()
+
+    def find(self, key: str) -> Person | None:
+        """The person of this key, if there is one. Counts as a request, so that the person is kept for longer."""
+        with self._lock:
+            person = self._people.get(key)
+            if person is None:
+                return None
+            if _is_gone(person):
+                self._forget(key)
+                return None
+            person.asked_at = time.monotonic()
+            self._people.move_to_end(key)
+            return person
+
+    def enter(self, key: str) -> Person:
+        person = self.find(key)
         if person is None:
-            return None
-        if _is_gone(person):
-            _forget(key)
-            return None
-        person.asked_at = time.monotonic()
-        _people.move_to_end(key)
+            with self._lock:
+                person = self._people.setdefault(key, Person(key))
+                while len(self._people) > MOST_PEOPLE:
+                    self._forget(next(iter(self._people)))
         return person
 
+    def forget(self, key: str) -> None:
+        with self._lock:
+            self._forget(key)
 
-def enter(key: str) -> Person:
-    person = find_person(key)
-    if person is None:
-        with _lock:
-            person = _people.setdefault(key, Person(key))
-            while len(_people) > MOST_PEOPLE:
-                _forget(next(iter(_people)))
-    return person
+    def forget_the_gone(self) -> None:
+        """Forgets people without recent requests. Called now and then."""
+        with self._lock:
+            for key in [key for key, person in self._people.items() if _is_gone(person)]:
+                self._forget(key)
 
+    def drop(self, picture: Picture) -> None:
+        """Drops a picture from its person, because there is no room."""
+        with self._lock:
+            for person in self._people.values():
+                if person.pictures.get(picture.id) is picture:
+                    person.drop(picture.id)
 
-def forget(key: str) -> None:
-    with _lock:
-        _forget(key)
-
-
-def forget_the_gone() -> None:
-    """Forgets people without recent requests. Called now and then."""
-    with _lock:
-        for key in [key for key, person in _people.items() if _is_gone(person)]:
-            _forget(key)
-
-
-def _forget_picture(picture: Picture) -> None:
-    """Drops a picture from its person, because there is no room."""
-    with _lock:
-        for person in _people.values():
-            if person.pictures.get(picture.id) is picture:
-                person.drop(picture.id)
+    def _forget(self, key: str) -> None:
+        if person := self._people.pop(key, None):
+            person.drop_all()
 
 
-pictures.when_no_room.append(_forget_picture)
+everybody = app.part(People)
 
 
 def _is_gone(person: Person) -> bool:
     return time.monotonic() - person.asked_at > FORGOTTEN_AFTER
-
-
-def _forget(key: str) -> None:
-    if person := _people.pop(key, None):
-        person.drop_all()

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -24,7 +24,7 @@ from playground.pictures import cifar
 from playground.pictures.decoder import Killed, Worker
 from playground.pictures.jpegs import as_jpeg, data_url
 from playground.samples import named
-from playground.serving import ledger, queue
+from playground.serving import app, ledger, queue
 from playground.serving.effort import seconds_to_decode
 
 # Uploads are never decoded in the server's own process, because a file may be hostile. Of the decoding processes one is
@@ -32,8 +32,38 @@ from playground.serving.effort import seconds_to_decode
 
 READY_COUNT = 2
 
-_ready_workers: deque[Worker] = deque()
-_processes_lock = threading.Lock()
+
+class Workers:
+    """The decoding processes that are ready."""
+
+    def __init__(self) -> None:
+        self.ready: deque[Worker] = deque()
+        self._lock = threading.Lock()
+
+    def warm_up(self) -> None:
+        with self._lock, suppress(PlaygroundError):  # whoever uploads a picture gets the error
+            while len(self.ready) < READY_COUNT:
+                self.ready.append(Worker())
+
+    def take(self) -> Worker:
+        with self._lock:
+            while self.ready:
+                worker = self.ready.popleft()
+                if worker.can_go_on():
+                    return worker
+                worker.end()
+        return Worker()
+
+    def give_back(self, worker: Worker) -> None:
+        if worker.can_go_on():
+            with self._lock:
+                self.ready.appendleft(worker)
+        else:
+            worker.end()
+        self.warm_up()
+
+
+workers = app.part(Workers)
 
 
 def decoded(data: bytes, most_pixels: int, longest_side: int) -> Image.Image:
@@ -45,36 +75,11 @@ def decoded(data: bytes, most_pixels: int, longest_side: int) -> Image.Image:
 
 
 def _decoded(data: bytes, most_pixels: int, longest_side: int) -> Image.Image:
-    worker = _take_worker()
+    worker = workers().take()
     try:
         return worker.decoded(data, most_pixels, longest_side, queue.current().raise_if_left)
     finally:
-        _give_back_worker(worker)
-
-
-def warm_up() -> None:
-    with _processes_lock, suppress(PlaygroundError):  # whoever uploads a picture gets the error
-        while len(_ready_workers) < READY_COUNT:
-            _ready_workers.append(Worker())
-
-
-def _take_worker() -> Worker:
-    with _processes_lock:
-        while _ready_workers:
-            worker = _ready_workers.popleft()
-            if worker.can_go_on():
-                return worker
-            worker.end()
-    return Worker()
-
-
-def _give_back_worker(worker: Worker) -> None:
-    if worker.can_go_on():
-        with _processes_lock:
-            _ready_workers.appendleft(worker)
-    else:
-        worker.end()
-    warm_up()
+        workers().give_back(worker)
 
 
 SHOWN_SIDE = 1024  # pixels of the picture in the browser
@@ -139,7 +144,7 @@ def upload(data: bytes, name: str) -> Picture:
     screen_image = image.copy()  # made from the reduced image: for 12 megapixels three times as fast
     screen_image.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     shown_name = name[:LONGEST_NAME]
-    return _keep(
+    return own_pictures().keep(
         Picture(shown_name, False, as_jpeg(screen_image), image, digest(data), is_found=shown_name == name != "")
     )
 
@@ -147,57 +152,61 @@ def upload(data: bytes, name: str) -> Picture:
 @contextmanager
 def _counted_while_waiting(byte_count: int) -> Iterator[None]:
     """Counts an upload's bytes in `ledger.decodes` while the upload waits to be decoded."""
-    with ledger.decodes.holding(queue.current().visitor, byte_count) as trouble:
+    with ledger.decodes().holding(queue.current().visitor, byte_count) as trouble:
         if trouble:
             raise Busy("So many pictures are being opened that there is no room for one more: try again.")
         yield
 
 
-# All people's own pictures. A picture is dropped with its person.
-_pictures_of_people: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # oldest first
-_picture_numbers, _lock = count(), threading.Lock()
-when_no_room: list[Callable[[Picture], None]] = []  # called with a picture that is dropped
+class OwnPictures:
+    """All people's own pictures. A picture is dropped with its person."""
+
+    def __init__(self) -> None:
+        self._pictures: WeakValueDictionary[int, Picture] = WeakValueDictionary()  # oldest first
+        self._numbers, self._lock = count(), threading.Lock()
+
+    @property
+    def bytes(self) -> int:
+        return sum(picture.bytes for picture in list(self._pictures.values()))
+
+    def keep(self, picture: Picture) -> Picture:
+        """Stores a picture, then makes room: reduces pictures of the network that holds most, then drops the least
+        recently used. A browser that still shows a dropped picture sends it again. A picture too large by itself is
+        refused."""
+        picture.network = queue.current().visitor.address
+        with self._lock:
+            self._pictures[next(self._numbers)] = picture
+            while self.bytes > ledger.PICTURE_BYTES:
+                self._make_room(picture)
+        return picture
+
+    def _make_room(self, newest: Picture) -> None:
+        holdings, pictures = ledger.Holdings(), list(self._pictures.items())
+        for _, picture in pictures:
+            holdings.add(picture.network, picture.bytes)
+        network = holdings.fullest_network()
+        of_network = [(number, picture) for number, picture in pictures if ledger.is_within(picture.network, network)]
+        of_network.sort(key=lambda pair: pair[1].asked_at)
+        if any(picture.halve() for _, picture in of_network):
+            return
+        ledger.refusals()["pictures"] += 1
+        number, oldest = of_network[0]
+        if oldest is newest:
+            raise PlaygroundError(
+                "So many people look at pictures of their own that this server has no room for one more: take one of "
+                "the samples, or try again in a few minutes."
+            )
+        del self._pictures[number]
+        from playground.serving import people  # which imports this module
+
+        people.everybody().drop(oldest)
 
 
-def _keep(picture: Picture) -> Picture:
-    """Stores a picture, then makes room: reduces pictures of the network that holds most, then drops the least recently
-    used. A browser that still shows a dropped picture sends it again. A picture too large by itself is refused."""
-    picture.network = queue.current().visitor.address
-    with _lock:
-        _pictures_of_people[next(_picture_numbers)] = picture
-        while bytes_of_people() > ledger.PICTURE_BYTES:
-            holdings = ledger.Holdings()
-            for kept_picture in list(_pictures_of_people.values()):
-                holdings.add(kept_picture.network, kept_picture.bytes)
-            network = holdings.fullest_network()
-            network_pictures = [
-                (number, kept_picture)
-                for number, kept_picture in list(_pictures_of_people.items())
-                if ledger.is_within(kept_picture.network, network)
-            ]
-            network_pictures.sort(key=lambda pair: pair[1].asked_at)
-            if any(kept_picture.halve() for _, kept_picture in network_pictures):
-                continue
-            ledger.refusals["pictures"] += 1
-            number, oldest = network_pictures[0]
-            if oldest is picture:
-                raise PlaygroundError(
-                    "So many people look at pictures of their own that this server has no room for one more: take one "
-                    "of the samples, or try again in a few minutes."
-                )
-            del _pictures_of_people[number]
-            for forget in when_no_room:
-                forget(oldest)
-    return picture
+own_pictures = app.part(OwnPictures)
 
 
 def digest(data: bytes) -> str:
     return sha256(data).hexdigest()[:16]
-
-
-def bytes_of_people() -> int:
-    """Bytes of all people's own pictures."""
-    return sum(picture.bytes for picture in list(_pictures_of_people.values()))
 
 
 def thumbnail(image: Image.Image) -> str:
@@ -230,4 +239,4 @@ def labelled_picture(number: int) -> Picture:
     name = "Drawing" if folder == DRAWINGS else "CIFAR-10"
     enlarged = image.resize((SHOWN_SIDE // 2, SHOWN_SIDE // 2), Image.Resampling.NEAREST)
     jpeg = as_jpeg(enlarged, quality=92, subsampling=0)
-    return _keep(Picture(f"{name} no. {number}: {label}", False, jpeg, image, is_found=False))
+    return own_pictures().keep(Picture(f"{name} no. {number}: {label}", False, jpeg, image, is_found=False))

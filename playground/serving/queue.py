@@ -15,10 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from contextvars import ContextVar
-from functools import cache
 
 from playground.errors import Busy
-from playground.serving import ledger, settings
+from playground.serving import app, ledger, settings
 from playground.serving.ledger import NOBODY, Visitor
 
 DEFAULT_SECONDS = 0.3  # seconds assumed for a question without an estimate
@@ -102,7 +101,7 @@ class Queue:
         capacity: int = MOST_WAITING,
     ):
         self.at_once, self.extra_long, self.capacity = at_once, extra_long, capacity
-        self.kind, self.costs = kind, costs or ledger.costs  # without a kind, `leave` charges no time
+        self.kind, self.costs = kind, costs or ledger.costs()  # without a kind, `leave` charges no time
         self.line: list[Ticket] = []  # the waiting tickets, in the order of service
         self.at_work: list[Ticket] = []
         self._sorted_at = -math.inf  # the time at which `line` was last sorted
@@ -137,9 +136,9 @@ class Queue:
                 else []
             )
             if len(waiting_seconds) >= MOST_OF_KEY:
-                ledger.refusals["questions"] += 1
+                ledger.refusals()["questions"] += 1
                 raise Busy(f"{MOST_OF_KEY} of your questions wait already: wait for an answer, then ask again.")
-            ticket.payer = ledger.present.account(ticket.visitor, sum(waiting_seconds) + ticket.seconds)
+            ticket.payer = ledger.present().account(ticket.visitor, sum(waiting_seconds) + ticket.seconds)
             ticket.person = ticket.payer if ticket.payer != NOBODY else ticket
             self.line.append(ticket)
             self._serve_next()
@@ -205,7 +204,7 @@ class Queue:
         }
         self.line.sort(key=lambda ticket: (ticket.finer, cost_of_ticket[ticket]))
         for surplus_ticket in self.line[self.capacity :]:
-            ledger.refusals["questions"] += 1
+            ledger.refusals()["questions"] += 1
             surplus_ticket.sent_away = True
             surplus_ticket.turn.set()
         del self.line[self.capacity :]
@@ -214,29 +213,29 @@ class Queue:
 # The queues of this server --------------------------------------------------------------------------------------------
 
 
-@cache
+@app.part
 def passes() -> Queue:
     """The queue for computations of a page: forward passes, measurements of heads."""
     return Queue(settings.now().at_once, extra_long=1, kind="passes")
 
 
-@cache
+@app.part
 def figures() -> Queue:
     """The queue for figures: matplotlib draws one at a time, and a figure of many maps takes seconds."""
     return Queue(kind="figures", capacity=60)
 
 
-@cache
+@app.part
 def decodings() -> Queue:
     return Queue(2, kind="decodings")
 
 
-@cache
+@app.part
 def _long_queue() -> Queue:
     return Queue(MOST_LONG)
 
 
-@cache
+@app.part
 def _packings() -> Queue:
     return Queue(kind="packs")
 

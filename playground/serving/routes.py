@@ -54,7 +54,7 @@ async def alive(_: Request) -> Response:
 
 
 async def ready(request: Request) -> Response:
-    if not starting.is_warm.is_set():
+    if not starting.is_warm().is_set():
         return JSONResponse({"ready": False}, 503, headers=NO_STORE)
 
     def work() -> Response:
@@ -76,16 +76,16 @@ async def metrics(request: Request) -> Response:
 def _metric_lines() -> Iterator[str]:
     queues = {"passes": queue.passes(), "figures": queue.figures(), "decodings": queue.decodings()}
     caches = {"samples": traces.sample_traces(), "models": models.loaded_models(), "lessons": worked.shared_results()}
-    yield _metric("people", "gauge", "browsers that asked lately", {"": ledger.present.count()})
+    yield _metric("people", "gauge", "browsers that asked lately", {"": ledger.present().count()})
     yield _metric(
         "waiting", "gauge", "questions that wait for a turn", {k: q.waiting_count for k, q in queues.items()}, "queue"
     )
-    yield _metric("requests", "gauge", "requests in work", {"": ledger.requests.taken})
-    yield _metric("seconds_total", "counter", "seconds spent", ledger.costs.spent, "kind")
-    yield _metric("refused_total", "counter", "what there was no room for", ledger.refusals, "reason")
+    yield _metric("requests", "gauge", "requests in work", {"": ledger.requests().taken})
+    yield _metric("seconds_total", "counter", "seconds spent", ledger.costs().spent, "kind")
+    yield _metric("refused_total", "counter", "what there was no room for", ledger.refusals(), "reason")
     yield _metric("cache_hits_total", "counter", "found in a cache", {k: c.hits for k, c in caches.items()}, "cache")
     yield _metric("cache_misses_total", "counter", "made", {k: c.misses for k, c in caches.items()}, "cache")
-    yield _metric("own_pictures_bytes", "gauge", "people's own pictures, decoded", {"": pictures.bytes_of_people()})
+    yield _metric("own_pictures_bytes", "gauge", "people's own pictures, decoded", {"": pictures.own_pictures().bytes})
     yield _metric("memory_bytes", "gauge", "what this process holds", {"": _memory()})
     yield _metric("memory_limit_bytes", "gauge", "of the container", {"": _memory_limit()})
 

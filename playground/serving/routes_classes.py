@@ -52,7 +52,6 @@ PAGE = """<!doctype html>
 <script type="module" src="{script}"></script>
 </head><body><main class="phone" data-phone><noscript>This page needs JavaScript.</noscript></main></body></html>
 """
-_slow_tries = 0  # the number of tries that are being delayed
 
 
 def _answering_refusals(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -107,27 +106,27 @@ def _known_version(request: Request) -> int:
 
 
 async def _class_of(request: Request) -> Class:
-    global _slow_tries
+    every = classes.classes()
     code, asker = request.path_params["code"], visitor(request)
     if not CODE_PATTERN.fullmatch(code):
         raise refusal("letters", 404, count=classes.CODE_LENGTH)
-    group = classes.find_class(code)
+    group = every.find(code)
     if group is not None and asker.person in group.phones:
         return group
-    if classes.tries_of_keys.too_many(asker.person or asker.address):
+    if every.tries_of_keys.too_many(asker.person or asker.address):
         raise refusal("manyCodes", 429)
-    if classes.tries_of_networks.too_many(household(asker.address)):
-        if _slow_tries >= MOST_SLOW_TRIES:
+    if every.tries_of_networks.too_many(household(asker.address)):
+        if every.slow_tries >= MOST_SLOW_TRIES:
             raise refusal("manyTries", 503)
-        _slow_tries += 1
+        every.slow_tries += 1
         try:
             await asyncio.sleep(TRY_DELAY_SECONDS)
         finally:
-            _slow_tries -= 1
-        group = classes.find_class(code)
+            every.slow_tries -= 1
+        group = every.find(code)
     if group is None:
-        classes.tries_of_keys.add(asker.person or asker.address)
-        classes.tries_of_networks.add(household(asker.address))
+        every.tries_of_keys.add(asker.person or asker.address)
+        every.tries_of_networks.add(household(asker.address))
         raise refusal("noClass", 404, code=code.upper())
     return group
 
@@ -241,7 +240,7 @@ async def start(request: Request) -> Response:
     if not isinstance(root, str) or not re.fullmatch(r"https?://[\w.:\[\]-]+/[\w./~-]{0,40}", root, re.ASCII):
         raise refusal("address")
     root, reachable_command = await _phone_address(root, (request.scope.get("server") or ("", 0))[1] or 0)
-    group = classes.start(*_with_key(request), request.cookies.get(SEAT_COOKIE, ""))
+    group = classes.classes().start(*_with_key(request), request.cookies.get(SEAT_COOKIE, ""))
     group.root, group.reachable_command = root, reachable_command
     return Response(json.dumps({"secret": group.secret, **_lecturer_state(group)}), headers=NEWS_HEADERS)
 
@@ -285,7 +284,7 @@ def _listens(address: str, port: int) -> bool:
 
 
 async def _class_of_lecturer(request: Request) -> Class:
-    group = classes.class_of_secret(request.headers.get(SECRET_HEADER, ""))
+    group = classes.classes().of_secret(request.headers.get(SECRET_HEADER, ""))
     if group is None:
         await _class_of(request)
         raise refusal("otherLecturer", 403)
@@ -361,9 +360,9 @@ async def act(request: Request) -> Response:
     elif action == "away":
         group.send_largest_away()
     elif action == "code":
-        classes.renew_code(group)
+        classes.classes().renew_code(group)
     elif action == "end":
-        classes.end(group)
+        classes.classes().end(group)
     else:
         raise Refused(
             "A class can go, ask, ask again, show, tell the truth, count hands, close its door, send phones away, "

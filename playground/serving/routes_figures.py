@@ -7,7 +7,8 @@ figures of somebody's own picture need a POST request with a key, whose address 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from html import escape
 from urllib.parse import quote, urlencode
@@ -19,11 +20,11 @@ from starlette.routing import Route
 from playground.errors import PlaygroundError
 from playground.figures import layouts
 from playground.figures.command_line import repeat_command
-from playground.figures.drawing.spec import WIDTHS, Spec
+from playground.figures.drawing.spec import Spec
 from playground.figures.layouts import LAYOUTS
 from playground.models.names import plain_name
 from playground.samples import named
-from playground.serving import chosen, figure_files, figure_words, people, traces
+from playground.serving import chosen, figure_files, figure_words, people
 from playground.serving.answering import Refused, answer, own_pages_only
 from playground.serving.figure_words import INTERACTIVE_WORDS, FigureSubject, description
 from playground.serving.people import Person
@@ -75,12 +76,6 @@ async def exports(request: Request) -> Response:
     return await answer(request, lambda: _json_response(offers(words, person)))
 
 
-async def size(request: Request) -> Response:
-    """A sentence about the interactive file that these words choose."""
-    person, words = people.person_of(request), dict(request.query_params)
-    return await answer(request, lambda: _json_response({"says": size_sentence(words, person)}))
-
-
 def _json_response(data: dict) -> Response:
     return JSONResponse(data, headers={"Cache-Control": PRIVATE})
 
@@ -89,77 +84,50 @@ ROUTES = [
     Route("/figure.{kind}", figure, methods=["GET"]),
     Route("/figure.{kind}", own_pages_only(figure), methods=["POST"]),
     Route("/api/exports", exports),
-    Route("/api/exports/size", size),
 ]
 
 
 # Export's sheet needs the options for a view, the chosen options, and the resulting command and addresses.
 
 
-PICTURE_TITLES = {"png": "PNG", "svg": "SVG", "pdf": "PDF"}
-KIND_TITLES = PICTURE_TITLES | {"html": "interactive", "numbers": "numbers"}
-TABLE_TITLES = {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"}
-WIDTH_TITLES = {"slide": "a 16:9 slide", "column": "a column of a paper, 85 mm", "page": "a page, 178 mm"}
-THEME_TITLES = {"light": "light", "dark": "dark"}
-COLOUR_TITLES = {"heat": "heat", "grey": "grey, for a print"}
-HELD_LAYERS = {"all": "all layers", "layer": "this layer"}  # in an interactive file
+TITLES = {  # a choice of the sheet -> its options, and their words
+    "kind": {"png": "PNG", "svg": "SVG", "pdf": "PDF", "html": "interactive", "numbers": "numbers"},
+    "table": {"npz": "NumPy (.npz)", "csv": "CSV", "json": "JSON"},
+    "layout": {layout.name: layout.words for layout in LAYOUTS.values()},
+    "width": {"slide": "a 16:9 slide", "column": "a column of a paper, 85 mm", "page": "a page, 178 mm"},
+    "background": {"light": "light", "dark": "dark"},
+    "map": {"heat": "heat", "grey": "grey, for a print"},
+    "held": {"all": "all layers", "layer": "this layer"},  # in an interactive file
+}
 PREVIEW_DOTS = 960  # width of a preview
-EXPORT_WORDS = ("only", "kind", "table", "layout", "width", "background", "map", "caption", "held", "theme")
+EXPORT_WORDS = (*TITLES, "caption", "theme")
 
 
 def offers(words: Mapping[str, str], person: Person | None) -> dict:
-    """Export's options for a view, the chosen options, and the resulting file, as data for Export's sheet.
-
-    `only` is the layout of a lesson's page: such a page exports this layout alone and has no view."""
-    subject, view, options = _read_request(words, person)
-    kinds, only_layout = _kinds(subject, view, options), options.get("only")
-    kind = _option(options, "kind", kinds)
-    layout_names = [only_layout] if only_layout else _layouts(subject, view)
-    usual_layout = "compare" if view.get("beside") == "compare" and "compare" in layout_names else "convolution"
-    layout = _option(options, "layout", layout_names, usual_layout)
-    choices = {
-        "kind": kind,
-        "table": _option(options, "table", TABLE_TITLES),
-        "layout": layout,
-        "width": _option(options, "width", WIDTHS),
-        "background": _option(options, "background", THEME_TITLES),
-        "map": _option(options, "map", COLOUR_TITLES),
-        "caption": options.get("caption", "true") == "true",
-        "held": _option(options, "held", HELD_LAYERS),
+    """Export's options for a view, the chosen options, and the resulting file, as data for Export's sheet."""
+    figure_words.check_lengths(words)
+    options = {key: words[key] for key in EXPORT_WORDS if key in words}
+    subject, view = figure_words.figure_subject(words, person), figure_words.view_of(words)
+    possible = {"kind": _kinds(subject, view), "layout": _layouts(subject, view)}
+    titles = TITLES | {name: {option: TITLES[name][option] for option in names} for name, names in possible.items()}
+    usual_layout = "compare" if view.get("beside") == "compare" else "convolution"
+    options = {"layout": usual_layout} | options
+    chosen = {
+        name: options[name] if options.get(name) in possible_titles else next(iter(possible_titles))
+        for name, possible_titles in titles.items()
     }
+    choices = chosen | {"caption": options.get("caption", "true") == "true"}
     spec, suffix = _file(subject, view, choices, options.get("theme", "light"))
     return {
         "offers": {
-            "kind": _titled(kinds, KIND_TITLES),
-            "table": _titled(TABLE_TITLES, TABLE_TITLES),
-            "layout": _titled(layout_names, {layout.name: layout.words for layout in LAYOUTS.values()}),
-            "width": _titled(WIDTHS, WIDTH_TITLES),
-            "background": _titled(THEME_TITLES, THEME_TITLES),
-            "map": _titled(COLOUR_TITLES, COLOUR_TITLES),
-            "held": _titled(HELD_LAYERS, HELD_LAYERS),
+            name: [{"name": option, "title": title} for option, title in possible_titles.items()]
+            for name, possible_titles in titles.items()
         },
         "chosen": choices,
         "file": {"name": figure_files.name(spec, suffix), **address(subject, spec, suffix)},
         "preview": address(subject, *_preview(subject, view, spec, suffix)),
         "command": repeat_command(figure_words.as_typed(spec), figure_files.name(spec, suffix)) or "",
     }
-
-
-def _read_request(words: Mapping[str, str], person: Person | None) -> tuple[FigureSubject, dict, dict]:
-    """(what is shown, the view, the choices of Export)"""
-    figure_words.check_lengths(words)
-    options = {key: words[key] for key in EXPORT_WORDS if key in words}
-    if options.get("only") not in (None, *LAYOUTS):
-        raise Refused(f"There is no layout {options['only']!r}; there are {', '.join(LAYOUTS)}.")
-    view = {} if "only" in options else figure_words.view_of(words)
-    return figure_words.figure_subject(words, person), view, options
-
-
-def size_sentence(words: Mapping[str, str], person: Person | None) -> str:
-    """The size of the interactive file for these words; takes some seconds."""
-    subject, view, options = _read_request(words, person)
-    choices = {"kind": "html", "held": _option(options, "held", HELD_LAYERS)}
-    return figure_files.size_sentence(subject, _file(subject, view, choices, options.get("theme", "light"))[0], person)
 
 
 def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, theme: str) -> tuple[Spec, str]:
@@ -179,13 +147,11 @@ def _file(subject: FigureSubject, view: Mapping[str, str], options: Mapping, the
     return description(subject, view, options["layout"], **look_fields), options["kind"]
 
 
-def _kinds(subject: FigureSubject, view: Mapping[str, str], options: Mapping[str, str]) -> list[str]:
-    """The file types that can hold what is shown. A lesson's chart is always a picture."""
+def _kinds(subject: FigureSubject, view: Mapping[str, str]) -> list[str]:
+    """The kinds of files that can hold what is shown."""
     from playground.figures import html
 
-    if "only" in options:
-        return [*PICTURE_TITLES, "numbers"]
-    kinds = list(KIND_TITLES)
+    kinds = list(TITLES["kind"])
     try:
         html.check(description(subject, view))
     except PlaygroundError:
@@ -195,24 +161,13 @@ def _kinds(subject: FigureSubject, view: Mapping[str, str], options: Mapping[str
 
 def _layouts(subject: FigureSubject, view: Mapping[str, str]) -> list[str]:
     """The layouts that can show this view. Grids are left out, because Export can't choose rows and columns."""
-    possible_layouts, last_error = [], None
-    for layout, layout_record in LAYOUTS.items():
-        if layout_record.beside(Spec()) == "many" or (layout_record.compares and subject.compared is None):
-            continue
-        try:
-            spec = description(subject, view, layout)
-            layout_record.check(spec)
-        except PlaygroundError as error:
-            last_error = error
-            continue
-        if layout_record.patch_by_patch and (
-            spec.way.coloured or len({traces.grid(*pair) for pair in subject.pairs}) > 1
-        ):
-            continue
-        possible_layouts.append(layout)
-    if not possible_layouts and last_error:
-        raise last_error
-    return possible_layouts
+    spec, names = description(subject, view), []
+    for layout in LAYOUTS.values():
+        if layout.beside == "" or (layout.beside == "other" and subject.compared is not None):
+            with suppress(PlaygroundError):
+                layout.check(spec)
+                names.append(layout.name)
+    return names
 
 
 def _preview(subject: FigureSubject, view: Mapping[str, str], spec: Spec, kind: str) -> tuple[Spec, str]:
@@ -229,16 +184,6 @@ def address(subject: FigureSubject, spec: Spec, kind: str) -> dict[str, str]:
         "address": f"figure.{kind}?{words}",
         "method": "GET" if kind in figure_files.STILL_KINDS and not subject.is_private else "POST",
     }
-
-
-def _option(chosen_options: Mapping[str, str], name: str, options: Iterable[str], usual_option: str = "") -> str:
-    """The chosen option if it still exists; else the usual one, or the first."""
-    options = list(options)
-    return next((option for option in (chosen_options.get(name), usual_option) if option in options), options[0])
-
-
-def _titled(options: Iterable[str], titles: Mapping[str, str]) -> list[dict[str, str]]:
-    return [{"name": option, "title": titles[option]} for option in options]
 
 
 # Other programs show a preview of a link: a title, a sentence, and a figure of the view that the link opens. For

@@ -4,7 +4,7 @@ settings. microscope/shell/lessonpage.js shows them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -52,34 +52,30 @@ def lesson(request: Request) -> Response:
 @answered
 def step(request: Request) -> Response:
     """The parts of a step. If some take long, the first answers end with a `wait` in their place, and the browser asks
-    again: `whole=no` for what comes before the first wait of the step itself, `whole=yes` for all."""
-    from playground.lessons.parts import plain_parts
+    again: `whole=no` for what comes before the step's own wait, or the picture, and `whole=yes` for all."""
+    from playground.lessons.parts import Picture, Wait, plain_parts
+    from playground.lessons.pictures import at_map_size
 
     lesson_name, lesson = _lesson_of(request)
     step_name, words = request.path_params["step"], request.query_params
     if (step := lesson.steps.get(step_name)) is None:
         raise Refused("This lesson has no such step.", 404)
     here = Here(chosen.read_address(words)[0], _seen_head(words.get("seen", "")), people.key_of(request))
-    settings = lesson.defaults(**{name: one.value_in(name, words) for name, one in lesson.choices.items()})
-    parts, wait = step.parts(here, settings), ""
+    settings = lesson.defaults(**{name: one.read(words.get(name)) for name, one in lesson.choices.items()})
+    parts: Iterable[Part] = step.parts(here, settings)
+    wait = ""
     was_opened = here.has_cached(opened := ("opened", lesson_name, step_name))
     if words.get("whole") != "yes" and not was_opened:
         is_new = step.picture and "whole" not in words and not here.has_trace
-        parts, wait = _until_wait(_after_pass(here) if is_new else parts)
+        parts, wait = _until_wait([Wait(f"Asking {here.model} …")] if is_new else parts)
+        if wait and not parts:
+            parts = [Picture(as_jpeg(at_map_size(here.image)))]
     records = plain_parts(parts, lambda data: data_url(data, "octet-stream"))
     if wait:
         records.append({"kind": "wait", "text": wait})
     else:
         here.cached(opened, lambda: True)
     return _unless_known(request, JSONResponse(records))
-
-
-def _after_pass(here: Here) -> Iterator[Part]:
-    """What is shown while the model runs: the picture."""
-    from playground.lessons.parts import Picture, Wait
-    from playground.lessons.pictures import at_map_size
-
-    yield Wait(f"Asking {here.model} …", Picture(as_jpeg(at_map_size(here.image))))
 
 
 def _until_wait(parts: Iterable[Part]) -> tuple[list[Part], str]:
@@ -89,7 +85,7 @@ def _until_wait(parts: Iterable[Part]) -> tuple[list[Part], str]:
     first_parts: list[Part] = []
     for part in parts:
         if isinstance(part, Wait):
-            return [*first_parts, *filter(None, [part.meanwhile])], part.words
+            return first_parts, part.words
         first_parts.append(part)
     return first_parts, ""
 

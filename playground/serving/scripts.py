@@ -10,14 +10,13 @@ from __future__ import annotations
 import mimetypes
 from functools import cache
 from hashlib import sha256
-from threading import Lock
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from playground.figures.bundle import MICROSCOPE, drawing_module, stylesheet
-from playground.serving import models, settings
+from playground.serving import app, models, settings
 from playground.serving.answering import Refused, answered
 
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -32,7 +31,7 @@ def offer(entry: str, *styles: str, mounts: str = "") -> None:
     _offered.setdefault(entry, []).append((styles, mounts))
 
 
-for _entry in ("engine/worker.js", "weights/worker.js", "shell/phone.js"):  # others are offered where they are listed
+for _entry in ("engine/worker.js", "shell/phone.js"):  # others are offered where they are listed
     offer(_entry)
 
 
@@ -99,7 +98,6 @@ ROUTES = [Route("/api/app/{digest}/{entry:path}", send), Route("/api/page/{file}
 # worker's script is served like all other scripts.
 
 ENGINE_FOLDER = "api/engine"
-_engine_lock = Lock()
 
 
 def computed_by_browsers() -> list[str]:
@@ -111,19 +109,13 @@ def computed_by_browsers() -> list[str]:
     return [name for name in MODELS if models.is_here(name)]
 
 
+@app.part
 def _index_and_files() -> tuple[dict, dict[str, bytes]]:
-    with _engine_lock:  # other requests wait for the same result
-        return _made_index_and_files()
-
-
-@cache
-def _made_index_and_files() -> tuple[dict, dict[str, bytes]]:
     from playground.serving import site_files  # imports torch, which the first script must not wait for
 
     names, shelf = computed_by_browsers(), Shelf(ENGINE_FOLDER)
     index = {
         "worker": address("engine/worker.js"),
-        "opener": address("weights/worker.js"),
         "kernels": shelf.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
         "cards": site_files.cards(names),
         "weights": site_files.write_weights(shelf, names),

@@ -30,11 +30,11 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from ipaddress import ip_network
 from pathlib import Path
 
 from playground.errors import PlaygroundError
+from playground.serving import app
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ TEXTS = (
 NAMES = [f"PLAYGROUND_{name}" for name in (*TEXTS, "AT_ONCE", "CACHE_MB", "BORROWED", "CIFAR")]
 
 
-@cache
+@app.part
 def now() -> Settings:
     """The settings of this server, read when they are first needed."""
     return read()

@@ -21,7 +21,7 @@ from PIL.Image import Image
 
 from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
-from playground.lessons.lesson import Lesson, RenamedSetting, Step, Subject, TextSetting
+from playground.lessons.lesson import Lesson, Step, Subject, TextSetting
 from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, training_pictures
@@ -278,7 +278,6 @@ def settings_of(lesson: Lesson) -> dict[str, dict]:
             "default": str(setting.default),
             "options": [[str(value), value] for value in setting.options],
             "pattern": setting.pattern if isinstance(setting, TextSetting) else "",
-            "former": setting.former if isinstance(setting, RenamedSetting) else "",
         }
         for name, setting in lesson.choices.items()
     }

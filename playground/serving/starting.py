@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from playground.errors import PlaygroundError
-from playground.serving import cache, effort, models, pictures, prepared, routes_traces, settings
+from playground.serving import app, cache, effort, models, pictures, prepared, routes_traces, settings
 
 # Makes torch's threads sleep while they wait for each other; read when torch is imported. By default they spin: on two
 # busy cores, a pass of DINOv2 S took 2 s of processor instead of 0.6, and three times as long.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-is_warm = threading.Event()
+is_warm = app.part(threading.Event)
 log = logging.getLogger("playground")
 
 
@@ -55,12 +55,12 @@ def _blaming(setting: str) -> Iterator[None]:
 def warm_up() -> None:
     """Does what the first photograph would otherwise wait for; then prepares the samples, after all requests."""
     try:
-        pictures.warm_up()
+        pictures.workers().warm_up()
         _warm_up_models()
         cache.freeze_objects()
     except Exception:  # a damaged file, say: what needs it says so, and all else works
         log.exception("the warm-up ended early")
-    is_warm.set()
+    is_warm().set()
     prepared.prepare_behind_everybody()
     try:
         routes_traces.look_at_first_picture()

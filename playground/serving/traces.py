@@ -10,10 +10,9 @@ import logging
 import time
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
 
 from playground.errors import NoRoom, PlaygroundError
-from playground.serving import effort, models, prepared, queue, settings
+from playground.serving import app, effort, models, prepared, queue, settings
 from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture, sample
 from playground.serving.prepared import some_layers
@@ -24,7 +23,6 @@ MOST_PACKED_BYTES = 32 * MB  # most bytes of one answer with several layers
 MOST_OWN_BYTES = 400 * MB  # most bytes of one person's traces; the settings limit the traces of all people together
 
 log = logging.getLogger("playground")
-_person_caches = Caches()
 
 
 @dataclass(frozen=True)
@@ -39,23 +37,25 @@ class Setup:
     other_sample: str = ""  # the sample whose values `cut` puts into the pass
 
 
-@cache
+@app.part
+def person_caches() -> Caches:
+    return Caches()
+
+
+@app.part
 def sample_traces() -> Cache:
     return Cache(settings.now().sample_mb * MB, size=trace_bytes)
 
 
 def own_cache() -> Cache:
     """A cache for one person's traces, which is dropped with the person."""
-    return _person_caches.add(Cache(MOST_OWN_BYTES, size=trace_bytes))
+    return person_caches().add(Cache(MOST_OWN_BYTES, size=trace_bytes))
 
 
-def _forget(model: str) -> None:
+def forget(model: str) -> None:
     """Drops the traces of an evicted model, because each trace refers to the model and would keep it in memory."""
-    for traces in (sample_traces(), *_person_caches):
+    for traces in (sample_traces(), *person_caches()):
         traces.drop_where(lambda key: key[1].model == model)
-
-
-models.when_dropped.append(_forget)
 
 
 def trace_bytes(picture_trace) -> int:
@@ -88,7 +88,7 @@ def trace(picture: Picture, setup: Setup, person_cache: Cache | None, finer: boo
     if picture.is_sample:
         return sample_traces().get((picture.id, setup), lambda: _run(picture, setup))
     own_trace = person_cache.get((picture.id, setup), lambda: _run(picture, setup, finer))
-    _person_caches.trim(settings.now().upload_mb * MB)
+    person_caches().trim(settings.now().upload_mb * MB)
     return own_trace
 
 
@@ -222,7 +222,7 @@ def names_cache() -> Cache:
     return Cache(MB, size=lambda names: NAMES_BYTES)
 
 
-@cache
+@app.part
 def names_of_samples() -> Cache:
     return names_cache()
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable
 from dataclasses import is_dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from playground.serving import app
 from playground.serving.cache import MB, Cache, Caches
 from playground.serving.pictures import Picture
 from playground.serving.traces import Setup
@@ -23,17 +23,20 @@ ALL_OWN_BYTES = 40 * MB  # most bytes of all sessions' own caches together; depl
 ONE_OWN_BYTES = 16 * MB  # most bytes of one session's own cache
 ENTRY_BYTES = 2000  # estimated bytes that an entry takes besides its value
 
-_session_caches = Caches()
+
+@app.part
+def session_caches() -> Caches:
+    return Caches()
 
 
-@cache
+@app.part
 def shared_results() -> Cache:
     return Cache(SHARED_BYTES, size=size)
 
 
 def lesson_cache() -> Cache:
     """A session's own cache, for results about its uploads and for messages to its browser."""
-    return _session_caches.add(Cache(ONE_OWN_BYTES, size=size))
+    return session_caches().add(Cache(ONE_OWN_BYTES, size=size))
 
 
 def cached_result(
@@ -50,7 +53,7 @@ def has_result(picture: Picture, setup: Setup, own_cache: Cache, result_key: Has
 
 def cached_value(own_cache: Cache, key: Hashable, make: Callable[[], Any]) -> Any:
     value = own_cache.get(key, make)
-    _session_caches.trim(ALL_OWN_BYTES)
+    session_caches().trim(ALL_OWN_BYTES)
     return value
 
 

@@ -17,7 +17,7 @@ from playground.ui.site import page
 #   font-src         the fonts of formulas
 #   connect-src      data: a photograph from the camera
 COMMON = "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
-POLICY = f"{page.POLICY.format(script='', models_from='')}; {COMMON}"
+POLICY = f"{page.POLICY.format(script='')}; {COMMON}"
 WORKBENCH_POLICY = (
     "default-src 'none'; "
     "script-src 'self' blob: 'wasm-unsafe-eval' 'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='; "
@@ -76,7 +76,7 @@ class KnownHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket") or hosts.is_answered(scope):
             return await self.app(scope, receive, send)
-        ledger.refusals["foreign names"] += 1
+        ledger.refusals()["foreign names"] += 1
         host_names = " and ".join(hosts.hosts_named(scope))[:100]
         refusal = PlainTextResponse(REFUSAL.format(named=host_names), 403, headers() | {"Cache-Control": "no-store"})
         await refusal(scope, receive, send)  # this answer refuses a WebSocket, too

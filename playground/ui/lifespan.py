@@ -8,8 +8,9 @@ import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from contextvars import copy_context
 
-from playground.serving import cache, people, routes_pictures, settings, starting
+from playground.serving import cache, incoming, people, settings, starting
 from playground.ui import workbench
 
 WARM_UP_AFTER = 2.0  # seconds from the server's start: the first picture on a laptop comes before the warm-up
@@ -30,7 +31,7 @@ async def lifespan(_) -> AsyncIterator[None]:
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         _end_soon_after(signal_number)
     forget_task = asyncio.create_task(_forget_the_gone())
-    warm_up_timer = threading.Timer(WARM_UP_AFTER, starting.warm_up)
+    warm_up_timer = threading.Timer(WARM_UP_AFTER, copy_context().run, [starting.warm_up])
     warm_up_timer.daemon = True
     warm_up_timer.start()
     async with workbench.running():
@@ -52,7 +53,7 @@ def _open_more_files() -> None:
 async def _forget_the_gone() -> None:
     while True:
         await asyncio.sleep(FORGET_EVERY)
-        people.forget_the_gone()
+        people.everybody().forget_the_gone()
         await asyncio.to_thread(cache.give_back_free)
 
 
@@ -60,11 +61,12 @@ def _end_soon_after(number: signal.Signals) -> None:
     """Ends the process LAST_SECONDS after the signal. The server would wait for every connection and thread, such as a
     long computation; an alarm of the operating system does not."""
     former_handler, loop = signal.getsignal(number), asyncio.get_running_loop()
+    deliveries = incoming.deliveries()
 
     def end(number: int, frame) -> None:
         if hasattr(signal, "alarm"):  # not on Windows
             signal.alarm(LAST_SECONDS)
-        loop.call_soon_threadsafe(routes_pictures.end_all)
+        loop.call_soon_threadsafe(deliveries.end_all)
         if callable(former_handler):
             former_handler(number, frame)
 

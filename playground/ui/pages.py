@@ -7,10 +7,9 @@ from dataclasses import dataclass
 class Page:
     name: str  # in an address
     title: str
-    exports: str | None = None  # the figure layout for this page; "": all layouts; None: no Export
 
 
-MICROSCOPE = Page("microscope", "Microscope", exports="")
+MICROSCOPE = Page("microscope", "Microscope")
 WALL = Page("moments", "Moments")
 LESSONS = (
     Page("by_hand", "By hand: attention without training"),
@@ -18,7 +17,7 @@ LESSONS = (
     Page("shapes", "Shapes: where every dimension comes from"),
     Page("block", "Block: the rest of a layer"),
     Page("scale", "Scale: why √d_k"),
-    Page("heads", "Heads: what they do", exports="atlas"),
+    Page("heads", "Heads: what they do"),
     Page("weight", "What a weight is not"),
     Page("cost", "Cost: the quadratic wall"),
     Page("two_ways", "Two ways to look: convolution and attention"),

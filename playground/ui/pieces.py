@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import ClassVar
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from playground.serving import ledger, people
+from playground.serving import app, ledger, people
 from playground.serving.ledger import Visitor
 
 PIECE_BYTES = 2**16  # bytes of an answer that are sent in one piece
@@ -25,16 +24,20 @@ class Pieces:
             return await self.app(scope, receive, send)
         visitor = people.visitor(scope)
         if visitor.person:
-            ledger.present.note(visitor)
+            ledger.present().note(visitor)
         with suppress(ClientDisconnect):  # the client has left; uvicorn ends the connection
             await self.app(scope, receive, AnswerInPieces(visitor, send).send)
+
+
+@app.part
+def on_the_way() -> dict[AnswerInPieces, None]:
+    """The answers that are being sent, oldest first."""
+    return {}
 
 
 class AnswerInPieces:
     """An answer that is sent piece by piece. The part that a slow reader has not fetched yet takes memory. If the
     memory for answers is full, the oldest answer of the network that holds most is dropped."""
-
-    on_the_way: ClassVar[dict[AnswerInPieces, None]] = {}  # the answers that are being sent, oldest first
 
     def __init__(self, visitor: Visitor, send: Send):
         self.visitor, self._send = visitor, send
@@ -56,19 +59,19 @@ class AnswerInPieces:
             self.give_back()
 
     def _find_room(self, byte_count: int) -> None:
-        while refusal := ledger.answers.take(self.visitor, byte_count):
-            address = self.visitor.address if refusal == "key" else ledger.answers.holdings.fullest_address()
+        while refusal := ledger.answers().take(self.visitor, byte_count):
+            address = self.visitor.address if refusal == "key" else ledger.answers().holdings.fullest_address()
             oldest_answer = next(
-                (candidate for candidate in self.on_the_way if candidate.visitor.address == address), None
+                (candidate for candidate in on_the_way() if candidate.visitor.address == address), None
             )
             if oldest_answer is None:
                 raise ClientDisconnect
             oldest_answer.is_dropped = True
             oldest_answer.give_back()
         self._held_bytes = byte_count
-        self.on_the_way[self] = None
+        on_the_way()[self] = None
 
     def give_back(self) -> None:
-        if self in self.on_the_way:
-            del self.on_the_way[self]
-            ledger.answers.give_back(self.visitor, self._held_bytes)
+        if self in on_the_way():
+            del on_the_way()[self]
+            ledger.answers().give_back(self.visitor, self._held_bytes)

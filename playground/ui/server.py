@@ -12,6 +12,7 @@ from starlette.applications import Starlette  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 
 from playground.serving import hosts  # noqa: E402
+from playground.serving.app import PROCESS, App, Bound, bound  # noqa: E402
 from playground.serving.routes import REDIRECTS, ROUTES  # noqa: E402
 from playground.ui import workbench  # noqa: E402
 from playground.ui.headers import Headers, KnownHosts  # noqa: E402
@@ -19,13 +20,23 @@ from playground.ui.lifespan import lifespan  # noqa: E402
 from playground.ui.pieces import Pieces  # noqa: E402
 from playground.ui.site import served  # noqa: E402
 
-base = hosts.base_path(os.environ.get(hosts.BASE_PATH_OPTION))
-app = Starlette(
-    routes=[*workbench.mount(base), *hosts.below_base(base, [*ROUTES, *REDIRECTS, *served.ROUTES])],
-    middleware=[
-        Middleware(KnownHosts),
-        Middleware(Headers, base=base),
-        Middleware(Pieces),
-    ],
-    lifespan=lifespan,
-)
+
+def server_of(kept: App) -> Starlette:
+    """The server that keeps its state in this App."""
+    with bound(kept):
+        base = hosts.base_path(os.environ.get(hosts.BASE_PATH_OPTION))
+        server = Starlette(
+            routes=[*workbench.mount(base), *hosts.below_base(base, [*ROUTES, *REDIRECTS, *served.ROUTES])],
+            middleware=[
+                Middleware(Bound, of=kept),
+                Middleware(KnownHosts),
+                Middleware(Headers, base=base),
+                Middleware(Pieces),
+            ],
+            lifespan=lifespan,
+        )
+    server.state.kept = kept
+    return server
+
+
+app = server_of(PROCESS)

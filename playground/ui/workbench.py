@@ -61,6 +61,6 @@ class OwnPages:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket" and hosts.is_foreign(Headers(scope=scope)):
-            ledger.refusals["foreign pages"] += 1
+            ledger.refusals()["foreign pages"] += 1
             return await send({"type": "websocket.close", "code": FOREIGN_CODE})
         await self.app(scope, receive, send)

@@ -35,11 +35,11 @@ def test_the_stream_s_lengths_and_arrows_are_those_of_the_tokens(small_trace):
         old_tokens, new_tokens = (small_trace.features(i)[first_patch:] for i in (layer - 1, layer))
         torch.testing.assert_close(lengths.before[layer], old_tokens.norm(dim=-1))
         torch.testing.assert_close(lengths.layer_cosine[layer], torch.cosine_similarity(old_tokens, new_tokens, dim=-1))
-    (length, zero), (along_x, across_x) = lengths.arrows(1, 5)
-    assert zero == 0
-    pushed_length = ((length + along_x) ** 2 + across_x**2) ** 0.5
-    # token + push = the token after attention
-    assert pushed_length == pytest.approx(float(lengths.after[1, 5]), rel=1e-4)
+    block_1, x = small_trace.vit.blocks[1], small_trace.features(0)[None]
+    push = block_1.ls1(block_1.attn(block_1.norm1(x), small_trace.scale, None)[0])[0, first_patch:]
+    torch.testing.assert_close(lengths.attention_length[1], push.norm(dim=-1), rtol=1e-4, atol=1e-4)
+    cosines = torch.cosine_similarity(push, x[0, first_patch:], dim=-1)
+    torch.testing.assert_close(lengths.attention_cosine[1], cosines, rtol=1e-4, atol=1e-4)
 
 
 def test_gelu_equals_torch_s_and_hidden_yields_the_inputs_of_the_activation(small_trace):
@@ -172,14 +172,14 @@ def test_the_labels_of_a_drawing_are_those_of_the_things_in_its_scene(sample):
 @pytest.mark.parametrize("model", block.BEST_SAMPLES)
 def test_our_models_label_their_best_sample_correctly_though_not_after_every_layer(model):
     vit = playground.load(model)
-    traces = {sample.name: playground.trace(vit, sample.name) for sample in samples.SAMPLES}
-    examples = [block.example_of(name, seen, samples.named(name).labels) for name, seen in traces.items()]
-    example = block.best_example([candidate for candidate in examples if candidate])
-    assert example.picture == block.BEST_SAMPLES[model]
-    shares = traces[example.picture].logits.sigmoid()
+    sample = samples.named(block.BEST_SAMPLES[model])
+    trace = playground.trace(vit, sample.name)
+    example = block.example_of(trace, sample.labels)
+    assert example.wrong_count == 0
+    shares = trace.logits.sigmoid()
     labels_said = {LABELS[number] for number, share in enumerate(shares.tolist()) if share > 0.5}
-    assert labels_said == set(samples.named(example.picture).labels), shares.tolist()
-    layer_shares = block.layer_probabilities(traces[example.picture])[:, example.label]
+    assert labels_said == set(sample.labels), shares.tolist()
+    layer_shares = block.layer_probabilities(trace)[:, example.label]
     assert layer_shares[-1] > 0.5 > layer_shares[:-1].min(), layer_shares.tolist()
 
 
@@ -192,10 +192,10 @@ def test_a_model_with_a_softmax_is_right_if_its_likeliest_label_is_true(small_tr
     likeliest = int(small_trace.logits.argmax())
     labels = tuple(f"thing {number}" for number in range(10))
     with_labels(small_trace, labels)
-    example = block.example_of("x", small_trace, (labels[likeliest], labels[likeliest - 1]))
+    example = block.example_of(small_trace, (labels[likeliest], labels[likeliest - 1]))
     assert (example.wrong_count, example.label) == (0, likeliest)
-    assert block.example_of("x", small_trace, (labels[likeliest - 1],)).wrong_count == 1
-    assert block.example_of("x", small_trace, ("nothing of it",)) is None
+    assert block.example_of(small_trace, (labels[likeliest - 1],)).wrong_count == 1
+    assert block.example_of(small_trace, ("nothing of it",)) is None
 
 
 def test_the_losses_of_labels_equal_torch_s(small_trace):

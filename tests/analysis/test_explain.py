@@ -14,7 +14,7 @@ QUERY = (2, 3)
 @pytest.fixture
 def explained(small_trace, picture):
     side = occlusion.side_of(small_trace.grid)
-    *_, moves = explain.moves_of(small_trace, QUERY, side)
+    moves = explain.moves_of(small_trace, QUERY, side)
     return explain.explain(
         explain.maps(small_trace, np.asarray(displayed(picture, small_trace.size)), QUERY), QUERY, side, moves
     )
@@ -78,7 +78,7 @@ def test_the_lesson_s_stored_correlations_are_measured_again():
     scores = []
     for row_share, column_share in explain.QUERY_PLACES:
         query = (int(row_share * trace.grid[0]), int(column_share * trace.grid[1]))
-        *_, moves = explain.moves_of(trace, query, side)
+        moves = explain.moves_of(trace, query, side)
         scores.append(explain.explain(explain.maps(trace, pixels, query), query, side, moves).scores)
     means = {name: np.mean([query_scores[name] for query_scores in scores]) for name in scores[0]}
     assert explain.RANK_CORRELATIONS["meadow"] == pytest.approx(means, abs=0.02)

@@ -12,7 +12,6 @@ from playground.analysis.patches import (
     by_unfolding,
     cut_picture,
     place_vectors,
-    principal_filters,
     random_order,
     rearranged,
     shuffle,
@@ -20,7 +19,6 @@ from playground.analysis.patches import (
     strongest_filters,
     without_positions,
 )
-from playground.numbers import percent
 from playground.pictures import images
 from playground.vit import VisionTransformer
 
@@ -77,17 +75,6 @@ def test_the_strongest_filter_comes_first_and_answers_every_patch(small, picture
     assert (lengths.diff() <= 0).all()
     assert filters.answers.shape == (10, 14, 14)
     assert filters.titles[0] == f"number {small.patch_embed.proj.weight.flatten(1).norm(dim=1).argmax()} of the token"
-
-
-def test_principal_components_are_the_directions_in_which_filters_differ(small, picture):
-    components = principal_filters(small, picture, most=5)
-    filters = small.patch_embed.proj.weight.detach().flatten(1)
-    values, vectors = torch.linalg.eigh(torch.cov(filters.T))
-    for i in range(5):
-        cosine = (components.filters[i].flatten() @ vectors[:, -1 - i]).abs()
-        assert cosine.item() == pytest.approx(1, abs=1e-3)
-        share = values[-1 - i] / values.sum()
-        assert components.titles[i].startswith(f"component {i}: {percent(share)} of")
 
 
 @pytest.mark.parametrize("positions", ["learned", "patches", "sinusoidal", "rotary", "none"])

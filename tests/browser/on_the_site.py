@@ -53,10 +53,6 @@ class SiteVisitor(Visitor):
         hand_over(self, gesture, file.read_bytes(), mime_type, file.name)
         return self.until(f"r => r.picture !== {picture_before!r}")
 
-    def bring_model(self, files: list[Path]) -> None:
-        """Opens a visitor's own model from these files, through the toolbar's sheet of models."""
-        self.unfold("model").locator(".own-model input").set_input_files(files)
-
     def hears(self, words: str) -> str:
         """Waits for a sentence on the page that holds these words, and returns the sentence."""
         sentences: list[str] = []

@@ -1,8 +1,9 @@
 """PLAYGROUND_COMPUTE=browser: a person's own photograph is computed by their own machine."""
 
+import re
+
 import numpy as np
 import pytest
-from models.test_hugging_face import hugging_face_model
 
 from browser.own_picture import hand_over
 from browser.server import serving
@@ -31,22 +32,11 @@ def test_an_own_photograph_is_not_sent_and_a_lesson_asks_before_it_is(arrive, se
     row = rounded_trace().row(state["layer"], state["head"], query).numpy()
     assert np.abs(np.asarray(state["row"]) - row).max() < EIGHT_BITS
 
+    visitor.forgiven_errors = re.compile("404")  # the server does not have the photograph
     visitor.unfold("pages").get_by_role("link", name="Heads").click()
     visitor.hears("your photograph would travel")
-    visitor.page.get_by_text("This lesson needs your photograph.").wait_for()
     assert visitor.uploaded == []
     visitor.page.locator(".attention-notice button", has_text="Send it").click()
     visitor.page.wait_for_function("() => !document.querySelector('.attention-notice:not([hidden])')")
     visitor.rest()
     assert visitor.uploaded == ["dropped.jpg"]
-
-
-@pytest.mark.slow
-def test_a_model_of_one_s_own_runs_in_the_browser_on_samples_and_photographs(arrive, server, tmp_path):
-    hugging_face_model("ViTModel", image_size=224).save_pretrained(tmp_path / "leaves")
-    visitor = arrive(Visitor, server.url).open("sample=meadow&model=bundled")
-    visitor.unfold("model").locator(".own-model input").set_input_files(sorted((tmp_path / "leaves").iterdir()))
-    visitor.until("r => r.picture === 'meadow' && r.layersHeld.length === 3")
-    hand_over(visitor, "drop", named("twins").path.read_bytes())
-    visitor.until("r => r.picture !== 'meadow' && r.layersHeld.length === 3")
-    assert visitor.uploaded == [], "nothing was sent"

@@ -1,4 +1,4 @@
-"""The sheet Export in a browser: its choices, previews and files, on the microscope and on lessons, for samples and for
+"""The sheet Export in a browser: its choices, previews and files, for samples and for
 a visitor's own picture."""
 
 import io
@@ -11,8 +11,7 @@ from browser.visitor import PATIENCE
 
 VIEW = {"model": "bundled", "sample": "flock", "layer": "2", "head": "1", "query": "3,4", "locked": "true"}
 FIRST_BYTES = {
-    "PNG": b"\x89PNG", "SVG": b"<?xml", "PDF": b"%PDF", "interactive": b"<!doctype html>", "in motion": b"RIFF",
-    "numbers": b"PK",
+    "PNG": b"\x89PNG", "SVG": b"<?xml", "PDF": b"%PDF", "interactive": b"<!doctype html>", "numbers": b"PK",
 }  # fmt: skip
 
 
@@ -63,15 +62,3 @@ def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
     command = copied_line(sheet, "The command")
     for words in ("--model bundled", "flock", "--layer 2", "--head 1", "--patch 3,4", name):
         assert words in command, command
-
-
-@pytest.mark.slow
-def test_a_lesson_exports_its_own_figure(visit):
-    visitor = visit("model=bundled&sample=flock")
-    visitor.page.goto(f"{visitor.url}/heads?model=bundled&sample=flock")
-    visitor.rest()
-    sheet = wait_for_preview(visitor.unfold("export"))
-    assert "atlas" in copied_line(sheet, "The command")
-    name, data = save(visitor, sheet)
-    assert data.startswith(b"\x89PNG"), name
-    assert sheet.get_by_role("radio", name="interactive").count() == 0

@@ -10,19 +10,14 @@ import numpy as np
 import pytest
 import waiting
 from hostile import KINDS
-from models.test_hugging_face import hugging_face_model
-from PIL import Image
-from sharp_models import make_sharp
 
 from browser.on_the_site import SiteVisitor
 from browser.own_picture import hand_over
 from browser.truth import assert_close, rounded_trace
 from browser.visitor import finish_exercise
-from browser.without_server import REQUEST_LOG, AnyOriginHandler, plain_server
-from playground.pictures.images import fit
+from browser.without_server import REQUEST_LOG, plain_server
 from playground.samples import named
 from playground.serving import models
-from playground.tracing import trace
 from playground.ui import site
 
 HOSTILE_FOLDER = Path(__file__).parents[1] / "hostile" / "kept"
@@ -118,47 +113,6 @@ def test_a_photograph_stays_in_the_browser(somebody):
         visitor.until(f"r => r.what === '{map_name}' && r.map")
     assert REQUEST_LOG[request_count:] == []
     assert visitor.page.evaluate("violations") == []
-
-
-def test_a_visitor_s_own_model_runs_in_the_browser_and_is_sent_to_nobody(somebody, folder, tmp_path):
-    picture = Image.open(next((folder / "samples").glob("meadow-*.jpg")))
-    own_model = make_sharp("AugReg", tmp_path / "leaves", picture, depth=3)
-    visitor = somebody("#model=bundled&sample=meadow")
-    visitor.until("r => r.picture === 'meadow'")
-    visitor.bring_model(own_model.files)
-    visitor.until("r => r.model === 'vit_small_patch16_224'")
-    state = visitor.until("r => r.layersHeld.length === 3")
-    assert visitor.uploaded == []
-    assert not [file for file in visitor.files() if file.endswith(".safetensors")]
-    truth = trace(own_model.vit, picture, size=fit(picture.size, 16, (224, 224)))
-    assert state["grid"] == list(truth.grid)
-    row = truth.row(state["layer"], state["head"], _query_of(state)).numpy()
-    assert row.max() > 2 / len(row), "a row that is nearly even proves nothing"
-    assert np.abs(np.asarray(state["row"]) - row).max() < 0.1 * row.max()
-    assert visitor.page.evaluate("violations") == []
-
-    (tmp_path / "noise.safetensors").write_bytes(b"\xff" * 1000)
-    hand_over(visitor, "drop", (tmp_path / "noise.safetensors").read_bytes(), "", "noise.safetensors")
-    visitor.hears("noise.safetensors is not a readable safetensors file")
-    assert visitor.hover((7, 5))["row"], "the page lives"
-
-
-def test_a_model_at_an_address_comes_only_from_hosts_that_the_writer_allows(somebody, folder, tmp_path):
-    visitor = somebody("#model=https://models.example/leaves/model.safetensors&sample=meadow")
-    visitor.hears("takes no models from https://models.example")
-    assert "https" not in visitor.page.evaluate("location.hash")
-    hugging_face_model("ViTModel", image_size=224).save_pretrained(tmp_path / "models" / "leaves")
-    (tmp_path / "models" / "leaves" / "preprocessor_config.json").write_text('{"image_mean": [0.5, 0.5, 0.5]}')
-    shutil.copytree(folder, tmp_path / "site")
-    with plain_server(tmp_path / "models", AnyOriginHandler) as other_host, plain_server(tmp_path / "site") as own_host:
-        page = tmp_path / "site" / "index.html"
-        text = page.read_text().replace("connect-src &#x27;self&#x27;", f"connect-src &#x27;self&#x27; {other_host}")
-        text = text.replace("&quot;models_from&quot;: []", f"&quot;models_from&quot;: [&quot;{other_host}&quot;]")
-        assert text.count(other_host) == 2
-        page.write_text(text)
-        visitor.page.goto(f"{own_host}/#model={other_host}/leaves/model.safetensors&sample=meadow")
-        visitor.until("r => r.picture === 'meadow' && r.model === 'leaves' && r.layersHeld.length === 3")
-        visitor.hears("Assumed of leaves: std 0.5 0.5 0.5.")
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from browser.test_proxy import NGINX, start
 from waiting import PATIENCE, until
 
 from playground.serving import settings
-from playground.serving.routes_pictures import LARGEST_FILE
+from playground.serving.incoming import LARGEST_FILE
 from playground.ui import run
 
 ROOT = Path(__file__).parent.parent.parent

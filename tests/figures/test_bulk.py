@@ -4,7 +4,6 @@ import pytest
 from PIL import Image
 
 from playground.__main__ import main
-from playground.figures import files
 
 LOOK_OPTIONS = ["--model", "untrained", "--width", "column", "--dpi", "40"]
 
@@ -75,15 +74,6 @@ def test_two_pictures_and_two_models_are_compared(folder, tmp_path, kind):
     assert f"other {kind}" in Image.open(figure_file).text["Description"]
 
 
-def test_the_whole_pass_without_scale_stands_beside_the_trained_one(folder, tmp_path):
-    figure_file = tmp_path / "w.png"
-    assert (
-        main(["figure", str(folder / "a.png"), *LOOK_OPTIONS, "--layout", "scale", "--whole", "-o", str(figure_file)])
-        == 0
-    )
-    assert "whole forward pass" in Image.open(figure_file).text["Description"]
-
-
 def test_pictures_of_one_name_have_figures_of_different_names(picture, tmp_path, capsys):
     for name in ("one/rocket.jpg", "one/rocket.png", "two/rocket.jpg", "two/Moon.png", "one/moon.png"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -103,24 +93,3 @@ def test_no_figure_is_written_over_the_picture_that_it_shows(folder, capsys):
     assert "would be written over" in capsys.readouterr().err
     assert (folder / "a.png").read_bytes() == bytes_before
     assert {path.name for path in folder.iterdir()} == {"a.png", "b.jpg", "notes.txt"}
-
-
-def test_files_that_are_there_are_kept_and_a_stopped_run_goes_on(folder, tmp_path, capsys, monkeypatch):
-    out_folder, data = tmp_path / "out", files.data
-    arguments = ["figure", str(folder), *LOOK_OPTIONS, "-o", f"{out_folder}/"]
-
-    def stop_at_b(name, *rest, **options):
-        if name == "b.png":
-            raise KeyboardInterrupt
-        return data(name, *rest, **options)
-
-    monkeypatch.setattr(files, "data", stop_at_b)
-    assert main(arguments) == 130
-    assert "stopped; 1 of 2 figures are finished. --skip-existing goes on." in capsys.readouterr().err
-    monkeypatch.undo()
-    write_time = (out_folder / "a.png").stat().st_mtime_ns
-    assert main([*arguments, "--skip-existing"]) == 0
-    output = capsys.readouterr()
-    assert output.out.split() == [str(out_folder / "b.png")]
-    assert "1 files were there and are kept" in output.err
-    assert (out_folder / "a.png").stat().st_mtime_ns == write_time

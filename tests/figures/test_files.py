@@ -21,13 +21,13 @@ SPEC = Spec(image="disc.png", model="untrained", layer=1, head=2, query=(3, 4), 
 FIGURES = {  # a file's name -> the options of its figure
     "one.png": ("--layer", "1", "--what", "value", "--direction", "column"),
     "narrow.pdf": ("--layout", "convolution", "--width", "82.55"),
-    "heads.svg": ("--layout", "heads", "--over", "contour", "--width", "page"),
+    "heads.svg": ("--layout", "heads", "--width", "page"),
     "wall.png": ("--layout", "wall", "--theme", "dark", "--ceiling", "0.07"),
-    "scale.pdf": ("--layout", "scale", "--scale", "0.3", "--whole"),
+    "scale.pdf": ("--layout", "scale", "--scale", "0.3"),
     "two.svg": ("--layout", "compare", "--with-image", "noise.png", "--colours", "grey"),
     "grid.pdf": ("--layout", "grid", "--rows", "layers:0,2", "--columns", "heads:0-1,mean"),
     "cut.png": ("--patch", "3,4", "--cut", "3,4>5,5", "--head", "max", "--no-caption"),
-    "numbers.csv": ("--layout", "atlas"),
+    "numbers.csv": ("--layout", "heads"),
     "alive.html": ("--layer", "1", "--all-layers", "--head", "2", "--bare"),
 }
 
@@ -103,7 +103,7 @@ def test_the_command_holds_every_field():
         "image": "my cat.jpg", "layout": "compare", "model": "ViT-S/16", "weights": "w.safetensors", "size": (32, 64),
         "layer": 3, "head": 2, "query": (1, 2), "scale": "0.25", "cut": "1,2>3,4", "what": "relevance", "label": "3",
         "method": "chefer", "other_image": "-dog.png", "width": 89.0, "theme": "dark", "colours": "viridis",
-        "over": "none", "ceiling": 0.05, "dpi": 99, "mean": "0.5,0.5,0.5", "num_heads": "3",
+        "ceiling": 0.05, "dpi": 99,
     }  # fmt: skip
     spec = Spec(**other_values, caption=False, whole=True)
     line = command(spec, "a.png")

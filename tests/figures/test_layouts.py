@@ -27,7 +27,6 @@ SPEC = Spec(image="disc.png", model="small", layer=1, head=2, query=(3, 4))
 OPTIONS = {  # the figures of this table: a name -> options
     **{name: {"layout": name} for name in layouts.LAYOUTS},
     "compare": {"layout": "compare", "other_image": "other.png"},
-    "change": {"layout": "change", "other_image": "other.png"},
     "grid": {"layout": "grid", "rows": "layers:0,2", "columns": "heads:0,1,mean"},
     "patches": {"layout": "grid", "rows": "patches:1,2-3,4", "columns": "heads:0-3"},
     "components": {"what": "components"},
@@ -35,7 +34,6 @@ OPTIONS = {  # the figures of this table: a name -> options
     "norm": {"what": "norm"},
     "column": {"layout": "convolution", "direction": "column", "what": "value"},
     "label": {"what": "relevance", "label": "3"},
-    "contour": {"over": "contour"},
     "grey": {"layout": "heads", "colours": "grey"},
 }
 ASPECTS = {"slide": (64, 96), "page": (96, 64), 60: (64, 128)}
@@ -51,7 +49,7 @@ def traces_by_size():
 
 
 def arguments_of(spec: Spec, seen, picture) -> tuple[tuple, dict]:
-    compares = layouts.of(spec).compares
+    compares = layouts.of(spec).beside == "other"
     return (seen, picture), {"other": seen, "other_image": picture.rotate(90)} if compares else {}
 
 
@@ -109,31 +107,31 @@ def test_a_figure_has_a_panel_for_each_map_a_caption_of_them_and_their_numbers(n
     first, rest = arguments_of(spec, small_trace, picture)
     tables = json.loads(files.numbers(".json", spec, *first, **rest))["tables"]
     written = [np.array(map_["values"]) for table in tables for map_ in table["maps"]]
-    if shown[0].map.__class__ is maps.Map and shown[0].map.values is not None:
+    if shown[0].values is not None:
         assert len(written) == len(shown)
         for values, panel in zip(written, shown, strict=True):
-            np.testing.assert_allclose(values, panel.map.values, rtol=1e-6, atol=1e-9)
-            np.testing.assert_allclose(values[len(small_trace.prefix) :], panel.map.grid.ravel(), rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(values, panel.values, rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(values[len(small_trace.prefix) :], panel.grid.ravel(), rtol=1e-6, atol=1e-9)
 
 
 def test_a_head_s_map_is_its_row_and_a_column_its_column(small_trace, picture):
     (row,) = content_of(SPEC, small_trace, picture).shown
-    np.testing.assert_allclose(row.map.values, small_trace.row(1, 2, (3, 4)), rtol=1e-6)
+    np.testing.assert_allclose(row.values, small_trace.row(1, 2, (3, 4)), rtol=1e-6)
     (column,) = content_of(replace(SPEC, direction="column"), small_trace, picture).shown
     token = small_trace.token((3, 4))
     whole = np.stack([small_trace.row(1, 2, index) for index in range(small_trace.tokens)])
-    np.testing.assert_allclose(column.map.values, whole[:, token], rtol=1e-5)
+    np.testing.assert_allclose(column.values, whole[:, token], rtol=1e-5)
     trained, unscaled = content_of(replace(SPEC, layout="scale"), small_trace, picture).shown
-    np.testing.assert_allclose(trained.map.values, row.map.values, rtol=1e-6)
-    np.testing.assert_allclose(unscaled.map.values, small_trace.row(1, 2, (3, 4), "off"), rtol=1e-6)
+    np.testing.assert_allclose(trained.values, row.values, rtol=1e-6)
+    np.testing.assert_allclose(unscaled.values, small_trace.row(1, 2, (3, 4), "off"), rtol=1e-6)
 
 
 def test_maps_that_are_compared_share_their_exposure(small_trace, picture):
     content = content_of(replace(SPEC, layout="heads"), small_trace, picture)
-    values = np.concatenate([panel.map.grid.ravel() for panel in content.shown])
-    assert content.bar.domain.high == light.exposure(values)
+    values = np.concatenate([panel.grid.ravel() for panel in content.shown])
+    assert content.domain.high == light.exposure(values)
     held = content_of(replace(SPEC, layout="heads", ceiling=0.02), small_trace, picture)
-    assert held.bar.domain.high == 0.02
+    assert held.domain.high == 0.02
 
 
 def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_trace, picture):
@@ -143,7 +141,7 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
     assert content.body.above == ["query", "mean", "head 1"]
     for panel, (layer, head) in zip(content.shown, [(2, "mean"), (2, 1), (0, "mean"), (0, 1)], strict=True):
         rows = small_trace.rows(layer, (3, 4)).numpy()
-        np.testing.assert_allclose(panel.map.values, rows.mean(0) if head == "mean" else rows[head], rtol=1e-5)
+        np.testing.assert_allclose(panel.values, rows.mean(0) if head == "mean" else rows[head], rtol=1e-5)
     everything = content_of(replace(spec, rows="heads:all", columns="layers:all"), small_trace, picture)
     assert len(everything.shown) == small_trace.heads * small_trace.layers
 
@@ -154,9 +152,10 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
         ({"layout": "grid"}, "needs rows and columns"),
         ({"layout": "grid", "rows": "layers"}, "written as"),
         ({"layout": "grid", "rows": "layers:0", "columns": "layers:1"}, "both layers"),
-        ({"layout": "grid", "rows": "layers:3-1"}, "go up"),
+        ({"layout": "grid", "rows": "layers:3-1"}, "Layers are numbers from 0"),
         ({"layout": "heads", "what": "norm"}, "has no heads"),
-        ({"layout": "scale", "what": "norm"}, "whole pass"),
+        ({"layout": "scale", "what": "norm"}, "of one layer"),
+        ({"layout": "scale", "whole": True}, "of one layer"),
         ({"layout": "compare"}, "another picture or another model"),
         ({"layout": "convolution", "query": "cls"}, "has no 'cls' token"),
         ({"layout": "wheel"}, "layout is head"),
@@ -164,7 +163,6 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
         ({"width": "poster"}, "slide, column, page, or millimetres"),
         ({"width": 5}, "from 30 to 1000"),
         ({"colours": "sparkling"}, "no colour map 'sparkling'"),
-        ({"over": "water"}, "over is photo"),
         ({"ceiling": 2}, "ceiling goes"),
         ({"dpi": 1}, "dpi goes"),
         ({"label": "99", "what": "label"}, "no label 99"),
@@ -217,8 +215,8 @@ def grey_of(image: Image.Image) -> np.ndarray:
 
 @pytest.mark.parametrize("colours", ["heat", "grey", "viridis"])
 def test_lightness_rises_with_the_weight_and_the_bar_has_the_colours_of_the_map(colours):
-    spec = replace(SPEC, colours=colours, over="none")
-    domain, weights = Domain(0, 0.5, ""), np.linspace(0, 0.5, 256)[None]
+    spec = replace(SPEC, colours=colours)
+    domain, weights = Domain(0, 0.5, "", bare=True), np.linspace(0, 0.5, 256)[None]
     drawn = prints.photo_with_map(Image.new("RGB", (256, 1)), weights, spec, domain)
     assert (np.diff(grey_of(drawn)[0]) >= -1).all()
     bar = np.asarray(prints.bar(spec, domain)).astype(int)
@@ -230,33 +228,17 @@ def test_in_grey_the_map_is_beside_the_photograph_and_not_over_it(small_trace, p
     photo, map_ = (np.asarray(panel.picture((64, 64)), int) for panel in content.body.rows[0])
     assert not np.ptp(photo, axis=-1).any()
     weights = small_trace.on_grid(small_trace.row(1, 2, (3, 4))).numpy()
-    expected = light.shares(weights, content.bar.domain.high) * 255
+    expected = light.shares(weights, content.domain.high) * 255
     np.testing.assert_allclose(map_[4::8, 4::8, 0], expected, atol=1.5)
-
-
-def test_a_contour_keeps_the_light_of_the_patches_that_hold_most_weight(small_trace, picture):
-    content = content_of(replace(SPEC, over="contour"), small_trace, picture)
-    panel = content.body.rows[0][1]
-    photo = picture.convert("RGB").resize((64, 64), Image.Resampling.LANCZOS)
-    grid = small_trace.on_grid(small_trace.row(1, 2, (3, 4))).numpy()
-    inside = prints.to_pixels(light.densest(grid), (64, 64))
-    drawn, before = np.asarray(panel.picture((64, 64))), np.asarray(photo)
-    assert (drawn[inside] == before[inside]).all()
-    assert drawn[~inside].mean() < before[~inside].mean()
-    assert len(panel.outline) > 0
-    share = 100 * grid[light.densest(grid)].sum() / grid.sum()
-    said = float(re.search(r"Outlined: the patches that hold (\d+)", content.caption)[1])
-    assert said == pytest.approx(share, abs=1)
-    assert content.bar is None
 
 
 def test_for_and_against_are_equally_light_and_in_grey_what_is_against_is_hatched():
     photo, domain = Image.new("RGB", (64, 64), (110, 110, 110)), Domain(-1, 1, "", signed=True)
     grid = np.array([[1.0, -1.0]])
-    drawn = np.asarray(prints.photo_with_map(photo, grid, replace(SPEC, over="photo"), domain), int)
+    drawn = np.asarray(prints.photo_with_map(photo, grid, SPEC, domain), int)
     assert drawn[:, :32, 0].mean() > drawn[:, :32, 2].mean()
     assert drawn[:, 32:, 2].mean() > drawn[:, 32:, 0].mean()
-    grey = grey_of(prints.photo_with_map(photo, grid, replace(SPEC, over="none", colours="grey"), domain))
+    grey = grey_of(prints.photo_with_map(photo, grid, replace(SPEC, colours="grey"), domain))
     assert np.ptp(grey[:, :32]) == 0
     assert np.ptp(grey[:, 32:]) > 100
 
@@ -268,7 +250,8 @@ def test_colours_of_features_are_three_principal_components_of_all_pictures_toge
     centred = np.concatenate(features) - np.concatenate(features).mean(0)
     values = np.linalg.svd(centred, compute_uv=False) ** 2
     assert share == pytest.approx(values[:3].sum() / values.sum())
-    map_, other_map = prints.colour_maps([(small_trace, 1), (other, 1)])
+    ones = [maps.OneMap(maps.Subject(seen, picture, ""), replace(SPEC, layer=1), None) for seen in (small_trace, other)]
+    map_, other_map = prints.colour_maps(ones)
     assert (map_.colours.reshape(-1, 3) == first).all()
     assert (other_map.colours.reshape(-1, 3) == second).all()
 

@@ -9,7 +9,7 @@ from figures.many_pictures import assert_close, trace_of_one
 from playground import PlaygroundError, tracing
 from playground.figures import many
 
-KINDS = ("weights:1,-1", "features", "entropy", "distance", "relevance")
+KINDS = ("weights:1,-1", "features", "entropy", "distance")
 
 
 @pytest.mark.parametrize("block_scores", [many.BLOCK_SCORES, 2000])
@@ -24,7 +24,6 @@ def test_each_picture_s_numbers_are_those_of_its_own_trace(small, pictures, bloc
         for index, layer in enumerate((1, 2)):
             assert_close(numbers.arrays["weights"][index], seen.weights(layer))
         assert_close(numbers.arrays["features"][0], seen.features())
-        assert_close(numbers.arrays["relevance"], seen.relevance("cls"), 1e-4)
         for layer in range(seen.layers):
             assert_close(numbers.arrays["entropy"][layer], seen.entropy(layer, tokens), 1e-4)
             patches = seen.weights(layer)[:, 3:, 3:]
@@ -79,10 +78,8 @@ def test_a_stopped_run_goes_on_in_the_same_batches(small, pictures, monkeypatch)
     assert batches_read == [[2, 3], [4]]
 
 
-def test_logits_labels_norms_and_what_speaks_for_a_label_are_those_of_each_trace_also_where_edges_are_cut(
-    small, pictures
-):
-    what = ("logits", "labels", "norms", "relevance_of:4,7", "weights:1", "entropy")
+def test_logits_labels_and_norms_are_those_of_each_trace_also_where_edges_are_cut(small, pictures):
+    what = ("logits", "labels", "norms", "weights:1", "entropy")
     files, cut = sorted(pictures.iterdir())[:3], ("2,3>4,4@1", "*>3x3@2.0")
     for numbers in playground.trace_many(files, small, what, batch=2, cut=cut):
         picture = many._centre_crop(playground.open_image(numbers.name), (64, 64))
@@ -93,32 +90,8 @@ def test_logits_labels_norms_and_what_speaks_for_a_label_are_those_of_each_trace
         for layer in range(3):
             assert_close(numbers.arrays["norms"][layer], trace.value_norms(layer), 1e-4)
             assert_close(numbers.arrays["entropy"][layer], trace.entropy(layer), 1e-3)
-        for index, label in enumerate((4, 7)):
-            assert_close(numbers.arrays["relevance_of"][index], trace.relevance(label=label), 1e-4)
-        assert (numbers.arrays["relevance_of"] < 0).any(), "signed"
 
 
-@pytest.mark.parametrize("method", ["integrated", "chefer", "legrad"])
-def test_each_method_of_relevance_gives_the_numbers_of_each_trace(small, pictures, method):
-    files = sorted(pictures.iterdir())[:3]
-    for numbers in playground.trace_many(files, small, ("relevance", "relevance_of:4"), batch=2, method=method):
-        picture = many._centre_crop(playground.open_image(numbers.name), (64, 64))
-        trace = playground.trace(small, picture, size=(64, 64))
-        assert_close(numbers.arrays["relevance"], trace.relevance("cls", method=method), 1e-4)
-        assert_close(numbers.arrays["relevance_of"][0], trace.relevance(label=4, method=method), 1e-4)
-    with pytest.raises(PlaygroundError, match="There is no method 'magic'"):
-        playground.trace_many(files, small, "relevance", method="magic")
-
-
-@pytest.mark.parametrize(
-    ("what", "cut", "sentence"),
-    [
-        ("relevance_of", (), "relevance_of which labels"),
-        ("relevance_of:unicorn", (), "has no label 'unicorn'"),
-        ("relevance_of:99", (), "labels are 0 to 9"),
-        ("entropy", "7>3", "A cut names patches"),
-    ],
-)
-def test_impossible_labels_and_cuts_are_refused_in_a_sentence(small, pictures, what, cut, sentence):
-    with pytest.raises(PlaygroundError, match=sentence):
-        playground.trace_many(pictures, small, what, cut=cut)
+def test_impossible_cuts_are_refused_in_a_sentence(small, pictures):
+    with pytest.raises(PlaygroundError, match="A cut names patches"):
+        playground.trace_many(pictures, small, "entropy", cut="7>3")

@@ -15,7 +15,7 @@ from playground.figures import many
 def test_a_model_that_computes_nan_is_refused_before_anything_is_written(zarr, small, pictures, tmp_path):
     with torch.no_grad():
         small.blocks[1].attn.qkv.weight[5] = math.nan
-    for kind in ("weights:1", "features", "entropy", "distance", "relevance"):
+    for kind in ("weights:1", "features", "entropy", "distance"):
         run = playground.trace_many(pictures, small, kind, batch=2)
         with pytest.raises(PlaygroundError, match=r"computes what is no number .* for .*0\.png: its weights"):
             next(iter(run))

@@ -72,7 +72,7 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(small_trace, pictur
             if layout == "heads" and spec.what == "score":
                 continue  # the screen's range of scores holds for all queries, a figure's only for the figure's maps
             content = layouts.content(replace(spec, layout=layout), Subject(small_trace, picture, ""))
-            figure_domain = content.bar.domain
+            figure_domain = content.domain
             # loosely, because the browser has q and k in 16 bits
             assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (
                 view,
@@ -98,7 +98,7 @@ def test_similarities_and_lengths_of_features_are_the_screen_s(small_trace, pict
         map_ = maps.map_of(maps.OneMap(Subject(small_trace, picture, ""), spec, None))
         np.testing.assert_allclose(map_.values, screen_values, rtol=1e-4, atol=1e-5)
         content = layouts.content(spec, Subject(small_trace, picture, ""))
-        map_domain, patches = content.bar.domain, screen_values[len(small_trace.prefix) :]
+        map_domain, patches = content.domain, screen_values[len(small_trace.prefix) :]
         assert (map_domain.low, map_domain.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 
 

@@ -103,7 +103,6 @@ test("every module is in a bundle", () => {
     "shell/serviceworker.js",
     "lessons/slides.js",
     "engine/worker.js",
-    "weights/worker.js",
     ...[...COMPONENT_ENTRIES, ...ENTRIES_OF_SEVERAL_MOUNTS].map(([name]) => name),
   ]);
   const source = withBundle(`for name in ${entries}: sys.stdout.buffer.write(bundle.bundle(name).encode())`).toString();

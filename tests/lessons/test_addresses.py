@@ -48,12 +48,6 @@ def test_an_old_address_without_a_step_opens_the_step_that_its_words_belong_to()
     assert dict(zip([str(case) for case in cases], steps, strict=True)) == {str(case): case[2] for case in cases}
 
 
-def test_the_step_in_an_old_address_of_shapes_is_that_of_the_walk():
-    ((_, settings),) = opened([("shapes", {"step": "5", "example": "sentence"})])
-    assert (settings["walk"], settings["example"]) == ("5", "sentence")
-    assert played("shapes", "walk", step="5") == played("shapes", "walk", walk="5")
-
-
 def test_a_setting_is_one_of_its_options():
     setting = Setting.of(512, (512, 1024))
     for text in (None, "", "1024\n", "1e3", "<b>", "٥١٢", "9" * 5000):
@@ -88,5 +82,5 @@ NONSENSE = ("", "x", "3", "{}", "[64]", "1,2", "nan", "-1.2", "9" * 999)
 def test_nonsense_in_an_address_leaves_a_setting_as_one_of_its_options(word):
     for name in ("dk", "power", "row"):
         setting = scale.LESSON.choices[name]
-        assert setting.value_in(name, {name: word}) in setting.options
+        assert setting.read(word) in setting.options
     assert heads.LESSON.choices["off"].read(word) == ""

@@ -3,6 +3,7 @@ computes."""
 
 import base64
 import json
+import math
 import subprocess
 
 import numpy as np
@@ -13,7 +14,7 @@ from test_javascript import ROOT, node
 
 from lessons.playing import meadow, parts_of
 from playground.lessons import block, block_boxes
-from playground.lessons.parts import After, Drawing, Table, Wait
+from playground.lessons.parts import After, Drawing, Table
 from playground.pack import unpack
 from playground.vit import Config, VisionTransformer
 
@@ -53,8 +54,11 @@ def test_the_browser_has_the_arrows_of_python():
     )
     assert process.returncode == 0, process.stderr
     for (layer, patch), numbers in zip(places, json.loads(process.stdout), strict=True):
-        token, push = pushes.arrows(layer, patch)
-        assert numbers["token"] == pytest.approx(token, rel=1e-3)
+        length, pushed, cosine = (
+            float(table[layer, patch]) for table in (pushes.before, pushes.attention_length, pushes.attention_cosine)
+        )
+        push = pushed * cosine, pushed * math.sqrt(1 - cosine**2)  # along the token, and across
+        assert numbers["token"] == pytest.approx((length, 0), rel=1e-3)
         assert numbers["added"] == pytest.approx(push, rel=1e-2, abs=1e-2 * max(map(abs, push)))
         assert numbers["kept"] == pytest.approx(float(pushes.layer_cosine[layer, patch]), abs=1e-3)
 
@@ -80,15 +84,3 @@ def test_the_activations_of_a_layer_are_counted_in_bars_and_shares():
 def test_of_many_labels_the_chosen_one_is_in_the_table():
     (table,) = (part for part in parts_of("block", "answer", supposed="12") if isinstance(part, Table))
     assert [row[0] for row in table.rows if row[0].startswith("**")] == ["**12: indoors**"]
-
-
-@pytest.mark.parametrize("step", ["stream", "mlp", "answer"])
-def test_a_step_shows_a_picture_while_its_numbers_are_computed(step):
-    meadow().results.drop_where(lambda key: True)
-    from playground.serving import worked
-
-    worked.shared_results().drop_where(lambda key: True)
-    waits = [part for part in parts_of("block", step) if isinstance(part, Wait)]
-    assert waits
-    assert all(wait.meanwhile for wait in waits)
-    assert not [part for part in parts_of("block", step) if isinstance(part, Wait)], "the numbers are kept"

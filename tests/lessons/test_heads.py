@@ -9,24 +9,35 @@ from lessons.playing import flat_records, meadow, parts_of
 from lessons.test_lessons import STRONGEST_HEAD
 from playground.analysis.ablation import ablation_effect
 from playground.analysis.heads import measure_heads
-from playground.lessons import heads, heads_numbers
+from playground.lessons import heads
 from playground.lessons.heads_numbers import MOST_HEADS_OFF, habits, switched_off
-from playground.lessons.parts import Ask, Drawing, Wait, Words
+from playground.lessons.parts import Ask, Drawing, Words
 from playground.numbers import percent
-from playground.samples import SAMPLES
-from playground.serving import models, traces, worked
+from playground.serving import models, traces
+from playground.serving.app import App, bound
 from playground.vit import Config, VisionTransformer
 
 OFF_SETTING = heads.LESSON.choices["off"]
 
 
-@pytest.mark.parametrize("text", [None, "", "x", "1", "1.2,3.4", "1.2  3.4", "١.٢", "1.2\n", "-1.2", "1234.1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "",
+        "x",
+        "1",
+        "1.2,3.4",
+        "1.2  3.4",
+        "١.٢",
+        "1.2\n",
+        "-1.2",
+        "1234.1",
+        " ".join(["1.2"] * (MOST_HEADS_OFF + 1)),
+    ],
+)
 def test_what_is_no_list_of_heads_switches_none_off(text):
     assert OFF_SETTING.read(text) == ""
-
-
-def test_an_endless_list_of_heads_is_cut_short():
-    assert len(OFF_SETTING.read(" ".join(["1.2"] * 1000)).split()) == MOST_HEADS_OFF
 
 
 def test_heads_that_the_model_does_not_have_are_passed_over():
@@ -53,14 +64,6 @@ def test_habits_measured_layer_by_layer_are_the_same_numbers():
     all_layers, measured_habits = measure_heads(meadow().trace()), habits(meadow())
     assert measured_habits.distance == pytest.approx(all_layers.distance)
     assert measured_habits.offsets == pytest.approx(all_layers.offsets)
-
-
-def test_the_waiting_words_name_the_layer_and_the_sample_that_are_measured(monkeypatch):
-    monkeypatch.setattr(heads_numbers, "SLOW_TOKENS", 0)
-    parts = heads.LESSON.steps["far"].parts(meadow(), heads.LESSON.defaults(over="samples"))
-    waits = [part.words for part in parts if isinstance(part, Wait)]
-    assert waits[-1].endswith(f"{len(SAMPLES)} of {len(SAMPLES)}: layer 6 of 6")
-    assert len(waits) == len(SAMPLES) * (2 + 6)
 
 
 def test_the_layer_that_the_microscope_opens_with_is_asked_about_first():
@@ -110,13 +113,10 @@ def play_in(monkeypatch):
         vit = scramble(VisionTransformer(config))
         monkeypatch.setattr(models, "load", lambda name: vit)
         monkeypatch.setattr(traces, "_made_ahead", lambda *which: None)
-        traces.sample_traces.cache_clear()
-        worked.shared_results.cache_clear()
-        return played("heads", step, model="bundled", sample="meadow", **words)
+        with bound(App()):
+            return played("heads", step, model="bundled", sample="meadow", **words)
 
-    yield play
-    traces.sample_traces.cache_clear()
-    worked.shared_results.cache_clear()
+    return play
 
 
 def offered_measures(parts: list[dict]) -> list[str]:

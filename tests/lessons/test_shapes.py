@@ -11,7 +11,7 @@ import playground
 from lessons.playing import parts_of
 from playground.analysis.heads import disagreement
 from playground.lessons import shapes
-from playground.lessons.experiments import change_by_rotation, largest_difference, measure
+from playground.lessons.experiments import change_by_rotation, largest_difference
 from playground.lessons.parts import Ask, Drawing
 from playground.lessons.walk import steps_to_bytes, teaching_steps, tensors_of, vit_steps, walk_picture
 from playground.pack import unpack
@@ -103,13 +103,6 @@ def test_fused_attention_equals_attention_by_hand(shape):
     assert (attention(*qkv, scale) - attention_by_hand(*qkv, scale)).abs().max() < 1e-5
     assert largest_difference(qkv, scale) < 1e-5
     assert change_by_rotation(qkv, scale) < 1e-5
-
-
-def test_fused_attention_and_attention_by_hand_are_timed():
-    timing = measure(16, heads=2, d=8, repeats=1)
-    assert timing.by_hand > 0
-    assert timing.fused > 0
-    assert timing.difference < 1e-5
 
 
 def test_how_often_another_patch_contributes_most_is_what_a_loop_counts(small_trace):

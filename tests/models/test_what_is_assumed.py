@@ -288,7 +288,7 @@ def test_a_normalised_tensor_is_no_picture_and_the_sentence_says_where_it_goes()
 def test_captions_facts_numbers_and_packs_say_what_was_assumed(write_bare, tmp_path):
     trace = playground.trace(load_quietly(NAME, weights=write_bare(model())), "meadow")
     assumed = "mean 0.5 0.5 0.5, std 0.5 0.5 0.5, 3 heads of 64, the activation gelu"
-    for options in ({}, {"layout": "wall"}, {"layout": "atlas"}, {"what": "components"}):
+    for options in ({}, {"layout": "wall"}, {"what": "components"}):
         playground.save(trace, tmp_path / "x.txt", layer=1, **options)
         assert f"Assumed of ViT Ti/16: {assumed}." in (tmp_path / "x.txt").read_text(), options
     playground.save(trace, tmp_path / "x.json", layer=1)

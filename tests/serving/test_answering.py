@@ -26,7 +26,7 @@ def line(monkeypatch):
     monkeypatch.setattr(answering, "LOOK_EVERY", 0.05)
     monkeypatch.setattr(queue, "LOOK_EVERY", 0.01)
     yield line
-    until(lambda: not ledger.requests.taken, "no request is at work")
+    until(lambda: not ledger.requests().taken, "no request is at work")
     assert line.at_work + line.line == []
 
 
@@ -95,7 +95,7 @@ def test_the_work_ends_when_the_browser_leaves(line):
             has_left.set()
             await wait_until(lambda: has_length(line, 1))
             await request_task
-        await wait_until(lambda: not ledger.requests.taken)
+        await wait_until(lambda: not ledger.requests().taken)
 
     asyncio.run(visit())
     assert served_keys == []
@@ -161,7 +161,8 @@ def statuses_at_once(line: Queue, *visitors: dict, held: int) -> list[int]:
 
 
 def test_one_key_takes_no_more_places_than_its_share(line, monkeypatch):
-    monkeypatch.setattr(ledger, "requests", Room("requests", 600, 4))
+    requests = Room("requests", 600, 4)
+    monkeypatch.setattr(ledger, "requests", lambda: requests)
     statuses = statuses_at_once(line, *[ANNA] * 9, BERT, held=5)
     assert (statuses[:9].count(200), statuses[:9].count(503), statuses[9]) == (4, 5, 200)
 

@@ -16,10 +16,10 @@ FLOCK = pictures.sample("flock")
 
 @pytest.fixture
 def anna():
-    person = people.enter("anna" * 6)
+    person = people.everybody().enter("anna" * 6)
     person.take(pictures.upload(photograph(), "mine.jpg"))
     yield person
-    people.forget(person.key)
+    people.everybody().forget(person.key)
 
 
 def refusal_of(words: dict, person=None) -> Refused:

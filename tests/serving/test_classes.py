@@ -14,7 +14,7 @@ from test_javascript import ROOT, node
 from playground.serving import classes, ledger, phones
 from playground.serving.answering import Refused
 from playground.serving.classes import Question
-from playground.serving.ledger import Ledger, Visitor
+from playground.serving.ledger import Visitor
 
 NGINX_CONF = Path(__file__).parent.parent.parent / "deploy" / "nginx.conf"
 
@@ -27,17 +27,16 @@ class Clock:
 
 
 @pytest.fixture(autouse=True)
-def clock(monkeypatch):
+def clock(own_app, monkeypatch):
     clock = Clock()
     for module in (classes, phones):
         monkeypatch.setattr(module, "clock", clock)
-    yield clock
-    classes.end_all()
+    return clock
 
 
 @pytest.fixture
 def group():
-    return classes.start("lecturer", "10.0.0.1")
+    return classes.classes().start("lecturer", "10.0.0.1")
 
 
 def number_question(low=0, high=100, scene="1") -> Question:
@@ -173,14 +172,14 @@ def test_in_a_network_that_fills_a_class_only_a_phone_that_is_silent_for_long_gi
 
 
 def test_the_classes_of_one_network_leave_room_for_the_phones_of_others(group, monkeypatch):
-    monkeypatch.setattr(classes.all_phones, "capacity", 20)
-    hostile = [classes.start(f"hostile {n}", f"2001:db8:1:2{n:02x}::/64") for n in range(10)]
+    monkeypatch.setattr(classes.classes().phones, "capacity", 20)
+    hostile = [classes.classes().start(f"hostile {n}", f"2001:db8:1:2{n:02x}::/64") for n in range(10)]
     for n, class_ in enumerate(hostile):
         let_in(class_, 8, f"10.{20 + n}.0.1", f"of {n}")
     assert let_in(group, 8, HALL) == 8
     assert sum(len(class_.phones) for class_ in hostile) == 12
-    classes.end_all()
-    assert len(classes.all_phones) == 0
+    classes.classes().end_all()
+    assert len(classes.classes().phones) == 0
 
 
 def test_the_largest_network_is_sent_away_with_its_open_guesses_until_the_class_has_a_new_code(group):
@@ -195,7 +194,7 @@ def test_the_largest_network_is_sent_away_with_its_open_guesses_until_the_class_
     assert question.counts() == [{"7": 3}]
     with pytest.raises(Refused, match="sent the phones of your network away"):
         group.enter(Visitor("made up again", "2001:db8:1:2ff::/64"))
-    classes.renew_code(group)
+    classes.classes().renew_code(group)
     group.enter(Visitor("made up again", "2001:db8:1:2ff::/64"))
 
 
@@ -209,25 +208,25 @@ def test_a_new_code_sends_all_phones_away_and_keeps_what_was_revealed(group):
     group.ask(number_question(scene="2"))
     group.take_guess("a", group.question.number, 1, 5)
     former_code, address = group.code, group.address
-    classes.renew_code(group)
-    assert classes.find_class(former_code) is None
-    assert classes.find_class(group.code) is group
+    classes.classes().renew_code(group)
+    assert classes.classes().find(former_code) is None
+    assert classes.classes().find(group.code) is group
     assert group.address == address.replace(former_code, group.code)
     assert not group.phones
-    assert not ledger.costs.phones
+    assert not ledger.costs().phones
     assert (revealed.counts(), group.question.counts()) == ([{"7": 2}], [{}])
-    classes.end(group)
-    assert classes.find_class(group.code) is None
+    classes.classes().end(group)
+    assert classes.classes().find(group.code) is None
 
 
 def test_a_class_that_its_lecturer_left_gives_way_and_no_other(group, clock, monkeypatch):
-    monkeypatch.setattr(ledger.classes, "capacity", 2)
-    other_group = classes.start("another", "10.1.0.1")
+    monkeypatch.setattr(ledger.classes(), "capacity", 2)
+    other_group = classes.classes().start("another", "10.1.0.1")
     with pytest.raises(Refused, match="room"):
-        classes.start("third", "10.2.0.1")
+        classes.classes().start("third", "10.2.0.1")
     clock.now += classes.ABANDONED_AFTER + 1
     other_group.heard_at = clock.now
-    classes.start("third", "10.2.0.1")
+    classes.classes().start("third", "10.2.0.1")
     assert group.ended
     assert not other_group.ended
 
@@ -236,27 +235,27 @@ def test_one_house_of_many_networks_leaves_room_for_the_classes_of_others(group)
     """Once, the 256 networks of one IPv6 house held all classes of a server."""
     for number in range(256):
         with suppress(Refused):
-            classes.start(f"key {number}", f"2001:db8:1:2{number:02x}::/64")
+            classes.classes().start(f"key {number}", f"2001:db8:1:2{number:02x}::/64")
     for number in range(5):
-        classes.start(f"other lecturer {number}", f"10.0.{number}.1")
+        classes.classes().start(f"other lecturer {number}", f"10.0.{number}.1")
 
 
 def test_a_key_has_two_classes_and_a_third_ends_the_first(group):
-    second_class = classes.start("lecturer", "10.0.0.1")
-    classes.start("lecturer", "10.0.0.1")
+    second_class = classes.classes().start("lecturer", "10.0.0.1")
+    classes.classes().start("lecturer", "10.0.0.1")
     assert (group.ended, second_class.ended) == (True, False)
 
 
-def test_a_phone_is_charged_to_its_class_until_that_ends_and_starting_a_class_costs(group, monkeypatch):
-    monkeypatch.setattr(ledger, "costs", costs := Ledger())
-    second_class = classes.start("lecturer", "10.0.0.1")
+def test_a_phone_is_charged_to_its_class_until_that_ends_and_starting_a_class_costs(group):
+    costs = ledger.costs()
+    second_class = classes.classes().start("lecturer", "10.0.0.1")
     assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.CLASS_START_SECONDS, rel=0.01)
     for phone in ("a", "b"):
         second_class.enter(Visitor(phone))
     assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", second_class.account)
-    third_class = classes.start("another", "10.0.0.2")
+    third_class = classes.classes().start("another", "10.0.0.2")
     third_class.enter(Visitor("b"))
-    classes.end(second_class)
+    classes.classes().end(second_class)
     assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", "10.0.0.1")
     assert costs.payer(Visitor("b", "10.0.0.1")) == Visitor("b", third_class.account)
 
@@ -267,16 +266,16 @@ def test_a_class_s_code_says_on_which_server_it_is():
     digit_tables = [dict(pair.split() for pair in table.strip("; ").split("; ")) for table in tables]
     assert len(digit_tables) == 2
     for seat in ("07af" + "0" * 28, "e9" * 16, "ff" * 16):
-        code = classes.start("lecturer", "10.0.0.1", seat).code
+        code = classes.classes().start("lecturer", "10.0.0.1", seat).code
         assert "".join(mapping[letter] for mapping, letter in zip(digit_tables, code, strict=False)) == seat[:2]
         assert len(code) == classes.CODE_LENGTH
     for seat in ("", "x", "é2", "G" * 32):
-        assert len(classes.start("lecturer", "10.0.0.1", seat).code) == classes.CODE_LENGTH
+        assert len(classes.classes().start("lecturer", "10.0.0.1", seat).code) == classes.CODE_LENGTH
 
 
 def test_a_class_ends_after_four_hours(group, clock):
     clock.now += classes.LONGEST_LIFE + 1
-    assert classes.find_class(group.code) is None
+    assert classes.classes().find(group.code) is None
     assert group.ended
 
 

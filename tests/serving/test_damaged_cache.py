@@ -60,7 +60,7 @@ def client():
 
 @pytest.mark.parametrize("kind", DAMAGES)
 def test_all_but_the_damaged_file_is_shown(kind, cache, client, monkeypatch):
-    monkeypatch.setattr(starting.is_warm, "is_set", lambda: True)
+    starting.is_warm().set()
     damaged_file = damage(cache, kind)
     sample_list = client.get(f"/{routes_samples.address()}").json()
     sound_samples = [*PHOTOGRAPHS, *SAMPLES] if damaged_file == borrowed.DINOV2.file else [*OTHER_PHOTOGRAPHS, *SAMPLES]

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(autouse=True)
 def workers(monkeypatch):
-    monkeypatch.setattr(pictures, "_ready_workers", ready := deque())
+    monkeypatch.setattr(pictures.workers(), "ready", ready := deque())
     yield ready
     for worker in ready:
         worker.end()
@@ -47,7 +47,7 @@ def test_no_file_is_decoded_in_the_server_s_own_process(kind, monkeypatch):
 
 
 def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_stays_ready(workers):
-    pictures.warm_up()
+    pictures.workers().warm_up()
     first, spare = list(workers)
     for _ in range(3):
         pictures.upload(saved(quarters(), "JPEG"), "mine")
@@ -58,7 +58,7 @@ def test_one_process_decodes_one_file_after_the_other_and_a_spare_one_stays_read
 
 def test_a_process_that_is_killed_in_the_middle_of_a_picture_costs_nobody_their_picture(workers):
     """Linux kills this process first when memory runs out, because of its OOM score. An operator may kill it, too."""
-    pictures.warm_up()
+    pictures.workers().warm_up()
     first_worker = workers[0]
 
     def kill():
@@ -80,7 +80,7 @@ def test_a_sender_who_leaves_frees_the_place_for_the_next(workers):
     def leave():
         raise RuntimeError("left")
 
-    pictures.warm_up()
+    pictures.workers().warm_up()
     first_worker, spare = list(workers)
     with queue.working_for(Asker(leave)), pytest.raises(RuntimeError):
         pictures.decoded(saved(quarters(), "JPEG"), 2**20, 64)
@@ -126,8 +126,8 @@ SERVER_CODE = """
 import time
 from playground.serving import pictures
 
-pictures.warm_up()
-print(*(worker.pid for worker in pictures._ready_workers), flush=True)
+pictures.workers().warm_up()
+print(*(worker.pid for worker in pictures.workers().ready), flush=True)
 time.sleep(600)
 """
 

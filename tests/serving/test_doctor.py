@@ -14,7 +14,7 @@ from playground.errors import PlaygroundError
 from playground.models import borrowed, catalogue
 from playground.models.whole import digest_of
 from playground.pictures import decoder
-from playground.serving import prepared, settings
+from playground.serving import prepared
 from playground.serving.doctor import FINE, LACKING, WRONG, examine, lies_within, repair
 
 ROOT = Path(__file__).parent.parent.parent
@@ -173,12 +173,8 @@ def test_a_decoder_that_cannot_start_is_reported_as_wrong(nothing_fetched, monke
 
 def test_a_mistyped_setting_is_reported_and_the_rest_is_examined(nothing_fetched, monkeypatch):
     monkeypatch.setenv("PLAYGROUND_OPEN", "perhaps")
-    settings.now.cache_clear()
-    try:
-        assert "PLAYGROUND_OPEN is yes or no" in sentences_of(WRONG)
-        assert "pictures that people bring are decoded" in sentences_of(FINE)
-    finally:
-        settings.now.cache_clear()
+    assert "PLAYGROUND_OPEN is yes or no" in sentences_of(WRONG)
+    assert "pictures that people bring are decoded" in sentences_of(FINE)
 
 
 def test_no_secret_is_printed(nothing_fetched, tmp_path):

@@ -89,7 +89,7 @@ SVG = {"kind": "svg"}
 @pytest.mark.parametrize(
     ("layout", "scale", "kind"),
     [
-        ("head", "off", NUMBERS), ("scale", "off", SVG), ("scale", "0.3", NUMBERS), ("wall", "off", NUMBERS),
+        ("head", "off", NUMBERS), ("wall", "off", SVG),
         ("compare", "0.3", NUMBERS),
     ],
 )  # fmt: skip

@@ -31,7 +31,7 @@ def names(data: dict, kind: str) -> list[str]:
 def test_export_offers_what_the_tables_hold(client):
     data = offers(client, layer="3", head="2")
     assert names(data, "kind") == ["png", "svg", "pdf", "html", "numbers"]
-    assert names(data, "layout") == [name for name in LAYOUTS if name not in ("grid", "compare", "change")]
+    assert names(data, "layout") == [name for name in LAYOUTS if name not in ("grid", "compare")]
     assert names(data, "width") == list(WIDTHS)
     assert data["chosen"]["layout"] == "convolution"
     words = {"with": "sample:meadow", "beside": "compare"}
@@ -59,9 +59,8 @@ def test_the_offered_address_gives_the_bytes_of_the_offered_command(client, layo
         "layout": layout, "kind": kind, "table": "csv", "width": "column", "background": "dark", "what": "value",
         "scale": "off", "locked": "true", "grid": "true", "colours": "own", "curtain": "0.5", "map": "grey",
     }  # fmt: skip
-    compare_words = {"compare": {"with": "sample:landscape"}, "change": {"with": "sample:meadow"}}
-    words_of_layout = compare_words.get(layout, {})
-    data = client.get("/api/exports", params=words | words_of_layout).json()
+    compare_words = {"with": "sample:landscape"} if layout == "compare" else {}
+    data = client.get("/api/exports", params=words | compare_words).json()
     assert data["chosen"]["layout"] == layout
     file, suffix = data["file"], data["file"]["name"].rpartition(".")[2]
     response = client.request(file["method"], f"/{file['address']}", headers=KEY)

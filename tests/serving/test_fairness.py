@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.serving import classes, ledger
+from playground.serving import ledger
 from playground.serving.ledger import Visitor
 
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / "benchmarks"))
@@ -15,11 +15,9 @@ from fairness import COSTLY_WORK, HALL, Player, World, join, p95, people, play
 
 
 @pytest.fixture(autouse=True)
-def real_ledger(monkeypatch):
+def real_ledger(own_app, monkeypatch):
     for name in ("present", "costs"):  # `World` replaces them; monkeypatch puts them back
         monkeypatch.setattr(ledger, name, getattr(ledger, name))
-    yield
-    classes.end_all()
 
 
 def calm_and_attacked_wait(enemies: list[Player], seconds: float = 150) -> tuple[float, float]:

@@ -21,9 +21,9 @@ def client():
 def mine_id():
     """The id of a photograph that belongs to `KEY`."""
     picture = pictures.upload(PORTRAIT.read_bytes(), "my cat.jpg")
-    people.enter(KEY["X-Playground-Key"]).take(picture)
+    people.everybody().enter(KEY["X-Playground-Key"]).take(picture)
     yield picture.id
-    people.forget(KEY["X-Playground-Key"])
+    people.everybody().forget(KEY["X-Playground-Key"])
 
 
 # A person's own picture -----------------------------------------------------------------------------------------------
@@ -46,11 +46,11 @@ def test_a_figure_of_ones_own_picture_needs_its_key(client, mine_id):
 
 def test_a_comparison_with_a_person_s_own_picture_needs_their_key(client, mine_id):
     words = FLOCK | TINY | {"layout": "compare", "with": f"mine:{mine_id}"}
-    worked.shared_results.cache_clear()
+    worked.shared_results().drop_where(lambda key: True)
     assert "asked for by POST" in refusal_of(client, "png", words, status=403)
     assert client.post("/figure.png", params=words, headers=STRANGER).status_code == 404
     assert ask(client, "png", words, "POST").status_code == 200
-    assert worked.shared_results().bytes == 0 < people.find_person(KEY["X-Playground-Key"]).results.bytes
+    assert worked.shared_results().bytes == 0 < people.everybody().find(KEY["X-Playground-Key"]).results.bytes
 
 
 # In somebody else's page ----------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def test_a_figure_in_a_page_waits_for_its_turn(client, monkeypatch):
     line = queue.Queue(1)
     monkeypatch.setattr(queue, "figures", lambda: line)
     answers = []
-    worked.shared_results.cache_clear()
+    worked.shared_results().drop_where(lambda key: True)
     with line.take():
         page_thread = threading.Thread(target=lambda: answers.append(ask(client, "png", FLOCK | TINY)))
         page_thread.start()

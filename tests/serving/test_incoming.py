@@ -7,7 +7,7 @@ import pytest
 from starlette.requests import Request
 from waiting import PATIENCE
 
-from playground.serving import ledger, routes_pictures
+from playground.serving import incoming, ledger
 from playground.serving.answering import Refused
 from playground.serving.cache import MB
 from playground.serving.ledger import Room
@@ -33,7 +33,7 @@ class Upload:
     async def arrives(self) -> int:
         """The number of bytes that arrived, or the refusal's status as a negative number."""
         try:
-            return len(await routes_pictures.read_body(Request(self.scope, self.receive)))
+            return len(await incoming.deliveries().read_body(Request(self.scope, self.receive)))
         except Refused as refused:
             return -refused.status
 
@@ -43,20 +43,17 @@ def upload_of(person: int, length: int = 100) -> Upload:
 
 
 def bytes_under_way() -> int:
-    return sum(delivery.bytes for delivery in routes_pictures.deliveries)
+    return sum(delivery.bytes for delivery in incoming.deliveries().under_way)
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(monkeypatch):
-    monkeypatch.setattr(routes_pictures, "PIECE_SECONDS", PATIENCE)
+def nothing_stays(own_app, monkeypatch):
+    monkeypatch.setattr(incoming, "PIECE_SECONDS", PATIENCE)
     yield
     gc.collect()
-    assert (routes_pictures.deliveries, routes_pictures._delivery_beyond, dict(routes_pictures._person_locks)) == (
-        set(),
-        None,
-        {},
-    )
-    assert (ledger.files.taken, ledger.uploads.taken) == (0, 0)
+    deliveries = incoming.deliveries()
+    assert (deliveries.under_way, deliveries.beyond, dict(deliveries.person_locks)) == (set(), None, {})
+    assert (ledger.files().taken, ledger.uploads().taken) == (0, 0)
 
 
 def test_a_file_arrives():
@@ -64,20 +61,18 @@ def test_a_file_arrives():
 
 
 def test_an_upload_that_stalls_is_refused(monkeypatch):
-    monkeypatch.setattr(routes_pictures, "PIECE_SECONDS", 0.05)
+    monkeypatch.setattr(incoming, "PIECE_SECONDS", 0.05)
     assert asyncio.run(Upload(0, bytes(MB)).arrives()) == -408
 
 
-def test_when_the_server_ends_every_upload_is_answered_also_one_that_waits_its_turn(monkeypatch):
-    monkeypatch.setattr(routes_pictures, "_is_ending", False)
-
+def test_when_the_server_ends_every_upload_is_answered_also_one_that_waits_its_turn():
     async def answers() -> list[int]:
         stalled_task = asyncio.create_task(Upload(0, bytes(1000)).arrives())
         while not bytes_under_way():
             await asyncio.sleep(0)
         waiting_task = asyncio.create_task(Upload(0, bytes(1000)).arrives())
         await asyncio.sleep(0)
-        routes_pictures.end_all()
+        incoming.deliveries().end_all()
         return await asyncio.gather(stalled_task, waiting_task)
 
     assert asyncio.run(answers()) == [-503, -503]
@@ -100,8 +95,8 @@ def test_uploads_that_trickle_take_no_place_from_others():
 
 
 def test_where_there_is_no_room_stalled_uploads_end_first(monkeypatch):
-    monkeypatch.setattr(routes_pictures, "SLOW_SECONDS", 0.1)
-    monkeypatch.setattr(ledger, "uploads", Room("uploads", 4 * MB))
+    monkeypatch.setattr(incoming, "SLOW_SECONDS", 0.1)
+    monkeypatch.setattr(ledger.uploads(), "capacity", 4 * MB)
 
     async def results_of_both_groups() -> tuple[list[int], list[int]]:
         stalled_tasks = [asyncio.create_task(Upload(i, bytes(MB)).arrives()) for i in range(4)]
@@ -122,7 +117,7 @@ def test_where_there_is_no_room_stalled_uploads_end_first(monkeypatch):
 
 def test_pictures_of_a_class_that_do_not_fit_all_at_once_all_arrive(monkeypatch):
     """The room is full when half of each file has come. Then one file after the other is read to its end."""
-    monkeypatch.setattr(ledger, "uploads", Room("uploads", 6 * MB))
+    monkeypatch.setattr(ledger.uploads(), "capacity", 6 * MB)
 
     async def results_of_all() -> tuple[list[int], int]:
         uploads = [Upload(i, bytes(MB), bytes(MB), b"end", ends=True) for i in range(12)]
@@ -143,12 +138,12 @@ def test_a_file_that_takes_too_long_ends(monkeypatch):
             await asyncio.sleep(0.01)
             return {"type": "http.request", "body": b"x", "more_body": True}
 
-    monkeypatch.setattr(routes_pictures, "FILE_SECONDS", 0.3)
+    monkeypatch.setattr(incoming, "FILE_SECONDS", 0.3)
     assert asyncio.run(Trickling(0).arrives()) == -408
 
 
 def test_a_file_that_is_too_large_is_refused_with_or_without_a_content_length(monkeypatch):
-    monkeypatch.setattr(routes_pictures, "LARGEST_FILE", MB)
+    monkeypatch.setattr(incoming, "LARGEST_FILE", MB)
     assert asyncio.run(Upload(0, b"", ends=True, length=MB + 1).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 5, ends=True).arrives()) == -413
     assert asyncio.run(Upload(0, *[bytes(MB // 4)] * 4, ends=True).arrives()) == MB
@@ -157,7 +152,7 @@ def test_a_file_that_is_too_large_is_refused_with_or_without_a_content_length(mo
 @pytest.mark.parametrize(("bound", "keys"), [(Room("files", 9, 2), (1, 1, 1)), (Room("files", 2, 9), (1, 2, 3))])
 def test_more_uploads_than_there_is_room_for_are_refused_however_few_bytes_have_come(bound, keys, monkeypatch):
     """Once, each of 1,500 stalled uploads looked through all others, and the server answered nobody else."""
-    monkeypatch.setattr(ledger, "files", bound)
+    monkeypatch.setattr(ledger, "files", lambda: bound)
 
     async def result_of_one_more() -> int:
         stalled_tasks = [asyncio.create_task(Upload(key, b"x").arrives()) for key in keys[:-1]]

@@ -122,8 +122,8 @@ def test_room_that_was_taken_is_given_back(room):
 @pytest.fixture
 def present(costs, monkeypatch):
     present = Present(costs)
-    monkeypatch.setattr(ledger, "present", present)
-    monkeypatch.setattr(ledger, "costs", costs)
+    monkeypatch.setattr(ledger, "present", lambda: present)
+    monkeypatch.setattr(ledger, "costs", lambda: costs)
     return present
 
 

@@ -24,12 +24,7 @@ class Result:
     says: str = ""
 
 
-@pytest.fixture(autouse=True)
-def nothing_kept():
-    gc.collect()
-    worked.shared_results.cache_clear()
-    yield
-    worked.shared_results.cache_clear()
+pytestmark = pytest.mark.usefixtures("own_app")
 
 
 def picture(shade: int, sample: bool = False) -> Picture:
@@ -41,7 +36,7 @@ def array_of(megabytes: float) -> np.ndarray:
 
 
 def bytes_of_sessions() -> int:
-    return sum(session_cache.bytes for session_cache in worked._session_caches)
+    return sum(session_cache.bytes for session_cache in worked.session_caches())
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ for drop in drops:
 for drop in drops:
     drop.join()
 grew = megabytes("VmHWM") - before
-for worker in pictures._ready_workers:
+for worker in pictures.workers().ready:
     worker.end()
 took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-print(json.dumps({"grew": grew, "held": pictures.bytes_of_people() / 2**20, "shown": len(shown), "took": took}))
+print(json.dumps({"grew": grew, "held": pictures.own_pictures().bytes / 2**20, "shown": len(shown), "took": took}))
 """
 
 

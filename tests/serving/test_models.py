@@ -5,7 +5,6 @@ import shutil
 import socket
 import weakref
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -68,14 +67,12 @@ def test_large_models_with_random_weights_are_refused():
         assert name not in models.loaded_models()
 
 
-def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_with_them(monkeypatch):
+def test_a_large_model_comes_only_after_the_others_have_gone_and_their_traces_with_them(own_app, monkeypatch):
     monkeypatch.setattr(settings, "now", lambda: Settings(model_mb=110))  # room for one ViT-S, which takes 88 MB
-    fresh_cache, builds = cache(models.loaded_models.__wrapped__), []
-    monkeypatch.setattr(models, "loaded_models", fresh_cache)
-    real_build = source.build
+    builds, real_build = [], source.build
 
     def build(given_source, seed=0):
-        builds.append((given_source.name, fresh_cache().bytes))
+        builds.append((given_source.name, models.loaded_models().bytes))
         return real_build(given_source, seed)
 
     monkeypatch.setattr(source, "build", build)
@@ -122,14 +119,13 @@ def test_only_safetensors_on_the_hub_are_fetched_and_never_pickled_files(monkeyp
 
 
 @pytest.mark.parametrize("name", ["ViT-S/32", "vit_tiny_patch16_224.augreg_in21k_ft_in1k"])
-def test_a_name_is_resolved_once(name, monkeypatch):
+def test_a_name_is_resolved_once(name, own_app, monkeypatch):
     requests, real_resolve = [], zoo.resolve
 
     def resolve(name, *arguments, **more):
         requests.append(name)
         return replace(real_resolve(name, *arguments, **more), weights=None)  # prevents a download of weights
 
-    monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     monkeypatch.setattr(zoo, "resolve", resolve)
     models.load(name)
     assert requests == [name]
@@ -192,12 +188,11 @@ def write_overflowing_model(file):
     save_file(weights, file, metadata)
 
 
-def test_a_model_file_in_half_precision_is_refused_by_its_size_in_memory(own_folder, monkeypatch):
+def test_a_model_file_in_half_precision_is_refused_by_its_size_in_memory(own_app, own_folder, monkeypatch):
     file_mb = BUNDLED_MODEL.stat().st_size / 1e6
     monkeypatch.setattr(
         settings, "now", lambda: Settings(models_dir=str(own_folder), open=False, model_mb=round(1.5 * file_mb))
     )
     monkeypatch.setattr(weights_file, "read_weights", lambda path: pytest.fail("the data was read"))
-    monkeypatch.setattr(models, "loaded_models", cache(models.loaded_models.__wrapped__))
     with pytest.raises(PlaygroundError, match=r"^my-cats takes \d+ MB, and this server keeps \d+ MB for models"):
         models.load("own/my-cats")

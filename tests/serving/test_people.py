@@ -15,19 +15,16 @@ ANNA_KEY, BERT_KEY = ANNA["X-Playground-Key"], BERT["X-Playground-Key"]
 
 
 @pytest.fixture
-def clock(monkeypatch):
+def clock(own_app, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(people.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(people, "_people", people.OrderedDict())
     return now
 
 
 @pytest.fixture
-def http():
+def http(own_app):
     with client() as http:
         yield http
-    people.forget(ANNA_KEY)
-    people.forget(BERT_KEY)
 
 
 def picture(number: int = 0) -> pictures.Picture:
@@ -35,33 +32,33 @@ def picture(number: int = 0) -> pictures.Picture:
 
 
 def test_a_person_is_forgotten_ten_minutes_after_their_last_request(clock):
-    person = people.enter(ANNA_KEY)
+    person = people.everybody().enter(ANNA_KEY)
     person.take(picture())
     clock[0] += 599
-    assert people.find_person(ANNA_KEY) is person  # this call counts as a request
+    assert people.everybody().find(ANNA_KEY) is person  # this call counts as a request
     clock[0] += 599
-    people.forget_the_gone()
-    assert people.find_person(ANNA_KEY) is person
+    people.everybody().forget_the_gone()
+    assert people.everybody().find(ANNA_KEY) is person
     clock[0] += 601
-    people.forget_the_gone()
-    assert people._people == {}
-    assert people.find_person(ANNA_KEY) is None
+    people.everybody().forget_the_gone()
+    assert people.everybody()._people == {}
+    assert people.everybody().find(ANNA_KEY) is None
 
 
 def test_a_person_who_comes_back_too_late_finds_nothing_even_before_the_sweep(clock):
-    people.enter(ANNA_KEY).take(picture())
+    people.everybody().enter(ANNA_KEY).take(picture())
     clock[0] += 601
-    assert people.find_person(ANNA_KEY) is None
-    assert people.enter(ANNA_KEY).pictures == {}
+    assert people.everybody().find(ANNA_KEY) is None
+    assert people.everybody().enter(ANNA_KEY).pictures == {}
 
 
 def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(clock):
-    person = people.enter(ANNA_KEY)
+    person = people.everybody().enter(ANNA_KEY)
     person.take(picture())
     (reference,) = (weakref.ref(kept_picture) for kept_picture in person.pictures.values())
     person.results.get((next(iter(person.pictures)), "what a lesson found"), lambda: b"x" * 1000)
     clock[0] += 601
-    people.forget_the_gone()
+    people.everybody().forget_the_gone()
     gc.collect()
     assert reference() is None
     assert (person.pictures, person.results.bytes, person.traces.bytes) == ({}, 0, 0)
@@ -69,20 +66,20 @@ def test_a_page_that_is_left_open_holds_no_picture_of_somebody_who_is_forgotten(
 
 @pytest.mark.parametrize("way", ["told to", "by too many others", "of one picture"])
 def test_a_forgotten_picture_goes_with_all_results_about_it(clock, monkeypatch, way):
-    person, portrait = people.enter(ANNA_KEY), picture()
+    person, portrait = people.everybody().enter(ANNA_KEY), picture()
     person.take(portrait)
     for cache in (person.results, person.head_names):
         cache.get((portrait.id, "made of it"), lambda: b"x")
     if way == "told to":
-        people.forget(ANNA_KEY)
+        people.everybody().forget(ANNA_KEY)
     elif way == "of one picture":
         assert person.drop(portrait.id)
         assert not person.drop(portrait.id)
     else:
         monkeypatch.setattr(people, "MOST_PEOPLE", 3)
         for number in range(3):
-            people.enter(f"{number}" * 22)
-        assert people.find_person(ANNA_KEY) is None
+            people.everybody().enter(f"{number}" * 22)
+        assert people.everybody().find(ANNA_KEY) is None
     assert (portrait.id in person.pictures, person.results.bytes, person.head_names.bytes) == (False, 0, 0)
 
 
@@ -90,14 +87,14 @@ def test_of_too_many_people_the_one_who_asked_longest_ago_is_forgotten(clock, mo
     monkeypatch.setattr(people, "MOST_PEOPLE", 3)
     keys = [f"{number}" * 22 for number in range(5)]
     for key in keys[:3]:
-        people.enter(key)
-    people.find_person(keys[0])
-    people.enter(keys[3])
-    assert list(people._people) == [keys[2], keys[0], keys[3]]
+        people.everybody().enter(key)
+    people.everybody().find(keys[0])
+    people.everybody().enter(keys[3])
+    assert list(people.everybody()._people) == [keys[2], keys[0], keys[3]]
 
 
 def test_the_last_few_pictures_of_a_person_are_kept(clock):
-    person = people.enter(ANNA_KEY)
+    person = people.everybody().enter(ANNA_KEY)
     for number in range(people.MOST_PICTURES + 2):
         person.take(picture(number))
     assert [kept_picture.name for kept_picture in person.pictures.values()] == ["2.jpg", "3.jpg", "4.jpg"]
@@ -109,13 +106,12 @@ def test_the_last_few_pictures_of_a_person_are_kept(clock):
     "key", ["", "x" * 21, "x" * 65, "x" * 21 + "é", "x" * 30 + " ", "../" * 8, "x" * 10**5, "x" * 21 + "\n"]
 )
 def test_an_invalid_key_creates_no_person(http, key):
-    former_keys = [*people._people]  # people of other tests
     try:
         answer = http.post("/api/pictures", content=photograph(), headers={"X-Playground-Key": key.encode()})
     except (ValueError, RuntimeError):  # the HTTP client refuses to send such a header
         return
     assert_refused(answer, 403)
-    assert [*people._people] == former_keys
+    assert not people.everybody()._people
 
 
 # No address gives a person's data to another person

@@ -56,7 +56,7 @@ def known(monkeypatch):
     """known(visitor): this browser, and no other, has been here for a while."""
     now = [0.0]
     present = ledger.Present(Ledger(lambda: now[0]))
-    monkeypatch.setattr(ledger, "present", present)
+    monkeypatch.setattr(ledger, "present", lambda: present)
 
     def note(visitor: Visitor) -> Visitor:
         present.note(visitor)

@@ -131,7 +131,7 @@ def test_a_route_reads_its_words_and_no_others(route, words_read):
     method, path = route.split(" ")
     with client() as http:
         picture_id = bring(http, ANNA)["id"]
-        own_picture = people.find_person(ANNA["X-Playground-Key"]).pictures[picture_id]
+        own_picture = people.everybody().find(ANNA["X-Playground-Key"]).pictures[picture_id]
         parts = {
             "entry:path": "shell/served.js",
             "id": picture_id,
@@ -152,7 +152,7 @@ def test_a_route_reads_its_words_and_no_others(route, words_read):
             if path.endswith("occluded"):
                 extra_words |= {"query": "3,3"}
             http.request(method, filled_path, params={**base_words, **extra_words}, headers=ANNA)
-        people.forget(ANNA["X-Playground-Key"])
+        people.everybody().forget(ANNA["X-Playground-Key"])
     assert words_read <= set(WORDS_OF_ROUTE[route]), words_read - set(WORDS_OF_ROUTE[route])
     # No route reads `sample` for a person's own picture
     unread_words = set(WORDS_OF_ROUTE[route]) - words_read - {"sample"}
@@ -187,8 +187,8 @@ def client_at(address: str) -> TestClient:
 
 @pytest.fixture
 def present(monkeypatch):
-    present = ledger.Present(ledger.costs)
-    monkeypatch.setattr(ledger, "present", present)
+    present = ledger.Present(ledger.costs())
+    monkeypatch.setattr(ledger, "present", lambda: present)
     return present
 
 
@@ -200,8 +200,8 @@ def metric(text: str, name: str) -> float:
 def test_metrics_are_read_on_the_machine_itself_and_name_nobody(present, address):
     for key in ("the same key of two tabs", "the same key of two tabs", "another key"):
         present.note(ledger.Visitor(key, "203.0.113.7"))
-    ledger.costs.charge(ledger.Visitor(key, "203.0.113.7"), 1.5, "passes")
-    ledger.refusals["requests"] += 1
+    ledger.costs().charge(ledger.Visitor(key, "203.0.113.7"), 1.5, "passes")
+    ledger.refusals()["requests"] += 1
     answer = client_at(address).get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["Cache-Control"] == "no-store"

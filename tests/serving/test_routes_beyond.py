@@ -18,7 +18,7 @@ FLOCK = {"sample": "flock", "model": "bundled", "detail": "1"}
 def http():
     with client() as http:
         yield http
-    people.forget(ANNA["X-Playground-Key"])
+    people.everybody().forget(ANNA["X-Playground-Key"])
 
 
 @pytest.fixture(scope="module")

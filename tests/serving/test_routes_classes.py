@@ -50,13 +50,9 @@ class Lecturer:
 
 
 @pytest.fixture
-def http(monkeypatch):
-    monkeypatch.setattr(classes, "tries_of_keys", classes.Tries(classes.TRIES_OF_A_KEY))
-    monkeypatch.setattr(classes, "tries_of_networks", classes.Tries(classes.TRIES_OF_A_NETWORK))
+def http(own_app):
     with client() as http:
         yield http
-    classes.end_all()
-    people.forget(LECTURER["X-Playground-Key"])
 
 
 def come_from(monkeypatch, address: str) -> None:
@@ -123,7 +119,7 @@ def test_phones_that_enter_too_fast_are_asked_to_come_again(group, monkeypatch):
 
 
 def test_a_phone_whose_place_another_one_takes_hears_that_the_class_is_full(group, monkeypatch):
-    class_ = classes.find_class(group.code)
+    class_ = classes.classes().find(group.code)
     monkeypatch.setattr(class_.crowd, "capacity", 1)
     version, answers = group.phone().json()["version"], []
     phone = threading.Thread(target=lambda: answers.append(group.phone(after=version)))
@@ -238,7 +234,7 @@ def test_the_lecturer_sees_from_how_many_networks_phones_come_and_sends_the_larg
 
 
 def test_with_a_new_code_waiting_phones_hear_of_it_and_the_lecturer_s_page_goes_on(group):
-    class_, former_code = classes.find_class(group.code), group.code
+    class_, former_code = classes.classes().find(group.code), group.code
     version, answers = group.phone().json()["version"], []
     phone = threading.Thread(target=lambda: answers.append(group.phone(after=version)))
     phone.start()

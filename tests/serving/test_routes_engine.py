@@ -9,13 +9,6 @@ from serving.visits import client
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 
 
-@pytest.fixture(autouse=True)
-def nothing_made():
-    scripts._made_index_and_files.cache_clear()
-    yield
-    scripts._made_index_and_files.cache_clear()
-
-
 def test_a_server_that_computes_by_itself_offers_no_engine():
     with client() as http:
         assert http.get("/api/engine").status_code == 404

@@ -41,7 +41,7 @@ def test_another_model_beside_it_is_the_file_of_the_command(client, tmp_path):
 LOOKS_BY_FLAGS = {
     "--ceiling 0.05 --colours grey": {"ceiling": "0.05", "colours": "grey"},
     "--direction column --what value": {"direction": "column", "what": "value"},
-    "--theme dark --no-caption --over contour": {"theme": "dark", "caption": "false", "over": "contour"},
+    "--theme dark --no-caption": {"theme": "dark", "caption": "false"},
     "--head mean --width 89": {"head": "mean", "width": "89"},
 }  # fmt: skip
 

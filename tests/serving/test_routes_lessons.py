@@ -3,7 +3,7 @@
 import pytest
 
 from playground.lessons.registry import LESSONS
-from playground.serving import models, people, traces, worked
+from playground.serving import models, people, traces
 from playground.serving.here import Here
 from serving.visits import ANNA, BERT, assert_refused, bring, client, played
 
@@ -46,7 +46,7 @@ def test_a_lesson_is_about_a_person_s_photograph_only_for_who_has_its_key():
             answer = http.get("/api/lessons/block/stream", params=words, headers=stranger | kept)
             assert_refused(answer, 404)
             assert answer.json()["forgotten"] == picture_id
-        people.forget(ANNA["X-Playground-Key"])
+        people.everybody().forget(ANNA["X-Playground-Key"])
 
 
 @pytest.mark.parametrize("path", ["nothing", "nothing/row", "scale/nothing"])
@@ -83,14 +83,7 @@ def test_a_model_that_is_too_large_is_refused_with_a_sentence():
 # What a lesson works out lies in the server's caches
 
 
-@pytest.fixture
-def nothing_kept():
-    worked.shared_results.cache_clear()
-    yield
-    worked.shared_results.cache_clear()
-
-
-@pytest.mark.usefixtures("nothing_fetched", "nothing_kept")
+@pytest.mark.usefixtures("nothing_fetched")
 def test_a_lesson_about_a_sample_reuses_what_was_worked_out_for_another_person(monkeypatch):
     from playground.analysis import block
 

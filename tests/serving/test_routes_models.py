@@ -10,7 +10,8 @@ from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.models import catalogue
-from playground.serving import models, routes_models, settings
+from playground.serving import models, settings
+from playground.serving.downloads import downloads
 from playground.serving.routes_models import ROUTES
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
@@ -38,7 +39,7 @@ def server(monkeypatch):
 
 
 @pytest.fixture
-def hub(server, monkeypatch):
+def hub(own_app, server, monkeypatch):
     """A hub whose download stops at 3 of 8 MB until `let_go` is set, and then raises the first of `errors`."""
 
     class Hub:
@@ -59,8 +60,11 @@ def hub(server, monkeypatch):
     monkeypatch.setattr(models, "load", lambda name: None)
     yield Hub
     Hub.let_go.set()
-    until(lambda: not routes_models._downloads, "a download goes on")
-    routes_models._waiters.clear()
+    until(lambda: not under_way(), "a download goes on")
+
+
+def under_way() -> list:
+    return [download for download in downloads()._downloads.values() if not download.over]
 
 
 def status_and_sentence(response) -> tuple[int, str]:
@@ -126,7 +130,7 @@ def test_a_failed_download_says_why(client, hub):
 def test_a_download_ends_when_its_only_waiter_leaves(client, hub):
     client.post(DOWNLOAD, headers=ANNA)
     assert client.delete(DOWNLOAD, headers=ANNA).status_code == 204
-    until(lambda: not routes_models._downloads, "it goes on, though nobody waits")
+    until(lambda: not under_way(), "it goes on, though nobody waits")
     assert status_and_sentence(client.get(DOWNLOAD, headers=ANNA)) == (
         404,
         "CLIP B/16 is not being fetched for you: ask for it again.",
@@ -143,15 +147,15 @@ def test_another_person_does_not_see_a_download_and_cannot_end_it(client, hub):
 
 def test_one_house_of_many_networks_leaves_a_download_for_others(hub, monkeypatch):
     for number in range(3):
-        routes_models.wait_for(f"key {number}", f"model {number}", f"2001:db8:1:2{number:02x}::/64")
+        downloads().wait_for(f"key {number}", f"model {number}", f"2001:db8:1:2{number:02x}::/64")
     with pytest.raises(PlaygroundError, match="3 models are on their way"):
-        routes_models.wait_for("key 3", "model 3", "2001:db8:1:203::/64")
-    routes_models.wait_for("anna", "model 3", "10.0.0.1")
+        downloads().wait_for("key 3", "model 3", "2001:db8:1:203::/64")
+    downloads().wait_for("anna", "model 3", "10.0.0.1")
 
 
 def test_without_a_key_no_download_begins(client, hub):
     assert client.post(DOWNLOAD).status_code == 403
-    assert not routes_models._downloads
+    assert not under_way()
 
 
 def test_another_site_begins_and_ends_no_download(client, hub):
@@ -169,7 +173,7 @@ def test_a_server_that_fetches_nothing_says_so(client, hub, server):
     server(offline=True)
     sentence = "CLIP B/16 is not on this machine, and this server fetches nothing."
     assert status_and_sentence(client.post(DOWNLOAD, headers=ANNA)) == (403, sentence)
-    assert not routes_models._downloads
+    assert not under_way()
 
 
 @pytest.mark.parametrize("name", ["vit_base_patch16_224.dino", "", "x" * 5000, "../secret.safetensors", "own/secret"])
@@ -177,4 +181,4 @@ def test_a_model_that_is_not_offered_is_refused_with_a_sentence(client, hub, ser
     server(open=False)
     status, sentence = status_and_sentence(client.post("/api/fetching", params={"model": name}, headers=ANNA))
     assert (status, sentence[-1]) == (400, "."), sentence
-    assert not routes_models._downloads
+    assert not under_way()

@@ -19,8 +19,8 @@ from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
 def http():
     with client() as http:
         yield http
-    people.forget(ANNA["X-Playground-Key"])
-    people.forget(BERT["X-Playground-Key"])
+    people.everybody().forget(ANNA["X-Playground-Key"])
+    people.everybody().forget(BERT["X-Playground-Key"])
 
 
 def test_an_uploaded_picture_is_served_to_its_owner_and_not_cached(http):
@@ -60,7 +60,7 @@ def test_a_person_can_delete_one_picture_or_all(http):
 @pytest.mark.parametrize("data", [b"", b"no picture", photograph()[:200], b"<svg onload=alert(1)>"], ids=range(4))
 def test_bytes_that_are_no_picture_are_refused_with_a_sentence_and_kept_nowhere(http, data):
     assert_refused(http.post("/api/pictures", content=data, headers=ANNA), 400)
-    assert people.find_person(ANNA["X-Playground-Key"]) is None
+    assert people.everybody().find(ANNA["X-Playground-Key"]) is None
 
 
 @pytest.mark.parametrize(
@@ -96,12 +96,12 @@ FOREIGN_HEADERS = {
 @pytest.mark.parametrize(("method", "path"), CHANGING_REQUESTS)
 def test_only_this_server_s_own_pages_change_anything(http, method, path, visitor):
     reply = bring(http, ANNA)
-    code = classes.start("lecturer" * 4, "").code if "{code}" in path else ""
+    code = classes.classes().start("lecturer" * 4, "").code if "{code}" in path else ""
     path = path.format(id=reply["id"], kind="svg", code=code)
     answer = http.request(method, path, params={"model": "bundled", "number": "1"}, headers=FOREIGN_HEADERS[visitor])
-    classes.end_all()
+    classes.classes().end_all()
     assert_refused(answer, 403)
-    assert reply["id"] in people.find_person(ANNA["X-Playground-Key"]).pictures
+    assert reply["id"] in people.everybody().find(ANNA["X-Playground-Key"]).pictures
 
 
 def test_a_page_of_the_same_origin_may_upload(http):
@@ -122,7 +122,7 @@ def test_a_labelled_picture_is_called_by_its_number_and_label_and_enlarged_for_t
     label = ("red", "green", "blue")[write_cifar(folder)[17]]
     reply = http.post("/api/labelled?number=17", headers=ANNA).json()
     assert reply["title"] == f"CIFAR-10 no. 17: {label}"
-    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
+    picture = people.everybody().find(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
     shown_image = Image.open(io.BytesIO(http.get(f"/api/pictures/{reply['id']}.jpg", headers=ANNA).content))
     assert shown_image.size == (512, 512)
@@ -138,7 +138,7 @@ def test_without_a_folder_there_are_our_own_drawings_which_do_not_say_that_they_
     }  # fmt: skip
     reply = http.post("/api/labelled?number=5", headers=ANNA).json()
     assert reply["title"] == "Drawing no. 5: cat"
-    picture = people.find_person(ANNA["X-Playground-Key"]).pictures[reply["id"]]
+    picture = people.everybody().find(ANNA["X-Playground-Key"]).pictures[reply["id"]]
     assert picture.image.size == (32, 32)
     assert http.post("/api/labelled?number=5", headers=ANNA).json() == reply, "a number is the same drawing each time"
     sentence = assert_refused(http.post(f"/api/labelled?number={len(cifar.read(DRAWINGS))}", headers=ANNA), 400)
@@ -156,86 +156,82 @@ def own_picture(number: int, side: int = 1600):
     return pictures.upload(photograph(number, side), f"{number}.jpg")
 
 
-def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_them(monkeypatch):
-    gc.collect()
-    limit_pictures(monkeypatch, pictures.bytes_of_people() + 12 * 2**20)
-    former_bytes, keys = pictures.bytes_of_people(), [f"{number}" * 22 for number in range(6)]
+def test_many_people_s_own_pictures_take_no_more_than_their_share_and_go_with_them(own_app, monkeypatch):
+    limit_pictures(monkeypatch, pictures.own_pictures().bytes + 12 * 2**20)
+    former_bytes, keys = pictures.own_pictures().bytes, [f"{number}" * 22 for number in range(6)]
     for number, key in enumerate(keys):  # pictures of 7.7 MB each
-        people.enter(key).take(own_picture(number))
-    assert pictures.bytes_of_people() - former_bytes <= 12 * 2**20
-    widths = [next(iter(people.find_person(key).pictures.values())).image.width for key in keys]
+        people.everybody().enter(key).take(own_picture(number))
+    assert pictures.own_pictures().bytes - former_bytes <= 12 * 2**20
+    widths = [next(iter(people.everybody().find(key).pictures.values())).image.width for key in keys]
     assert widths == sorted(widths)
     assert widths[-1] == 1600, "the latest has lost pixels"
     for key in keys:
-        people.forget(key)
+        people.everybody().forget(key)
     gc.collect()
-    assert pictures.bytes_of_people() == former_bytes
+    assert pictures.own_pictures().bytes == former_bytes
 
 
 def bring_one(number: int, network: str) -> str:
     """Uploads a picture as a new person of this network, and returns the person's key."""
     key = f"{network}{number:02d}".ljust(22, "-")
     with queue.working_for(queue.Asker(ledger.Visitor(key, network))):
-        people.enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
+        people.everybody().enter(key).take(pictures.upload(photograph(number, 400), "mine.jpg"))
     return key
 
 
-def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgotten(monkeypatch):
+def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgotten(own_app, monkeypatch):
     """New keys do not help: the pictures of the network that mints keys are forgotten."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    monkeypatch.setattr(pictures, "_pictures_of_people", type(pictures._pictures_of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
 
     stranger = bring_one(0, "elsewhere")
     keys = [bring_one(number, "minting") for number in range(1, 21)]
-    assert pictures.bytes_of_people() <= 5 * 2**20
-    assert people.find_person(stranger).pictures
-    has_picture = [bool(people.find_person(key).pictures) for key in keys]
+    assert pictures.own_pictures().bytes <= 5 * 2**20
+    assert people.everybody().find(stranger).pictures
+    has_picture = [bool(people.everybody().find(key).pictures) for key in keys]
     assert has_picture == sorted(has_picture)
     assert has_picture[-1]
     assert not has_picture[0]
     for key in (stranger, *keys):
-        people.forget(key)
+        people.everybody().forget(key)
 
 
-def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_brought(monkeypatch):
+def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_brought(own_app, monkeypatch):
     """Once, a person who waited for a large model lost their picture to 300 uploads from the same hall."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    monkeypatch.setattr(pictures, "_pictures_of_people", type(pictures._pictures_of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
-    person = people.find_person(bring_one(0, "hall"))
+    person = people.everybody().find(bring_one(0, "hall"))
     (picture_id,) = person.pictures
     keys = []
     for number in range(1, 21):
         keys.append(bring_one(number, "hall"))
         chosen.own_picture(picture_id, person)
     assert list(person.pictures) == [picture_id]
-    assert not all(people.find_person(key).pictures for key in keys)
+    assert not all(people.everybody().find(key).pictures for key in keys)
     for key in (person.key, *keys):
-        people.forget(key)
+        people.everybody().forget(key)
 
 
 def test_in_a_house_of_many_networks_the_oldest_picture_is_forgotten_for_a_new_one(monkeypatch):
     """Once, each network of the house was reduced alone, and a newcomer's only picture was refused."""
     gc.collect()
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    monkeypatch.setattr(pictures, "_pictures_of_people", type(pictures._pictures_of_people)())
     limit_pictures(monkeypatch, 5 * 2**20)
     keys = [bring_one(number, f"2001:db8:1:2{number:02x}::/64") for number in range(1, 21)]
-    has_picture = [bool(people.find_person(key).pictures) for key in keys]
+    has_picture = [bool(people.everybody().find(key).pictures) for key in keys]
     assert has_picture == sorted(has_picture)
     assert has_picture[-1]
     assert not has_picture[0]
     for key in keys:
-        people.forget(key)
+        people.everybody().forget(key)
 
 
 def test_when_there_is_no_room_for_one_more_picture_a_sentence_says_so(http, monkeypatch):
     """All other pictures belong to networks that hold less, so none of them is forgotten."""
     gc.collect()
-    limit_pictures(monkeypatch, pictures.bytes_of_people() + 2**20 // 4)
+    limit_pictures(monkeypatch, pictures.own_pictures().bytes + 2**20 // 4)
     answer = http.post("/api/pictures", content=photograph(1, 500), headers=ANNA)
     assert "no room for one more" in assert_refused(answer, 400)
 

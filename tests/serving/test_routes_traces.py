@@ -21,7 +21,7 @@ FLOCK = {"sample": "flock", "model": "untrained"}
 def http():
     with client() as http:
         yield http
-    people.forget(ANNA["X-Playground-Key"])
+    people.everybody().forget(ANNA["X-Playground-Key"])
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
 
 
 def test_names_of_a_sample_are_measured_once_and_only_when_asked_for(http, monkeypatch):
-    traces.names_of_samples.cache_clear()
+    traces.names_of_samples().drop_where(lambda key: True)
     calls, real_measure = [], traces.names_of_heads
     monkeypatch.setattr(
         traces, "names_of_heads", lambda *arguments: (calls.append(arguments), real_measure(*arguments))[1]
@@ -232,7 +232,7 @@ def test_a_trace_of_one_s_own_picture_is_not_kept_among_those_of_samples(http, o
     former_bytes = traces.sample_traces().bytes
     get_part(http, own_words, "layers", ANNA, layers="0")
     assert traces.sample_traces().bytes == former_bytes
-    assert people.find_person(ANNA["X-Playground-Key"]).traces.bytes > 0
+    assert people.everybody().find(ANNA["X-Playground-Key"]).traces.bytes > 0
 
 
 HOSTILE_REQUESTS = [
@@ -293,7 +293,7 @@ def test_all_flows_of_very_many_tokens_are_too_much_and_one_is_not(http, monkeyp
 
 def test_two_people_who_open_one_sample_cost_one_pass(http, monkeypatch):
     real_run, calls = traces._run, []
-    traces.sample_traces.cache_clear()
+    traces.sample_traces().drop_where(lambda key: True)
     monkeypatch.setattr(traces, "_run", lambda *work: (calls.append(work), real_run(*work))[1])
     packs = [get_part(http, FLOCK, "layers", who, layers="1").content for who in (ANNA, BERT, None)]
     assert len(calls) == 1

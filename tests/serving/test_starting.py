@@ -1,7 +1,5 @@
 """What a server does once, when it starts: it checks its settings, and warms up until it is ready."""
 
-import threading
-
 import pytest
 
 from playground.errors import PlaygroundError
@@ -34,9 +32,8 @@ def test_a_folder_without_a_labelled_data_set_is_refused(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def is_ready(monkeypatch):
+def is_ready(own_app, monkeypatch):
     """Whether /readyz says yes for a server that has just started."""
-    monkeypatch.setattr(starting, "is_warm", threading.Event())
     monkeypatch.setattr(cache, "freeze_objects", lambda: None)
     monkeypatch.setattr(prepared, "prepare_behind_everybody", lambda: None)
     monkeypatch.setattr(routes_traces, "look_at_first_picture", lambda: None)

@@ -10,7 +10,6 @@ from playground.analysis import block
 from playground.analysis.ablation import ablation_effect, additivity, passes_of_additivity
 from playground.analysis.heads import disagreement, head_report
 from playground.errors import PlaygroundError
-from playground.lessons import experiments
 from playground.serving import effort, ledger, models, queue
 from playground.serving.ledger import Ledger
 from playground.serving.queue import Queue
@@ -23,7 +22,6 @@ WORK_OF_MANY_PASSES = {
     "differing": disagreement,
     "report": lambda seen, give_way: head_report(seen, (0, 0), None, give_way),
     "rollout": lambda seen, give_way: seen.rollout(None, give_way),
-    "the fused kernel": lambda seen, give_way: experiments.measure(8, give_way=give_way),
 }
 
 

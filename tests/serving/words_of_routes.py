@@ -42,7 +42,6 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /figure.{kind}": FIGURE_WORDS,
     "POST /figure.{kind}": FIGURE_WORDS,
     "GET /api/exports": (*VIEW_WORDS, *routes_figures.EXPORT_WORDS),
-    "GET /api/exports/size": (*VIEW_WORDS, *routes_figures.EXPORT_WORDS),
     "GET /c": (),
     "GET /c/{code}": (),
     "POST /api/classes": (),

@@ -72,19 +72,19 @@ def test_an_answer_s_bytes_are_counted_until_all_are_sent():
 
     async def send(message):
         sent_pieces.append(len(message["body"]))
-        bytes_held.append(ledger.answers.taken)
+        bytes_held.append(ledger.answers().taken)
 
     scope = {"type": "http", "method": "GET", "path": "/api/x", "headers": [], "client": ("10.0.0.1", 5)}
     asyncio.run(pieces.Pieces(app)(scope, None, send))
     assert sum(sent_pieces) == 300_000
     assert max(sent_pieces) == pieces.PIECE_BYTES
     assert bytes_held == [300_000] * len(sent_pieces)
-    assert not pieces.AnswerInPieces.on_the_way
-    assert ledger.answers.taken == 0
+    assert not pieces.on_the_way()
+    assert ledger.answers().taken == 0
 
 
-def test_where_memory_is_full_the_oldest_answer_of_the_greediest_network_gives_way(monkeypatch):
-    monkeypatch.setattr(ledger, "answers", ledger.Room("answers", 1000))
+def test_where_memory_is_full_the_oldest_answer_of_the_greediest_network_gives_way(own_app, monkeypatch):
+    monkeypatch.setattr(ledger.answers(), "capacity", 1000)
 
     async def drop_message(message):
         pass
@@ -98,7 +98,7 @@ def test_where_memory_is_full_the_oldest_answer_of_the_greediest_network_gives_w
     assert (old_answer.is_dropped, stranger_answer.is_dropped) == (True, False)
     for answer in (stranger_answer, new_answer):
         answer.give_back()
-    assert ledger.answers.taken == 0
+    assert ledger.answers().taken == 0
 
 
 def test_a_site_that_is_named_may_show_the_app_in_a_frame(monkeypatch):

@@ -16,16 +16,16 @@ KEY, OTHER_KEY = "anna" * 6, "bert" * 6
 @pytest.fixture
 def mine_id():
     """The id of a photograph that belongs to `KEY`."""
-    people.enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
-    yield next(iter(people.find_person(KEY).pictures))
-    people.forget(KEY)
+    people.everybody().enter(KEY).take(pictures.upload(photograph(), "mine.jpg"))
+    yield next(iter(people.everybody().find(KEY).pictures))
+    people.everybody().forget(KEY)
 
 
 def test_a_sample_needs_no_key_and_nothing_is_kept_of_who_looks_at_it():
-    people.forget(KEY)  # another test may have entered this person
+    people.everybody().forget(KEY)  # another test may have entered this person
     here = Here({"sample": "flock"}, {"layer": "2"}, KEY)
     assert (here.picture.name, here.setup, here.own_traces) == ("flock", Setup("bundled"), None)
-    assert people.find_person(KEY) is None
+    assert people.everybody().find(KEY) is None
     assert here.words() == {"model": "bundled", "sample": "flock"}
     assert here.view == {"layer": "2"}
 
@@ -44,7 +44,7 @@ def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_pers
     former_bytes = worked.shared_results().bytes, traces.sample_traces().bytes
     traces.trace(here.picture, here.setup, here.own_traces)
     here.cached("what was found", lambda: "a result")
-    person = people.find_person(KEY)
+    person = people.everybody().find(KEY)
     assert person.traces.bytes > 0
     assert person.results.bytes > 0
     assert (worked.shared_results().bytes, traces.sample_traces().bytes) == former_bytes

@@ -143,7 +143,7 @@ def test_only_pages_of_the_same_host_and_port_open_a_socket_of_the_workbench(ori
     async def send(message):
         sent.append(message)
 
-    former_count = ledger.refusals["foreign pages"]
+    former_count = ledger.refusals()["foreign pages"]
     asyncio.run(OwnPages(streamlit)({"type": "websocket", "headers": header_pairs}, None, send))
     assert sent == [{"type": "websocket.close", "code": FOREIGN_CODE} if is_refused else {"type": "websocket.accept"}]
-    assert ledger.refusals["foreign pages"] - former_count == is_refused
+    assert ledger.refusals()["foreign pages"] - former_count == is_refused

@@ -7,22 +7,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from playground.figures.drawing import naming, places
-from playground.figures.drawing.light import share_within
+from playground.figures.drawing import naming
 from playground.figures.drawing.maps import (
     POOLED,
     Domain,
     Map,
-    ShownMap,
     clipped_patches,
     is_even,
     least_move,
     moved_by_nothing,
-    patch_of,
 )
-from playground.figures.drawing.prints import has_outline, outline
-from playground.figures.drawing.spec import METHODS, POOLINGS, Spec
-from playground.models.names import plain_name
+from playground.figures.drawing.spec import METHODS, POOLINGS, Query, Spec
 from playground.numbers import percent
 
 if TYPE_CHECKING:
@@ -43,7 +38,7 @@ def joined(phrases: Iterable[str]) -> str:
 # Names of single things -----------------------------------------------------------------------------------------------
 
 
-def query_phrase(query) -> str:
+def query_phrase(query: Query) -> str:
     """The query, in words."""
     if isinstance(query, tuple | list):
         return f"patch {query[0]}, {query[1]}"
@@ -72,18 +67,6 @@ def place(spec: Spec) -> str:
 def method(spec: Spec) -> str:
     """The name of the way to look, as a map's heading."""
     return f"{spec.way.title}, by column" if spec.way.of_heads and spec.direction == "column" else spec.way.title
-
-
-def headings(panels: list[ShownMap]) -> list[str]:
-    """What differs between the panels, such as the layer."""
-    specs = [panel.spec for panel in panels]
-    candidates = [
-        [f"layer {spec.layer}" for spec in specs],
-        [head(spec) for spec in specs],
-        [query_phrase(spec.query) for spec in specs],
-    ]
-    changing_names = [names for names in candidates if len(set(names)) > 1]
-    return [", ".join(names) for names in zip(*changing_names, strict=True)] or [method(spec) for spec in specs]
 
 
 def scale(trace: Trace, scale_words: str | None) -> str:
@@ -136,8 +119,9 @@ def sides(block_sides: Sequence[int]) -> str:
 # Shares of prefix tokens ----------------------------------------------------------------------------------------------
 
 
-def prefix_shares(map_: Map, spec: Spec) -> str:
+def prefix_shares(map_: Map) -> str:
     """The shares of the prefix tokens in a row of weights: "CLS 0.4 %, registers 1.2 %"."""
+    spec = map_.spec
     if not (map_.prefix and spec.way.whole and spec.direction == "row") or (spec.head == "max" and spec.way.rows):
         return ""
     shares: dict[str, float] = {}
@@ -148,74 +132,40 @@ def prefix_shares(map_: Map, spec: Spec) -> str:
     return ", ".join(f"{name} {write_share(share)}" for name, share in shares.items())
 
 
-def prefix_total(map_: Map) -> float:
-    return sum(abs(share) for _, share in map_.prefix)
-
-
-def prefix_note(panels: list[ShownMap]) -> str:
-    """What maps don't show: the prefix tokens' shares; of many maps the range."""
-    shares = [(panel, words) for panel in panels if (words := prefix_shares(panel.map, panel.spec))]
+def prefix_note(panels: list[Map]) -> str:
+    """What maps don't show: the prefix tokens' shares; of several maps the range."""
+    shares = [(panel, words) for panel in panels if (words := prefix_shares(panel))]
     if not shares:
         return ""
     if len(shares) == 1:
         return f"; not in the picture: {shares[0][1]}"
-    if len(shares) == 2:
-        return f"; not in the pictures: {' and '.join(dict.fromkeys(words for _, words in shares))}"
-    totals = [prefix_total(panel.map) for panel, _ in shares]
+    totals = [sum(abs(share) for _, share in panel.prefix) for panel, _ in shares]
     return f"; the prefix tokens, which are not in the pictures, take {range_words(min(totals), max(totals))}"
 
 
 # The caption ----------------------------------------------------------------------------------------------------------
 
 
-def sentence(spec: Spec, panels: list[ShownMap], domain: Domain, where: str, more: str = "") -> str:
-    """The caption of maps: one sentence on what they show, in which model, `where` in it, from which weight on they are
+def sentence(spec: Spec, panels: list[Map], domain: Domain, where: str, more: str = "") -> str:
+    """The caption: one sentence on what the maps show, in which model, `where` in it, from which weight on they are
     brightest, and what the prefix tokens take; then a sentence on each thing that is not as trained."""
-    trace, maps = panels[0].seen, [panel.map for panel in panels]
+    trace = panels[0].seen
     models = dict.fromkeys(naming.model(panel.seen) for panel in panels)
     context = ", ".join(filter(None, [joined(models), "" if where in spec.way.caption else where]))
     text = f"{capital(context)}: {statement(spec, panels)}{more}"
-    if len(maps) == 1 and maps[0].breadth is not None:
-        even = is_even(maps[0], trace.tokens)
-        text += ", evenly" if even else f", about {_count(maps[0].breadth)} of {trace.tokens} tokens (2^entropy)"
-        text += "" if even else told_note(panels[0])
-    if maps[0].colours is not None:
-        held = [map_.variance_share for map_ in maps]
+    if len(panels) == 1 and panels[0].breadth is not None:
+        even = is_even(panels[0], trace.tokens)
+        text += ", evenly" if even else f", about {_count(panels[0].breadth)} of {trace.tokens} tokens (2^entropy)"
+    if panels[0].colours is not None:
+        held = [panel.variance_share for panel in panels]
         text += f", which hold {range_words(min(held), max(held))} of what differs between patches"
     text += (
-        exposure_note(maps, None if has_outline(spec) else domain)
-        + _sides_note(spec, maps)
-        + _blanking_note(spec, maps)
-        + prefix_note(panels)
+        exposure_note(panels, domain) + _sides_note(spec, panels) + _blanking_note(spec, panels) + prefix_note(panels)
     )
-    return " ".join([f"{text}.", *outline_notes(spec, maps), *notes(spec, panels)])
+    return " ".join([f"{text}.", *notes(spec, panels)])
 
 
-def told_note(panel: ShownMap) -> str:
-    """Where a single row of weights goes, place by place, as sayRow in microscope/core/says.js tells it."""
-    (row, column), grid = patch_of(panel.seen, panel.spec.query) or (0, -1), panel.map.grid
-    told = places.told(grid, row * panel.seen.grid[1] + column)
-    first, phrases = told["places"][0], [_whither(place, grid.shape[1]) for place in told["places"]]
-    name, largest = max([("", float(grid.max())), *panel.map.prefix], key=lambda token: token[1])
-    if name and largest > first["share"]:
-        token = PREFIX_NAMES.get(name, name)
-        return f"; the largest share goes to {token}, which has no place; in the picture {phrases[0]}"
-    if told["kind"] != "spread":
-        return f"; {joined(phrases)}"
-    lit = f"; spread over {told['lit']} patches"
-    return lit if first["share"] >= places.MOSTLY else f"{lit}, no place gets more than {percent(first['share'])}"
-
-
-def _whither(place: dict, columns: int) -> str:
-    share, (row, column) = percent(place["share"]), divmod(place["brightest"], columns)
-    if place["near"]:
-        return f"{share} to its own surroundings"
-    if place["own"]:
-        return f"{share} to the area it lies in, {percent(place['area'])} of the picture"
-    return f"{share} to the place around row {row}, column {column}"
-
-
-def statement(spec: Spec, panels: list[ShownMap]) -> str:
+def statement(spec: Spec, panels: list[Map]) -> str:
     """What the maps show, without the model: "what patch 7, 5 (row, column, from 0) attends to"."""
     queries = {panel.spec.query for panel in panels if panel.subject is panels[0].subject}
     query = next(iter(queries)) if len(queries) == 1 else None
@@ -263,17 +213,15 @@ def margin(trace: Trace) -> str:
     )
 
 
-def exposure_note(maps: list[Map], domain: Domain | None, noun: str = "patch") -> str:
+def exposure_note(maps: list[Map], domain: Domain) -> str:
     """From which value on patches are brightest, how many exceed it, up to which value."""
-    if domain is None:
-        return ""
     note = "; brightness is logarithmic, down to a thousandth of the brightest" if domain.log else ""
     count = sum(len(clipped_patches(map_, domain)) for map_ in maps)
     if not count:
         return note
     largest = max(float(map_.grid.max()) for map_ in maps)
     least_words, largest_words = distinct_numbers(domain.high, largest, percent if domain.percent else number)
-    nouns = noun if count == 1 else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    nouns = "patch" if count == 1 else "patches"
     return f"{note}; brightest from {least_words}, {count} {nouns} above it, up to {largest_words}"
 
 
@@ -282,7 +230,8 @@ def distinct_numbers(smaller: float, larger: float, write_number: Callable[[floa
     texts, digits = (write_number(smaller), write_number(larger)), 3
     while texts[0] == texts[1] and digits < 8:
         is_percent = texts[0].endswith("%")
-        texts = tuple(f"{100 * x:.{digits}g} %" if is_percent else f"{x:.{digits}g}" for x in (smaller, larger))
+        low, high = (f"{100 * x:.{digits}g} %" if is_percent else f"{x:.{digits}g}" for x in (smaller, larger))
+        texts = low, high
         digits += 1
     return texts
 
@@ -307,15 +256,7 @@ def _blanking_note(spec: Spec, maps: list[Map]) -> str:
     return note
 
 
-def outline_notes(spec: Spec, maps: list[Map]) -> list[str]:
-    """Says which share of the patches' weight lies inside the outline as it is drawn."""
-    if not has_outline(spec):
-        return []
-    shares = [share_within(outline(map_.grid), map_.grid) for map_ in maps]
-    return [f"Outlined: the patches that hold {range_words(min(shares), max(shares))} of what all patches get."]
-
-
-def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
+def notes(spec: Spec, panels: list[Map]) -> list[str]:
     """Sentences on what is not as trained (cut edges, ablated heads, another scale), what was taught and assumed, and
     on how far the map can be trusted."""
     trace = panels[0].seen
@@ -330,16 +271,17 @@ def notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
     ]
 
 
-def _taught_notes(panels: list[ShownMap]) -> list[str]:
+def _taught_notes(panels: list[Map]) -> list[str]:
     """A note if a training loss told the head where to look: then the map is no evidence of what attention learns by
     itself."""
     from playground.analysis.heads import training_task
 
     spec, trace = panels[0].spec, panels[0].seen
-    is_one_head = len(panels) == 1 and isinstance(spec.head, int) and spec.layer is not None and spec.way.of_heads
-    if trace.vit is None or not is_one_head:
+    if trace.vit is None or len(panels) > 1 or not isinstance(spec.head, int) or not spec.way.of_heads:
         return []
-    task = training_task(trace.vit, spec.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch")
+    task = training_task(
+        trace.vit, panels[0].one.layer, spec.head, spec.query if isinstance(spec.query, str) else "patch"
+    )
     return [f"In training this head was told to {task}."] if task else []
 
 
@@ -357,7 +299,7 @@ def _cut_notes(trace: Trace) -> list[str]:
     return cut_words + heads + [f"Put into the forward pass: {words}." for words in trace.interventions]
 
 
-def _scale_notes(spec: Spec, panels: list[ShownMap]) -> list[str]:
+def _scale_notes(spec: Spec, panels: list[Map]) -> list[str]:
     trace = panels[0].seen
     scale_number = trace.scale_number(spec.scale)
     if scale_number == trace.native_scale == trace.scale:
@@ -387,11 +329,3 @@ def number_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     if spec.way.unit_of_label:
         facts["unit"] = f"logits, {margin(trace)}" if spec.explains_label else "parts of the feature's length"
     return {key: words for key, words in facts.items() if words}
-
-
-def title(spec: Spec, where: str = "") -> str:
-    """The title in a file's metadata."""
-    model = plain_name(spec.model)
-    explained = f"label {spec.label} of {model}"
-    subject_name = explained if spec.explains_label else query_phrase(spec.query) if spec.asks else model
-    return f"{capital(method(spec))} of {subject_name}, {where or place(spec)}"

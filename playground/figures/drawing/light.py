@@ -5,7 +5,6 @@ microscope/core/light.js has the same arithmetic; tests/figures/test_light.py co
 Heat: warm colours over the photograph, which is darker. A larger weight is more opaque, and its
 colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
 photograph's light and dark: so lightness rises with the weight everywhere, and objects stay recognisable.
-The outline: smooth lines around the fewest patches that hold at least 60 % of the weight of all patches.
 """
 
 from __future__ import annotations
@@ -34,8 +33,6 @@ CLIPPED_SHARE = 0.008  # share of the cells whose values may exceed the exposure
 PEAK_FACTOR = 0.2  # the exposure is at least this × the largest value, so that a dominant patch stands out
 MEAN_FACTOR = 2  # the exposure is at least this × the mean, so that an even row shows no pattern
 EVEN_SHARE = 0.95  # a row whose 2^entropy is at least this share of all tokens is called even
-MASS = 0.6  # share of the weight of all patches that lies inside the outline, at least
-EASING = 0.5  # how far the outline's corners move towards the mean of their neighbours: 0 … 1
 LUMA_WEIGHTS = np.array([0.299, 0.587, 0.114])
 
 
@@ -140,7 +137,7 @@ def _lightness(grey: np.ndarray) -> np.ndarray:
     return np.cbrt(_linear(grey))
 
 
-def _from_oklab(lightness, chroma, hue) -> np.ndarray:
+def _from_oklab(lightness: np.ndarray, chroma: np.ndarray, hue: np.ndarray) -> np.ndarray:
     """(…, 3) linear red, green and blue (Björn Ottosson, 2020)."""
     a, b = chroma * np.cos(hue), chroma * np.sin(hue)
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
@@ -167,118 +164,3 @@ def _linear(x: np.ndarray) -> np.ndarray:
 def _srgb(x: np.ndarray) -> np.ndarray:
     x = np.clip(x, 0, 1)
     return np.where(x <= 0.0031308, 12.92 * x, 1.055 * x ** (1 / 2.4) - 0.055)
-
-
-# The outline ---------------------------------------------------------------------------------------------------------
-
-
-def densest(grid: np.ndarray, mass: float = MASS) -> np.ndarray:
-    """The fewest patches that together hold the share `mass` of all weight: a mask (rows, columns). Takes the largest
-    first. Negative values count as 0."""
-    values = np.maximum(grid.ravel(), 0).astype(np.float64)
-    order = np.argsort(-values, kind="stable")
-    cumulative_sum = np.cumsum(values[order])
-    is_chosen = np.zeros(grid.size, bool)
-    if cumulative_sum[-1] > 0:
-        is_chosen[order[: np.searchsorted(cumulative_sum, mass * cumulative_sum[-1]) + 1]] = True
-    return is_chosen.reshape(grid.shape)
-
-
-def contours(is_chosen: np.ndarray) -> list[np.ndarray]:
-    """Smooth closed lines around the chosen cells, as control points (points, 2) of quadratic curves, row and column. A
-    curve's ends are the midpoints between neighbouring points. The curves enclose exactly the centres of the chosen
-    cells."""
-    return [_smooth_path(path) for path in outlines(is_chosen)]
-
-
-def _smooth_path(path: list[tuple[int, int]]) -> np.ndarray:
-    """Moves each corner towards the mean of its neighbours. A corner of stairs moves all the way, so that stairs become
-    slopes; others move part of the way, so that islands of one or two cells stay visible and thin ends are rounded."""
-    corners = np.array(path, float)
-    points = np.concatenate([
-        start + np.arange(length)[:, None] * (end - start) / length
-        for start, end in zip(corners, np.roll(corners, -1, 0), strict=True)
-        for length in [int(np.abs(end - start).max())]
-    ])  # fmt: skip
-    incoming, outgoing = points - np.roll(points, 1, 0), np.roll(points, -1, 0) - points
-    turns = incoming[:, 0] * outgoing[:, 1] - incoming[:, 1] * outgoing[:, 0]
-    is_stair = np.minimum(turns * np.roll(turns, 1), turns * np.roll(turns, -1)) < 0  # a left turn beside a right turn
-    return points + (np.where(is_stair, 1, EASING) / 4)[:, None] * (outgoing - incoming)
-
-
-def share_within(lines: list[np.ndarray], grid: np.ndarray) -> float:
-    """The share of all patches' weight that lies on patches whose centre is inside the lines."""
-    values = np.maximum(grid, 0).astype(np.float64)
-    return float(values[cells_within(lines, grid.shape)].sum() / (values.sum() or 1))
-
-
-def cells_within(lines: list[np.ndarray], shape: tuple[int, int]) -> np.ndarray:
-    """The cells whose centre is inside the curves, a mask (rows, columns): along a row of centres, each crossing of a
-    curve toggles between outside and inside."""
-    rows, columns = shape
-    crossings = np.zeros((rows, columns + 1), int)
-    for points in lines:
-        y0, x0 = _curve(points).T
-        y1, x1 = np.roll(y0, -1), np.roll(x0, -1)
-        row = np.ceil(np.minimum(y0, y1) - 0.5).astype(int)  # pieces are too short to cross two rows of centres
-        is_crossed = row + 0.5 < np.maximum(y0, y1)
-        y0, x0, y1, x1, row = (values[is_crossed] for values in (y0, x0, y1, x1, row))
-        x = x0 + (row + 0.5 - y0) / (y1 - y0) * (x1 - x0)
-        np.add.at(crossings, (row, np.ceil(x - 0.5).astype(int)), 1)
-    return np.cumsum(crossings[:, :-1], axis=1) % 2 == 1
-
-
-def _curve(points: np.ndarray) -> np.ndarray:
-    """A polygon close to the smooth closed curve with these control points. It has two corners per control point."""
-    start_points, end_points = (points + np.roll(points, 1, 0)) / 2, (points + np.roll(points, -1, 0)) / 2
-    return np.stack([start_points, (start_points + 2 * points + end_points) / 4], axis=1).reshape(-1, 2)
-
-
-def outlines(is_chosen: np.ndarray) -> list[list[tuple[int, int]]]:
-    """The edges around the chosen cells as closed paths of corners (row, column). The chosen cells lie to the right of
-    a path. Cells that touch only at a corner have separate paths."""
-    rows, columns = is_chosen.shape
-    padded_mask = np.pad(is_chosen, 1)
-    edges: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for row in range(rows):
-        for column in range(columns):
-            if not is_chosen[row, column]:
-                continue
-            for is_edge, start, end in (
-                (not padded_mask[row, column + 1], (row, column), (row, column + 1)),  # above
-                (not padded_mask[row + 1, column + 2], (row, column + 1), (row + 1, column + 1)),  # right
-                (not padded_mask[row + 2, column + 1], (row + 1, column + 1), (row + 1, column)),  # below
-                (not padded_mask[row + 1, column], (row + 1, column), (row, column)),  # left
-            ):
-                if is_edge:
-                    edges.setdefault(start, []).append(end)
-    paths = []
-    while edges:
-        start = next(iter(edges))
-        path, point, previous = [start], start, None
-        while True:
-            ends = edges[point]
-            turn_index = 0
-            if len(ends) > 1 and previous is not None:  # two paths cross: turn right, to stay at the same cell
-                heading = (point[0] - previous[0], point[1] - previous[1])
-                right_corner = (point[0] + heading[1], point[1] - heading[0])
-                turn_index = ends.index(right_corner)
-            next_point = ends.pop(turn_index)
-            if not ends:
-                del edges[point]
-            if next_point == start:
-                break
-            path.append(next_point)
-            previous, point = point, next_point
-        paths.append(_corners(path))
-    return paths
-
-
-def _corners(path: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The path without points in the middle of straight edges."""
-    corners = []
-    for i, point in enumerate(path):
-        previous, next_point = path[i - 1], path[(i + 1) % len(path)]
-        if (point[0] - previous[0], point[1] - previous[1]) != (next_point[0] - point[0], next_point[1] - point[1]):
-            corners.append(point)
-    return corners

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light
-from playground.figures.drawing.spec import POOLINGS, VALUES, Spec
+from playground.figures.drawing.spec import POOLINGS, VALUES, Query, Spec
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from playground.analysis.occlusion import Step
+    from playground.relevance import Method
     from playground.tracing import Trace
 
 
@@ -48,15 +49,23 @@ class OneMap:
         return self.subject.seen
 
     @property
-    def place(self) -> tuple:
+    def place(self) -> tuple[Any, ...]:
         return self.spec.layer, self.spec.head, self.spec.query, self.scale
+
+    @property
+    def layer(self) -> int:
+        return cast(int, self.spec.layer)  # settled, like the query
+
+    @property
+    def query(self) -> Any:
+        return self.spec.query
 
     @property
     def by_row(self) -> bool:
         return self.spec.direction == "row"
 
     @property
-    def explained(self) -> dict:
+    def explained(self) -> dict[str, Any]:
         return {"label": int(self.spec.label)} if self.spec.label else {"query": self.spec.query}
 
 
@@ -75,8 +84,8 @@ def weight(one: OneMap) -> Tensor:
 
 
 def value(one: OneMap) -> Tensor:
-    norms = one.seen.value_norms(one.spec.layer)[one.spec.head]
-    return weight(one) * (norms if one.by_row else norms[one.seen.token(one.spec.query)])
+    norms = one.seen.value_norms(one.layer)[cast(int, one.spec.head)]
+    return weight(one) * (norms if one.by_row else norms[one.seen.token(one.query)])
 
 
 def score(one: OneMap) -> Tensor:
@@ -85,23 +94,23 @@ def score(one: OneMap) -> Tensor:
 
 def similarity(one: OneMap) -> Tensor:
     if one.asker is None:
-        return one.seen.similarity(one.spec.query, one.spec.layer)
+        return one.seen.similarity(one.query, one.layer)
     import torch
 
-    query_feature = one.asker.features(one.spec.layer)[one.asker.token(one.spec.query)]
-    return torch.cosine_similarity(one.seen.features(one.spec.layer), query_feature[None], dim=-1)
+    query_feature = one.asker.features(one.layer)[one.asker.token(one.query)]
+    return torch.cosine_similarity(one.seen.features(one.layer), query_feature[None], dim=-1)
 
 
 def norm(one: OneMap) -> Tensor:
-    return one.seen.features(one.spec.layer).norm(dim=-1)
+    return one.seen.features(one.layer).norm(dim=-1)
 
 
 def rollout(one: OneMap) -> Tensor:
-    return one.seen.rollout(one.spec.query)
+    return one.seen.rollout(one.query)
 
 
 def relevance(one: OneMap) -> Tensor:
-    return one.seen.relevance(**one.explained, method=one.spec.method, signed=one.spec.for_and_against)
+    return one.seen.relevance(**one.explained, method=cast("Method", one.spec.method), signed=one.spec.for_and_against)
 
 
 def occlusion(one: OneMap) -> Answer:
@@ -116,15 +125,15 @@ def occlusion(one: OneMap) -> Answer:
 
 
 def label(one: OneMap) -> Tensor:
-    number = one.seen.label(int(one.spec.label)) if one.spec.label else int(one.seen.logits.argmax())
-    return one.seen.answers(one.spec.layer)[:, number]  # (tokens, labels)
+    number = one.seen.label(int(one.spec.label)) if one.spec.label else int(cast("Tensor", one.seen.logits).argmax())
+    return one.seen.answers(one.layer)[:, number]  # (tokens, labels)
 
 
 def text(one: OneMap) -> Tensor:
     from playground.analysis.explain import likeness
     from playground.models import text_tower
 
-    return likeness(one.seen, text_tower.direction(one.seen.vit, one.spec.text), one.spec.layer)
+    return likeness(one.seen, text_tower.direction(one.seen._network, one.spec.text), one.layer)
 
 
 NUMBERS: dict[str, Callable[[OneMap], Tensor | Answer]] = {
@@ -151,51 +160,14 @@ LOG_RANGE = 1000  # a logarithmic scale begins at 1/LOG_RANGE of its end
 class Map:
     """What one panel shows of each token: numbers of a head, of a rollout or of another way to look."""
 
+    one: OneMap  # what the panel asks for
     grid: np.ndarray  # (rows, columns)
-    prefix: tuple[tuple[str, float], ...]  # (name, value) of the prefix tokens
-    breadth: float | None  # 2^entropy of a row: about how many tokens it listens to
+    prefix: tuple[tuple[str, float], ...] = ()  # (name, value) of the prefix tokens
+    breadth: float | None = None  # 2^entropy of a row: about how many tokens it listens to
     colours: np.ndarray | None = None  # (rows, columns, 3) bytes: colours of features, drawn instead of numbers
     variance_share: float = 0.0  # share of the variance between patches that the colours show
     values: np.ndarray | None = None  # (tokens,): numbers of the prefix tokens, then of the patches
     blanked: Step | None = None  # the blocks that an occlusion has blanked
-
-
-@dataclass(frozen=True)
-class Domain:
-    low: float
-    high: float  # the value that is drawn brightest
-    words: str  # the text beside the colour bar
-    percent: bool = False
-    open_end: bool = False  # whether larger numbers may occur, drawn in the last colour
-    log: bool = False
-    bare: bool = False  # whether no photograph lies beneath and brightness is proportional to the numbers
-    signed: bool = False  # whether there are two colours around zero
-
-
-def map_of(one: OneMap) -> Map:
-    if one.given is not None:
-        return Map(one.given, (), None)
-    spec, trace, result = one.spec, one.seen, answer(one)
-    numbers, breadth = result.numbers, None
-    if spec.way.rows and spec.direction == "row" and spec.head != "max":  # maxima over heads don't sum to 1
-        from playground.tracing import entropy
-
-        breadth = 2 ** float(entropy(numbers))
-    return Map(
-        trace.on_grid(numbers).numpy(),
-        tuple(zip(trace.prefix, numbers.tolist(), strict=False)),
-        breadth,
-        values=numbers.numpy(),
-        blanked=result.blanked,
-    )
-
-
-@dataclass(frozen=True)
-class ShownMap:
-    """A panel: what it asks for, and the map that came of it."""
-
-    one: OneMap
-    map: Map
 
     @property
     def spec(self) -> Spec:
@@ -210,10 +182,41 @@ class ShownMap:
         return self.one.subject.seen
 
 
-def domain(spec: Spec, maps: list[Map], log: bool = False) -> Domain:
+@dataclass(frozen=True)
+class Domain:
+    low: float
+    high: float  # the value that is drawn brightest
+    words: str  # the text beside the colour bar
+    percent: bool = False
+    open_end: bool = False  # whether larger numbers may occur, drawn in the last colour
+    log: bool = False
+    bare: bool = False  # whether no photograph lies beneath
+    signed: bool = False  # whether there are two colours around zero
+
+
+def map_of(one: OneMap) -> Map:
+    if one.given is not None:
+        return Map(one, one.given)
+    spec, trace, result = one.spec, one.seen, answer(one)
+    numbers, breadth = result.numbers, None
+    if spec.way.rows and spec.direction == "row" and spec.head != "max":  # maxima over heads don't sum to 1
+        from playground.tracing import entropy
+
+        breadth = 2 ** float(entropy(numbers))
+    return Map(
+        one,
+        trace.on_grid(numbers).numpy(),
+        tuple(zip(trace.prefix, numbers.tolist(), strict=False)),
+        breadth,
+        values=numbers.numpy(),
+        blanked=result.blanked,
+    )
+
+
+def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:
     """The range of brightness that these maps share: set by their brightest patches, like a photograph's exposure,
-    unless `spec.ceiling` sets it. The screen has the same rules (microscope/core/answers.js). `log`: brightness by the
-    logarithm, where the numbers are parts of a whole."""
+    unless `spec.ceiling` sets it. The screen has the same rules (microscope/core/answers.js). Of small maps brightness
+    is by the logarithm, where the numbers are parts of a whole."""
     way = spec.way
     if way.coloured:
         return Domain(0, 1, "")  # colours have no bar
@@ -224,15 +227,15 @@ def domain(spec: Spec, maps: list[Map], log: bool = False) -> Domain:
     values = np.concatenate([map_.grid.ravel() for map_ in maps])
     if spec.for_and_against or (way is VALUES and values.min() < 0):
         high = max(float(np.abs(values).max()), least_exposure(spec, maps)) or 1.0
-        return Domain(-high, high, words, percent=spec.in_percent, signed=True)
+        return Domain(-high, high, words, percent=spec.in_percent, signed=True, bare=small)
     if way.spread:
         low, high = float(values.min()), float(values.max())
-        return Domain(low, high if high > low else low + 1, words)
+        return Domain(low, high if high > low else low + 1, words, bare=small)
     if way.exposed == "largest":
         high = max(float(values.max()), least_exposure(spec, maps)) or 1.0
     else:
         high = spec.ceiling or light.exposure(values)
-    is_log = log and spec.shares_a_whole
+    is_log = small and spec.shares_a_whole
     return Domain(
         high / LOG_RANGE if is_log else 0.0,
         high,
@@ -240,6 +243,7 @@ def domain(spec: Spec, maps: list[Map], log: bool = False) -> Domain:
         percent=spec.in_percent,
         open_end=way.exposed == "brightest" and high < float(values.max()),
         log=is_log,
+        bare=small,
     )
 
 
@@ -276,7 +280,7 @@ def clipped_patches(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """Patches (row, column) brighter than the colour scale's top, as on the screen."""
     if not domain.open_end:
         return []
-    return [tuple(int(index) for index in place) for place in np.argwhere(map_.grid > domain.high)]
+    return [(int(row), int(column)) for row, column in np.argwhere(map_.grid > domain.high)]
 
 
 def neighbourhood(query_row: int, query_column: int, grid: tuple[int, int], kernel: int) -> list[tuple[int, int]]:
@@ -294,14 +298,14 @@ def peaks(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     if not domain.signed:
         return []
     extremes = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
-    places = [tuple(int(n) for n in np.unravel_index(index, map_.grid.shape)) for index, _ in extremes]
+    places = [divmod(int(index), map_.grid.shape[1]) for index, _ in extremes]
     return [place for place, (_, sign) in zip(places, extremes, strict=True) if sign * map_.grid[place] > 0]
 
 
 # Places ---------------------------------------------------------------------------------------------------------------
 
 
-def patch_of(trace: Trace, query) -> tuple[int, int] | None:
+def patch_of(trace: Trace, query: Query) -> tuple[int, int] | None:
     """(row, column) of the query's patch; None for a prefix token, and without a query."""
     if query is None:
         return None
@@ -309,7 +313,7 @@ def patch_of(trace: Trace, query) -> tuple[int, int] | None:
     return None if patch < 0 else divmod(patch, trace.grid[1])
 
 
-def same_place(query, trace: Trace, other: Trace):
+def same_place(query: Query, trace: Trace, other: Trace) -> Query:
     """The query at the same place in the picture of `other`, whose grid may be finer or of another shape."""
     patch = patch_of(trace, query)
     if query is None:
@@ -318,7 +322,8 @@ def same_place(query, trace: Trace, other: Trace):
         if query not in other.prefix:
             raise PlaygroundError(f"{other.model} has no token called {query!r} to compare with; choose a patch.")
         return query
-    return tuple(min(n - 1, int((i + 0.5) / m * n)) for i, m, n in zip(patch, trace.grid, other.grid, strict=True))
+    row, column = (min(n - 1, int((i + 0.5) / m * n)) for i, m, n in zip(patch, trace.grid, other.grid, strict=True))
+    return row, column
 
 
 def same_label(label: str, trace: Trace, other: Trace) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -63,7 +63,7 @@ def weights(trace: Trace) -> str:
 
 def published_spec(spec: Spec) -> Spec:
     """The spec with names of files instead of paths, since folders on somebody's disk can name a person."""
-    names = {
+    names: dict[str, Any] = {
         "image": published_name(spec.image),
         "other_image": spec.other_image and published_name(spec.other_image),
         "weights": spec.weights and published_name(spec.weights),
@@ -98,12 +98,11 @@ def _model_file(name: str) -> str:
 
 # Short hashes of a model's weights and of a picture: they tell whether two figures have the same model or picture.
 
-_weight_hashes: WeakKeyDictionary = (
-    WeakKeyDictionary()
-)  # model -> (versions of weights, digest), hashed again if changed
+# model -> (versions of weights, digest), hashed again if changed
+_weight_hashes: WeakKeyDictionary[VisionTransformer, tuple[Any, str]] = WeakKeyDictionary()
 
 
-def hash_of_weights(vit) -> str:
+def hash_of_weights(vit: VisionTransformer) -> str:
     """Hash of the parameters as they are used, not of the file: a float16 and a float32 file can agree."""
     versions = vit.weight_versions()
     if vit not in _weight_hashes or _weight_hashes[vit][0] != versions:
@@ -129,44 +128,22 @@ BLANKS = {"mean": "the mean colour", "noise": "noise", "neighbours": "what is ar
 
 def trust_sentences(panels: Iterable[tuple[Spec, Trace]]) -> list[str]:
     """Sentences that say how well the maps agree with blanking, each once."""
-    return list(dict.fromkeys(_sentence(spec, trace) for spec, trace in panels if spec.way.attributes))
+    facts = ((trust_facts(spec, trace), model(trace)) for spec, trace in panels if spec.way.attributes)
+    return list(dict.fromkeys(f"{TRUST_KEY.capitalize()} in {name}: {fact[TRUST_KEY]}." for fact, name in facts))
 
 
 def trust_facts(spec: Spec, trace: Trace) -> dict[str, str]:
     """How well the map agrees with blanking, for the metadata of a file."""
-    return {TRUST_KEY: _trust_words(_foretold(spec, trace))} if spec.way.attributes else {}
-
-
-def trust_of_many(vit: VisionTransformer, method: str) -> dict[str, str]:
-    """How well relevance agrees with blanking, for the metadata of many pictures. It was measured on drawn scenes in
-    this model, because none of the pictures was blanked."""
-    from playground.analysis.faithfulness import foretold_of_model
-
-    return {TRUST_KEY: _trust_words(foretold_of_model(vit.name, vit, vit.weight_versions(), method))}
-
-
-def _trust_words(foretold: Foretold | None) -> str:
+    if not spec.way.attributes:
+        return {}
+    foretold = _foretold(spec, trace)
     if foretold is None:
-        return "not measured in this model"
-    of = f"mean of {foretold.pictures} drawn scenes" if foretold.pictures else f"on this picture, {_blocks(foretold)}"
-    return f"{foretold.correlation:.2f}, {of}; random map {foretold.random:.2f}, constant map {foretold.constant:.2f}"
-
-
-def _blocks(foretold: Foretold) -> str:
-    return f"{foretold.blocks} blocks, by {BLANKS[foretold.by]}"
-
-
-def _sentence(spec: Spec, trace: Trace) -> str:
-    foretold, name = _foretold(spec, trace), model(trace)
-    if foretold is None:
-        return f"How well it foretells what blanking moves was not measured in {name}."
-    of = f", mean of {foretold.pictures} drawn scenes in {name}" if foretold.pictures else " on this picture"
-    blocks = "" if foretold.pictures else f"{_blocks(foretold)}; "
+        return {TRUST_KEY: "not measured"}
+    blocks = f"on this picture, {foretold.blocks} blocks, by {BLANKS[foretold.by]}" if not foretold.pictures else ""
+    of = blocks or f"mean of {foretold.pictures} drawn scenes"
     numbers = (f"{x:.2f}".replace("-", "−") for x in (foretold.correlation, foretold.random, foretold.constant))
     correlation, random, constant = numbers
-    return (
-        f"Rank correlation with blanking{of}: {correlation} ({blocks}a random map {random}, a constant one {constant})."
-    )
+    return {TRUST_KEY: f"{correlation}, {of} (a random map {random}, a constant one {constant})"}
 
 
 def _foretold(spec: Spec, trace: Trace) -> Foretold | None:

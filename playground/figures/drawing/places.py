@@ -4,6 +4,7 @@ microscope/core/places.js; tests/figures/test_places.py compares the two."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ LARGE_PLACE = 0.5  # share of the picture: what is larger is no place
 NEIGHBOUR_SHARE = 0.07  # radius of what is near the asking patch, as a share of the longer side
 
 
-def places(row: np.ndarray) -> list[dict]:
+def places(row: np.ndarray) -> list[dict[str, Any]]:
     """The places of a row (rows, columns), the largest share first."""
     unvisited, found = row >= LIT_SHARE * exposure(row), []
     for start in np.flatnonzero(unvisited):
@@ -37,7 +38,7 @@ def places(row: np.ndarray) -> list[dict]:
     return sorted(found, key=lambda place: -place["share"])
 
 
-def told(row: np.ndarray, mark: int, parts: Sequence[Part] = ()) -> dict:
+def told(row: np.ndarray, mark: int, parts: Sequence[Part] = ()) -> dict[str, Any]:
     """What is told of a row; see core/places.js. mark: the asking patch, or -1."""
     found = places(row)
     near = near_patches(mark, row.shape)
@@ -53,11 +54,11 @@ def told(row: np.ndarray, mark: int, parts: Sequence[Part] = ()) -> dict:
                 break
     lit = sum(len(place["patches"]) for place in found)
     found.sort(key=lambda place: -place["share"])  # a named place has the sum over its box
-    distinct: list[dict] = []
+    distinct: list[dict[str, Any]] = []
     for place in found:
         if place["part"] is None or place["part"] not in [other["part"] for other in distinct]:
             distinct.append(place)
-    shown: list[dict] = []
+    shown: list[dict[str, Any]] = []
     for place in distinct[:MOST_TOLD]:
         if place["area"] > LARGE_PLACE:
             break
@@ -75,4 +76,4 @@ def near_patches(mark: int, shape: tuple[int, ...]) -> set[int]:
     (row, column), radius = divmod(mark, shape[1]), max(1, round(NEIGHBOUR_SHARE * max(shape)))
     top, left = max(0, row - radius), max(0, column - radius)
     numbers = np.arange(shape[0] * shape[1]).reshape(shape)
-    return set(numbers[top : row + radius + 1, left : column + radius + 1].flat)
+    return set(numbers[top : row + radius + 1, left : column + radius + 1].ravel().tolist())

@@ -12,7 +12,7 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import light, naming
-from playground.figures.drawing.maps import Domain, Map, neighbourhood, shares
+from playground.figures.drawing.maps import Domain, Map, OneMap, neighbourhood, shares
 from playground.figures.drawing.spec import HEAT, Spec
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def colour_table(name: str) -> np.ndarray:
 
 
 def is_grey(spec: Spec) -> bool:
-    """Whether the figure is in grey: then the photograph is, too, and nothing is drawn over it."""
+    """Whether the figure is in grey: then the photograph is, too."""
     return spec.colours != HEAT and not np.ptp(colour_table(spec.colours), axis=1).any()
 
 
@@ -63,37 +63,21 @@ def photo_of(spec: Spec, image: Image.Image) -> Image.Image:
 
 
 def photo_with_map(photo: Image.Image, grid: np.ndarray, spec: Spec, domain: Domain) -> Image.Image:
-    """The photograph with its patches' numbers. With `over` "contour" the patches that hold most weight keep their
-    light; the outline around them is drawn as lines."""
-    pixels = np.asarray(photo)
-    if spec.over == "contour":
-        is_inside = to_pixels(light.densest(grid), photo.size)[..., None]
-        return Image.fromarray(np.where(is_inside, pixels, light.heat(pixels, np.zeros(pixels.shape[:2]))))
+    """The photograph with its patches' numbers."""
     share = shares(to_pixels(grid, photo.size), domain)
     if domain.signed:
         share = light.hatched_share(share, photo.height / grid.shape[0])
-    return Image.fromarray(_with_heat(pixels, share, spec, domain))
+    return Image.fromarray(_with_heat(np.asarray(photo), share, spec, domain))
 
 
 def _with_heat(photo: np.ndarray, share: np.ndarray, spec: Spec, domain: Domain) -> np.ndarray:
-    is_bare = spec.over == "none"
+    """A colour map has no photograph beneath, which would change its colours; nor have small maps, which it would
+    hide."""
     if spec.colours != HEAT:
-        steps = (np.abs(share) * (light.STEP_COUNT - 1) + 0.5).astype(int)
-        opacity = 1.0 if is_bare else light.opacities()[steps][..., None]
-        faded_photo = light.faded_photo(photo, light.TONES_BENEATH, light.COLOUR_KEPT)
-        return (faded_photo * (1 - opacity) + colour_table(spec.colours)[steps] * opacity + 0.5).astype(np.uint8)
-    if is_bare and not domain.signed:
+        return colour_table(spec.colours)[(np.abs(share) * (light.STEP_COUNT - 1) + 0.5).astype(int)]
+    if domain.bare and not domain.signed:
         return bare_heat(share)
-    return light.heat(np.full_like(photo, BAR_GREY) if is_bare else photo, share)
-
-
-def outline(grid: np.ndarray) -> list[np.ndarray]:
-    """Lines around the fewest patches that hold 60 % of the weight."""
-    return light.contours(light.densest(grid))
-
-
-def has_outline(spec: Spec) -> bool:
-    return spec.over == "contour"
+    return light.heat(np.full_like(photo, BAR_GREY) if domain.bare else photo, share)
 
 
 def bare_heat(share: np.ndarray) -> np.ndarray:
@@ -155,36 +139,31 @@ def component_colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], flo
     _, singular_values, directions = np.linalg.svd(centred_features, full_matrices=False)
     signs = [np.sign(d[np.abs(d).argmax()]) for d in directions[:3]]  # the sign of a direction is arbitrary
     projections = centred_features @ (directions[:3].T * signs)  # (patches, 3)
-    low, high = (
-        np.percentile(projections, end, axis=0, method=method)
-        for end, method in zip(END_PERCENTILES, ("lower", "higher"), strict=True)
-    )
+    low = np.percentile(projections, END_PERCENTILES[0], axis=0, method="lower")
+    high = np.percentile(projections, END_PERCENTILES[1], axis=0, method="higher")
     shares = np.clip((projections - low) / np.maximum(high - low, 1e-12), 0, 1)
     boundaries = np.cumsum([len(vectors) for vectors in pictures])[:-1]
     variance_share = (singular_values[:3] ** 2).sum() / max((singular_values**2).sum(), 1e-12)
     return np.split((shares * 255 + 0.5).astype(np.uint8), boundaries), float(variance_share)
 
 
-def _grouped_indices(layers: list[tuple[Trace, int]]) -> list[list[int]]:
-    """The indices of `layers`, grouped by model and layer."""
-    groups: dict[tuple, list[int]] = {}
-    for index, (trace, layer) in enumerate(layers):
-        groups.setdefault((naming.hash_of_weights(trace.vit), layer), []).append(index)
-    return list(groups.values())
-
-
-def colour_maps(layers: list[tuple[Trace, int]]) -> list[Map]:
-    """A map of colours for each trace and layer. Maps of the same layer of the same model share their components, so
+def maps_together(ones: list[OneMap]) -> list[Map]:
+    """The maps of a way in COMPUTED_TOGETHER. Those of the same layer of the same model share their components, so
     that equal colours mean similar features in all of them."""
-    by_index: dict[int, Map] = {}
-    for group in _grouped_indices(layers):
-        colour_arrays, share = component_colours([unit_features(*layers[index]) for index in group])
-        for index, colour_bytes in zip(group, colour_arrays, strict=True):
-            grid = layers[index][0].grid
-            by_index[index] = Map(np.zeros(grid, np.float32), (), None, colour_bytes.reshape(*grid, 3), share)
-    return [by_index[index] for index in range(len(layers))]
+    groups: dict[tuple[str, int], list[OneMap]] = {}
+    for one in ones:
+        groups.setdefault((naming.hash_of_weights(one.seen._network), one.layer), []).append(one)
+    every = [map_ for group in groups.values() for map_ in COMPUTED_TOGETHER[group[0].spec.what](group)]
+    by_request = {id(map_.one): map_ for map_ in every}
+    return [by_request[id(one)] for one in ones]
 
 
-COMPUTED_TOGETHER = {
-    "components": colour_maps,
-}  # ways to look whose maps are computed for all panels at once
+def colour_maps(group: list[OneMap]) -> list[Map]:
+    colour_arrays, share = component_colours([unit_features(one.seen, one.layer) for one in group])
+    return [
+        Map(one, np.zeros(one.seen.grid, np.float32), colours=colours.reshape(*one.seen.grid, 3), variance_share=share)
+        for one, colours in zip(group, colour_arrays, strict=True)
+    ]
+
+
+COMPUTED_TOGETHER = {"components": colour_maps}  # a way to look -> its maps of one layer of one model

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -54,7 +55,7 @@ def house_style() -> Iterator[None]:
     }
     skipped_prefixes = ("backend", "toolbar", "interactive", "timezone")
     defaults = {key: value for key, value in matplotlib.rcParamsDefault.items() if not key.startswith(skipped_prefixes)}
-    with _settings_lock, matplotlib.rc_context(defaults | our_settings):
+    with _settings_lock, matplotlib.rc_context(defaults | our_settings):  # type: ignore[arg-type]
         yield
 
 
@@ -63,9 +64,9 @@ class Drawing(Figure):
 
     spec: Spec
     facts: dict[str, str]  # see playground/figures/provenance.py
-    metadata: Callable[[str, str], dict]  # (kind of file, name) -> metadata about the figure's origin
+    metadata: Callable[[str, str], dict[str, str | None]]  # (kind of file, name) -> metadata about the figure's origin
 
-    def savefig(self, file, **options) -> None:
+    def savefig(self, file: Any, **options: Any) -> None:  # type: ignore[override]
         """Like matplotlib's savefig, but always in the house style: a PDF gets TrueType fonts, and the file gets
         `self.metadata` unless the option `metadata` is given."""
         path = Path(file) if isinstance(file, str | os.PathLike) else None

@@ -10,7 +10,6 @@ from urllib.parse import parse_qsl
 from playground.errors import PlaygroundError
 from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, allowed_words
 from playground.figures.drawing.ways import FIRST_WAY, VALUES, WAYS, Way
-from playground.models.given import OPTION_NAMES
 from playground.samples import Look, named, start_patch
 
 if TYPE_CHECKING:
@@ -48,7 +47,6 @@ METHODS = {  # methods of relevance, as in playground/relevance.py -> their name
 SIGNED_METHODS = ("gradient", "integrated")  # methods of relevance whose numbers have a sign
 CHOICES = {choice.field: choice.options for choice in FIGURE_CHOICES if choice.options and choice.field != "whole"} | {
     "theme": ("light", "dark"),
-    "over": (None, "photo", "none", "contour"),
     "method": tuple(METHODS),
 }
 POOLINGS = ("mean", "max")  # written instead of a head's number: the mean or the maximum over all heads
@@ -62,11 +60,6 @@ class Spec:
     layout: str = "head"  # see layouts/
     model: str = ""  # the model that traced the picture
     weights: str | None = None  # a file of weights for this model
-    mean: str | None = None  # `mean` to `global_pool`: how the model was built, if no file says it (models/given.py)
-    std: str | None = None
-    num_heads: str | None = None
-    act_layer: str | None = None
-    global_pool: str | None = None
     size: tuple[int, int] | None = None  # (height, width) of the model's input
     layer: int | None = None  # None: two thirds of the way up, where heads look at objects
     head: int | str = 0  # a number, or "mean" or "max" over all heads
@@ -88,8 +81,6 @@ class Spec:
     width: str | float = "slide"  # a name in WIDTHS, or millimetres
     theme: str = "light"
     colours: str = HEAT  # "heat", or the name of one of matplotlib's colour maps
-    over: str | None = None  # what a map is drawn over: "photo", "none", or "contour": the photograph with an outline.
-    #                          None: the photograph; nothing if another colour map was chosen, or for many small maps
     ceiling: float | None = None  # the value that is drawn brightest; None: set by the maps' values
     caption: bool = True
     dpi: int | None = None  # dots per inch; None: the paper's
@@ -103,7 +94,7 @@ class Spec:
         for name, allowed_values in CHOICES.items():
             value = getattr(self, name)
             if value not in allowed_values and (name, value) != ("what", VALUES.name):
-                options = ", ".join(str(option) for option in allowed_values if option is not None)
+                options = ", ".join(map(str, allowed_values))
                 raise PlaygroundError(f"A figure's {name} is {options}; given was {value!r}.")
         object.__setattr__(self, "width", read_width(self.width))
         object.__setattr__(self, "label", str(self.label))
@@ -143,13 +134,8 @@ class Spec:
 
     @property
     def shares_a_whole(self) -> bool:
-        """Whether the numbers are parts of one whole, so that they can be outlined."""
+        """Whether the numbers are parts of one whole."""
         return not (self.way.spread or self.way.coloured or self.for_and_against or self.way is VALUES)
-
-    @property
-    def trained(self) -> dict[str, str | None]:
-        """The arguments of `load` besides the model's name and its file of weights."""
-        return {word: getattr(self, word) for word in OPTION_NAMES}
 
     @property
     def cuts(self) -> list[str]:
@@ -258,24 +244,3 @@ def read_size(text: str | None) -> tuple[int, int] | None:
     if len(parts) != 2 or not all(part.isdecimal() for part in parts):
         raise PlaygroundError(f"--size is HEIGHTxWIDTH in pixels, such as 448x672; given was {text}.")
     return int(parts[0]), int(parts[1])
-
-
-LARGEST_NUMBER = 999  # largest number of a layer or head, as in an address; no model has so many
-
-
-def read_numbers(text: str | int, most: int | None, noun: str) -> list[int]:
-    """The numbers in a text such as "all", "3", "0-3", "2,5" or "2,all", each once. `most`: how many layers or heads
-    exist; None: not known yet. `noun`: "layer" or "head"."""
-    numbers: list[int] = []
-    for part in str(text).split(","):
-        end_texts = ("0", str((most or 1) - 1)) if part == "all" else part.split("-")
-        if not (1 <= len(end_texts) <= 2 and all(end.strip().isdecimal() for end in end_texts)):
-            raise PlaygroundError(f"A {noun} is a number from 0, several are 2,5 or 0-3 or all; given was {text!r}.")
-        first, last = (int(end) if len(end) < 9 else 10**9 for end in (end_texts[0], end_texts[-1]))
-        if first > last:
-            raise PlaygroundError(f"The numbers of several {noun}s go up: {last}-{first} instead of {part}.")
-        if last > LARGEST_NUMBER or (most is not None and last >= most):
-            end = LARGEST_NUMBER if most is None else most - 1
-            raise PlaygroundError(f"There is no {noun} {last}; they count from 0 to {end}.")
-        numbers += range(first, last + 1)
-    return list(dict.fromkeys(numbers))

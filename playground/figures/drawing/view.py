@@ -19,7 +19,7 @@ _NUMBER = r"-?\d{1,3}(\.\d{1,6})?"
 class Choice:
     key: str  # the choice's name in the browser's view and in an address
     default: object  # None: the default depends on the picture and the model
-    options: Collection = ()  # all allowed values; empty: see `pattern`
+    options: Collection[object] = ()  # all allowed values; empty: see `pattern`
     pattern: str = ""  # a regular expression for allowed values in an address
     field: str = ""  # the field of Spec with this choice; "": a drawn figure does not have the choice
 

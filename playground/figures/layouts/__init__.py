@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing.maps import Other, Subject
 from playground.figures.drawing.spec import Spec
-from playground.figures.layouts.atlas import ATLAS
-from playground.figures.layouts.compare import CHANGE, COMPARE, SCALE
+from playground.figures.layouts.compare import COMPARE, SCALE
 from playground.figures.layouts.grid import GRID
 from playground.figures.layouts.heads import CONVOLUTION, HEAD, HEADS, WALL
 from playground.figures.layouts.layout import Content, Layout
-from playground.figures.layouts.layout import settled as with_ground
 
 if TYPE_CHECKING:
     from playground.tracing import Trace
 
-LAYOUTS = {layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, CHANGE, GRID, ATLAS)}
+LAYOUTS = {layout.name: layout for layout in (HEAD, CONVOLUTION, HEADS, WALL, SCALE, COMPARE, GRID)}
 
 
 def of(spec: Spec) -> Layout:
@@ -33,12 +32,13 @@ def marks_query(spec: Spec) -> bool:
 
 
 def settled(spec: Spec, trace: Trace) -> Spec:
-    """The spec with the trace's values in place of its defaults."""
-    return spec.settled(trace, marks_query(spec))
+    """The spec with the trace's and the layout's values in place of its defaults."""
+    scale = of(spec).scale if spec.scale == "on" else spec.scale
+    return replace(spec, scale=scale).settled(trace, marks_query(spec))
 
 
 def content(spec: Spec, subject: Subject, other: Other = None) -> Content:
     """Panels, caption and numbers of the figure, before they are laid out on a sheet."""
     layout = of(spec)
     layout.check(spec)
-    return layout.content(with_ground(layout.prepared(spec)), subject, other)
+    return layout.content(spec, subject, other)

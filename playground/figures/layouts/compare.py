@@ -1,24 +1,20 @@
-"""Layouts that compare maps side by side: of two pictures or two models, with 1/√dₖ and without it, before and after a
-change."""
+"""Layouts that compare maps side by side: of two pictures or two models, with 1/√dₖ and without it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import PurePath
-
-import numpy as np
+from typing import cast
 
 from playground.errors import PlaygroundError
-from playground.figures.drawing import captions, maps, naming, tables
-from playground.figures.drawing.maps import Domain, Map, OneMap, Other, ShownMap, Subject
+from playground.figures.drawing import captions, maps, naming
+from playground.figures.drawing.maps import Map, OneMap, Other, Subject
 from playground.figures.drawing.spec import POOLINGS, Spec
 from playground.figures.layouts.layout import (
     Content,
     Layout,
     Panels,
-    bar_of,
     layer_scale,
-    shared_domain,
     shown_maps,
     with_headings,
 )
@@ -36,14 +32,14 @@ def requests(spec: Spec, subject: Subject, other: Other) -> list[OneMap]:
     other_spec = replace(
         spec,
         head=head,
-        layer=maps.same_layer(spec.layer, subject.seen, other.seen),
+        layer=maps.same_layer(cast(int, spec.layer), subject.seen, other.seen),
         query=maps.same_place(spec.query, subject.seen, other.seen),
         label=maps.same_label(spec.label, subject.seen, other.seen),
     )
     return [OneMap(subject, spec, scale), OneMap(other, other_spec, scale)]
 
 
-def _names(shown: list[ShownMap]) -> list[tuple[str, str]]:
+def _names(shown: list[Map]) -> list[tuple[str, str]]:
     """(heading, the line below it) of each panel: the models if they differ, else the pictures."""
     models = [naming.model(panel.seen) for panel in shown]
     pictures = [PurePath(panel.subject.name).stem for panel in shown]
@@ -55,114 +51,28 @@ def _names(shown: list[ShownMap]) -> list[tuple[str, str]]:
     return list(zip(models if models[0] != models[1] else pictures, places, strict=True))
 
 
-def _compared(spec: Spec, shown: list[ShownMap], domain: Domain, more: str = "") -> str:
-    places = captions.joined(dict.fromkeys(captions.place(panel.spec) for panel in shown))
-    first, second = (panel.spec.query for panel in shown[:2])
-    same_place = f"; the same place in the other grid is {captions.query_phrase(second)}" if first != second else ""
-    return captions.sentence(spec, shown, domain, places, same_place + more)
-
-
 def compare(spec: Spec, subject: Subject, other: Other) -> Content:
     shown = shown_maps(requests(spec, subject, other))
-    domain = shared_domain(spec, shown)
-    panels = with_headings(shown, [domain] * 2, _names(shown))
-    query, more = maps.patch_of(subject.seen, spec.query), ""
-    if shown[1].one.asker is not None and query is not None:
-        layer, match = subject.seen.upper_layer, _match(shown)
-        more = f"; by the features after layer {layer}, no patch of the other picture matches it"
-        if match is not None:
-            more = f"; the line joins two patches that match: after layer {layer} each resembles the other most"
-            panels[1] = replace(panels[1], marks=((match, "black"),), links=((query, match),))
-    return Content(Panels([panels]), _compared(spec, shown, domain, more), shown, bar_of(spec, domain))
+    domain = maps.domain(spec, shown)
+    panels = with_headings(shown, domain, _names(shown))
+    places = captions.joined(dict.fromkeys(captions.place(panel.spec) for panel in shown))
+    first, second = (panel.spec.query for panel in shown)
+    more = f"; the same place in the other grid is {captions.query_phrase(second)}" if first != second else ""
+    return Content(Panels([[*panels]]), captions.sentence(spec, shown, domain, places, more), shown, domain)
 
 
-def _match(shown: list[ShownMap]) -> tuple[int, int] | None:
-    """The second picture's patch that matches the query's: each resembles the other most. None if no patch does."""
-    first, second = shown
-    row, column = first.seen.match(second.seen)[maps.patch_of(first.seen, first.spec.query)].tolist()
-    return None if row < 0 else (row, column)
-
-
-COMPARE = Layout("compare", "two pictures or two models", compare, beside=lambda spec: "other", compares=True)
-
-
-# Two maps, with 1/√dₖ and without it: in one layer, or from two whole passes.
+COMPARE = Layout("compare", "two pictures or two models", compare, beside="other")
 
 
 def scale(spec: Spec, subject: Subject, other: Other) -> Content:
-    trained = OneMap(subject, replace(spec, scale="on"), "on")
-    if spec.whole and not isinstance(other, Subject):
-        raise PlaygroundError("To set the scale of the whole pass beside the trained one, give both traces.")
-    altered = OneMap(other, spec, None) if spec.whole else OneMap(subject, spec, spec.scale)
-    shown, trace = shown_maps([trained, altered]), subject.seen
-    domain = shared_domain(spec, shown)
-    names = [
-        (
-            captions.scale_heading(trace, "on"),
-            "as trained" if trace.scale == trace.native_scale else "this layer alone",
-        ),
-        (captions.scale_heading(trace, spec.scale), "the whole forward pass" if spec.whole else "in this layer alone"),
-    ]
-    panels = with_headings(shown, [domain] * 2, names)
+    shown = shown_maps([OneMap(subject, replace(spec, scale=scale), scale) for scale in ("on", spec.scale)])
+    domain, trace = maps.domain(spec, shown), subject.seen
+    names = [(captions.scale_heading(trace, panel.spec.scale), "in this layer alone") for panel in shown]
+    if trace.scale == trace.native_scale:
+        names[0] = (names[0][0], "as trained")
+    panels = with_headings(shown, domain, names)
     caption = captions.sentence(replace(spec, scale="on"), shown, domain, captions.place(spec))
-    return Content(Panels([panels]), caption, shown, bar_of(spec, domain))
+    return Content(Panels([[*panels]]), caption, shown, domain)
 
 
-SCALE = Layout(
-    "scale",
-    "with 1/√dₖ and without",
-    scale,
-    prepared=lambda spec: replace(spec, scale="off" if spec.scale == "on" else spec.scale),
-    beside=lambda spec: "pass" if spec.whole else "",
-)
-
-
-# Three maps: before, after, and their difference patch by patch. The first two are of one model at two moments of its
-# training, or of two models.
-
-
-def change(spec: Spec, subject: Subject, other: Other) -> Content:
-    if spec.way.coloured:
-        raise PlaygroundError(f"Colours have no difference that could be drawn: {spec.what} has the layout compare.")
-    pair = requests(spec, subject, other)
-    grids = [request.subject.seen.grid for request in pair]
-    if grids[0] != grids[1]:
-        sizes = " and ".join(f"{rows} × {columns}" for rows, columns in grids)
-        raise PlaygroundError(
-            f"A change is drawn patch by patch, and these passes have {sizes} patches: trace both with one size."
-        )
-    shown = shown_maps(pair)
-    difference = ShownMap(shown[1].one, _difference(*(panel.map for panel in shown)))
-    domain = shared_domain(spec, shown)
-    high = float(np.abs(difference.map.grid).max()) or 1.0
-    around_zero = Domain(-high, high, "", percent=spec.in_percent, signed=True)
-    names = [*_names(shown), ("after less before", "hatched: less than before")]
-    panels = with_headings([*shown, difference], [domain, domain, around_zero], names)
-    size = (captions.percent if spec.in_percent else captions.number)(high)
-    more = f"; beside them what has changed, after less before, strongest at {size}, hatched where it is less"
-    caption = _compared(spec, shown, domain, more)
-    return Content(Panels([panels]), caption, [*shown, difference], bar_of(spec, domain))
-
-
-def _difference(before: Map, after: Map) -> Map:
-    shares_before = dict(before.prefix)
-    prefix = tuple((name, share - shares_before.get(name, 0.0)) for name, share in after.prefix)
-    has_values = before.values is not None and after.values is not None and len(before.values) == len(after.values)
-    return Map(after.grid - before.grid, prefix, None, values=after.values - before.values if has_values else None)
-
-
-def change_numbers(spec: Spec, shown: list[ShownMap]) -> list[tables.Table]:
-    (change,) = tables.of_maps(spec, shown[2:])
-    table = replace(change, maps=[map_keys | {"change": "after less before"} for map_keys in change.maps])
-    return [*tables.of_maps(spec, shown[:2]), table]
-
-
-CHANGE = Layout(
-    "change",
-    "before, after, and what has changed: of one picture in two models, or of a file that watch wrote",
-    change,
-    change_numbers,
-    beside=lambda spec: "other",
-    compares=True,
-    patch_by_patch=True,
-)
+SCALE = Layout("scale", "with 1/√dₖ and without", scale, scale="off")

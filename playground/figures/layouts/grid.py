@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import PurePath
+from typing import Any
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
-from playground.figures.drawing.maps import Domain, GridSubjects, OneMap, Other, ShownMap, Subject
-from playground.figures.drawing.spec import AXES, POOLINGS, Spec, query_words, read_numbers, read_query
+from playground.figures.drawing.maps import Domain, GridSubjects, Map, OneMap, Other, Subject
+from playground.figures.drawing.spec import AXES, POOLINGS, Spec, read_query
 from playground.figures.layouts.layout import (
     Content,
     Layout,
     Panel,
     Panels,
-    bar_of,
-    bare,
     map_panel,
     photo_panel,
-    shared_domain,
     shown_maps,
 )
 
+LARGEST_NUMBER = 999  # of a layer or head, as in an address; no model has so many
 MOST_LARGE_MAPS = 24  # with more maps than these on one sheet, each is small
 
 EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov2-small, patches:9,7-3,4, scales:on,off"
@@ -31,7 +29,7 @@ EXAMPLES = "layers:2,5,8, heads:0-3, pictures:meadow,flock, models:bundled,dinov
 @dataclass(frozen=True)
 class Axis:
     name: str
-    values: tuple
+    values: tuple[Any, ...]
 
     @property
     def field(self) -> str:
@@ -48,7 +46,7 @@ def axes(spec: Spec, counts: ModelCounts = None) -> tuple[Axis, Axis]:
     rows, columns = (read_axis(text, counts) if text else None for text in (spec.rows, spec.columns))
     if rows and columns and rows.name == columns.name:
         raise PlaygroundError(f"Rows and columns are both {rows.name}: choose two of {', '.join(AXES)}.")
-    fixed_name = "heads" if (rows or columns).name == "layers" else "layers"
+    fixed_name = "heads" if "layers" in (rows and rows.name, columns and columns.name) else "layers"
     fixed = Axis(fixed_name, (getattr(spec, AXES[fixed_name]),))  # an axis of one value, if only one axis was given
     return rows or fixed, columns or fixed
 
@@ -66,10 +64,15 @@ def read_axis(text: str, counts: ModelCounts = None) -> Axis:
     return Axis(name, tuple(values.split(",")))
 
 
-def _numbers(part: str, count: int, name: str) -> list:
+def _numbers(part: str, count: int, name: str) -> list[Any]:
     if part == "all":
         return list(range(count))
-    return [part] if part in POOLINGS and name == "heads" else read_numbers(part, None, name[:-1])
+    if part in POOLINGS and name == "heads":
+        return [part]
+    first, _, last = part.partition("-")
+    if not (first.isdecimal() and (last or first).isdecimal() and int(first) <= int(last or first) <= LARGEST_NUMBER):
+        raise PlaygroundError(f"{name.capitalize()} are numbers from 0, such as 2,5 or 0-3 or all; given was {part!r}.")
+    return list(range(int(first), int(last or first) + 1))
 
 
 def needed_traces(spec: Spec) -> list[tuple[str, str]]:
@@ -80,29 +83,6 @@ def needed_traces(spec: Spec) -> list[tuple[str, str]]:
     # by model, so that each model is loaded once
     pairs = {(picture, model): None for model in models for picture in pictures}
     return list(pairs)
-
-
-def axis_title(axis: Axis, value, trace, model: str) -> str:
-    """The title of a row or column."""
-    if axis.name == "layers":
-        return f"layer {value}"
-    if axis.name == "heads":
-        return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
-    if axis.name == "scales":
-        return captions.scale_heading(trace, value)
-    if axis.name == "patches":
-        return captions.query_phrase(value) if isinstance(value, tuple) else query_words(value)
-    return model if axis.name == "models" else PurePath(value).stem
-
-
-def prepared(spec: Spec) -> Spec:
-    """Many maps are small."""
-    unknown_count = 12  # stands for all layers or heads, whose number is not known yet
-    try:
-        count = prod(len(axis.values) or unknown_count for axis in axes(spec))
-    except PlaygroundError:  # rows="pictures" without names, or no rows: `draw` raises this error again
-        return spec
-    return bare(spec) if count > MOST_LARGE_MAPS else spec
 
 
 # The layout -----------------------------------------------------------------------------------------------------------
@@ -117,7 +97,9 @@ def requests(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
     ]
 
 
-def _cell(spec: Spec, subject: Subject, others: GridSubjects, rows: Axis, row, columns: Axis, column) -> OneMap:
+def _cell(
+    spec: Spec, subject: Subject, others: GridSubjects, rows: Axis, row: Any, columns: Axis, column: Any
+) -> OneMap:
     cell_spec = replace(spec, **{rows.field: row, columns.field: column})
     cell_subject = others.get((cell_spec.image, cell_spec.model), subject)
     if "layers" not in (rows.name, columns.name) and cell_spec.layer is not None:
@@ -132,7 +114,7 @@ def _cell(spec: Spec, subject: Subject, others: GridSubjects, rows: Axis, row, c
 
 def draw(spec: Spec, subject: Subject, others: Other) -> Content:
     shown = shown_maps(requests(spec, subject, others))
-    domain = shared_domain(spec, shown, log=len(shown) > MOST_LARGE_MAPS)
+    domain = maps.domain(spec, shown, small=len(shown) > MOST_LARGE_MAPS)
     rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
     count = len(columns.values)
     table = [shown[i : i + count] for i in range(0, len(shown), count)]
@@ -148,15 +130,23 @@ def draw(spec: Spec, subject: Subject, others: Other) -> Content:
         ]
         above = above and ["query" if spec.asks else "picture", *above]
     beside = [_title(rows, row[0]) for row in table] if spec.rows else []
-    return Content(Panels(body, beside, above), _caption(spec, shown, domain), shown, bar_of(spec, domain))
+    return Content(Panels(body, beside, above), _caption(spec, shown, domain), shown, domain)
 
 
-def _title(axis: Axis, panel: ShownMap) -> str:
-    value = PurePath(panel.subject.name) if axis.name == "pictures" else getattr(panel.spec, axis.field)
-    return axis_title(axis, value, panel.seen, naming.model(panel.seen))
+def _title(axis: Axis, panel: Map) -> str:
+    """The title of a row or column, of which this is a panel."""
+    value = getattr(panel.spec, axis.field)
+    if axis.name == "heads":
+        return {"mean": "mean", "max": "largest"}.get(value) or f"head {value}"
+    if axis.name == "scales":
+        return captions.scale_heading(panel.seen, value)
+    return {
+        "layers": f"layer {value}", "patches": captions.query_phrase(value), "models": naming.model(panel.seen),
+        "pictures": PurePath(panel.subject.name).stem,
+    }[axis.name]  # fmt: skip
 
 
-def _caption(spec: Spec, shown: list[ShownMap], domain: Domain) -> str:
+def _caption(spec: Spec, shown: list[Map], domain: Domain) -> str:
     """What all panels share, then what changes along rows and columns."""
     names = {side: text.partition(":")[0] for side in ("rows", "columns") if (text := getattr(spec, side))}
     first = shown[0].spec
@@ -169,16 +159,9 @@ def _caption(spec: Spec, shown: list[ShownMap], domain: Domain) -> str:
     return captions.sentence(drawn_spec, shown, domain, ", ".join(parts), f"; {changes}")
 
 
-def _figure_title(spec: Spec) -> str:
-    names = [axis.partition(":")[0] for axis in (spec.rows, spec.columns) if axis]
-    return f"{captions.capital(captions.method(spec))} by {captions.joined(names)}"
-
-
 GRID = Layout(
     "grid",
     "rows and columns, such as pictures × heads",
     draw,
-    title=_figure_title,
-    prepared=prepared,
-    beside=lambda spec: "many",
+    beside="many",
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, prints
-from playground.figures.drawing.maps import OneMap, Other, ShownMap, Subject
+from playground.figures.drawing.maps import Map, OneMap, Other, Subject
 from playground.figures.drawing.prints import KERNEL, QUERY
 from playground.figures.drawing.spec import VALUES, Spec
 from playground.figures.layouts.layout import (
@@ -19,13 +18,9 @@ from playground.figures.layouts.layout import (
     Matrix,
     Panel,
     Panels,
-    bar_of,
-    bare,
     layer_scale,
     map_panel,
     photo_panel,
-    settled,
-    shared_domain,
     shown_maps,
     with_headings,
 )
@@ -39,23 +34,22 @@ def head(spec: Spec, subject: Subject, other: Other) -> Content:
 
 def of_values(spec: Spec, subject: Subject, values: np.ndarray) -> Content:
     """The figure of somebody's own values on the grid of a trace."""
-    spec = settled(spec)
     return _one_map(spec, shown_maps([OneMap(subject, spec, None, given=values)]), captions.picture(subject.name))
 
 
-def _one_map(spec: Spec, shown: list[ShownMap], place: str = "") -> Content:
-    (panel,), domain = shown, shared_domain(spec, shown)
+def _one_map(spec: Spec, shown: list[Map], place: str = "") -> Content:
+    (panel,), domain = shown, maps.domain(spec, shown)
     place = place or captions.place(spec)
     panels = [photo_panel(spec, panel.subject)] if spec.paper.roomy else []
     panels.append(map_panel(panel, domain, captions.method(spec), place))
     if spec.way is VALUES:
-        caption = f"{captions.capital(place)}: values given{captions.exposure_note([panel.map], domain)}."
+        caption = f"{captions.capital(place)}: values given{captions.exposure_note([panel], domain)}."
     else:
         caption = captions.sentence(spec, shown, domain, place)
-    return Content(Panels([[*panels]]), caption, shown, bar_of(spec, domain))
+    return Content(Panels([[*panels]]), caption, shown, domain)
 
 
-HEAD = Layout("head", "one head", head, alive=True)
+HEAD = Layout("head", "one head", head)
 
 
 # Attention beside what a convolution reads, in the order of the screen.
@@ -63,13 +57,13 @@ HEAD = Layout("head", "one head", head, alive=True)
 
 def convolution(spec: Spec, subject: Subject, other: Other) -> Content:
     shown = shown_maps([OneMap(subject, spec, layer_scale(spec))])
-    domain, place = shared_domain(spec, shown), captions.place(spec)
+    domain, place = maps.domain(spec, shown), captions.place(spec)
     reads_all = spec.direction == "row" and spec.way.of_heads
-    sub = f"reads all {shown[0].map.grid.size}, {place}" if reads_all else place
+    sub = f"reads all {shown[0].grid.size}, {place}" if reads_all else place
     panels = [map_panel(shown[0], domain, captions.method(spec), sub), kernel_panel(spec, subject)]
     if spec.paper.roomy and (spec.paper.height is None or panels[0].aspect < 1.25):
         panels = [photo_panel(spec, subject), *panels]
-    return Content(Panels([[*panels]]), captions.sentence(spec, shown, domain, place), shown, bar_of(spec, domain))
+    return Content(Panels([[*panels]]), captions.sentence(spec, shown, domain, place), shown, domain)
 
 
 def kernel_panel(spec: Spec, subject: Subject) -> Panel:
@@ -98,18 +92,16 @@ CONVOLUTION = Layout("convolution", "attention, and what a 3×3 convolution read
 def heads(spec: Spec, subject: Subject, other: Other) -> Content:
     requests = [OneMap(subject, replace(spec, head=n), layer_scale(spec)) for n in range(subject.seen.heads)]
     shown = shown_maps(requests)
-    domain = shared_domain(spec, shown)
-    names = [(heading, "") for heading in captions.headings(shown)]
-    panels = with_headings(shown, [domain] * len(shown), names)
+    domain = maps.domain(spec, shown)
+    panels = with_headings(shown, domain, [(captions.head(panel.spec), "") for panel in shown])
     caption = captions.sentence(spec, shown, domain, f"all heads of layer {spec.layer}")
-    return Content(Panels([[*panels]]), caption, shown, bar_of(spec, domain))
+    return Content(Panels([[*panels]]), caption, shown, domain)
 
 
 HEADS = Layout(
     "heads",
     "all heads of a layer",
     heads,
-    title=lambda spec: captions.title(spec, f"all heads of layer {spec.layer}"),
     fixed=("head",),
     of_heads=True,
 )
@@ -129,17 +121,17 @@ def wall(spec: Spec, subject: Subject, other: Other) -> Content:
         for n in range(trace.heads)
     ]
     shown = shown_maps(requests)
-    domain = shared_domain(spec, shown, log=True)
+    domain = maps.domain(spec, shown, small=True)
     rows, columns = trace.grid
     size = columns * CELL_PIXELS, rows * CELL_PIXELS
     photo = prints.photo_of(spec, subject.image).resize(size, Image.Resampling.LANCZOS)
-    pictures = [np.array(prints.photo_with_map(photo, panel.map.grid, spec, domain)) for panel in shown]
+    pictures = [np.array(prints.photo_with_map(photo, panel.grid, spec, domain)) for panel in shown]
     if patch := maps.patch_of(trace, spec.query) if spec.asks else None:
         for picture in pictures:
             _frame(picture, patch)
     cells = [pictures[i : i + trace.heads] for i in range(0, len(pictures), trace.heads)]
     body = Matrix(cells, photo_panel(spec, subject) if spec.paper.roomy else None)
-    return Content(body, captions.sentence(spec, shown, domain, EVERY_HEAD), shown, bar_of(spec, domain))
+    return Content(body, captions.sentence(spec, shown, domain, EVERY_HEAD), shown, domain)
 
 
 def _frame(picture: np.ndarray, patch: tuple[int, int]) -> None:
@@ -153,8 +145,6 @@ WALL = Layout(
     "wall",
     EVERY_HEAD,
     wall,
-    title=partial(captions.title, where=EVERY_HEAD),
-    prepared=lambda spec: bare(replace(spec, over=None if spec.over == "contour" else spec.over)),
     fixed=("layer", "head"),
     of_heads=True,
 )

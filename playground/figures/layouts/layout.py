@@ -4,7 +4,7 @@ Nothing here draws: compose.py draws panels with matplotlib."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -12,8 +12,8 @@ import numpy as np
 from PIL import Image
 
 from playground.errors import PlaygroundError
-from playground.figures.drawing import captions, maps, prints, tables
-from playground.figures.drawing.maps import Domain, OneMap, Other, ShownMap, Subject
+from playground.figures.drawing import captions, maps, prints
+from playground.figures.drawing.maps import Domain, Map, OneMap, Other, Subject
 from playground.figures.drawing.prints import KEY, QUERY
 from playground.figures.drawing.spec import Spec
 from playground.numbers import bare_share
@@ -32,9 +32,7 @@ class Panel:
     sub: str = ""
     marks: tuple[tuple[Patch, str], ...] = ()  # (patch, colour of its frame)
     numbers: tuple[Number, ...] = ()
-    outline: Sequence[np.ndarray] = ()
     frames: tuple[tuple[Patch, Patch, float], ...] = ()  # (first patch, last patch, relative line width)
-    links: tuple[tuple[Patch, Patch], ...] = ()  # lines from a patch of the panel before it to one of this panel
 
     @property
     def aspect(self) -> float:
@@ -61,16 +59,6 @@ class Matrix:
 
     cells: list[list[np.ndarray]]  # (height, width, 3) bytes, all of one size
     photo: Panel | None = None
-    signs: dict[Patch, str] = field(default_factory=dict)  # (layer, head) -> a sign of compose.py
-    legend: list[tuple[str, str, str]] = field(default_factory=list)  # (colour, sign, words)
-
-
-@dataclass(frozen=True)
-class Bar:
-    """The colour bar."""
-
-    picture: Image.Image
-    domain: Domain
 
 
 @dataclass(frozen=True)
@@ -79,8 +67,8 @@ class Content:
 
     body: Panels | Matrix
     caption: str
-    shown: list[ShownMap]
-    bar: Bar | None = None
+    shown: list[Map]
+    domain: Domain  # the range of the colour bar
 
 
 @dataclass(frozen=True)
@@ -88,42 +76,21 @@ class Layout:
     name: str
     words: str  # a description for the help of --layout and for Export
     content: Callable[[Spec, Subject, Other], Content]
-    numbers: Callable[[Spec, list[ShownMap]], list[tables.Table]] = tables.of_maps
-    title: Callable[[Spec], str] = captions.title  # the title in the file's metadata
-    prepared: Callable[[Spec], Spec] = lambda spec: spec  # fills in options that the layout decides
     fixed: tuple[str, ...] = ()  # options that the layout does not have
-    beside: Callable[[Spec], str] = lambda spec: ""  # kind of further traces: "pass" (another scale), "other" or "many"
-    compares: bool = False  # whether there is always a second picture or model
-    patch_by_patch: bool = False  # whether maps are subtracted: both must be numbers on one grid
+    beside: str = ""  # further traces: "other" (a second picture or model) or "many"
+    scale: str = "on"  # the scale that the layout shows where the trained one is chosen
     of_heads: bool = False  # whether the layout shows only ways to look that have heads
     asks: bool = False  # whether the layout marks a query in every case
-    alive: bool = False  # whether an interactive .html can open with this layout
-
-    @property
-    def alters_scale(self) -> bool:
-        """Whether the layout itself changes the scale."""
-        return self.prepared(Spec(scale="on")).scale != "on"
 
     def check(self, spec: Spec) -> None:
         """Raises if the layout can't show this spec, with the reason."""
         if self.of_heads and not spec.way.of_heads:
             raise PlaygroundError(f"The way {spec.what!r} has no heads: take the layout head, grid or convolution.")
-        if self.alters_scale and not spec.way.of_heads and not spec.whole:
+        if self.scale != "on" and (spec.whole or not spec.way.of_heads):
             raise PlaygroundError(
-                f"The scale of one layer changes nothing in {spec.what}: change it in the whole pass."
+                f"The layout {self.name} changes the scale of one layer, in what has heads: show the whole pass with "
+                "another scale in the layout head."
             )
-
-
-def settled(spec: Spec) -> Spec:
-    """Fills in what a map is drawn over: the photograph; nothing with another colour map, whose colours the photograph
-    would change; no outline where numbers are no shares of a whole."""
-    over = spec.over or ("photo" if spec.colours == prints.HEAT else "none")
-    return replace(spec, over="none" if over == "contour" and not spec.shares_a_whole else over)
-
-
-def bare(spec: Spec) -> Spec:
-    """Small maps have no photograph below, which would hide dim ones."""
-    return replace(spec, over=spec.over or "none")
 
 
 def layer_scale(spec: Spec) -> str | None:
@@ -131,37 +98,21 @@ def layer_scale(spec: Spec) -> str | None:
     return None if spec.whole else spec.scale
 
 
-def shown_maps(requests: list[OneMap]) -> list[ShownMap]:
-    """The maps of all panels. Colours of features are computed together, so that equal colours mean similar features in
-    all of them."""
-    if together := prints.COMPUTED_TOGETHER.get(requests[0].spec.what):
-        every = together([(request.seen, request.spec.layer) for request in requests])
-    else:
-        every = [maps.map_of(request) for request in requests]
-    return [ShownMap(request, map_) for request, map_ in zip(requests, every, strict=True)]
+def shown_maps(requests: list[OneMap]) -> list[Map]:
+    """The maps of all panels."""
+    if requests[0].spec.what in prints.COMPUTED_TOGETHER:
+        return prints.maps_together(requests)
+    return [maps.map_of(request) for request in requests]
 
 
-def shared_domain(spec: Spec, shown: list[ShownMap], log: bool = False) -> Domain:
-    """One range for all maps, so that they can be compared."""
-    return maps.domain(spec, [panel.map for panel in shown], log)
-
-
-def bar_of(spec: Spec, domain: Domain) -> Bar | None:
-    """The colour bar of a map, if it has one: neither colours of features nor an outline have one."""
-    has_none = spec.way.coloured or prints.has_outline(spec)
-    return None if has_none else Bar(prints.bar(spec, domain), domain)
-
-
-def map_panel(panel: ShownMap, domain: Domain, heading: str = "", sub: str = "") -> Panel:
-    spec, subject, map_ = panel.spec, panel.subject, panel.map
-    is_asking_here = panel.one.asker is None and spec.asks  # the query is a patch of this picture
+def map_panel(map_: Map, domain: Domain, heading: str = "", sub: str = "") -> Panel:
+    spec, subject = map_.spec, map_.subject
+    is_asking_here = map_.one.asker is None and spec.asks  # the query is a patch of this picture
     patch = maps.patch_of(subject.seen, spec.query) if is_asking_here else None
     ink = KEY if spec.direction == "column" else QUERY
-    base = Panel(subject.seen.grid, partial(_picture, panel, domain), heading, sub, ((patch, ink),) if patch else ())
+    base = Panel(subject.seen.grid, partial(_picture, map_, domain), heading, sub, ((patch, ink),) if patch else ())
     if map_.colours is not None:
         return base
-    if prints.has_outline(spec):
-        return replace(base, outline=prints.outline(map_.grid))
     clipped = sorted(maps.clipped_patches(map_, domain), key=lambda place: -map_.grid[place])
     write_value = bare_share if domain.percent else captions.number
     numbers: list[Number] = [
@@ -175,9 +126,9 @@ def map_panel(panel: ShownMap, domain: Domain, heading: str = "", sub: str = "")
     return replace(base, numbers=tuple(numbers))
 
 
-def _picture(panel: ShownMap, domain: Domain, size: tuple[int, int]) -> Image.Image:
-    spec, map_ = panel.spec, panel.map
-    photo = prints.photo_of(spec, panel.subject.image).resize(size, Image.Resampling.LANCZOS)
+def _picture(map_: Map, domain: Domain, size: tuple[int, int]) -> Image.Image:
+    spec = map_.spec
+    photo = prints.photo_of(spec, map_.subject.image).resize(size, Image.Resampling.LANCZOS)
     if map_.colours is not None:
         return Image.fromarray(map_.colours).resize(size, Image.Resampling.NEAREST)
     return prints.photo_with_map(photo, map_.grid, spec, domain)
@@ -194,11 +145,9 @@ def photo_panel(spec: Spec, subject: Subject) -> Panel:
     return Panel(grid, picture, heading, captions.query_phrase(spec.query), ((patch, ink),) if patch else ())
 
 
-def with_headings(shown: list[ShownMap], domains: list[Domain], names: list[tuple[str, str]]) -> list[Panel]:
+def with_headings(shown: list[Map], domain: Domain, names: list[tuple[str, str]]) -> list[Panel]:
     """A panel for each map. `names`: its heading, and the line below it, to which the row's breadth is added."""
     return [
-        map_panel(
-            panel, domain, heading, ", ".join(filter(None, [sub, captions.breadth(panel.map, panel.seen.tokens)]))
-        )
-        for panel, domain, (heading, sub) in zip(shown, domains, names, strict=True)
+        map_panel(panel, domain, heading, ", ".join(filter(None, [sub, captions.breadth(panel, panel.seen.tokens)])))
+        for panel, (heading, sub) in zip(shown, names, strict=True)
     ]

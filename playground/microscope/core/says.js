@@ -1,6 +1,5 @@
 // The sentence about a row of attention, from its places (core/places.js): the same in See, in Lab, on the wall of
-// moments, in what is shared, for screen readers and, by figures/drawing/places.py, in captions. {here} becomes the
-// marked place in the picture. No DOM.
+// moments, in what is shared, and for screen readers. {here} becomes the marked place in the picture. No DOM.
 import { neighbourhood } from "./core.js";
 import { filledIn, localNumber, percent } from "./numbers.js";
 import { MOSTLY } from "./places.js";

@@ -8,7 +8,6 @@
 //       ms}}
 //   {what: "rollout", id, model, layers: [{q, k: float16 bits}], grid, scale, cuts, query: a token or null}
 //     → {id, done: {rollout: float16 bits}}
-//   {what: "forget", model}                      drops a network
 //   {what: "stop", id}                           → {id, stopped}
 // A job that fails is answered with {id, error: a sentence}.
 import { decodeHalves, readCuts } from "../core/core.js";
@@ -77,10 +76,6 @@ export function createComputer(send, decode = resizedPicture) {
     kernels(message) {
       kernels = message;
     },
-    forget({ model }) {
-      networks.get(model)?.t.free();
-      networks.delete(model);
-    },
     async network({ model, weights }) {
       const { compiled, shared } = kernels;
       const t = await createTensors(compiled, shared ? createThreads(compiled) : undefined);
@@ -116,11 +111,11 @@ export function createComputer(send, decode = resizedPicture) {
   };
 
   async function inputOf({ t, config }, picture, grid) {
-    const { mean, std, patch_size: side, interpolation } = config;
-    const key = [picture.id, mean, std, side, interpolation, grid].join(" ");
+    const { mean, std, patch_size: side } = config;
+    const key = [picture.id, mean, std, side, grid].join(" ");
     if (input?.key !== key) {
       const [height, width] = grid.map((patches) => patches * side);
-      input = { key, numbers: modelInput(await decode(t, picture.bitmap, height, width, interpolation), config) };
+      input = { key, numbers: modelInput(await decode(t, picture.bitmap, height, width), config) };
     } else picture.bitmap.close();
     return input.numbers;
   }

@@ -4,38 +4,25 @@
 // along rows, then columns, in fixed point, and rounds to bytes.
 
 const SHARPNESS = -0.5; // a in Keys' filter, as in Pillow, and in torch with antialiasing
-const SHARPNESS_OF_POINTS = -0.75; // in torch without
 const FRACTION_BITS = 22;
 const CHANNELS = 4;
 
-function cubic(x, a = SHARPNESS) {
-  const distance = Math.abs(x);
+function cubic(x) {
+  const [a, distance] = [SHARPNESS, Math.abs(x)];
   if (distance < 1) return ((a + 2) * distance - (a + 3)) * distance * distance + 1;
   return distance < 2 ? (((distance - 5) * distance + 8) * distance - 4) * a : 0;
 }
 
-const triangle = (x) => Math.max(0, 1 - Math.abs(x));
-const sinc = (x) => (x ? Math.sin(Math.PI * x) / (Math.PI * x) : 1);
-const lanczos = (x) => (Math.abs(x) < 3 ? sinc(x) * sinc(x / 3) : 0);
-
-// [radius in pixels, weight]
-const FILTERS = { bicubic: [2, cubic], bilinear: [1, triangle], lanczos: [3, lanczos] };
-
 // For each of `to` pixels, the source pixels to mix: {first, weights}.
-export function contributions(from, to, interpolation = "bicubic") {
+export function contributions(from, to) {
   const scale = from / to;
-  if (interpolation === "nearest") {
-    let centre = -scale / 2; // summed as in Pillow: rounding decides between pixels
-    return Array.from({ length: to }, () => ({ first: Math.floor((centre += scale)), weights: [1] }));
-  }
-  const [radius, filter] = FILTERS[interpolation];
   const stretch = Math.max(scale, 1);
-  const support = radius * stretch;
+  const support = 2 * stretch;
   return Array.from({ length: to }, (_, place) => {
     const centre = (place + 0.5) * scale;
     const first = Math.max(0, Math.trunc(centre - support + 0.5));
     const last = Math.min(from, Math.trunc(centre + support + 0.5));
-    const weights = Array.from({ length: last - first }, (_, i) => filter((first + i - centre + 0.5) * (1 / stretch)));
+    const weights = Array.from({ length: last - first }, (_, i) => cubic((first + i - centre + 0.5) * (1 / stretch)));
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return { first, weights: weights.map((weight) => weight / total) };
   });
@@ -58,8 +45,8 @@ function perPixel(mixtures, step, from) {
 }
 
 // The mixtures in fixed point, as `mix` in kernels.c takes them.
-function inFixedPoint(from, to, step, interpolation) {
-  const mixtures = perPixel(contributions(Math.ceil(from / step), to, interpolation), step, from);
+function inFixedPoint(from, to, step) {
+  const mixtures = perPixel(contributions(Math.ceil(from / step), to), step, from);
   const longest = Math.max(...mixtures.map(({ weights }) => weights.length));
   const [spans, fixed] = [new Int32Array(2 * to), new Int32Array(longest * to)];
   mixtures.forEach(({ first, weights }, place) => {
@@ -73,10 +60,10 @@ function inFixedPoint(from, to, step, interpolation) {
 
 // Resizes (height, width) to (toHeight, toWidth) in the kernels' memory (t: tensors.js). band(bytes) takes the next
 // rows from the top, 4 bytes a pixel, the last ignored. Then end() returns all bytes.
-export function createResizer(t, width, height, toWidth, toHeight, interpolation) {
+export function createResizer(t, width, height, toWidth, toHeight) {
   const mark = t.mark();
   const step = shrinkage(width, height);
-  const rowMixture = t.putMixture(inFixedPoint(width, toWidth, step, interpolation));
+  const rowMixture = t.putMixture(inFixedPoint(width, toWidth, step));
   const narrowAt = t.pixels(height * toWidth);
   let row = 0;
   return {
@@ -91,7 +78,7 @@ export function createResizer(t, width, height, toWidth, toHeight, interpolation
     },
     end() {
       if (row !== height) throw new Error(`${row} of ${height} rows of this picture have come.`);
-      const columnMixture = t.putMixture(inFixedPoint(height, toHeight, step, interpolation));
+      const columnMixture = t.putMixture(inFixedPoint(height, toHeight, step));
       const place = t.pixels(toHeight * toWidth);
       const columns = { line: 1, apart: toWidth };
       t.mix(toWidth, columnMixture, { place: narrowAt, ...columns }, { place, ...columns });
@@ -120,8 +107,8 @@ let context = null; // a canvas's, kept: a new canvas takes longer than drawing
 let band = new Uint8Array(0);
 
 // The picture in this size as (H, W, 4) bytes, the last of each pixel unused; t: tensors.js. Closes the picture.
-export async function resizedPicture(t, bitmap, height, width, interpolation) {
-  const resizer = createResizer(t, bitmap.width, bitmap.height, width, height, interpolation);
+export async function resizedPicture(t, bitmap, height, width) {
+  const resizer = createResizer(t, bitmap.width, bitmap.height, width, height);
   const frame = plainFrame(bitmap);
   try {
     const readBand = frame ? bandOfFrame(frame, bitmap) : bandOfBitmap(bitmap);
@@ -172,42 +159,23 @@ function bandOfBitmap(bitmap) {
   };
 }
 
-// Position encodings: see vit_parts.py.
-
 // Interpolates learned positions (N, D) from one grid to another, like an image; prefix positions stay.
-export function resizedPositions(positions, width, grid, [rows, columns], way) {
+export function resizedPositions(positions, width, grid, [rows, columns]) {
   const prefix = positions.length - grid[0] * grid[1] * width;
   // (rows, old columns, D)
-  const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows, way);
-  const patches = resized(withRows, rows, grid[1], width, columns, way); // (rows, columns, D)
+  const withRows = resized(positions.subarray(prefix), 1, grid[0], grid[1] * width, rows);
+  const patches = resized(withRows, rows, grid[1], width, columns); // (rows, columns, D)
   const all = new Float32Array(prefix + patches.length);
   all.set(positions.subarray(0, prefix));
   all.set(patches, prefix);
   return all;
 }
 
-// As torch's bicubic without antialiasing: four values around a place; beyond the edge the outermost is repeated.
-function pointwise(from, to, scale) {
-  return Array.from({ length: to }, (_, place) => {
-    const centre = (place + 0.5) * scale - 0.5;
-    const weights = new Array(from).fill(0);
-    for (let i = Math.floor(centre) - 1; i <= Math.floor(centre) + 2; i++)
-      weights[Math.min(from - 1, Math.max(0, i))] += cubic(centre - i, SHARPNESS_OF_POINTS);
-    return { first: 0, weights };
-  });
-}
-
-// The mixtures along one axis, by the `stretching` of a config.
-function stretched(from, to, way) {
-  if (way === "plain") return pointwise(from, to, from / to);
-  return way === "offset" ? pointwise(from, to, from / (to + 0.1)) : contributions(from, to);
-}
-
 // (outer, from, width) → (outer, to, width)
-function resized(values, outer, from, width, to, way) {
-  if (from === to && way !== "offset") return values;
+function resized(values, outer, from, width, to) {
+  if (from === to) return values;
   const out = new Float32Array(outer * to * width);
-  stretched(from, to, way).forEach(({ first, weights }, place) => {
+  contributions(from, to).forEach(({ first, weights }, place) => {
     for (let o = 0; o < outer; o++) {
       const start = (o * to + place) * width;
       for (let i = 0; i < weights.length; i++) {
@@ -218,30 +186,4 @@ function resized(values, outer, from, width, to, way) {
     }
   });
   return out;
-}
-// Fixed positions (N, D): sines and cosines of falling frequency, side by side.
-export function sinusoidal(tokens, width) {
-  const out = new Float32Array(tokens * width);
-  for (let token = 0; token < tokens; token++)
-    for (let x = 0; x < width; x++) {
-      const angle = token * 10_000 ** (-(x - (x % 2)) / width);
-      out[token * width + x] = x % 2 ? Math.cos(angle) : Math.sin(angle);
-    }
-  return out;
-}
-
-// Rotary positions as in DINOv3: sines and cosines of angles that depend on a patch's place, (patches, half a head).
-export function rotary([rows, columns], half) {
-  const [sin, cos] = [new Float32Array(rows * columns * half), new Float32Array(rows * columns * half)];
-  const perAxis = half / 2; // angles of the row, then as many of the column
-  for (let patch = 0; patch < rows * columns; patch++) {
-    const centres = [(Math.floor(patch / columns) + 0.5) / rows, ((patch % columns) + 0.5) / columns];
-    for (let x = 0; x < half; x++) {
-      const place = centres[Math.floor(x / perAxis)] * 2 - 1; // from -1 to 1
-      const angle = (2 * Math.PI * place) / 100 ** ((x % perAxis) / perAxis);
-      sin[patch * half + x] = Math.sin(angle);
-      cos[patch * half + x] = Math.cos(angle);
-    }
-  }
-  return { sin, cos };
 }

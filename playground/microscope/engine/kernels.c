@@ -223,16 +223,14 @@ static inline void times_pairs(const Codes *panel, const Int16 *a, int a_step, c
 }
 
 // As `product`, for codes (columns, inner) with a gain for each 32 of a row, and for results of to_integers.
-// `adds`: adds to `out`, without a bias.
 EXPORTED void product_of_codes(const Int16 *integers, const float *units, const Int8 *codes, const float *gains,
-                               const float *bias, int rows, int inner, int columns, float *out, int out_step,
-                               int adds) {
+                               const float *bias, int rows, int inner, int columns, float *out, int out_step) {
   int step = whole_blocks(inner), blocks = step / BLOCK;
   Codes panel;
   float biases[WIDE];
   for (int n = 0; n < columns; n += WIDE)
     for (int first = 0; first < inner; first += DEEP) {
-      Tile tile = first_tile(bias, biases, first || adds, out, out_step, n, columns);
+      Tile tile = first_tile(bias, biases, first, out, out_step, n, columns);
       int deep = inner - first < DEEP ? inner - first : DEEP;
       for (int half = 0; half < 2; half++) {
         const Int8 *column[4];
@@ -340,18 +338,6 @@ EXPORTED void gelu(float *x, int count) {
   }
 }
 
-// x · σ(slope · x + bend · x³), in place: SiLU, the GELU of OpenAI's CLIP, and GELU by tanh. Count: a multiple of four.
-EXPORTED void gate(float *x, float slope, float bend, int count) {
-  for (int i = 0; i < count; i += 4) {
-    Four z = load(x + i), inside = z * (all(slope) + all(bend) * z * z);
-    store(x + i, z / (all(1) + exponential(-inside)));
-  }
-}
-
-EXPORTED void relu(float *x, int count) {
-  for (int i = 0; i < count; i += 4) store(x + i, larger(load(x + i), all(0)));
-}
-
 // -------------------------------------------------------------------------------------------------------- the rest
 
 // x += y. If count is no multiple of four, unused numbers behind x and y are added, too.
@@ -362,34 +348,6 @@ EXPORTED void add(float *x, const float *y, int count) {
 // y = x · times, for a part of each row, such as one head's.
 EXPORTED void take(const float *x, int step, float times, int rows, int width, float *y, int y_step) {
   for (int r = 0; r < rows; r++, x += step, y += y_step) scaled(x, times, width, y);
-}
-
-// x *= y, for a part of each row.
-EXPORTED void multiply(float *x, int step, const float *y, int y_step, int rows, int width) {
-  for (int r = 0; r < rows; r++, x += step, y += y_step) {
-    int i = 0;
-    for (; i + 4 <= width; i += 4) store(x + i, load(x + i) * load(y + i));
-    for (; i < width; i++) x[i] *= y[i];
-  }
-}
-
-// Rotates each row of x in place: numbers i and i + width / 2 are a point in a plane. The angles' sines and cosines are
-// (rows, width / 2).
-EXPORTED void rotate(float *x, int step, const float *sin, const float *cos, int rows, int width) {
-  int half = width / 2;
-  for (int r = 0; r < rows; r++, x += step, sin += half, cos += half) {
-    int i = 0;
-    for (; i + 4 <= half; i += 4) {
-      Four first = load(x + i), second = load(x + half + i);
-      store(x + i, first * load(cos + i) - second * load(sin + i));
-      store(x + half + i, second * load(cos + i) + first * load(sin + i));
-    }
-    for (; i < half; i++) {
-      float first = x[i], second = x[half + i];
-      x[i] = first * cos[i] - second * sin[i];
-      x[half + i] = second * cos[i] + first * sin[i];
-    }
-  }
 }
 
 // √(a_r · b_r) of each row; 0 if rounding makes the product negative.

@@ -9,10 +9,6 @@ const FLOAT = 4; // bytes
 const SHORT = 2; // bytes of a float16
 const PIXEL = 4; // bytes
 
-// [slope, bend] of the activation x · σ(slope · x + bend · x³).
-const GELU_ROOT = Math.sqrt(8 / Math.PI);
-export const GATES = { silu: [1, 0], quick_gelu: [1.702, 0], gelu_tanh: [GELU_ROOT, 0.044715 * GELU_ROOT] };
-
 // A part of a matrix: some of its rows and columns.
 export const partOfMatrix = ({ at, step }, row, rows, column, columns) => ({
   at: at + FLOAT * (row * step + column),
@@ -48,9 +44,9 @@ export async function createTensors(compiled, threads = oneThread()) {
     kernels.to_integers(start, step, rows, columns, numbers, units);
     return [numbers, units];
   }
-  const multiplyCodes = (x, integersOfX, w, bias, out, adds = 0) =>
+  const multiplyCodes = (x, [integers, units], w, bias, out) =>
     kernels.product_of_codes(
-      ...[...integersOfX, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step, adds],
+      ...[integers, units, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step],
     );
 
   // Copies an array of bytes or integers into the memory; returns its address.
@@ -93,11 +89,8 @@ export async function createTensors(compiled, threads = oneThread()) {
     // x (rows, inner), w (columns, inner) → x wᵀ + bias, (rows, columns)
     linear(x, w, bias = null, out = matrix(x.rows, w.rows)) {
       const mark = top;
-      if (w.gains) {
-        const integersOfX = toIntegers(x);
-        multiplyCodes(x, integersOfX, w, bias, out);
-        if (w.fine) multiplyCodes(x, integersOfX, w.fine, null, someColumns(out, 0, w.fine.rows), 1);
-      } else multiply(x, w, 0, w.rows, bias, out);
+      if (w.gains) multiplyCodes(x, toIntegers(x), w, bias, out);
+      else multiply(x, w, 0, w.rows, bias, out);
       top = mark;
       return out;
     },
@@ -110,17 +103,13 @@ export async function createTensors(compiled, threads = oneThread()) {
       kernels.norm(x.at, gain.at, bias.at, eps, x.rows, x.columns, out.at);
       return out;
     },
-    // In place, up to rotate:
+    // In place, up to add:
     softmax: (x) => kernels.softmax(x.at, x.rows, x.columns),
-    activate(x, name) {
-      const count = x.rows * x.columns;
-      if (name in GATES) kernels.gate(x.at, ...GATES[name], count);
-      else kernels[name](x.at, count);
+    gelu(x) {
+      kernels.gelu(x.at, x.rows * x.columns);
       return x;
     },
     add: (x, y) => kernels.add(x.at, y.at, x.rows * x.columns),
-    multiply: (x, y) => kernels.multiply(x.at, x.step, y.at, y.step, x.rows, x.columns),
-    rotate: (x, { sin, cos }) => kernels.rotate(x.at, x.step, sin.at, cos.at, x.rows, x.columns),
 
     // A matrix times a number, into a new matrix or `out`.
     take(x, times = 1, out = matrix(x.rows, x.columns)) {

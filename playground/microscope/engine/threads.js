@@ -15,7 +15,7 @@ const SPINS = 4000; // looks for work before a thread sleeps, as long as a usual
 const MOST_WAITED = 20_000; // ms for one kernel
 const BOARD_BYTES = 256; // bytes of a helper's message: integers, then arguments
 const BELL_AT = { asked: 0, done: 1, which: 2, count: 3, awake: 4 };
-const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu", "gate", "relu"];
+const DIVIDED_KERNELS = ["product", "to_integers", "product_of_codes", "softmax", "norm", "gelu"];
 
 // A copy of the kernels' code that imports shared memory: a flag is set.
 export function withSharedMemory(bytes) {
@@ -52,11 +52,11 @@ const dividedParts = {
       ...[integers + SHORT_BYTES * first * paddedLength(inner), units + FLOAT_BYTES * first],
     ],
   }),
-  product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep, adds]) => ({
+  product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep]) => ({
     ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_PRODUCT },
     part: (first, count) => [
       ...[integers, units, codes + first * inner, gains + (FLOAT_BYTES * first * paddedLength(inner)) / WITH_ONE_GAIN],
-      ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep, adds],
+      ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep],
     ],
   }),
   softmax: ([x, rows, columns]) => ({
@@ -70,14 +70,11 @@ const dividedParts = {
       return [x + from, gain, bias, eps, count, width, y + from];
     },
   }),
-  gelu: ([x, count]) => eachOf(x, count, []),
-  gate: ([x, slope, bend, count]) => eachOf(x, count, [slope, bend]),
-  relu: ([x, count]) => eachOf(x, count, []),
+  gelu: ([x, count]) => ({
+    ...{ count, grain: 4, isWorth: count >= LEAST_COUNT },
+    part: (first, count) => [x + FLOAT_BYTES * first, count],
+  }),
 };
-const eachOf = (x, count, others) => ({
-  ...{ count, grain: 4, isWorth: count >= LEAST_COUNT },
-  part: (first, count) => [x + FLOAT_BYTES * first, ...others, count],
-});
 
 // Shared memory, smaller if the machine has too few addresses.
 function sharedMemory(maximum = MOST_PAGES) {

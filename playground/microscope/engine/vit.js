@@ -1,14 +1,15 @@
 // The Vision Transformer in the browser: playground/vit.py in JavaScript, with the same names in the same order, to be
-// read beside it. Products, softmax, norm and GELU are in kernels.c; this file says what is multiplied with what.
+// read beside it. It has what the models of the folder have: learned positions, a class token that is read out, GELU.
+// Products, softmax, norm and GELU are in kernels.c; this file says what is multiplied with what.
 //
 // attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 //
 // Comments give shapes: N tokens (the prefix tokens first, then the patches, row by row), D width, h heads, d = D / h;
-// one image at a time. Parameters have the names of vit.py; if a weight is missing, this ViT has no such part.
-// LayerScale's gains are already in the matrices before them (models/engine_file.py, weights/blocks.js).
+// one image at a time. Parameters have the names of vit.py.
+// LayerScale's gains are already in the matrices before them (models/engine_file.py).
 
 import { ablate, decodeHalves, openContainer, silence } from "../core/core.js";
-import { resizedPositions, rotary, sinusoidal } from "./images.js";
+import { resizedPositions } from "./images.js";
 import { someColumns, someRows } from "./tensors.js";
 
 // The most queries with scores in memory at one time: more than 16 × 16 patches and prefix
@@ -67,20 +68,12 @@ export class VisionTransformer {
   }
 
   // Multi-head self-attention: h small attentions side by side, each with queries, keys and values of its own.
-  attn(x, layer, scale, rotation, at) {
-    const { t, config, w } = this;
+  attn(x, layer, scale, at) {
+    const { t, config } = this;
     const name = `blocks.${layer}.attn`;
     const { width: D, heads } = config;
     const d = D / heads;
     const qkv = this.linear(x, `${name}.qkv`); // (N, 3 · D)
-    for (let head = 0; head < 2 * heads; head++) {
-      const vectors = someColumns(qkv, head * d, d); // (N, d): queries of all heads, then keys
-      const norm = `${name}.${head < heads ? "q" : "k"}_norm`;
-      const mark = t.mark();
-      if (w[`${norm}.weight`]) t.take(this.norm(t.take(vectors), norm), 1, vectors);
-      if (rotation) t.rotate(someRows(vectors, config.prefix.length, rotation.sin.rows), rotation); // patches only
-      t.backTo(mark);
-    }
     const qkvParts = ["queries", "keys", "values"].map((name, i) =>
       at(`attention.${name}`, someColumns(qkv, i * D, D)),
     );
@@ -104,26 +97,16 @@ export class VisionTransformer {
     return [this.linear(at("attention.heads", mixtures), `${name}.proj`), outputs];
   }
 
-  // The same small network applied to each token separately: to mlp_width numbers, an activation, and back to D.
+  // The same small network applied to each token separately: to mlp_width numbers, GELU, and back to D.
   mlp(x, name) {
-    return this.linear(this.hidden(x, name), `${name}.fc2`); // (N, D)
-  }
-
-  hidden(x, name) {
-    const { t, config } = this;
-    const { activation, mlp_width: wide } = config;
-    const hidden = this.linear(x, `${name}.fc1`); // (N, mlp_width), twice that when gated
-    if (!config.gated_mlp) return t.activate(hidden, activation);
-    const gate = t.activate(t.take(someColumns(hidden, 0, wide)), activation);
-    t.multiply(gate, someColumns(hidden, wide, wide));
-    return gate; // (N, mlp_width)
+    return this.linear(this.t.gelu(this.linear(x, `${name}.fc1`)), `${name}.fc2`); // (N, D)
   }
 
   // One layer: attention mixes the tokens, the MLP changes each one. Both are added to the tokens (the residual).
-  block(x, layer, scale, rotation, at) {
+  block(x, layer, scale, at) {
     const { t } = this;
     const mark = t.mark();
-    const [mixture, outputs] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, rotation, at);
+    const [mixture, outputs] = this.attn(this.norm(x, `blocks.${layer}.norm1`), layer, scale, at);
     t.add(x, at("attention", mixture));
     t.add(x, at("mlp", this.mlp(this.norm(x, `blocks.${layer}.norm2`), `blocks.${layer}.mlp`)));
     const changed = at("residual", x);
@@ -137,10 +120,9 @@ export class VisionTransformer {
   // tokens after the layer}. Returns the logits.
   *layers(image, grid, { scale = this.scale, at = untouched } = {}) {
     const x = this.embed(image, grid, at);
-    const rotation = this.rotation(grid);
     for (let layer = 0; layer < this.config.depth; layer++) {
       const inLayer = (point, tensor) => at(`layers.${layer}.${point}`, tensor);
-      yield { layer, ...this.block(x, layer, scale, rotation, inLayer) };
+      yield { layer, ...this.block(x, layer, scale, inLayer) };
     }
     return this.classify(x);
   }
@@ -159,88 +141,30 @@ export class VisionTransformer {
     const x = t.matrix(prefixCount + patches, this.config.width); // (N, D)
     const mark = t.mark();
     this.patchEmbed(image, grid, someRows(x, prefixCount, patches));
-    const { positions } = this.config;
-    if (positions === "patches") t.add(someRows(x, prefixCount, patches), this.positions(grid));
-    let row = 0;
-    for (const name of ["cls_token", "dist_token", "reg_token"]) {
-      const token = this.w[name];
-      if (!token) continue;
-      t.take(token, 1, someRows(x, row, token.rows));
-      row += token.rows;
-    }
-    if (positions === "learned") t.add(x, this.positions(grid));
-    if (positions === "sinusoidal") t.add(x, t.put(sinusoidal(x.rows, x.columns), x.rows, x.columns));
-    if (this.w["norm_pre.weight"]) this.norm(x, "norm_pre", x);
+    const { cls_token: cls, reg_token: registers } = this.w;
+    t.take(cls, 1, someRows(x, 0, 1));
+    if (registers) t.take(registers, 1, someRows(x, 1, registers.rows));
+    t.add(x, this.positions(grid));
     t.backTo(mark);
     return at("embedding", x);
   }
 
   // The learned positions for any grid, (N, D).
   positions(grid) {
-    const { native_grid: native, width, stretching } = this.config;
+    const { native_grid: native, width } = this.config;
     if (`${grid}` === `${native}`) return this.w.pos_embed;
     if (`${grid}` !== this.placed?.grid) {
-      const positions = resizedPositions(this.t.read(this.w.pos_embed), width, native, grid, stretching);
+      const positions = resizedPositions(this.t.read(this.w.pos_embed), width, native, grid);
       this.placed = { grid: `${grid}`, learned: positions }; // for later passes
     }
     return this.t.put(this.placed.learned, this.placed.learned.length / width, width);
   }
 
-  // Sines and cosines of the patches' angles, for rotary positions.
-  rotation(grid) {
-    const { positions, width, heads } = this.config;
-    if (positions !== "rotary") return null;
-    const half = width / heads / 2;
-    const { sin, cos } = rotary(grid, half);
-    return { sin: this.t.put(sin, sin.length / half, half), cos: this.t.put(cos, cos.length / half, half) };
-  }
-
   // The logits; null for a model without a classifier.
   classify(x) {
-    const { t, config, w } = this;
-    if (!config.classes) return null;
-    const normed = (name, tensor) => (w[`${name}.weight`] ? this.norm(tensor, name) : tensor);
-    const tokens = normed("norm", x); // (N, D)
-    const { dist_token: dist } = w;
-    if (dist) {
-      const logits = ["head", "head_dist"].map((name, token) => this.linear(someRows(tokens, token, 1), name));
-      t.add(...logits);
-      return t.read(t.take(logits[0], 1 / 2));
-    }
-    const prefixCount = config.prefix.length;
-    const patches = someRows(tokens, prefixCount, tokens.rows - prefixCount);
-    const pooled = {
-      token: () => someRows(tokens, 0, 1),
-      avg: () => this.mean(patches),
-      map: () => this.attnPool(patches),
-    };
-    const poolNames = config.pool.split("+");
-    const pooledRow = t.matrix(1, poolNames.length * config.width); // (1, D), or (1, 2 · D) for two
-    poolNames.forEach((poolName, i) =>
-      t.take(pooled[poolName](), 1, someColumns(pooledRow, i * config.width, config.width)),
-    );
-    return t.read(this.linear(normed("fc_norm", pooledRow), "head")); // (classes,)
-  }
-
-  mean(x) {
-    return this.t.product(this.t.put(new Float32Array(x.rows).fill(1 / x.rows), 1, x.rows), x); // (1, D)
-  }
-
-  // SigLIP's readout: one learned query attends to all tokens.
-  attnPool(x) {
-    const { t, config } = this;
-    const { width: D, heads } = config;
-    const [q, kv] = [this.linear(this.w["attn_pool.latent"], "attn_pool.q"), this.linear(x, "attn_pool.kv")];
-    const mixture = t.matrix(1, D);
-    for (let start = 0; start < D; start += D / heads) {
-      const [query, k, v, out] = [q, kv, kv, mixture].map((matrix, i) =>
-        someColumns(matrix, start + (i === 2 ? D : 0), D / heads),
-      );
-      attention(t, query, k, v, this.scale, null, out);
-    }
-    const answer = this.linear(mixture, "attn_pool.proj");
-    t.add(answer, this.mlp(this.norm(answer, "attn_pool.norm"), "attn_pool.mlp"));
-    return answer; // (1, D)
+    if (!this.config.classes) return null;
+    const classToken = this.norm(someRows(x, 0, 1), "norm"); // (1, D)
+    return this.t.read(this.linear(classToken, "head")); // (classes,)
   }
 
   linear(x, name, out) {
@@ -261,7 +185,6 @@ export class VisionTransformer {
 // ------------------------------------------------------------------------------------------------------- the weights
 
 const BLOCK = 32; // numbers of a row that share a gain
-const FINE = ".fine"; // suffix of sections with 8 more bits, for all rows or the first ones
 
 // The file's arrays, put into the kernels' memory, by name: matrices of int8 codes with their gains, or floats.
 function readWeights(t, header, section) {
@@ -269,11 +192,8 @@ function readWeights(t, header, section) {
   const weights = {};
   for (const [name, { dtype, shape }] of Object.entries(header.sections)) {
     const [rows, columns] = shape.length > 1 ? shape : [1, ...shape];
-    if (dtype === "int8") {
-      const codes = t.putCodes(section(name), floats(`${name}.gain`), rows, columns);
-      if (name.endsWith(FINE)) weights[name.slice(0, -FINE.length)].fine = codes;
-      else weights[name] = codes;
-    } else if (!name.endsWith(".gain")) weights[name] = t.put(floats(name), rows, columns);
+    if (dtype === "int8") weights[name] = t.putCodes(section(name), floats(`${name}.gain`), rows, columns);
+    else if (!name.endsWith(".gain")) weights[name] = t.put(floats(name), rows, columns);
   }
   return weights;
 }

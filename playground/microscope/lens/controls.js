@@ -7,6 +7,7 @@ import { canBeLit } from "../core/ways.js";
 import { cutTo, make, makeCanvas, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
+import { surprise } from "./moment.js";
 import { layerRange, wordsInFace } from "./readouts.js";
 import { beginShare, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
@@ -200,6 +201,7 @@ function actByKey(lens, event) {
   else if (event.key === "h") holdExposure(choice, frame, page);
   else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
   else if (event.key === "a") openSums(choice, frame, page);
+  else if (event.key === "b") surprise(choice, data, page);
   else if (event.key === "n") toggleNearness(choice, data, page);
   else if (event.key === "x") cutAimed(lens);
   else if (event.key === "f") togglePresenting(lens);

@@ -1,19 +1,21 @@
 // Searches the best moment of the picture on view, which is the most telling row. The search runs between frames, once
 // the layers have arrived. A person's own photograph opens in its best moment, unless the person has touched the
-// picture.
+// picture; the key b shows further moments.
 
 import { holdsAll, holdsHead, neighbourhood, rowInto } from "../core/core.js";
+import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
-import { openingOf, searchMoments, tellingLayers } from "../core/moments.js";
+import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
 import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
-import { entryToDraw } from "./state.js";
+import { canAsk, entryToDraw, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
 const OPENING_SLICE = 48; // ms, while a picture waits for its opening: after each slice browsers pause for 4 ms
 const NOTHING_STRIKING = "No patch stands out here: this is where the class token looks.";
+const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing
 
 export function bindMoment(choice, page) {
@@ -40,7 +42,7 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
-    Object.assign(opening, { picture, given: isNamed, touched: false, moved: false, kind: "" });
+    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false, kind: "" });
     setText(refs.message, ""); // the former picture's message
   } else if (isNamed) opening.given = true;
 }
@@ -48,26 +50,27 @@ export function noteOpening({ opening }, { main }, { refs }, view) {
 // After each frame: continues the search if no frame was drawn for a while.
 export function lookForMoment(choice, data, page) {
   clearTimeout(page.searchTimer);
-  if (unfinishedSearch(data))
+  if (unfinishedSearch(choice, data))
     page.searchTimer = setTimeout(() => continueSearch(choice, data, page), QUIET_BEFORE_SEARCH);
 }
 
 // The unfinished search of the entry on view, if any.
-function unfinishedSearch(data) {
+function unfinishedSearch(choice, data) {
   const { main } = data;
   if (!main || main.trace.words?.first) return null; // the trace is of a coarse grid; a finer one will follow
   const { id } = main;
   const { pack } = entryToDraw(main);
-  const hasAllLayers = tellingLayers(pack).length === pack.layers - Math.floor(pack.layers / 2);
-  if (!hasAllLayers) return null;
+  const layers = tellingLayers(pack);
+  const hasAllLayers = layers.length === pack.layers - Math.floor(pack.layers / 2);
+  if (!hasAllLayers && !(choice.opening.wished && layers.length)) return null;
   let { search } = data;
-  if (search?.id !== id || ![pack, main.pack].includes(search.pack))
-    search = data.search = { id, pack, steps: null, scene: null, moved: false };
+  if (search?.id !== id || ![pack, main.pack].includes(search.pack) || search.layers < layers.length)
+    search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
   return search.scene && search.moved ? null : search;
 }
 
 function continueSearch(choice, data, page) {
-  const search = page.alive ? unfinishedSearch(data) : null;
+  const search = page.alive ? unfinishedSearch(choice, data) : null;
   if (!search) return;
   const deadline = performance.now() + SEARCH_SLICE;
   search.steps ??= searchMoments(search.pack, keysForSearch(search.pack));
@@ -80,7 +83,8 @@ function continueSearch(choice, data, page) {
     }
   }
   search.moved = true;
-  moveToBest(choice, data, page, search.scene);
+  if (choice.opening.wished) surprise(choice, data, page);
+  else moveToBest(choice, data, page, search.scene);
   page.schedule(); // the line under the picture may now name another head
 }
 
@@ -170,13 +174,35 @@ export async function searchAll(data, entry, signal) {
     if (signal.aborted) return null;
     if (step.value) {
       const scene = step.done ? step.value : null;
-      data.search = { id, pack, steps, scene, moved: true };
+      data.search = { id, pack, steps, scene, layers: tellingLayers(pack).length, moved: true };
       return step.value;
     }
     if (performance.now() < deadline) continue;
     await new Promise((resolve) => setTimeout(resolve));
     deadline = performance.now() + OPENING_SLICE;
   }
+}
+
+// Shows the next of the most telling rows of all heads; after the last comes the first.
+export function surprise(choice, data, page) {
+  const { opening } = choice,
+    { main } = data,
+    { refs } = page;
+  const scene = sceneOf(data);
+  const surprises = scene ? surprisesOf(scene) : [];
+  if (!surprises.length) {
+    opening.wished = !scene;
+    if (scene) return setText(refs.message, NO_SURPRISE);
+    if (canAsk(data, "layers")) choice.filmWanted = true;
+    else if (!layersAtHand(data).some((layer) => tellingLayers(main.pack).includes(layer))) return;
+    return page.schedule();
+  }
+  opening.wished = false;
+  opening.at = (opening.at + 1) % surprises.length;
+  const { layer, head, patch } = surprises[opening.at];
+  choice.hover = -1;
+  const way = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // the map of parts shows no row
+  page.choose({ what: way, layer, head, query: patchText(patch, main.pack.columns), locked: true });
 }
 
 export const searchDirections = (pack) => directionsOf(keysForSearch(pack));

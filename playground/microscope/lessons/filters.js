@@ -1,8 +1,7 @@
 // Shows the filters of the patch embedding as pictures, and the outputs of the filter under the cursor on every patch.
 // data: bytes, a container. Header: id, patch: the side of a patch in pixels, grid: [rows, columns], size: [height,
-// width], titles: of the filters, caption: of all filters, filter: the chosen one, place: [row, column] to outline, or
-// null, says: a sentence about a filter with {holes}, channels: [{number, red, …, whole}], each filter's texts for the
-// holes, or null.
+// width], titles: of the filters, caption: of all filters, filter: the chosen one, place: [row, column] to outline,
+// says: a sentence about a filter with {holes}, channels: [{number, red, …, whole}], each filter's texts for the holes.
 // Sections: pictures (uint8, n × P × P × 3), answers (float16, n × patches) and image (JPEG). The drawing sends the
 // setting "filter".
 
@@ -115,7 +114,7 @@ function paintAnswers(state, theme) {
   context.drawImage(state.photo.clear, 0, 0, w, h);
   context.globalCompositeOperation = "source-over";
   context.globalAlpha = 1;
-  if (place) outlinePatch(context, place[0] * columns + place[1], grid, w, h);
+  outlinePatch(context, place[0] * columns + place[1], grid, w, h);
   const side = Math.min(96, w / 3.4);
   const enlarged = [w - side - 8, 8, side, side];
   context.drawImage(state.sheet, 0, state.filter * patch, patch, patch, ...enlarged);
@@ -124,8 +123,8 @@ function paintAnswers(state, theme) {
     `<b>${titles[state.filter]}</b>: teal where the patch looks like the filter, ` +
     `brown where it looks like its opposite (up to ±${largest.toFixed(2)}).`;
   const { channels, says: template } = state.data;
-  const markup = channels && template.replace(/\{(\w+)\}/g, (_, name) => channels[state.filter][name]);
-  state.stage.find("channels").innerHTML = markup ? markedWords(markup) : "";
+  const markup = template.replace(/\{(\w+)\}/g, (_, name) => channels[state.filter][name]);
+  state.stage.find("channels").innerHTML = markedWords(markup);
 }
 
 export default function (component) {

@@ -1,9 +1,9 @@
 // The table of all heads: each layer and head is a coloured cell, and a card has all numbers of the head under the
 // cursor.
 // data: {layers, heads, measure: the key of the coloured measure, microscope: "./?", words: "model=…" of the address,
-// shown: the [layer, head] on the card at first, measures: [{key, name, unit, digits, high, values: [layer][head],
-// spread: [layer][head] or null}, …], habits: [layer][head] {short, long, told: the task for which this head
-// was trained, or null}, reach: 3, the patches on each side of the query, offsets: [layer][head] [7 × 7 shares]}
+// shown: the [layer, head] on the card at first, measures: [{key, name, unit, digits, high, values: [layer][head]}, …],
+// habits: [layer][head] {short, long, told: the task for which this head was trained, or null}, reach: 3, the patches
+// on each side of the query, offsets: [layer][head] [7 × 7 shares]}
 // A cell is a link into the microscope.
 
 import { reportNumbers } from "../core/guesses.js";
@@ -103,8 +103,7 @@ function describeHead(root, state, layer, head) {
   root.querySelector(".told").hidden = !task;
   root.querySelector(".open").href = linkOf(data, layer, head);
   const rows = data.measures.map((measure) => {
-    const spreadText = measure.spread ? ` ± ${measure.spread[layer][head].toFixed(measure.digits)}` : "";
-    const text = `${measure.values[layer][head].toFixed(measure.digits)}${spreadText} ${measure.unit}`;
+    const text = `${measure.values[layer][head].toFixed(measure.digits)} ${measure.unit}`;
     const className = measure.key === data.measure ? "chosen" : "";
     return [make("dt", className, measure.name), make("dd", className, text)];
   });

@@ -11,7 +11,6 @@
 // The function returns {draw(), end()}. A part that has not changed is the same object, and is not drawn again.
 
 import { withHeader } from "../core/container.js";
-import { softmaxRow } from "../core/nine.js";
 import { make } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { filled, hasRecipe, makeSubject } from "./subject.js";
@@ -22,7 +21,6 @@ const CHART_MARGIN = "800px"; // a chart that is so near to the window is drawn
 // Shows the parts in `box`. Returns {draw(), renew(parts), end()} for all of them.
 export default playParts;
 export function playParts(box, parts, lesson, signal) {
-  lesson.data = {}; // the drawings' data, by the drawings' names
   const entryOf = (part) => {
     const place = make("div", part.after ? { "data-after": part.after } : "");
     const entry = { place, part, isStill: false };
@@ -312,7 +310,6 @@ const PLAYERS = {
         lastFile = file;
       }
       const ownData = file ? lastBytes : await filledPart(data, lesson);
-      if (!file && !hasRecipe(data)) lesson.data[name] = data;
       const values = settingValues(lesson); // what the reader has set meanwhile counts
       const ofSettings = Object.fromEntries(settings.map((setting) => [setting, values[setting]]));
       return withHostData(ownData, { ...ofSettings, microscope: lesson.link("microscope", {}), played });
@@ -344,17 +341,13 @@ const PLAYERS = {
     const part = {
       async draw() {
         const [newPart, callNumber] = [currentPart(), ++callCount];
-        const { height, name, moves } = newPart;
-        if (!isNear || (newPart === shownPart && !moves)) return;
+        const { height, name } = newPart;
+        if (!isNear || newPart === shownPart) return;
         Plotly = await lesson.plotly();
         const figure = await filledPart(newPart.figure, lesson);
-        const { data, layout } = { ...figure, data: figure.data.map((trace) => ({ ...trace })) };
+        const data = figure.data.map((trace) => ({ ...trace })); // Plotly writes into them
         if (signal.aborted || callNumber !== callCount || !place.clientWidth) return; // a hidden chart has no width
-        if (moves) {
-          const numbers = { ...moves.numbers, ...Object.assign({}, ...Object.values(lesson.data)) };
-          Object.assign(data.at(moves.trace), MOVES[moves.rule](settingValues(lesson), numbers));
-        }
-        Plotly.react(place, data, chartLayout(layout, height, place), chartConfig(name));
+        Plotly.react(place, data, chartLayout(figure.layout, height, place), chartConfig(name));
         shownPart = newPart;
       },
       end() {
@@ -475,24 +468,3 @@ function chartLayout(layout, height, place) {
   const margins = { margin: { l: 8, r: 8, t: 36, b: 8 }, hoverlabel: { align: "left" } };
   return { ...structuredClone(layout), ...margins, template, height, autosize: true };
 }
-
-// Rules for chart points that move with a drawing's settings (Moves in playground/lessons/parts.py). A rule takes the
-// settings, the chart's numbers and the drawing's numbers, and returns the point's trace.
-
-const DECIMALS = { deviation: 2, entropy: 2, peak: 3 };
-const QUANTITY_SAYS = {
-  deviation: (value) => `scores lie ${value} apart`,
-  entropy: (value) => `the row has an entropy of ${value} bits`,
-  peak: (value) => `the largest weight is ${value}`,
-  gradient: (value) => `the derivative by q·k has a norm of ${value}`,
-};
-
-export const MOVES = {
-  row_of_bars({ dk, power }, { widths, scores, quantity }) {
-    const value = softmaxRow(scores[widths.indexOf(dk)], dk ** -power)[quantity];
-    const decimals = DECIMALS[quantity];
-    const text = decimals ? value.toFixed(decimals) : value.toPrecision(2);
-    const hovertemplate = `the row of the bars: ${QUANTITY_SAYS[quantity](text)}<extra></extra>`;
-    return { x: [dk], y: [value], hovertemplate };
-  },
-};

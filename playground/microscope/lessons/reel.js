@@ -122,7 +122,6 @@ const REEL_MARKUP = `
   </div>
   <div class="charts" data-ref="charts"></div>
 </div>
-<div class="live" aria-live="polite" data-ref="live"></div>
 `;
 
 export default function (component) {

@@ -136,7 +136,6 @@ export const numberText = (x) => {
   return text.replace("-", "−");
 };
 
-const STEP_MS = 2600; // milliseconds for which a step is shown while the walk plays
 const REST = 300; // milliseconds from the last choice until the page follows
 const AXIS_NAMES = /\b(batch|tokens|width|dim|chan|heads|d_k)\b/g;
 
@@ -147,7 +146,6 @@ export default function ({ data, parentElement, set }) {
   if (data && data !== walk.data) takeWalk(walk, data);
   else if (walk.steps) drawWalk(walk); // called again for a theme switch
   return () => {
-    stopWalk(walk);
     walk.observer.disconnect();
     delete parentElement.__walk;
   };
@@ -156,7 +154,7 @@ export default function ({ data, parentElement, set }) {
 function createWalk(root) {
   root.innerHTML = `
     <div class="sizes"></div><div class="controls"><button data-go="-1" aria-label="one step back">‹</button
-      ><button data-play></button><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
+      ><button data-go="1" aria-label="one step on">›</button><ol></ol></div>
     <p class="refused" role="status"></p>
     <div class="now"><div class="words"><h3></h3><p class="says"></p><p class="formula"></p><p class="shape"></p>
       <p class="reckoning"></p></div>
@@ -174,7 +172,6 @@ function createWalk(root) {
     steps: null, //       see the top of this file
     values: null, //      (name of a section) => the section's numbers
     step: 0, //           the step on show
-    playTimer: 0, //      the timer of the next step while the walk plays, else 0
     drawnGroups: null, // [{group, values, panels}] of this step
     pointedCell: null, // the cell under the cursor
     width: 0, //          the width of the drawn numbers
@@ -185,15 +182,12 @@ function createWalk(root) {
   root.addEventListener("click", (event) => {
     const button = event.target.closest?.("button");
     if (!button || !walk.steps) return;
-    if ("play" in button.dataset) return void (walk.playTimer ? pause(walk) : startPlaying(walk));
-    stopWalk(walk);
     goToWalkStep(walk, button.dataset.step ? Number(button.dataset.step) : walk.step + Number(button.dataset.go));
   });
   root.addEventListener("keydown", (event) => {
     const stepChange = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (event.target.closest?.("input")) return;
     if (!stepChange || !walk.steps) return;
-    stopWalk(walk);
     goToWalkStep(walk, walk.step + stepChange);
     event.preventDefault();
   });
@@ -240,27 +234,7 @@ function takeWalk(walk, data) {
 function goToWalkStep(walk, step) {
   walk.step = Math.min(walk.steps.length - 1, Math.max(0, step));
   drawWalk(walk);
-  walk.set({ walk: walk.step + 1 }, walk.playTimer ? 2 * STEP_MS : REST);
-}
-
-function startPlaying(walk) {
-  if (walk.step === walk.steps.length - 1) walk.step = -1;
-  const advance = () => {
-    if (walk.step === walk.steps.length - 1) return pause(walk);
-    goToWalkStep(walk, walk.step + 1);
-  };
-  walk.playTimer = setInterval(advance, STEP_MS);
-  advance();
-}
-
-function pause(walk) {
-  stopWalk(walk);
-  goToWalkStep(walk, walk.step);
-}
-
-function stopWalk(walk) {
-  clearInterval(walk.playTimer);
-  walk.playTimer = 0;
+  walk.set({ walk: walk.step + 1 }, REST);
 }
 
 const axesHtml = (step) => step.shape.map((n, i) => `<i class="axis ${step.axes[i]}">${n}</i>`).join("×");
@@ -272,7 +246,6 @@ function drawWalk(walk) {
   const { root, steps } = walk;
   const step = steps[walk.step];
   const setHtml = (place, html) => (root.querySelector(place).innerHTML = html);
-  setHtml("[data-play]", walk.playTimer ? "❚❚ Pause" : "▶ Play");
   root.querySelectorAll("ol button").forEach((button, i) => {
     button.setAttribute("aria-current", i === walk.step ? "step" : "false");
     if (i === walk.step) scrollIntoSight(button);
@@ -362,7 +335,6 @@ function readWalk(walk) {
     step: walk.step + 1,
     name: step.name,
     shape: step.shape,
-    playing: walk.playTimer > 0,
     groups: groups,
     pointed: walk.pointedCell,
   };

@@ -1,4 +1,4 @@
-// The row of moments below See's picture: at most five. A moment is a striking row of
+// The row of moments below See's picture: at most five, and a button for a surprise. A moment is a striking row of
 // weights; a press on it shows the moment's layer, head and patch.
 
 import { pictureDomain } from "../core/answers.js";
@@ -13,7 +13,7 @@ import { FIRST_WAY } from "../core/ways.js";
 import { fitCanvas, make, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
-import { sceneOf } from "../lens/moment.js";
+import { sceneOf, surprise } from "../lens/moment.js";
 import { seeWords } from "./words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
@@ -71,8 +71,16 @@ export function createMoments({ choice, data, frame, page }, box, { language, ho
       button.addEventListener("click", () => showMoment(i));
       return button;
     });
-    box.replaceChildren(...moments.buttons);
-    for (const [i, button] of moments.buttons.entries()) button.tabIndex = i ? -1 : 0;
+    const moreButton = momentButton(words("surprise"), words("surprise"));
+    moreButton.classList.add("surprise");
+    moreButton.firstChild.remove();
+    moreButton.addEventListener("click", () => {
+      hold(true);
+      surprise(choice, data, page);
+      if (choice.view.locked) page.choose({ locked: false });
+    });
+    box.replaceChildren(...moments.buttons, moreButton);
+    for (const [i, button] of [...box.children].entries()) button.tabIndex = i ? -1 : 0;
   }
 
   function showMoment(i) {

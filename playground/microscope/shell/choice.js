@@ -193,7 +193,6 @@ export const viewWithBeside = (view, isComparing) => ({
 // The advice beside the picture, if the app chose the model or another model would suit better: {says, model, label: of
 // the button that chooses this model}. Else null.
 export function adviceFor(trace, kind, { chose }, formerTrace, realModel) {
-  if (trace.own) return null; // no advice about a person's own model
   const wasOther = formerTrace && formerTrace.model !== trace.model;
   const kindWords = kind === "drawing" ? "a drawing" : "a photograph";
   if (!chose && wasOther)

@@ -31,26 +31,25 @@ const exportOptions = {}; // the options that the person chose last; the next sh
 
 // ---- the request
 
-// The choices for a kind of file, in their order. A lesson's page has a fixed layout.
-export const choicesOfExport = (kind, layout) =>
-  (CHOICES_OF_KIND[kind] ?? ["kind", ...LOOK_OPTIONS]).filter((name) => name !== "layout" || !layout);
+// The choices for a kind of file, in their order.
+const choicesOfExport = (kind) => CHOICES_OF_KIND[kind] ?? ["kind", ...LOOK_OPTIONS];
 
 // The query of /api/exports: the view, and those chosen options that this kind of file has.
-export function wordsOfExport({ words, layout, theme }, choices) {
+export function wordsOfExport({ words, theme }, choices) {
   const options = {};
-  for (const name of choicesOfExport(choices.kind, layout)) if (name in choices) options[name] = String(choices[name]);
+  for (const name of choicesOfExport(choices.kind)) if (name in choices) options[name] = String(choices[name]);
   if (choices.kind === "html" && theme === "dark") options.theme = theme; // otherwise the reader's system decides
-  const entries = Object.entries({ ...words, ...options, ...(layout ? { only: layout } : {}) });
+  const entries = Object.entries({ ...words, ...options });
   return new URLSearchParams(entries.filter(([, value]) => value !== null && value !== undefined));
 }
 
 // ---- the sheet
 
-// Fills the sheet. words: parameters of choice and view; layout: the fixed layout of a lesson's page, or null; ask:
-// sends a request, as in http.js; theme: "light" or "dark"; share(): opens the sheet that makes loops, or null; signal:
-// aborted when the sheet closes. Returns update(changes): new values of words, layout or theme while the sheet is open.
-export function fillExport(box, { words, layout = null, ask: sendRequest, theme = "light", share = null, signal }) {
-  const current = { words, layout, theme };
+// Fills the sheet. words: parameters of choice and view; ask: sends a request, as in http.js; theme: "light" or "dark";
+// share(): opens the sheet that makes loops; signal: aborted when the sheet closes. Returns update(changes): new values
+// of words or theme while the sheet is open.
+export function fillExport(box, { words, ask: sendRequest, theme = "light", share, signal }) {
+  const current = { words, theme };
   let lastAnswer = null; // the server's last answer
   let previewRequest = null; // the AbortController of the running preview
   let isSaving = false; // whether a download is running
@@ -60,15 +59,13 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
   const button = make("button", "export-download", "Download");
   const status = make("p", "export-status");
   const choices = make("div", "export-choices");
-  const noteElement = make("p", "export-note");
   const command = lineToCopy("The command that makes it again");
   const address = lineToCopy("The address of this figure, for a slide or a web page");
   button.disabled = true;
   status.setAttribute("role", "status");
   const shareButton = make("button", "export-share", "A loop, or a still picture, made in this browser");
-  setVisible(shareButton, Boolean(share));
   shareButton.onclick = share;
-  root.append(frame, button, status, shareButton, choices, noteElement, command.element, address.element);
+  root.append(frame, button, status, shareButton, choices, command.element, address.element);
   box.append(root);
 
   const controls = {};
@@ -103,15 +100,9 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
       const answer = await (await sendWhileOpen(`api/exports?${query}`, options)).json();
       request.signal.throwIfAborted();
       draw(answer);
-      const [image, sizeAnswer] = await Promise.all([
-        pictureAt(answer.preview, request.signal),
-        answer.chosen.kind === "html"
-          ? sendWhileOpen(`api/exports/size?${query}`, options).then((response) => response.json())
-          : null,
-      ]);
+      const image = await pictureAt(answer.preview, request.signal);
       if (request.signal.aborted) return stopLoadingImage(image);
       showImage(image, answer);
-      setText(noteElement, sizeAnswer?.says ?? "");
       if (!isSaving) setText(status, "");
     } catch (error) {
       if (request.signal.aborted) return;
@@ -123,14 +114,13 @@ export function fillExport(box, { words, layout = null, ask: sendRequest, theme 
 
   function draw(answer) {
     lastAnswer = answer;
-    const choiceNames = choicesOfExport(answer.chosen.kind, current.layout);
+    const choiceNames = choicesOfExport(answer.chosen.kind);
     for (const [name, control] of Object.entries(controls)) {
       setVisible(control.element, choiceNames.includes(name));
       control.draw(answer.offers[name], answer.chosen[name]);
     }
     button.disabled = false;
     setText(button, `Download ${answer.file.name}`);
-    setText(noteElement, "");
     command.draw(answer.command);
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }

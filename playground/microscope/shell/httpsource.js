@@ -150,7 +150,6 @@ export function preferSource(nearSource) {
 // The source of a site without a server. Layers of samples come from prepared files; this browser computes all else,
 // once it has the network's weights.
 
-const MODEL_GONE = "a model that was opened from files is gone when its page is. Drop its files again.";
 const MISSING_NETWORK = "This page was written without the network that would compute that.";
 
 // computing: a source made by workersource.js. models: {model: {title, megabytes, asked: whether to ask the person
@@ -167,7 +166,7 @@ export function createPreparedSource({ computing, models, isKept, preparedOf, re
   async function requireModel(model) {
     const { title, megabytes, asked: mustAsk } = models[model] ?? {};
     if (!title)
-      throw new Refusal(404, isKnown(model) ? missingWords : `There is no ${model.slice(0, 80)} here: ${MODEL_GONE}`);
+      throw new Refusal(404, isKnown(model) ? missingWords : `This page has no model called ${model.slice(0, 80)}.`);
     if (!mustAsk || (await isKept(model))) return;
     const missingModel = { model, title, megabytes, may_fetch: true };
     throw new Refusal(404, `${title} is not in this browser yet: ${megabytes} MB, once.`, { missing: missingModel });

@@ -1,7 +1,7 @@
 // A lesson's page: its steps, one at a time. A lesson's record, as playground/serving/site_files.py makes it:
-// {settings: {name: {default, options, pattern, former: its name in old addresses}}, steps: [{name, title, picture:
-// whether it is about the picture on view, settings: their names, file: where the step's parts are, asks: names of the
-// settings after which the parts are asked for again}]}.
+// {settings: {name: {default, options, pattern}}, steps: [{name, title, picture: whether it is about the picture on
+// view, settings: their names, file: where the step's parts are, asks: names of the settings after which the parts are
+// asked for again}]}.
 import { make, setMath } from "../drawing/dom.js";
 import { markedBlocks, markedWords } from "../drawing/listing.js";
 import { isOwn } from "./choice.js";
@@ -245,9 +245,9 @@ export function stepOfAddress(steps, words) {
 export function settingsOf(declaredSettings, words) {
   const [settings, defaults, options] = [{}, {}, {}];
   for (const [name, setting] of Object.entries(declaredSettings)) {
-    const { default: defaultText, options: choices, pattern, former } = setting;
+    const { default: defaultText, options: choices, pattern } = setting;
     [defaults[name], options[name]] = [defaultText, choices];
-    const word = words[name] ?? words[former];
+    const word = words[name];
     const isKnown = choices.some(([text]) => text === word) || (pattern && isWritten(pattern, word));
     settings[name] = isKnown ? word : defaultText;
   }

@@ -1,5 +1,5 @@
 // A short notice at the top of the page, such as an error. A new notice replaces the former. It disappears by itself,
-// unless it has an action's button or is held until somebody closes it.
+// unless it has an action's button.
 
 import { make } from "../drawing/dom.js";
 
@@ -20,18 +20,8 @@ const NOTICE_STYLE = `
 
 let box = null;
 let timer = 0;
-let isHeld = false; // whether the notice stays when another picture is shown
 
-export function notify(
-  sentence,
-  {
-    action = null,
-    closed: onClose = () => {},
-    stays: milliseconds = NOTICE_DURATION,
-    holds: isHeldNotice = false,
-  } = {},
-) {
-  isHeld = isHeldNotice && Boolean(sentence);
+export function notify(sentence, { action = null, closed: onClose = () => {} } = {}) {
   box ??= makeBox();
   clearTimeout(timer);
   box.replaceChildren();
@@ -40,10 +30,10 @@ export function notify(
   box.append(make("span", "", sentence));
   if (action) box.append(makeButton(action.label, action.act));
   box.append(makeButton("×", onClose, "Close"));
-  if (!action && !isHeldNotice && Number.isFinite(milliseconds)) timer = setTimeout(() => notify(""), milliseconds);
+  if (!action) timer = setTimeout(() => notify(""), NOTICE_DURATION);
 }
 
-export const forgetNotice = () => box && !isHeld && notify("");
+export const forgetNotice = () => box && notify("");
 
 function makeButton(text, act, label = text) {
   const onclick = () => {

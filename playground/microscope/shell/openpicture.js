@@ -140,7 +140,7 @@ export function takeDroppedAndPasted(onFiles, isWanted, signal) {
     if (!isWanted() || event.defaultPrevented || !transfer?.files.length) return;
     event.preventDefault();
     event.stopPropagation();
-    onFiles([...transfer.files], transfer);
+    onFiles([...transfer.files]);
   };
   const onDragOver = (event) => {
     if (!isWanted() || ![...(event.dataTransfer?.types ?? [])].includes("Files")) return;

@@ -3,13 +3,12 @@
 
 import { unzipped } from "../core/container.js";
 import { putWordsBehindHash } from "./address.js";
-import { catalogue, choice, sampleNamed } from "./choice.js";
+import { catalogue, sampleNamed } from "./choice.js";
 import { answerHere, fetchFile } from "./http.js";
 import { createPreparedSource, preferSource } from "./httpsource.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 import { createOffline } from "./offline.js";
-import { createModelOpener } from "./ownmodels.js";
 import { beginPage } from "./page.js";
 import { canCompute, computeHere, createPageAnswers, ownPicture } from "./siteanswers.js";
 
@@ -19,9 +18,8 @@ const STAYS_HERE = "Your photograph stays here: it is looked at in this browser,
 const NEW_VERSION = "There is a new version of this page.";
 const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
-// The data from playground/ui/site: {worker, opener, kernels, models_from: origins that models may come from, cards:
-// {model: …}, weights: {model: {file, bytes, digest, …}}, lessons: {files: {page: the lesson's file}, kit: see
-// lessonpage.js}, offline: see createOffline}
+// The data from playground/ui/site: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
+// lessons: {files: {page: the lesson's file}, kit: see lessonpage.js}, offline: see createOffline}
 const SITE_SCRIPT = document.querySelector("script[data-site]");
 const site = JSON.parse(SITE_SCRIPT.dataset.site);
 const siteRoot = new URL("./", SITE_SCRIPT.src).href;
@@ -35,9 +33,7 @@ async function readFile(name, { signal } = {}) {
 const isAble = canCompute();
 if (!isAble) site.weights = {};
 const missingReason = isAble ? undefined : TOO_OLD;
-const { kept: store, networks, computing, ownModels } = computeHere(site, siteFile, pictureNamed);
-const fileModels = isAble ? ownModels((model) => choice.set({ model, chose: true })) : null;
-const models = fileModels && createModelOpener(async () => fileModels, choice);
+const { kept: store, networks, computing } = computeHere(site, siteFile, pictureNamed);
 
 const prepared = createPreparedSource({
   computing,
@@ -67,17 +63,6 @@ async function pictureNamed({ sample, mine }) {
 function whenLoaded(act) {
   if (document.readyState === "complete") setTimeout(act);
   else addEventListener("load", act);
-}
-
-// Opens a model from another address, given as #model=https://…, and removes this parameter. The model gets the name of
-// its file.
-function openModelOfAddress() {
-  const words = new URLSearchParams(location.hash.slice(1));
-  const address = words.get("model");
-  if (!/^https?:\/\//.test(address ?? "")) return;
-  words.delete("model");
-  history.replaceState(null, "", `#${words}`);
-  if (fileModels) whenLoaded(() => fileModels.bring(address, site.models_from ?? []));
 }
 
 // The list of samples, and the network that opens a person's own picture.
@@ -125,7 +110,6 @@ function takeQuery() {
 }
 
 takeQuery();
-openModelOfAddress();
 putWordsBehindHash();
 answerHere(
   createPageAnswers({
@@ -143,8 +127,7 @@ beginPage({
   }),
   toolbar: {
     kept: STAYS_HERE,
-    models,
-    sheets: { models: models?.sheet ?? fillModels },
+    sheets: { models: fillModels },
   },
 });
 whenLoaded(() => setTimeout(keepForOffline));

@@ -2,13 +2,11 @@
 // person's own pictures, which stay in the browser. Below: weights, and the worker that computes.
 
 import { withSharedMemory } from "../engine/threads.js";
-import { visit } from "./address.js";
-import { catalogue, choice, sampleNamed } from "./choice.js";
+import { catalogue } from "./choice.js";
 import { addressOf, answerHere, ask, fetchFile } from "./http.js";
 import { createPreparedSource, preferSource } from "./httpsource.js";
 import { notify } from "./notice.js";
 import { ownPictures } from "./own.js";
-import { createModelOpener, ownModelsWithin } from "./ownmodels.js";
 import { toBitmap } from "./readable.js";
 import { createWorkerSource, lateWorker } from "./workersource.js";
 
@@ -46,12 +44,10 @@ export function createPageAnswers({
   const readJson = (name, options) => read(name, options).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
   const routes = {
     "api/models": async () => {
-      const cards = Object.entries(models).map(
-        async ([name, { title, good_for, licence, suits, megabytes, assumed }]) => {
-          const isLocal = await store.isKept(name);
-          return { name, title, good_for, licence, suits, megabytes, assumed, here: isLocal };
-        },
-      );
+      const cards = Object.entries(models).map(async ([name, { title, good_for, licence, suits, megabytes }]) => {
+        const isLocal = await store.isKept(name);
+        return { name, title, good_for, licence, suits, megabytes, here: isLocal };
+      });
       return jsonResponse({ open: false, cards: await Promise.all(cards) });
     },
     "api/fetching": async (words, { method }) => {
@@ -153,11 +149,7 @@ export function computeOwnHere(models) {
 
   async function begin() {
     const engine = await (await ask(ENGINE)).json();
-    const computer = computeHere(engine, addressOf, ({ mine, sample }) =>
-      mine ? ownPicture(mine) : samplePicture(sample),
-    );
-    const { kept: store, networks, computing } = computer;
-    const ownModels = computer.ownModels((model) => choice.set({ model, chose: true }));
+    const { kept: store, networks, computing } = computeHere(engine, addressOf, ({ mine }) => ownPicture(mine));
     const source = createPreparedSource({ computing, models: networks, isKept: store.isKept, preparedOf: () => null });
     const onModelArrived = (model) => {
       catalogue.own = { model, detail: 1 };
@@ -165,11 +157,8 @@ export function computeOwnHere(models) {
     const answers = createPageAnswers({ models: networks, kept: store, arrived: onModelArrived });
     const smallModel = Object.keys(networks).find((name) => !networks[name].asked);
     if (smallModel && !(await store.isKept(catalogue.own.model))) catalogue.own = { model: smallModel, detail: 1 };
-    openedModels = ownModels.kept;
-    return { source, answers, own: ownModels };
+    return { source, answers };
   }
-  let openedModels = new Map(); // models that this person has opened from files
-  visit.models = createModelOpener(async () => (await startOnce()).own, choice);
 
   const isAnsweredHere = (path, { method, travels: goesToServer }) =>
     (path === "api/pictures" && method === "POST" && !goesToServer) ||
@@ -182,8 +171,7 @@ export function computeOwnHere(models) {
     (name) =>
     async (...args) =>
       (await startOnce()).source[name](...args);
-  const isComputedHere = (trace) =>
-    openedModels.has(trace.model) || (Boolean((trace.words ?? trace).mine) && models.includes(trace.model));
+  const isComputedHere = (trace) => Boolean((trace.words ?? trace).mine) && models.includes(trace.model);
   preferSource({
     has: isComputedHere,
     ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, afterStart(name)])),
@@ -194,16 +182,6 @@ export function computeOwnHere(models) {
     if (!allowedIds.has(id) && (await askToSend())) allowedIds.add(id);
     return allowedIds.has(id);
   };
-}
-
-// A sample's picture for workersource.js, to be shown in a model that a person has opened from files.
-async function samplePicture(name) {
-  const { title, credit, hint, start, picture } = sampleNamed(name);
-  const blob = await (await fetch(addressOf(picture))).blob();
-  const bitmap = await createImageBitmap(blob);
-  const { width, height } = bitmap;
-  bitmap.close();
-  return { id: name, title, credit, hint, start, width, height, opens: {}, file: async () => blob };
 }
 
 const askToSend = () =>
@@ -223,7 +201,6 @@ const DAMAGED = "What came is not what was asked for: try again.";
 export function createKeptWeights(files, addressOf) {
   const unstoredFiles = new Map(); // file → a Blob, if the browser stores nothing
   const downloads = new Map(); // model → {progress: see begin, controller: stops the download}
-  const openedModels = new Map(); // model → a Blob that a person has opened
 
   const storage = () => globalThis.caches?.open(WEIGHTS_CACHE).catch(() => null) ?? null;
   const keptFile = async (file) => unstoredFiles.get(file) ?? (await storage())?.match(addressOf(file));
@@ -253,12 +230,10 @@ export function createKeptWeights(files, addressOf) {
   }
 
   return {
-    // Holds weights that a person has opened; null releases them.
-    hold: (model, blob) => (blob ? openedModels.set(model, blob) : openedModels.delete(model)),
-    isKept: async (model) => openedModels.has(model) || Boolean(await keptFile(files[model].file)),
+    isKept: async (model) => Boolean(await keptFile(files[model].file)),
     // Reads weights from the cache, or downloads them. onProgress(bytes) reports progress.
     async read(model, { tell: onProgress = () => {}, signal } = {}) {
-      const kept = openedModels.get(model) ?? (await keptFile(files[model].file));
+      const kept = await keptFile(files[model].file);
       return kept ? new Uint8Array(await kept.arrayBuffer()) : download(model, onProgress, signal);
     },
     // The state of a download, for the whole page: {bytes, total, arrived, over, trouble}
@@ -309,9 +284,9 @@ export const canCompute = () =>
     globalThis.WebAssembly?.validate(new Uint8Array([...SIMD, 11])) && globalThis.OffscreenCanvas && globalThis.Worker,
   );
 
-// engine: names of files {worker, opener: the script that opens models, kernels} and {cards: {model: …}, weights:
-// {model: {file, bytes, digest, …}}}; addressOf(name): a file's address; pictureOf: see workersource.js.
-export function computeHere({ worker, opener, kernels, cards, weights }, addressOf, pictureOf) {
+// engine: names of files {worker, kernels} and {cards: {model: …}, weights: {model: {file, bytes, digest, …}}};
+// addressOf(name): a file's address; pictureOf: see workersource.js.
+export function computeHere({ worker, kernels, cards, weights }, addressOf, pictureOf) {
   const store = createKeptWeights(weights, addressOf);
   const isShared = Boolean(globalThis.crossOriginIsolated);
   const computing = createWorkerSource({
@@ -326,8 +301,7 @@ export function computeHere({ worker, opener, kernels, cards, weights }, address
     pictureOf,
   });
   const networks = Object.fromEntries(Object.keys(weights).map((name) => [name, { ...cards[name], ...weights[name] }]));
-  const ownModels = ownModelsWithin({ opener: addressOf(opener), cards, networks, kept: store, computing });
-  return { kept: store, networks, computing, ownModels };
+  return { kept: store, networks, computing };
 }
 
 // A person's own picture for workersource.js.

@@ -265,7 +265,6 @@ function drawSheets({ body, material }) {
   body.replaceChildren(
     make("ul", { className: "teach-sheets" }, ...lines),
     ...(isBehindHash() ? [needsTheApp("Sheets to print")] : []),
-    smallLine("`python -m playground.figures.teaching FOLDER` writes all of them."),
   );
 }
 

@@ -5,13 +5,12 @@
 //        choice, catalogue, ownPictures, ask, viewWords(): the view as parameters,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
-//        models: {takes(dropped): whether the dropped files are a model, open(dropped)} or null,
 //        kept: the sentence that says where a person's own pictures go,
-//        exports: the layout of a lesson's figures; null: all layouts; undefined: none,
 //        share(): opens the sheet that shares the microscope's picture,
 //        face: the microscope's face, See or Lab, see shell/address.js,
 //        hidden: whether the toolbar is hidden, and takes no dropped picture,
-//        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js}
+//        sheets: {models, export}: functions that fill these sheets, see shell/models.js and shell/export.js; figures
+//        need a server, so that a page without one has no `export`}
 //
 // The bar's data-picture names the chosen picture. update(part of a host) redraws the changed parts. The choice is
 // always read from `choice.now`.
@@ -103,6 +102,9 @@ export function createGridChooser(choose) {
 const optionOf = ({ detail, grid: [rows, columns] }) => make("option", { value: detail }, `${rows} × ${columns}`);
 
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison, and with two faces
+const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
+const MODEL_DROPPED =
+  "This page opens pictures. A model's .safetensors opens with attention-playground --models FOLDER.";
 
 export function createToolbar(root, host) {
   const hostNow = { ...host };
@@ -117,7 +119,7 @@ export function createToolbar(root, host) {
   const photoOpener = opener("photo", "Your photo", fillWithOpening);
   const shareButton = make("button", {
     className: "sending",
-    onclick: () => (isMicroscope() ? hostNow.share() : openExport()),
+    onclick: () => hostNow.share(),
   });
   const faceButton = make("button", { className: "other-face", onclick: turn });
   const notice = createNotice();
@@ -200,11 +202,10 @@ export function createToolbar(root, host) {
     };
     hostNow.sheets.export(box, {
       words: { ...choice.words(), ...hostNow.viewWords() },
-      layout: hostNow.exports,
       ask: hostNow.ask,
       theme: hasDarkPaper(root) ? "dark" : "light",
       done: sheet.close,
-      share: hostNow.page === MICROSCOPE_PAGE ? share : null,
+      share,
       signal,
     });
   }
@@ -221,7 +222,12 @@ export function createToolbar(root, host) {
       fill: fillWithCompare,
       isOffered: isMicroscope,
     },
-    { kind: "export", title: () => "Export", fill: fillWithExport, isOffered: () => hostNow.exports !== undefined },
+    {
+      kind: "export",
+      title: () => "Export",
+      fill: fillWithExport,
+      isOffered: () => isMicroscope() && Boolean(hostNow.sheets.export),
+    },
   ];
   const openLine = ({ kind, fill }, anchor = moreOpener.button) =>
     sheet.open(anchor, kind, kind[0].toUpperCase() + kind.slice(1), fill);
@@ -269,8 +275,8 @@ export function createToolbar(root, host) {
     setText(waitingLine, sendingCount ? "Your picture is on its way" : "");
   }
 
-  async function takeFiles(files, transfer = { files }) {
-    if (hostNow.models?.takes(transfer)) return [sheet.close(), hostNow.models.open(transfer)];
+  async function takeFiles(files) {
+    if (files.some(({ name }) => WEIGHTS_NAME.test(name))) return [sheet.close(), notice.say(MODEL_DROPPED)];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
@@ -302,7 +308,7 @@ export function createToolbar(root, host) {
     setText(picturesOpener.label, words("pictures"));
     setText(photoOpener.label, words("yourPhoto"));
     setText(shareButton, words("share"));
-    setVisible(shareButton, isMicroscope() || hostNow.exports !== undefined);
+    setVisible(shareButton, isMicroscope());
     setText(faceButton, words(isSee ? "lab" : "see"));
     writeAttribute(faceButton, "title", words(isSee ? "labSays" : "seeSays"));
     setVisible(moreOpener.button, !isSee);

@@ -51,7 +51,6 @@ async function arriveOnPage(mount) {
 const hostOf = ({ data, more }) => ({
   pages: data.pages,
   page: data.page,
-  exports: more.fillExport && exportsOf(data), // figures need a server
   hidden: pageNow().classLink,
   labelled: data.labelled,
   version: data.version,
@@ -73,8 +72,7 @@ const hostOf = ({ data, more }) => ({
   workbench: data.workbench ? () => addressOf(`${data.workbench}?${new URLSearchParams(wordsForPython())}`) : null,
   notify,
   ...(data.computes?.length && { kept: STAYS_IN_BROWSER }),
-  sheets: { models: visit.models?.sheet ?? fillModels, export: more.fillExport },
-  ...(visit.models && { models: visit.models }),
+  sheets: { models: fillModels, export: more.fillExport },
   ...more,
 });
 
@@ -84,12 +82,6 @@ function wordsForPython() {
   const { layer, head, query } = visit.lens?.view ?? {};
   const words = { model, sample, layer, head, query };
   return Object.entries(words).filter(([, word]) => word !== null && word !== undefined);
-}
-
-// The layout of a page's figures; null: all layouts; undefined: no export.
-function exportsOf({ page, pages }) {
-  const { exports } = pages.find(({ name }) => name === page);
-  return exports === null ? undefined : exports || null;
 }
 
 const titlesOf = ({ titles }) => {

@@ -7,7 +7,7 @@
 //     shared,                    // whether the kernels share memory: see engine/threads.js
 //     models,                    // {name: {title, patch, grid: [rows, columns] of a square picture, first: that of a
 //                                //   first pass of an own picture or null, details, layers, heads, head_dim, prefix,
-//                                //   labels, multi_label, own: a person opened it}}
+//                                //   labels, multi_label}}
 //     weightsOf: (name) => …,    // returns a promise of the bytes of this model's weights
 //     pictureOf: (words) => …,   // promises {id, title, credit, hint, start, width, height, file, opens} for the
 //   })                           //   words of an address; opens: {model: {layer, head}} of the first view; file()
@@ -244,7 +244,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       const trace = {
         id: `${id} ${digest}`,
         ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: isCoarse && !isFirst },
-        ...{ layers: model.layers, own: Boolean(model.own) },
+        layers: model.layers,
         grid: isFirst ? gridFor(size, model.first) : gridAt(detail),
         grids: model.details.map((detail) => ({ detail: detail, grid: gridAt(detail) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
@@ -260,12 +260,6 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       return Object.freeze(trace);
     },
     forget() {},
-    // Makes the worker drop a network and its passes.
-    forgetNetwork(model) {
-      networks.delete(model);
-      for (const [id, { trace }] of passes) if (trace.model === model) passes.delete(id);
-      worker.postMessage({ what: "forget", model });
-    },
 
     async layers(trace, layers, { signal } = {}) {
       const wantedLayers = layers ?? [upperLayer(models[trace.model])];

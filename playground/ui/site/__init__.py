@@ -89,13 +89,10 @@ def write(
     photographs: Path | None = None,
     named_samples: Collection[str] | None = None,
     lessons: Collection[str] | None = None,
-    models_from: Sequence[str] = (),
 ) -> Path:
     """Writes the site into an empty folder, or over a site written before. `named_samples`: the samples whose heads
-    have names, None: all; `lessons`: the lessons to write, None: all; `models_from`: hosts from which the page may
-    fetch a model that an address names."""
+    have names, None: all; `lessons`: the lessons to write, None: all."""
     site_files.check(names)
-    from_origins = origins(models_from)
     _check_target(out, base)
     prepared.prepare()
     folder = Folder(out)
@@ -115,11 +112,9 @@ def write(
     icon = folder.put("icon.svg", ICON.encode())
     engine_files = {
         "worker": folder.put("worker.js", bundle("engine/worker.js").encode()),
-        "opener": folder.put("opener.js", bundle("weights/worker.js").encode()),
         "kernels": folder.put("kernels.wasm", (MICROSCOPE / "engine" / "kernels.wasm").read_bytes()),
     }
     site = engine_files | {"cards": site_files.cards(sorted(used_models | set(names))), "weights": weights}
-    site["models_from"] = from_origins
     site["lessons"] = write_lessons(folder, lessons)
     site["moments"] = _write_wall(folder)
     from playground.lessons import teaching  # imports torch, which a server's start must not wait for
@@ -130,7 +125,7 @@ def write(
     site["offline"] = site_files.write_offline_list(folder, [name for view in views for name in view])
     picture, opening_file = views[0]
     page = page_html(
-        script=script, styles=styles, icon=icon, policy=_policy(code, from_origins),
+        script=script, styles=styles, icon=icon, policy=_policy(code),
         description=f"{DESCRIPTION} {STAYS_HERE}", referrer="no-referrer",
         foot=f'{_foot()} <button type="button" hidden></button>',
         head=f"{_write_preview(folder, base)}{MANIFEST}\n"
@@ -173,15 +168,6 @@ def _check_target(out: Path, base: str) -> None:
         )
 
 
-def origins(hosts: Sequence[str]) -> list[str]:
-    """Turns host names, such as huggingface.co, into origins for the page's policy; origins stay as they are."""
-    origins = [host if "://" in host else f"https://{host}" for host in hosts]
-    for host, origin in zip(hosts, origins, strict=True):
-        if not re.fullmatch(r"https?://[a-z0-9-]+(\.[a-z0-9-]+)*(:\d+)?", origin):
-            raise PlaygroundError(f"--models-from is a host, such as models.example.org; given was {host!r:.60}.")
-    return origins
-
-
 def _write_shared_script(folder: Folder) -> str:
     """Writes the script of the pages that people share."""
     entry, *styles = SHARED_PAGE_FILES
@@ -207,11 +193,10 @@ def _preload_tags(*files: str) -> str:
     return "\n".join(f'<link rel="preload" as="fetch" crossorigin href="{name}">' for name in files)
 
 
-def _policy(script: bytes, models_from: Sequence[str]) -> str:
+def _policy(script: bytes) -> str:
     """The policy of the page, which allows the script that is put into the page as text."""
     digest = f" 'sha256-{base64.b64encode(sha256(script).digest()).decode()}'"
-    policy = POLICY.format(script=digest, models_from="".join(f" {origin}" for origin in models_from))
-    return f"{policy}; base-uri 'none'; form-action 'none'"
+    return f"{POLICY.format(script=digest)}; base-uri 'none'; form-action 'none'"
 
 
 def _foot(base: str = "") -> str:

@@ -26,7 +26,7 @@ SHARED_PAGE_FILES = ("shell/shared.js", *LENS_STYLES, "see/see.css", "shell/shar
 scripts.offer(*SHARED_PAGE_FILES)
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{script}; worker-src 'self'; "
-    "connect-src 'self'{models_from}; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
+    "connect-src 'self'; img-src 'self' blob: data:; media-src blob:; style-src 'self'; "
     "style-src-attr 'unsafe-inline'; "  # of charts
     "font-src 'self'; manifest-src 'self'"
 )
@@ -85,7 +85,7 @@ def toolbar_data(**changes: object) -> dict:
     """What the bar shows, for shell/pagedata.js: pages, models, samples."""
     pages = [
         {
-            "name": page.name, "title": page.title, "exports": page.exports,
+            "name": page.name, "title": page.title,
             "number": LESSONS.index(page) + 1 if page in LESSONS else None,
         }
         | ({"about": _introduction(page.name)} if page in LESSONS else {})

@@ -1,11 +1,11 @@
 // Runs the browser's engine under Node, for tests/test_engine.py: node pass.mjs JOB.json
-// JOB is one of four: a pass, {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first
-// column, columns]], threads, out}; a resizing, {pixels: a file, 4 bytes a pixel, size, to, out}; a user's models,
-// {open: [{files, folder, given, numbers, out}, …]}; grids, {fits: [[[width, height], native], …]}. `out` is a file to
-// write. Prints JSON: {wall, cpu: ms of each run, bytes: of the kernels' memory}, descriptions of the models, or grids.
+// JOB is one of three: a pass, {weights, image: a file of float32 (3, H, W), grid, scale, cuts, zero: [[point, first
+// column, columns]], threads, out}; a resizing, {pixels: a file, 4 bytes a pixel, size, to, out}; grids, {fits:
+// [[[width, height], native], …]}. `out` is a file to write. Prints JSON: {wall, cpu: ms of each run, bytes: of the
+// kernels' memory}, or grids.
 
-import { openAsBlob, readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 
@@ -15,7 +15,6 @@ import { createResizer } from "../../../playground/microscope/engine/images.js";
 import { createTensors, partOfMatrix } from "../../../playground/microscope/engine/tensors.js";
 import { createThreads, withSharedMemory } from "../../../playground/microscope/engine/threads.js";
 import { cutting, VisionTransformer } from "../../../playground/microscope/engine/vit.js";
-import { openModel } from "../../../playground/microscope/weights/opening.js";
 import { MICROSCOPE } from "../support.mjs";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -24,22 +23,7 @@ const bufferOf = (x) => Buffer.from(x.buffer, x.byteOffset, x.byteLength);
 
 if (job.fits) console.log(JSON.stringify(job.fits.map((question) => gridFor(...question))));
 else if (job.pixels) await resize(job);
-else if (job.open) {
-  const models = [];
-  for (const item of job.open) models.push(await open(item));
-  console.log(JSON.stringify(models));
-} else await pass(job);
-
-async function open({ files, out, ...options }) {
-  const droppedFiles = files.map(async (file) => Object.assign(await openAsBlob(file), { name: basename(file) }));
-  try {
-    const { bytes, ...facts } = await openModel(await Promise.all(droppedFiles), options);
-    writeFileSync(out, bytes);
-    return facts;
-  } catch ({ message, stack }) {
-    return { error: message, stack };
-  }
-}
+else await pass(job);
 
 // The tensors of the engine, computed on this many threads.
 async function makeTensors(count = 1) {
@@ -55,9 +39,9 @@ async function makeTensors(count = 1) {
   return t;
 }
 
-async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], interpolation, out, band = 7 }) {
+async function resize({ pixels, size: [height, width], to: [toHeight, toWidth], out, band = 7 }) {
   const rows = bytesOfFile(pixels);
-  const resizer = createResizer(await makeTensors(), width, height, toWidth, toHeight, interpolation);
+  const resizer = createResizer(await makeTensors(), width, height, toWidth, toHeight);
   for (let start = 0; start < rows.length; start += band * width * 4)
     resizer.band(rows.subarray(start, start + band * width * 4));
   writeFileSync(out, resizer.end());

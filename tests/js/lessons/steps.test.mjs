@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import { mock, test } from "node:test";
+import { test } from "node:test";
 
 import { container } from "../packs.mjs";
 import { draw, mountPart } from "./mounting.mjs";
-
-mock.timers.reset();
-mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
 
 const { default: steps } = await import("../../../playground/microscope/lessons/steps.js");
 
@@ -53,18 +50,6 @@ function mountWalk() {
   });
   return { ...drawing, toldSteps: sentSteps, state: () => walkElement.__walk.read() };
 }
-
-test("Play goes through the steps, the page follows when it rests, and it stops at the end", () => {
-  const drawing = mountWalk();
-  drawing.click(drawing.find("[data-play]"));
-  assert.deepEqual([drawing.state().step, drawing.find("[data-play]").textContent], [2, "❚❚ Pause"]);
-  mock.timers.tick(2600);
-  assert.deepEqual([drawing.state().step, drawing.toldSteps.at(-1)[0]], [3, 3]);
-  assert.ok(drawing.toldSteps.every(([, rest]) => rest > 2600));
-  mock.timers.tick(2600);
-  assert.equal(drawing.find("[data-play]").textContent, "▶ Play");
-  assert.deepEqual(drawing.toldSteps.at(-1), [3, 300]);
-});
 
 test("a cell that is pointed at says who asks whom, and what it gets", () => {
   const drawing = mountWalk();

@@ -79,7 +79,7 @@ function aServer({ refuse = {}, hold = false } = {}) {
     options.signal?.throwIfAborted();
     for (const [start, error] of Object.entries(refuse)) if (path.startsWith(start)) throw error;
     return {
-      json: async () => (path.includes("/size") ? { says: "One file of 1 MB." } : answerTo(path)),
+      json: async () => answerTo(path),
       blob: async () => 1,
     };
   };

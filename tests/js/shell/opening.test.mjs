@@ -98,14 +98,6 @@ test("a photograph in our small model is offered the model that knows photograph
   assert.equal(adviceFor(OURS, "photograph", { chose: true }, null, null), null, "unless there is none");
 });
 
-test("who has brought a model of their own is offered no other", () => {
-  const realToFetch = { ...REAL_MODEL, here: false, may_fetch: true };
-  const advice = (isOwn) =>
-    adviceFor({ model: "mine", title: "mine", own: isOwn }, "photograph", { chose: true }, null, realToFetch);
-  assert.ok(advice(false));
-  assert.equal(advice(true), null);
-});
-
 test("the model that knows photographs is offered where it may be fetched, and only there", () => {
   const advice = (realModel) => adviceFor(OURS, "drawing", { chose: true }, null, realModel)?.label;
   assert.equal(advice({ ...REAL_MODEL, here: false, may_fetch: true }), "fetch DINOv2 S/14");

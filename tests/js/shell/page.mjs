@@ -91,7 +91,6 @@ export function aHost(overrides = {}) {
   return {
     pages: PAGES,
     page: "microscope",
-    exports: null,
     hidden: false,
     version: "9.9",
     choice,

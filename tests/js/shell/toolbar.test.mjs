@@ -92,6 +92,6 @@ test("More holds model, grid, compare and export, each only where there is one, 
   const { host, toolbar } = bar;
   assert.deepEqual(linesOfMore(bar), ["Model: DINO S/16", "Patches14 × 1428 × 28", "Compare", "Export"]);
   host.choice.set({ model: "small" });
-  toolbar.update({ exports: undefined, grids: [] });
+  toolbar.update({ sheets: {}, grids: [] });
   assert.deepEqual(linesOfMore(bar), ["Model: our small ViT", "Compare"]);
 });

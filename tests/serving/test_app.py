@@ -1,0 +1,25 @@
+"""A server's state is its App's: two servers in one process share none of it."""
+
+from starlette.testclient import TestClient
+
+from playground.serving.app import App, part
+from playground.ui.server import server_of
+from serving.visits import ANNA, photograph
+
+
+def test_a_part_is_made_once_in_each_app(own_app):
+    made = []
+    number = part(lambda: made.append(len(made)) or len(made))
+    assert (number(), number()) == (1, 1)
+    assert App().part(number.__wrapped__) == 2
+
+
+def test_two_servers_in_one_process_share_no_pictures_no_people_and_no_counts(monkeypatch):
+    monkeypatch.setenv("PLAYGROUND_WORKBENCH", "no")  # Streamlit is one in a process
+    first, second = (TestClient(server_of(App()), base_url="http://localhost") for _ in range(2))
+    brought = first.post("/api/pictures", content=photograph(), headers=ANNA).json()
+    address = f"/api/pictures/{brought['id']}.jpg"
+    assert [http.get(address, headers=ANNA).status_code for http in (first, second)] == [200, 404]
+    assert first.post("/api/classes", json={"root": "http://localhost/"}, headers=ANNA).status_code == 200
+    people = [http.get("/api/teach/people").json()["people"] for http in (first, second)]
+    assert people == [1, 1], "each has seen Anna, once"
