@@ -141,22 +141,6 @@ def print_photographs(browser: Browser, url: str, model: str, times: int) -> Non
     visitor.close()
 
 
-def print_live(browser: Browser, url: str, seconds: float = 5) -> None:
-    visitor = SiteVisitor(browser, url).arrive("#model=bundled&sample=portrait")
-    visitor.unfold("opening").get_by_role("button", name="Live").click()
-    visitor.until("r => r.picture.startsWith('live')")
-    read_number = "() => Number(theLens().read().picture.split(' ')[1])"
-    number_before, cpu_before, began = visitor.page.evaluate(read_number), visitor.cpu_seconds(), time.perf_counter()
-    time.sleep(seconds)
-    picture_count = visitor.page.evaluate(read_number) - number_before
-    wall_seconds, cpu_seconds = time.perf_counter() - began, visitor.cpu_seconds() - cpu_before
-    print(
-        f"live, ours: {picture_count / wall_seconds:.1f} pictures a second (8), "
-        f"{cpu_seconds / max(1, picture_count):.3f} s CPU each"
-    )
-    visitor.close()
-
-
 def print_memory(browser: Browser, url: str, count: int) -> None:
     empty_visit = SiteVisitor(browser, url)
     empty_visit.page.goto(f"{url}/404.html")
@@ -206,7 +190,6 @@ def main() -> None:
             print_first_pictures(browser, url, folder, arguments.times)
             for name in names:
                 print_photographs(browser, url, name, arguments.times)
-            print_live(browser, url)
             print_memory(browser, url, arguments.photographs)
 
 

@@ -1,5 +1,5 @@
-"""Serves the material for a lecturer: plans, notes and the quiz as data, sheets to print, the slides of a plan; and how
-many people are there. microscope/shell/teachpage.js shows it."""
+"""Serves the material for a lecturer: plans, notes and the quiz as data, sheets to print, the slides of a plan.
+microscope/shell/teachpage.js shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from playground.serving import chosen, ledger, people, queue
+from playground.serving import chosen, people
 from playground.serving.answering import Refused, answered, own_pages_only
 from playground.serving.here import Here
 
@@ -26,12 +26,6 @@ def material(request: Request) -> Response:
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
     return response
-
-
-async def people_here(_: Request) -> Response:
-    """The number of people, and of those who wait. The page asks again and again, so it runs in no thread."""
-    counts = {"people": ledger.present().count(), "waiting": queue.passes().waiting_count}
-    return JSONResponse(counts, headers={"Cache-Control": "no-store"})
 
 
 @answered
@@ -65,7 +59,6 @@ def slides(request: Request) -> Response:
 
 ROUTES = [
     Route("/api/teach", material),
-    Route("/api/teach/people", people_here),
     Route("/api/teach/sheets/{name}.html", sheet),
     Route("/api/teach/slides.html", own_pages_only(slides), methods=["POST"]),
 ]

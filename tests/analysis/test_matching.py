@@ -44,8 +44,8 @@ def test_matches_equal_those_of_a_loop_and_of_the_browser():
         make_features_line(first_features, "one")
         + make_features_line(second_features, "other")
         + "return Array.from({ length: one.tokens - one.from }, (_, i) => {"
-        + "  const token = features.matchOf(one, one.from + i, other);"
-        + "  return token < 0 ? -1 : token - other.from;"
+        + "  const { nearest, mutual } = features.nearestTo(one, one.from + i, other);"
+        + "  return mutual ? nearest - other.from : -1;"
         + "});",
         {"one": with_prefix(first_features), "other": with_prefix(second_features)},
     )

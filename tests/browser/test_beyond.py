@@ -1,6 +1,8 @@
 """The app's views beyond the weights show what Python computes: relevance of a label, occlusion, the logit lens,
 cuts, and a patch of another picture."""
 
+from urllib.parse import quote
+
 import pytest
 
 import playground
@@ -63,7 +65,7 @@ def box_colours(visitor, row, column) -> set:
 
 def test_patches_of_an_address_are_cut_from_the_locked_patch_s_row(go):
     cut = "7,5>3,10+3,11+4,11"
-    state = go(f"{ADDRESS}&query=7,5&locked=true&cut={cut}").until("r => r.pass === 'whole'")
+    state = go(f"{ADDRESS}&query=7,5&locked=true&cut={quote(cut)}").until("r => r.pass === 'whole'")
     cut_trace = trace(cut=cut)
     assert_close(state["row"], cut_trace.row(4, 0, LOCKED_PATCH))
     assert all(state["row"][cut_trace.token(place)] == 0 for place in ((3, 10), (3, 11), (4, 11)))

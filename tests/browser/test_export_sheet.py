@@ -2,7 +2,6 @@
 a visitor's own picture."""
 
 import io
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -63,6 +62,3 @@ def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
     command = copied_line(sheet, "The command")
     for words in ("--model bundled", "flock", "--layer 2", "--head 1", "--patch 3,4", name):
         assert words in command, command
-    link = copied_line(sheet, "The link")
-    state = go(urlsplit(link).query).until("r => r.locked")
-    assert (state["picture"], state["layer"], state["head"], state["query"]) == ("flock", 2, 1, "3,4")

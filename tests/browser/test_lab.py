@@ -11,7 +11,7 @@ ROWS = {
         '[data-choice="what"] [data-value]', '[data-choice="direction"] [data-value]',
         '[data-choice="draw"] [data-value]', '[data-ref="hold"]', '[data-ref="drawing"]',
     ],
-    "head": ['[data-ref="layer"]', "[data-head]", "[data-token]", "[data-film]", '[data-value="wall"]'],
+    "head": ['[data-ref="layer"]', "[data-head]", "[data-token]", '[data-value="wall"]'],
     "scale": ['[data-ref="switch"]', '[data-ref="dial"]', '[data-choice="pass"] [data-value]'],
     "beside": ['[data-choice="beside"] [data-value]'],
     "change": ['.cuts [data-way="head"]', '.cuts [data-way="zero"]'],

@@ -99,11 +99,11 @@ def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp
     state_before = visitor.read()
     page.locator(".toolbar .sending").click()
     ways = page.locator('[data-ref="shareWays"] button:visible')
-    assert ways.first.get_attribute("data-share") == "tall", "a phone sends the upright loop first"
-    page.locator('[data-share="tall"][aria-pressed="true"]').wait_for()
+    assert ways.first.get_attribute("data-share") == "loop", "a phone sends the loop first"
+    page.locator('[data-share="loop"][aria-pressed="true"]').wait_for()
     for way, kind, first_bytes in (
         ("picture", "image/png", b"\x89PNG"),
-        ("tall", "video/mp4", b"ftyp"),
+        ("loop", "video/mp4", b"ftyp"),
         ("page", "text/html", b"<!doctype html>"),
     ):
         page.evaluate("() => delete window.shared")
@@ -111,7 +111,7 @@ def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp
         expect(visitor.part("shareGo")).to_be_enabled(timeout=1000 * PATIENCE)
         visitor.part("shareGo").click()
         shared_file = page.wait_for_function("() => window.shared").json_value()
-        is_webm = way == "tall" and shared_file["type"] == "video/webm"  # of a Chromium without H.264
+        is_webm = way == "loop" and shared_file["type"] == "video/webm"  # of a Chromium without H.264
         assert shared_file["type"] == kind or is_webm, shared_file
         assert shared_file["text"] == page.locator(".see-says").text_content()
         with page.expect_download() as download:

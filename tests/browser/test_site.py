@@ -115,29 +115,6 @@ def test_a_photograph_stays_in_the_browser(somebody):
     assert visitor.page.evaluate("violations") == []
 
 
-def test_what_the_camera_sees_is_looked_at_while_it_moves_and_a_locked_patch_freezes_it(somebody):
-    """Chromium's fake camera shows a turning wheel."""
-    visitor = somebody("#model=bundled&sample=portrait")
-    layer_before = visitor.read()["layer"]
-    visitor.unfold("photo").get_by_role("button", name="Live").click()
-    first_state = visitor.until("r => r.picture.startsWith('live')")
-    visitor.page.mouse.move(*visitor.place((5, 5)))
-    state = visitor.until(f"r => r.picture !== {first_state['picture']!r} && r.query === '5,5'")
-    assert state["layer"] == layer_before, "the view stays while pictures come"
-    assert "Nothing is kept or sent" in visitor.page.locator(".live-line").inner_text()
-    request_count = len(REQUEST_LOG)
-    head = visitor.page.locator(".lens [data-head='1']").element_handle()
-    visitor.until(f"r => r.picture !== {state['picture']!r} && r.query === '5,5'")
-    assert REQUEST_LOG[request_count:] == []
-    assert head.evaluate("e => e.isConnected"), "nothing is built anew for a picture of the same film"
-    assert visitor.page.locator(".grid-chooser").is_hidden(), "it is the grid of another picture"
-    visitor.lock((5, 5))
-    visitor.page.locator(".live-line.frozen").wait_for()
-    visitor.page.get_by_role("button", name="Stop").click()
-    visitor.until("r => r.picture === 'portrait'")
-    visitor.page.locator(".live-line").wait_for(state="detached")
-
-
 @pytest.mark.slow
 def test_the_second_visit_needs_no_host_and_a_new_version_takes_nothing_of_the_old_one(
     arrive, folder, monkeypatch, tmp_path

@@ -162,7 +162,6 @@ def is_everybody_s(answer, route) -> bool:
         "/api/lessons",
         "/api/lessons/{lesson}",
         "/api/teach",
-        "/api/teach/people",
     }
     return route.path in paths or (route.path == "/api/app/{digest}/{entry:path}")
 

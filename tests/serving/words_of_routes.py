@@ -58,7 +58,6 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
         *figure_words.VIEW_CHOICES,
     ),  # and the lesson's settings
     "GET /api/teach": (),
-    "GET /api/teach/people": (),
     "GET /api/teach/sheets/{name}.html": (),
     "POST /api/teach/slides.html": (*chosen.PAGE_PATTERNS, *figure_words.VIEW_CHOICES, "scenes"),
     "GET /healthz": (),

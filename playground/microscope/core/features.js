@@ -196,12 +196,6 @@ export function nearestTo(first, token, second) {
   return { nearest, alike, mutual: mostSimilar(second, nearest, first) === token };
 }
 
-// The matching token of the second picture, or −1.
-export function matchOf(first, token, second) {
-  const { nearest, mutual } = nearestTo(first, token, second);
-  return mutual ? nearest : -1;
-}
-
 function mostSimilar(first, token, second) {
   const cosines = similarityInto(new Float32Array(second.tokens), second, token, first);
   return largestIndex(cosines, second.from, second.tokens);

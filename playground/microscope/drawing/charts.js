@@ -83,14 +83,6 @@ export function ticksThatFit(ticks, w, gap, widthOf) {
 const CURVE_LEFT = 44, // units at the left of the axis of ranks
   CURVE_RIGHT = 2; // units at its right
 
-// The rank of the bar at x, from 0; −1 outside the chart.
-export function rankAt(x, w, count, unit) {
-  const left = CURVE_LEFT * unit;
-  const t = (x - left) / (w - CURVE_RIGHT * unit - left);
-  if (t < 0 || t > 1) return -1;
-  return Math.min(count - 1, Math.floor(0.5 * ((count + 0.5) / 0.5) ** t - 0.5 + 1e-9));
-}
-
 // Draws the weights from the largest to the smallest. The axis of ranks is logarithmic, so that the few large weights
 // get most of the width. A bar has the colour of its patch in the picture. The line shows the weights of the
 // convolution's kernel. `litRank`: the rank, from 0, of the patch under the cursor; −1: no patch.
@@ -165,31 +157,6 @@ export function drawCurve(canvas, sorted, count, kernel, ramp, domain, unit, col
   for (const rank of [1, kernel.length, count]) {
     context.textAlign = rank === count ? "right" : "center";
     context.fillText(String(rank), rank === count ? rightEdge : (xOf(rank - 1) + xOf(rank)) / 2, h);
-  }
-}
-
-// Draws 3 × 3 cells with their weights over a canvas. values(i): the i-th weight; NaN beyond the picture.
-export function drawCells(canvas, values, ramp, domain, unit, colours) {
-  const context = canvas.getContext("2d");
-  const { width, height } = canvas;
-  const [cw, ch] = [width / 3, height / 3];
-  context.clearRect(0, 0, width, height);
-  context.font = `${12 * unit}px ${colours.font}`;
-  context.textAlign = "center";
-  context.textBaseline = "middle";
-  context.strokeStyle = colours.line;
-  context.lineWidth = unit;
-  for (let i = 0; i < 9; i++) {
-    const [x, y, value] = [(i % 3) * cw, Math.floor(i / 3) * ch, values(i)];
-    if (Number.isNaN(value)) {
-      context.strokeRect(x + unit / 2, y + unit / 2, cw - 2 * unit, ch - 2 * unit);
-      continue;
-    }
-    context.fillStyle = ramp[stepOf(value, domain)];
-    context.fillRect(x, y, cw - unit, ch - unit);
-    context.fillStyle = "#111";
-    const share = 100 * value;
-    context.fillText(share >= 9.95 ? share.toFixed(0) : share.toFixed(1), x + (cw - unit) / 2, y + ch / 2);
   }
 }
 

@@ -7,7 +7,6 @@ import { holdsHead, largestIndex } from "../core/core.js";
 import { percent, shortNumber } from "../core/numbers.js";
 import { prefixName } from "../core/sentence.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
-import { rankAt } from "../drawing/charts.js";
 import { fitCanvas, make, setText, setVisible } from "../drawing/dom.js";
 import { divisorOf, placeHere, scaleText, wordsInFace } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
@@ -211,8 +210,7 @@ function writeSteps(list, steps) {
   }
 }
 
-// While a patch is locked, a line runs from it to the patch under the cursor, with the weight between them. Pointing at
-// a bar of the sorted weights draws the line to the bar's patch.
+// While a patch is locked, a line runs from it to the patch under the cursor, with the weight between them.
 
 const LABEL_REST = 250; // ms until the label takes clicks; until then the cursor passes through it
 const LABEL_HEIGHT = 48; // CSS pixels that the label needs below its patch
@@ -248,7 +246,6 @@ export function bindLine(lens) {
   label.addEventListener("pointerleave", (event) => {
     if (event.relatedTarget !== page.refs.picture && !lineBox.contains(event.relatedTarget)) dropAim(choice, page);
   });
-  bindCurve(lens);
 }
 
 // Whether the line stays when the cursor leaves the picture: the cursor is on the line's label, or the arithmetic is
@@ -260,29 +257,6 @@ function dropAim(choice, page) {
   if (sumsAreOpen(page)) return;
   choice.aim = choice.hover = -1;
   page.schedule(true);
-}
-
-// ------------------------------------------------------------------------------------------------- sorted weights
-
-function bindCurve({ choice, data, frame, page }) {
-  const { curve } = page.refs;
-  curve.addEventListener("pointermove", (event) => {
-    const { view } = choice,
-      { main } = data,
-      { shown } = frame;
-    if (!main || !shown.answers?.ready[view.head]) return;
-    const { tokens } = shown.pack;
-    const box = curve.getBoundingClientRect();
-    const rank = rankAt(((event.clientX - box.left) / box.width) * curve.width, curve.width, tokens, frame.unit);
-    choice.aim = rank < 0 ? -1 : tokenOfRank(shown.answers.weights, view.head * tokens, tokens, rank);
-    page.schedule(true);
-  });
-  curve.addEventListener("pointerleave", () => dropAim(choice, page));
-}
-
-function tokenOfRank(weights, start, tokens, rank) {
-  const order = Array.from({ length: tokens }, (_, j) => j).sort((a, b) => weights[start + b] - weights[start + a]);
-  return order[rank];
 }
 
 export function paintLine(lens) {

@@ -7,8 +7,8 @@ import { isLate } from "../core/moments.js";
 import { opensAtMoment, sameLayer } from "../core/view.js";
 import { WAYS, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
+import { missingLayers } from "./curtain.js";
 import { missingMatrix, storeMatrix } from "./features.js";
-import { missingLayers, paintFilmSoon } from "./film.js";
 import { searchAll } from "./moment.js";
 import {
   canAsk,
@@ -60,11 +60,9 @@ function replaceRounded({ rounded, pack }, layers) {
   }
 }
 
-// Deletes the entries shown longest ago until all fit into the bound of bytes, and former frames of the shown video.
+// Deletes the entries shown longest ago until all fit into the bound of bytes.
 // The entries in `shown` stay.
 export function dropOld(data, shown) {
-  const { film } = shown[0].trace.picture;
-  if (film) for (const [id, { trace }] of data.packs) if (trace.picture.film === film) data.packs.delete(id);
   for (const entry of shown) {
     data.packs.delete(entry.id);
     data.packs.set(entry.id, entry);
@@ -165,7 +163,7 @@ export function stopAsking(data) {
 }
 
 // The next layer to fetch: [entry, layer, whether rounded], or null. The layers on view come first, then their
-// neighbours, then the layers of the wall and the film. Only layers that are not on view may be rounded.
+// neighbours, then those of the wall and of Play. Only layers that are not on view may be rounded.
 function wantedLayer({ choice, data, frame, page }) {
   const { view } = choice,
     { main, whole, other } = data,
@@ -175,8 +173,6 @@ function wantedLayer({ choice, data, frame, page }) {
   if (shown.wholeArrived) layers.push([whole, view.layer]);
   if (other && view.beside === "compare") layers.push([other, sameLayer(view.layer, main.pack, other.pack)]);
   const sentenceEntry = shown.wholeArrived ? whole : main;
-  const { found: collapsingHead, pack } = frame.collapse; // writeOffer writes a weight of this head
-  if (collapsingHead && pack === shown.drawn.pack) layers.push([sentenceEntry, collapsingHead.layer]);
   const mayRound = isRounded(choice, data);
   const { sparing } = main.trace ?? {};
   if (!sparing) layers.push([main, view.layer + 1, mayRound], [main, view.layer - 1, mayRound]);
@@ -185,7 +181,7 @@ function wantedLayer({ choice, data, frame, page }) {
   const showsMoments = Boolean(page.see) && view.beside !== "wall";
   const isSearched = showsMoments || (sparing && opensAtMoment(main.trace)); // moments come from the later layers
   const optionalLayers = missingLayers(choice, data, frame, isSearched && sparing && !navigator.connection?.saveData)
-    .filter((layer) => !isSearched || choice.filmLooked || !(mayRound || sparing) || isLate(layer, main.pack))
+    .filter((layer) => !isSearched || choice.layersLooked || !(mayRound || sparing) || isLate(layer, main.pack))
     .map((layer) => [sentenceEntry, layer, mayRound]);
   return layers.find(isMissing) ?? optionalLayers[0] ?? null;
 }
@@ -200,8 +196,7 @@ function askForLayer(lens, { trace, id }, layer, rounded) {
     if (rounded) receiveRounded(data, id, bytes);
     else dropOldExcept(data, receive(data, trace, bytes));
     if (id === data.other?.id || layer === choice.view.layer || choice.view.beside === "wall") return true;
-    paintFilmSoon(lens); // only the film shows this layer
-    return isComplete(lens);
+    return isComplete(lens); // nothing shows this layer yet
   });
 }
 

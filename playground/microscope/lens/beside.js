@@ -2,19 +2,19 @@
 // with.
 import { answerCell, pictureDomain } from "../core/answers.js";
 import { ownDomain, ROLES } from "../core/colours.js";
-import { entropyBits, holds, holdsAll, KERNEL_WEIGHTS, largestIndex } from "../core/core.js";
+import { entropyBits, holds, holdsAll, largestIndex } from "../core/core.js";
 import { isNearlySame, meanColours, nearnessInto, overlapWithFilter } from "../core/kinds.js";
 import { BARE_TONE, clippedPatches } from "../core/light.js";
 import { bareShare, percent, shortNumber } from "../core/numbers.js";
 import { nearnessSentence, placeName, summaryOf } from "../core/sentence.js";
 import { dialToScale, sameLayer, sameToken, scaleToDial } from "../core/view.js";
 import { FIRST_WAY, WAYS, wayOf } from "../core/ways.js";
-import { drawCells, drawColourBar } from "../drawing/charts.js";
+import { drawColourBar } from "../drawing/charts.js";
 import { makeCanvas, makeHeat, setText, setVisible } from "../drawing/dom.js";
 import { drawConvolution, drawPicture, drawReadPatches, drawWall, wallCells } from "../drawing/draw.js";
 import { heatInto, makePhoto, makePrint, printNothing } from "../drawing/light.js";
+import { loadingWords } from "./curtain.js";
 import { missingMatrix, otherMap, printComponents } from "./features.js";
-import { loadingWords } from "./film.js";
 import { otherSize, photoOf, printPatches, rampOf } from "./layout.js";
 import { brightestText, titleOf, tokenName, writeOther } from "./readouts.js";
 import { isMap, layersAtHand } from "./state.js";
@@ -136,7 +136,6 @@ export function nearnessOverlap(choice, data, frame, patch) {
   return filterRow && overlapWithFilter(...rowOnShow(choice, frame), filterRow, patch);
 }
 
-const CELL_DOMAIN = { low: 0, high: 0.25 }; // up to 25 %, the middle weight of the 3 × 3 kernel
 const NOT_READY_COLOUR = 0xff171212; // colour of a thumbnail whose column can't be computed yet
 
 // ------------------------------------------------------------------------------------------- the convolution
@@ -146,28 +145,11 @@ export function paintTwin({ choice, data, frame, page }) {
     { main } = data,
     { shown } = frame,
     { refs } = page;
-  const { pack, answers, mark } = shown;
+  const { pack, mark } = shown;
   Object.assign(frame.twin, { rows: pack.rows, columns: pack.columns, grid: view.grid, mark });
   const photo = photoOf(data, frame, page, main);
   drawConvolution(refs.twin.getContext("2d"), refs.twin.width, refs.twin.height, photo, frame.twin, frame.unit);
   drawReadPatches(refs.nine.getContext("2d"), refs.nine.width, refs.nine.height, photo, frame.twin, frame.unit);
-
-  if (page.see?.on) return; // the kernel's cells are hidden
-  const paintCells = (canvas, values) =>
-    drawCells(canvas, values, frame.ramps.heat, CELL_DOMAIN, frame.unit, frame.colours);
-  if (!frame.hasKernel) paintCells(refs.kernelCells, (i) => KERNEL_WEIGHTS[i]);
-  frame.hasKernel = true;
-  const isReadable = mark >= 0 && answers.ready[view.head];
-  paintCells(refs.rowCells, isReadable ? (i) => weightAround(choice, frame, i) : () => NaN);
-}
-
-// The attention's weight for cell i of the 3 × 3 cells around the query; NaN outside the picture.
-function weightAround({ view }, frame, i) {
-  const { pack, answers, mark } = frame.shown;
-  const row = Math.floor(mark / pack.columns) + Math.floor(i / 3) - 1;
-  const column = (mark % pack.columns) + (i % 3) - 1;
-  if (row < 0 || column < 0 || row >= pack.rows || column >= pack.columns) return NaN;
-  return answers.weights[view.head * pack.tokens + pack.prefixCount + row * pack.columns + column];
 }
 
 // -------------------------------------------------------------------------------------- the wall of all heads
@@ -278,12 +260,8 @@ function paintOtherMap({ choice, data, frame, page }, other) {
     const largest = largestIndex(map.values, prefixCount, pack.tokens);
     if (map.asked < 0)
       tag = { patch: largest - prefixCount, text: shortNumber(map.values[largest]), colour: ROLES.key };
-    if (wayOf(view).resembles && map.asked < 0) {
-      noteText = [
-        `Most alike here: patch ${tokenName(largest, pack)}, cosine ${shortNumber(map.values[largest])}.`,
-        matchWords(map.match),
-      ].join(" ");
-    }
+    if (wayOf(view).resembles && map.asked < 0)
+      noteText = `Most alike here: patch ${tokenName(largest, pack)}, cosine ${shortNumber(map.values[largest])}.`;
   }
   if (missingMatrix(choice, data, frame)) noteText = "Its features are on their way.";
   drawOther(choice, frame, page, other, map?.asked >= 0 ? map.asked - prefixCount : -1, tag);
@@ -293,10 +271,6 @@ function paintOtherMap({ choice, data, frame, page }, other) {
 // Whether both maps share one scale of colours, so that 0.48 looks the same in both.
 export const comparesNumbers = (choice, data, frame) =>
   choice.view.beside === "compare" && wayOf(choice.view).needs === "features" && Boolean(otherMap(choice, data, frame));
-
-// Says whether the two patches are most similar to each other.
-const matchWords = (match) =>
-  match === null ? "" : match < 0 ? "No match: that patch resembles another one here more." : "They match, both ways.";
 
 // Draws the compared picture, centred in the canvas of the second picture.
 function drawOther({ view }, frame, page, other, mark, tag) {

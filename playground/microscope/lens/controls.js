@@ -67,7 +67,6 @@ export function showChoices(choice, data, page, source = "") {
   setText(refs.hold, view.ceiling === "auto" ? "hold exposure" : "exposure held");
   const isConvolution = view.beside === "convolution";
   setVisible(refs.twinFoot, isConvolution);
-  setVisible(refs.nines, isConvolution);
   setVisible(refs.otherFoot, !isConvolution && view.beside !== "filter");
   setVisible(refs.filterFoot, view.beside === "filter");
   setVisible(refs.nine, isConvolution);
@@ -197,8 +196,6 @@ function actByKey(lens, event) {
   } else if (event.key === "Escape") closeTopmost(lens);
   else if (event.key === "[" || event.key === "]") page.choose({ layer: view.layer + (event.key === "]" ? 1 : -1) });
   else if (event.key === "," || event.key === ".") page.choose({ head: view.head + (event.key === "." ? 1 : -1) });
-  else if (/^\d$/.test(event.key) && pack.headNumbers.includes(Number(event.key)))
-    page.choose({ head: pack.headNumbers.indexOf(Number(event.key)) });
   else if (event.key === "s") flipScale(choice, page);
   else if (event.key === "d" && canBeLit(view)) page.choose({ draw: view.draw === "heat" ? "light" : "heat" });
   else if (event.key === "h") holdExposure(choice, frame, page);
@@ -254,10 +251,6 @@ export function bindButtons(lens) {
     }
   });
   refs.switch.addEventListener("click", () => flipScale(choice, page));
-  refs.offerGo.addEventListener("click", () => {
-    const { layer, head } = frame.collapse.found ?? choice.view;
-    page.choose({ layer, head });
-  });
   refs.hold.addEventListener("click", () => holdExposure(choice, frame, page));
   refs.layer.addEventListener("input", () => page.choose({ layer: Number(refs.layer.value) }));
   refs.dial.addEventListener("input", () => {
@@ -269,10 +262,6 @@ export function bindButtons(lens) {
   });
   refs.drawing.addEventListener("click", () => toggleSheet(page, "drawing"));
   refs.sending.addEventListener("click", () => openShare(lens));
-  refs.present.addEventListener("click", () => {
-    closeSheets(page);
-    togglePresenting(lens);
-  });
 }
 
 // A press outside the sheets and their buttons closes the sheets.

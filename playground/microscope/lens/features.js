@@ -2,7 +2,7 @@
 // features of a layer, or the rollout of all tokens, are fetched once: moving the cursor sends no requests.
 
 import { halfFloats, holds } from "../core/core.js";
-import { componentPixels, makeFeatures, matchOf, principalComponents, similarityInto } from "../core/features.js";
+import { componentPixels, makeFeatures, principalComponents, similarityInto } from "../core/features.js";
 import { sameLayer, upperLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
@@ -49,16 +49,13 @@ export function missingMatrix(choice, data, frame) {
   const { view } = choice,
     { main, other } = data;
   const entry = shownEntry(data, frame);
-  const { needs, resembles } = wayOf(view);
+  const { needs } = wayOf(view);
   if (needs === "flows") {
     if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
     return { what: "flows", entry, layer: 0 };
   }
   if (needs !== "features") return missingForMatches(choice, data);
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
-  // the part left of the curtain (see film.js) shows the similarity in the pass without the cut
-  const needsUncut = resembles && view.curtain > 0 && entry !== main;
-  if (needsUncut && !featuresOf(data, main, view.layer)) return { what: "features", entry: main, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(choice, data)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
 }
@@ -166,13 +163,12 @@ const COMPARED_MAP_MAKERS = {
       shared: isShared,
     };
   },
-  similarity(features, comparedFeatures, { token, mark }, otherPatch) {
+  similarity(features, comparedFeatures, { token }, otherPatch) {
     if (!areComparable(features, comparedFeatures)) return null;
     const values = new Float32Array(comparedFeatures.tokens);
     if (otherPatch >= 0) similarityInto(values, comparedFeatures, otherPatch, comparedFeatures);
     else similarityInto(values, comparedFeatures, token, features);
-    const match = otherPatch >= 0 || mark < 0 ? null : matchOf(features, token, comparedFeatures);
-    return { values, pixels: null, asked: otherPatch, match };
+    return { values, pixels: null, asked: otherPatch };
   },
 };
 

@@ -13,7 +13,6 @@ export function refresh(lens) {
   page.root.style.visibility = "";
   readTheme(frame, page);
   frame.barKey = "";
-  frame.hasKernel = false;
   page.schedule();
 }
 
@@ -154,7 +153,7 @@ function setPictures(frame, page, width, aspect) {
 export function sizeCanvases(frame, { refs }) {
   const { ratio } = frame;
   fitCanvas(refs.picture, frame.pictureWidth, frame.pictureHeight, ratio);
-  for (const name of ["twin", "wall", "nine", "colourBar", "filterBar", "kernelCells", "rowCells", "curve"]) {
+  for (const name of ["twin", "wall", "nine", "colourBar", "filterBar", "curve"]) {
     const canvas = refs[name];
     if (canvas.clientWidth) fitCanvas(canvas, canvas.clientWidth, canvas.clientHeight, ratio);
   }
@@ -185,7 +184,7 @@ export function photoOf(data, frame, page, entry) {
   const photo = makePhoto(image, width, height);
   const print = makePrint(photo);
   if (isOther) Object.assign(frame, { otherPhoto: photo, otherPrint: print });
-  else Object.assign(frame, { photo, print, thumbPhoto: null, patchPhoto: null });
+  else Object.assign(frame, { photo, print, thumbPhoto: null });
   return photo;
 }
 

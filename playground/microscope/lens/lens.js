@@ -68,8 +68,8 @@ import {
   showChoices,
   tokenUnder,
 } from "./controls.js";
+import { bindCurtain } from "./curtain.js";
 import { askForExplained, bindExplained } from "./explained.js";
-import { bindCurtain, bindFilm } from "./film.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
@@ -113,7 +113,6 @@ export function createLens(parent, options = {}) {
   bindLine(lens);
   bindScissors(lens);
   bindExplained(page);
-  bindFilm(lens);
   bindKindLine(frame, page);
   bindMoment(choice, page);
   bindScenes(choice, data, page);
@@ -212,13 +211,8 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
   const entries = await fetchEntries(data, page, other ? [main, other] : [main], viewToAsk);
   if (!entries || !page.alive) return false;
   const shownView = viewToShow();
-  const nextFrame = !shownView && !other && isNextFrame(data.main, entries[0]);
-  takeTraces(lens, entries[0], entries[1], nextFrame);
+  takeTraces(lens, entries[0], entries[1]);
   noteOpening(choice, data, page, shownView);
-  if (nextFrame) {
-    page.schedule();
-    return true;
-  }
   update(lens, { view: shownView, place, ui });
   // the photograph stays alone until its best moment has been found
   if (!main.private && opensAtMoment(main) && !choice.opening.given && !choice.opening.moved) page.see?.hold(false);
@@ -247,14 +241,8 @@ async function showBest(lens, { main, view, place }) {
   return true;
 }
 
-// Whether the trace is a video's next frame on the same grid: then layout and view stay.
-const isNextFrame = (formerEntry, { trace, pack }) =>
-  formerEntry?.trace.picture.film &&
-  [formerEntry.trace.picture.film, formerEntry.trace.model, formerEntry.pack.rows, formerEntry.pack.columns].join() ===
-    [trace.picture.film, trace.model, pack.rows, pack.columns].join();
-
 // Puts these entries on show, the second one beside the first.
-function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame = false) {
+function takeTraces({ choice, data, frame, page }, main, other = null) {
   const formerMain = data.main;
   endExpecting(page);
   dropOld(data, other ? [main, other] : [main]);
@@ -262,8 +250,7 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   Object.assign(data, { main, other });
   if (main === formerMain) return;
   stopAsking(data);
-  const sameFilm = formerMain?.picture.film && formerMain.picture.film === main.picture.film; // the same video
-  const isAnotherPicture = formerMain && formerMain.picture !== main.picture && !sameFilm; // unlocks the patch
+  const isAnotherPicture = formerMain && formerMain.picture !== main.picture; // unlocks the patch
   Object.assign(data, { whole: null, overlay: null });
   choice.aim = -1;
   if (isAnotherPicture) {
@@ -274,8 +261,8 @@ function takeTraces({ choice, data, frame, page }, main, other = null, nextFrame
   if (isSamePicture && choice.hover >= 0)
     choice.pointer.fresh = true; // the resting cursor now points at another grid
   else choice.hover = -1;
-  frame.wallHeat = frame.photo = frame.thumbPhoto = frame.patchPhoto = null;
-  if (!nextFrame) buildHeads(data, page);
+  frame.wallHeat = frame.photo = frame.thumbPhoto = null;
+  buildHeads(data, page);
   if (isSamePicture) keepPlace(choice, data, page, formerMain.pack);
   // query null: the new picture opens at its own start patch
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null };

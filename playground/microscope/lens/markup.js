@@ -49,7 +49,6 @@ const HEAD = `
       data-ref="layerRange"></i>
     <span class="head">Head <output data-ref="headText">0</output></span></span>
     <input type="range" min="0" max="11" step="1" data-ref="layer" aria-label="Layer"></label>
-  <div class="film" data-ref="film"></div>
   <div data-choice="beside">
     <button class="quiet" data-value="wall" data-ref="wallTab" title="Key w">all heads of all layers</button></div>
   <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
@@ -78,8 +77,6 @@ const SCALE = `
       <button data-value="layer">this layer only</button><button data-value="whole">whole forward pass</button>
     </div>
     <p class="verdict" data-ref="verdict" hidden></p>
-    <p class="soft offer" data-ref="offer" hidden><span data-ref="offerText"></span>
-      <button class="quiet" data-ref="offerGo">go there</button></p>
   </div>
   <div class="counts">
   <div class="numbers">
@@ -128,11 +125,6 @@ const BESIDE = `
       <canvas data-ref="filterBar" aria-hidden="true"></canvas>
       <p class="soft"><b data-ref="filterExposed"></b></p>
       <p class="soft" data-ref="filterWords"></p>
-    </div>
-    <div class="nines" data-ref="nines">
-      <div><p>a blur's weights, in %: always the same</p>
-        <canvas data-ref="kernelCells" aria-hidden="true"></canvas></div>
-      <div><p>of this attention, at the same places</p><canvas data-ref="rowCells" aria-hidden="true"></canvas></div>
     </div>
   </figure>`;
 
@@ -191,7 +183,7 @@ export const MARKUP = `
     <div><dt><kbd>d</kbd></dt><dd>heat or light</dd></div>
     <div><dt><kbd>h</kbd></dt><dd>hold exposure</dd></div>
     <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div>
-    <div><dt><kbd>,</kbd> <kbd>.</kbd> <kbd>0</kbd>…<kbd>9</kbd></dt><dd>head</dd></div>
+    <div><dt><kbd>,</kbd> <kbd>.</kbd></dt><dd>head</dd></div>
     <div><dt><kbd>s</kbd></dt><dd>flip the switch</dd></div>
     <div><dt><kbd>b</kbd></dt><dd>surprise me</dd></div>
     <div><dt><kbd>n</kbd></dt><dd>colour and nearness alone, without a network</dd></div>
@@ -203,8 +195,8 @@ export const MARKUP = `
 
 <div class="sheet sharing" data-ref="sendingSheet" role="dialog" aria-label="Share" hidden>
   <div class="tabs" role="group" aria-label="What is shared" data-ref="shareWays">
-    <button data-share="picture">Picture</button> <button data-share="tall" hidden>Loop, upright</button>
-    <button data-share="wide" hidden>Loop, wide</button> <button data-share="page" hidden>Living page</button>
+    <button data-share="picture">Picture</button> <button data-share="loop" hidden>Loop</button>
+    <button data-share="page" hidden>Living page</button>
     <button data-share="link" hidden>Link</button>
   </div>
   <div data-ref="sharePreview"></div>
@@ -217,7 +209,6 @@ export const MARKUP = `
         <button data-ref="sceneLink" hidden>Copy a link to all</button></div>
       <p class="soft" data-ref="sceneNote"></p>
     </details>
-    <button data-ref="present" title="As large as the screen (key f)">Present</button>
   </div>
 </div>
 

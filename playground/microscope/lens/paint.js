@@ -23,9 +23,9 @@ import { drawPicture } from "../drawing/draw.js";
 import { printHeat, printNothing, softOf } from "../drawing/light.js";
 import { paintLine, paintSums, rankOfAim } from "./arithmetic.js";
 import { comparesNumbers, paintNearness, paintOther, paintTwin, paintWall, rowBeside } from "./beside.js";
+import { printBehind } from "./curtain.js";
 import { explainedWaitingWords, mapWaitingWords, paintExplained } from "./explained.js";
 import { isExplained, otherMap, printComponents } from "./features.js";
-import { paintFilmSoon, printBehind } from "./film.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
 import { paintMatch } from "./matches.js";
@@ -59,7 +59,6 @@ export function paintFrame(lens) {
   if (view.beside === "convolution") isBesideSeen && paintTwin(lens);
   else if (view.beside === "wall") paintWall(lens);
   else if (view.beside === "compare" && isBesideSeen) paintOther(lens);
-  if (isRowOpen(page, "head")) paintFilmSoon(lens);
   paintAim(lens);
   paintExplained(lens);
   writeNumbers(lens);

@@ -8,7 +8,6 @@ import { tokenOf } from "../core/view.js";
 import { asks, explainsLabel, sizeWords, trustWords, unitOf, WAYS, wayOf, wayWords } from "../core/ways.js";
 import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
-import { findCollapse } from "./film.js";
 import { endsOf, habitOf, isMap, isRowOpen, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 import { rowInWords } from "./told.js";
 
@@ -185,7 +184,6 @@ export const titleOf = (entry) => [entry.picture.title, entry.trace.title].filte
 function writeConvolution({ shown }, { refs }) {
   const { pack, mark } = shown;
   setVisible(refs.twinBadge, mark < 0);
-  setVisible(refs.nines, mark >= 0);
   if (mark < 0) {
     setText(refs.twinBadge, `A convolution has no ${tokenName(shown.token, pack)} token.`);
     return setText(refs.reads, `0 of ${pack.patches} patches`);
@@ -297,7 +295,6 @@ export function writeNumbers({ choice, data, frame, page }) {
     `scale ${scaleText(shown.scale)}, ${(shown.scale / trainedScale).toPrecision(2)} times the trained one`,
   );
   writeVerdict(data, frame, page);
-  writeOffer(choice, frame, page);
 }
 
 // Says what is written under the heads' thumbnails.
@@ -325,22 +322,6 @@ export function verdictText(changes) {
 }
 
 const LEAST_LABEL_CHANGE = 0.02; // as in analysis/scale.py
-
-// If the head on view stays spread without the scale, offers one that collapses, so that the switch has a visible
-// effect.
-function writeOffer(choice, frame, { refs }) {
-  const { view } = choice;
-  const collapse = findCollapse(choice, frame);
-  setVisible(refs.offer, collapse !== null);
-  if (!collapse) return;
-  const layerWords = collapse.layer === view.layer ? "" : `, layer ${collapse.layer}`;
-  const number = frame.shown.pack.headNumbers[collapse.head];
-  setText(
-    refs.offerText,
-    `This head's largest weight is ${percent(collapse.here)}. Head ${number}${layerWords} ` +
-      `collapses to ${percent(collapse.weight)}:`,
-  );
-}
 
 export function writeOther({ choice, data, frame, page: { refs } }, entry, otherHead) {
   const { pack } = entry;

@@ -24,10 +24,9 @@ export function bindRows(lens) {
 }
 
 export function openRow(lens, name) {
-  const { choice, page } = lens;
+  const { page } = lens;
   const { rows } = page.refs;
   page.openRow = name;
-  if (name === "head") choice.filmLooked = true;
   for (const row of rows.children) {
     row.classList.toggle("open", row.dataset.row === name);
     row.firstElementChild.setAttribute("aria-expanded", String(row.dataset.row === name));

@@ -24,8 +24,8 @@ const newChoice = () =>
     pointer: { target: null, x: 0, y: 0, fresh: false }, // the last pointer event; fresh: no frame has read it yet
     everHovered: false, //                  whether the cursor was ever on a patch; until then a sentence asks for that
     presenting: false, //                   whether the lens fills the screen
-    filmWanted: !globalThis.navigator?.connection?.saveData, // whether the film's layers are fetched ahead
-    filmLooked: false, //                   whether a person has looked at the film
+    layersWanted: !globalThis.navigator?.connection?.saveData, // whether all layers are fetched ahead
+    layersLooked: false, //                 whether a person has played the layers
     exact: false, //                        whether numbers are printed, which need exact layers, not rounded ones
     dimension: -1, //                       dimension on show in the arithmetic; −1: that of the largest product
     scene: Object.seal({
@@ -75,7 +75,7 @@ const newFrame = () =>
     shown: Object.seal({
       answers: null, //                     answers of the pack on show: the main pack or the whole pass
       pack: null,
-      drawn: null, //                       {pack, answers} that film and wall draw
+      drawn: null, //                       {pack, answers} that Play and wall draw
       token: -1, //                         the token whose row or column is shown
       scale: NaN,
       altered: false, //                    whether the scale differs from the trained one
@@ -96,7 +96,6 @@ const newFrame = () =>
     match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js
     betterHead: null, //                    {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, directions: null, meanRows: new Map() }, // see headline.js
-    collapse: { pack: null, key: "", found: null }, // a head that collapses without scale, see film.js
     columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
 
     // ---- sizes and colours from the page around the lens (see layout.js)
@@ -118,16 +117,13 @@ const newFrame = () =>
     otherSheet: null, //                    a canvas: the compared picture, before it is centred in its frame
     otherBox: null, //                      the compared picture's place in the frame
     wallHeat: null, //                      one pixel for each patch of every head of every layer
-    patchPhoto: null, //                    the picture at one pixel for each patch, for the wall and the film
     wallCells: null, //                     the places of the wall's thumbnails, for clicks
-    strip: { heat: null, zeros: null }, //    the film's pixels, a row of zeros
     nearness: { key: "", colours: null, row: null, patch: -1, print: null }, // see beside.js
     // see drawPicture
     picture: { rows: 0, columns: 0, grid: false, mark: -1, isKey: false, tag: null, clipped: [], behind: null },
     // the number beside the patch with the largest weight, or beside the place of this outline
     tag: { patch: -1, text: "", colour: "", outline: null, own: false },
     twin: { rows: 0, columns: 0, grid: false, mark: -1 }, // see drawConvolution
-    hasKernel: false, //                    whether the kernel is drawn
     bar: null, //                           the colour bar's domain, unit, and whether its end is open
     barKey: "", //                          `bar` as a text; "": draw it again
     sorted: new Float32Array(0), //         the weights, largest first
@@ -158,7 +154,6 @@ const newPage = (root, refs) =>
 
     // ---- elements of a module, under its name
     line: null, //                          see arithmetic.js
-    film: null,
     explained: null,
     scissors: null,
     matches: null,

@@ -43,7 +43,7 @@ export function ticks(low, high, log = false, maximum = 6) {
 const label = (x, y, words, attributes = "") =>
   `<text x="${x}" y="${y}" ${attributes}>${withSubscripts(escapeHtml(words))}</text>`;
 // A label over a wide outline in the colour of the paper, so that lines behind it do not make it illegible.
-const seriesLabel = (x, y, words, attributes = "") =>
+const seriesLabel = (x, y, words, attributes) =>
   label(x, y, words, 'class="series back"') + label(x, y, words, `class="series" ${attributes}`);
 const rect = (x, y, width, height, kind) =>
   `<rect x="${x}" y="${y}" width="${Math.max(0, width)}" height="${Math.max(0, height)}" class="${kind}"/>`;

@@ -17,7 +17,7 @@ import { collectRefs, decodeJpeg, fitCanvas, make } from "../drawing/dom.js";
 import { barColours } from "../drawing/light.js";
 import { mountLessonDrawing } from "../drawing/stage.js";
 import { followKeys, patchUnder } from "./patch.js";
-import { buildCharts, onReelFrame, placeOf, readReel } from "./reelcharts.js";
+import { buildCharts, onReelFrame, readReel } from "./reelcharts.js";
 
 // The controls of the time-lapse: the clock, the layers, the heads and the picture. `reel`: see createReelState.
 
@@ -67,17 +67,7 @@ export function writeTicks(reel) {
     const style = `left: ${(100 * i) / Math.max(1, moments.length - 1)}%`;
     return make("button", { tabIndex: -1, style, onclick: () => reel.goTo(i) }, text);
   });
-  refs.ticks.replaceChildren(...marks, ...beginMarks(reel));
-}
-
-// Marks the steps at which something begins in the run: see beginLines in reelcharts.js.
-function beginMarks({ begins, moments }) {
-  return begins
-    .filter(([step]) => step > 0 && step <= moments[moments.length - 1])
-    .map(([step, words]) => {
-      const style = `left: ${(100 * placeOf(step, moments)) / Math.max(1, moments.length - 1)}%`;
-      return make("i", { title: `from step ${step.toLocaleString("en")} on: ${words}`, style });
-    });
+  refs.ticks.replaceChildren(...marks);
 }
 
 // Creates the heads' buttons, once for each shape, because a new button would lose the keyboard's focus.
@@ -250,11 +240,10 @@ function createReelState(root, stage) {
   });
 }
 
-const CHART_FIELDS = ["moments", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass"];
-const HEADER_FIELDS = ["chance", ...CHART_FIELDS];
+const CHART_FIELDS = ["moments", "losses", "begins", "curve", "habits", "kinds", "entropy", "mass", "chance"];
 
 function updateReel(reel, data) {
-  for (const name of HEADER_FIELDS) reel[name] = data[name];
+  for (const name of CHART_FIELDS) reel[name] = data[name];
   Object.assign(reel, {
     played: data.played ?? null,
     settings: SETTINGS.filter((name) => name in data),
@@ -303,7 +292,7 @@ function rebuild(reel) {
   reel.photo = null;
   root.style.setProperty("--aspect", String(shape.columns / shape.rows));
   root.dataset.size = reel.width >= 1000 ? "wide" : reel.width >= 700 ? "middle" : "narrow";
-  Object.assign(refs.slider, { max: String(Math.max(1, reel.moments.length - 1)) });
+  Object.assign(refs.slider, { max: String(Math.max(1, moments.length - 1)) });
   writeTicks(reel);
   buildHeadButtons(reel);
   for (const canvas of [refs.picture, refs.colourBar])

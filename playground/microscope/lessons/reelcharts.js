@@ -19,11 +19,11 @@ const LEFT = 34,
   BOTTOM = 17;
 
 // The position of a step on the clock: moments have equal distances; steps between two moments have logarithmic ones.
-export function placeOf(step, moments) {
+function placeOf(step, moments) {
   const lastIndex = moments.length - 1;
   let i = 0;
   while (i < lastIndex && moments[i + 1] <= step) i++;
-  if (i >= lastIndex) return lastIndex;
+  if (i === lastIndex) return lastIndex;
   const [low, high] = [moments[i], moments[i + 1]];
   return i + (low > 0 ? Math.log(step / low) / Math.log(high / low) : (step - low) / (high - low));
 }

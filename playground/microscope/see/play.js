@@ -5,7 +5,7 @@ import { pictureDomain } from "../core/answers.js";
 import { ROLES } from "../core/colours.js";
 import { fitCanvas, outlineCell, setVisible } from "../drawing/dom.js";
 import { makePrint } from "../drawing/light.js";
-import { missingLayers, rowInLayer } from "../lens/film.js";
+import { missingLayers, rowInLayer } from "../lens/curtain.js";
 import { printPatches } from "../lens/layout.js";
 import { isMap, layersAtHand } from "../lens/state.js";
 
@@ -63,7 +63,7 @@ export function createPlay(lens, canvas, button, { isStill, changed }) {
 
   // Fetches the missing layers; calls `act` in a frame in which all are here.
   function withLayers(act) {
-    choice.filmLooked = true;
+    choice.layersLooked = true;
     waiting.push(act);
     page.schedule();
   }

@@ -32,9 +32,6 @@ const BAR = 44; // px: the height of the page's bar above the lens
 const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
 const PATCH_WORD = /\b((?:this )?patch(?:es)?|(?:Dieses )?Felde?r?n?)\b/i; // a patch in each language
 
-const DESKTOP_ORDER = ["picture", "wide", "tall", "page", "link"];
-const PHONE_ORDER = ["tall", "picture", "page", "link", "wide"];
-
 const HEAD_MARKUP = `
   <h1 class="see-says" data-see="says"></h1>
   <p class="see-invites" data-see="invites"></p>
@@ -230,7 +227,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     play.serve();
     markDrawer();
     if (see.opened === "why" && !sumsAreOpen(page)) openDrawer(""); // the reader closed the sums by × or Escape
-    choice.filmWanted = true; // the film in a drawer shows all layers
+    choice.layersWanted = true; // Play and the moments show them
     root.classList.toggle("no-row", !isPlainRow());
     paintPlain();
     paintWords();
@@ -366,15 +363,8 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   // Writes the sheet behind the Share button in the language of See. What this device sends comes first.
   function writeShared() {
     const wordsOfFace = (key, englishText) => (see.on ? words(key) : englishText);
-    const wordKeys = {
-      picture: "sharePicture",
-      tall: "shareTall",
-      wide: "shareWide",
-      page: "sharePage",
-      link: "shareLink",
-    };
-    const order = page.touch ? PHONE_ORDER : DESKTOP_ORDER;
-    refs.shareWays.prepend(...order.map((way) => refs.shareWays.querySelector(`[data-share="${way}"]`)));
+    const wordKeys = { picture: "sharePicture", loop: "shareLoop", page: "sharePage", link: "shareLink" };
+    if (page.touch) refs.shareWays.prepend(refs.shareWays.querySelector('[data-share="loop"]'));
     for (const button of refs.shareWays.children) if (see.on) setText(button, words(wordKeys[button.dataset.share]));
     setText(refs.shareGo, wordsOfFace("share", "Share"));
     setText(figuresButton, wordsOfFace("shareFigures", "Figures for a paper"));

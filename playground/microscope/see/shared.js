@@ -51,27 +51,20 @@ export function createShared(lens, see) {
     };
   }
 
-  const canMake = {
-    page: () => Boolean(see.shared) && "CompressionStream" in globalThis,
-    tall: () => true,
-    wide: () => aspectNow() >= 1, // beside an upright picture, words would stand in a thin column
-  };
+  const canMake = { page: () => Boolean(see.shared) && "CompressionStream" in globalThis, loop: () => true };
 
-  async function sharedLoop(canvas, way, isWanted) {
+  // Beside an upright picture, words would stand in a thin column.
+  const shapeNow = (isUpright) => loopShape(isUpright || aspectNow() < 1 ? "tall" : "wide", aspectNow());
+
+  // The loop plays on the sheet while it is recorded. A phone's loop is upright.
+  async function loopFormat({ page }, isCurrent) {
+    const canvas = makeCanvas(1, 1);
+    putPreview(page, canvas, `The loop: ${sentenceNow(page)}`);
     await new Promise((resolve) => see.withLayers(resolve));
-    if (!isWanted()) return null;
-    const shape = loopShape(way, aspectNow());
-    return makeLoop(canvas, shape, momentIn(shape, true), frame.colours.font, isWanted);
+    if (!isCurrent()) return null;
+    const shape = shapeNow(page.touch);
+    return makeLoop(canvas, shape, momentIn(shape, true), frame.colours.font, isCurrent);
   }
-
-  // The loop plays on the sheet while it is recorded.
-  const loopFormat =
-    (way) =>
-    ({ page }, isCurrent) => {
-      const canvas = makeCanvas(1, 1);
-      putPreview(page, canvas, `The loop: ${sentenceNow(page)}`);
-      return sharedLoop(canvas, way, isCurrent);
-    };
 
   // One HTML file that works without a network. The preview shows the first picture of the page.
   async function pageFormat() {
@@ -82,15 +75,13 @@ export function createShared(lens, see) {
   return {
     canShare: (way) => isOfAPatch() && Boolean(canMake[way]?.()),
     sharedStill() {
-      const shape = loopShape(canMake.wide() ? "wide" : "tall", aspectNow());
+      const shape = shapeNow(false);
       const canvas = makeCanvas(shape.width, shape.height);
       drawLoop(canvas.getContext("2d"), shape, momentIn(shape, false), frame.colours.font, AT_REST_MS);
       return canvas;
     },
-    sharedLoop,
     shareFormats: {
-      tall: { make: loopFormat("tall"), end: kindOfFilm, use: ["useTall", "It moves: for a message on a phone."] },
-      wide: { make: loopFormat("wide"), end: kindOfFilm, use: ["useWide", "It moves: for a slide or a screen."] },
+      loop: { make: loopFormat, end: kindOfFilm, use: ["useLoop", "It moves: for a message or a slide."] },
       page: {
         make: pageFormat,
         end: () => "html",

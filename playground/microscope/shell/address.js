@@ -188,8 +188,6 @@ export const visit = {
   share: null, // opens the sheet of Share
   figures: null, // opens the sheet of Export
   lens: null, // the lens on the stage
-  live: null, // {camera(), film(file)}: shows a camera's or a video's frames one after another
-  modelForLive: null, // (wanted) returns a promise of the model for live frames; null: no live frames here
   fetch: null, // downloads a model to the server, then chooses it
   leftOut: [], // [key, word] of the address that can't be chosen; the stage reports them
   follow(listener) {

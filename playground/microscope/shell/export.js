@@ -4,10 +4,10 @@
 // person's own picture are requested with the person's key and shown as blobs.
 
 import { make, setText, setVisible } from "../drawing/dom.js";
+import { downloadFile } from "../lens/saving.js";
 import { addressOf, askAgain } from "./http.js";
 import { ownPictures } from "./own.js";
 
-const BLOB_LIFETIME = 60000; // ms that a file stays in memory after its download has begun
 const COPIED_DURATION = 2000; // ms
 const EXPORT_HEADINGS = {
   kind: "As",
@@ -43,20 +43,6 @@ export function wordsOfExport({ words, theme }, choices) {
   return new URLSearchParams(entries.filter(([, value]) => value !== null && value !== undefined));
 }
 
-const isOfOwnPicture = (name, value) => name === "mine" || String(value).startsWith("mine:");
-
-// A link to the present view. The link never names a person's own picture.
-export function linkOfExport(page, words) {
-  const url = new URL(page);
-  [url.search, url.hash] = ["", ""];
-  for (const [name, value] of Object.entries(words)) {
-    if (!isOfOwnPicture(name, value) && value !== null && value !== undefined) url.searchParams.set(name, value);
-  }
-  return url.href;
-}
-
-const LINK_HEADING = "The link to this view";
-
 // ---- the sheet
 
 // Fills the sheet. words: parameters of choice and view; ask: sends a request, as in http.js; theme: "light" or "dark";
@@ -74,13 +60,12 @@ export function fillExport(box, { words, ask: sendRequest, theme = "light", shar
   const status = make("p", "export-status");
   const choices = make("div", "export-choices");
   const command = lineToCopy("The command that makes it again");
-  const link = lineToCopy(LINK_HEADING);
   const address = lineToCopy("The address of this figure, for a slide or a web page");
   button.disabled = true;
   status.setAttribute("role", "status");
   const shareButton = make("button", "export-share", "A loop, or a still picture, made in this browser");
   shareButton.onclick = share;
-  root.append(frame, button, status, shareButton, choices, command.element, link.element, address.element);
+  root.append(frame, button, status, shareButton, choices, command.element, address.element);
   box.append(root);
 
   const controls = {};
@@ -137,11 +122,6 @@ export function fillExport(box, { words, ask: sendRequest, theme = "light", shar
     button.disabled = false;
     setText(button, `Download ${answer.file.name}`);
     command.draw(answer.command);
-    const hasOwn = Object.entries(current.words).some(([name, value]) => value && isOfOwnPicture(name, value));
-    link.draw(
-      linkOfExport(location.href, current.words),
-      `${LINK_HEADING}${hasOwn ? ". Your own picture is not in it" : ""}`,
-    );
     address.draw(answer.file.method === "GET" ? addressOf(answer.file.address) : "");
   }
 
@@ -172,7 +152,8 @@ export function fillExport(box, { words, ask: sendRequest, theme = "light", shar
     const { name, method, address: path } = lastAnswer.file;
     setText(status, `Making ${name} …`);
     try {
-      saveBlob(await (await sendWhileOpen(path, { method })).blob(), name); // even after the sheet closes
+      const answer = await sendWhileOpen(path, { method });
+      downloadFile(new File([await answer.blob()], name)); // even after the sheet closes
       setText(status, `${name} is downloaded.`);
     } catch (error) {
       saySorry(error);
@@ -192,12 +173,6 @@ export function fillExport(box, { words, ask: sendRequest, theme = "light", shar
 
 const titleOfExported = ({ offers, chosen: options }, choice) =>
   offers[choice].find(({ name }) => name === options[choice])?.title ?? "";
-
-function saveBlob(blob, name) {
-  const link = make("a", { href: URL.createObjectURL(blob), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), BLOB_LIFETIME);
-}
 
 // A decoded image, ready to be painted.
 async function loadedImage(src, signal) {
@@ -298,14 +273,12 @@ function lineToCopy(heading) {
     }
     setTimeout(() => setText(button, "Copy"), COPIED_DURATION);
   });
-  const headingWords = make("span", "", heading);
-  const element = make("div", "export-copy", headingWords, button, codeElement);
+  const element = make("div", "export-copy", make("span", "", heading), button, codeElement);
   return {
     element,
-    draw(line, words = heading) {
+    draw(line) {
       setVisible(element, Boolean(line));
       setText(codeElement, line);
-      setText(headingWords, words);
     },
   };
 }

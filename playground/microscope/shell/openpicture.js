@@ -59,10 +59,10 @@ const PRIVACY_NOTE =
 
 // take(files): opens pictures. labelled: {count: the number of numbered pictures, what: a word for them};
 // takeLabelled(number): opens a numbered picture and returns a promise. kept: the sentence about the privacy of
-// pictures. live: {camera(), film(file)}, if frames can be shown one after another.
+// pictures.
 export function fillOpenPicture(
   box,
-  { take: onFiles, labelled, takeLabelled, kept: privacyNote = PRIVACY_NOTE, live, signal },
+  { take: onFiles, labelled, takeLabelled, kept: privacyNote = PRIVACY_NOTE, signal },
 ) {
   const onPhone = matchMedia("(pointer: coarse)").matches;
   const chooser = fileButton(onPhone ? "Choose pictures" : "Choose files", "picture", onFiles);
@@ -76,7 +76,6 @@ export function fillOpenPicture(
     if (hasCamera()) box.append(cameraButton(onFiles, signal));
     box.append(noteLine("Or drop one on this page, or paste it."));
   }
-  if (live) box.append(...liveButtons(live).filter(Boolean));
   if (labelled?.count) box.append(numberChooser(labelled, takeLabelled));
   box.append(noteLine(privacyNote));
 }
@@ -94,23 +93,15 @@ function cameraButton(onFiles, signal) {
   return button;
 }
 
-function liveButtons({ camera, film }) {
-  const filmButton = fileButton("A film, frame by frame", "picture", ([file]) => file && film(file));
-  filmButton.input.accept = "video/*";
-  return [hasCamera() && wideButton("Live: what the camera sees, while you move", camera), filmButton.label];
-}
-
 const noteLine = (words) => make("p", "note", words);
 
-// A slider and a number field that choose a picture by its number.
+// A field that chooses a picture by its number.
 function numberChooser({ count, what: itemName }, takeLabelled) {
   const legend = make("legend", "", `Or by its number: ${count.toLocaleString("en")} ${itemName}`);
   const line = noteLine("");
   line.setAttribute("role", "status");
-  const inputs = ["range", "number"].map((type) => {
-    const label = type === "range" ? "Slider of their numbers" : "Number of a picture";
-    return make("input", { type, min: 0, max: count - 1, step: 1, value: 0, "aria-label": label });
-  });
+  const range = { min: 0, max: count - 1, step: 1, value: 0 };
+  const input = make("input", { type: "number", ...range, "aria-label": "Number of a picture" });
   // While a picture is loading, only the latest requested number is remembered.
   let [wantedNumber, isBusy] = [null, false];
   const openWanted = async () => {
@@ -125,16 +116,12 @@ function numberChooser({ count, what: itemName }, takeLabelled) {
     }
     isBusy = false;
   };
-  for (const input of inputs) {
-    const copyValue = () => inputs.forEach((field) => field !== input && (field.value = input.value));
-    input.addEventListener("input", copyValue);
-    input.addEventListener("change", () => {
-      wantedNumber = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
-      for (const input of inputs) input.value = wantedNumber;
-      if (!isBusy) openWanted();
-    });
-  }
-  return make("fieldset", "", legend, ...inputs, line);
+  input.addEventListener("change", () => {
+    wantedNumber = Math.max(0, Math.min(count - 1, Math.round(Number(input.value)) || 0));
+    input.value = wantedNumber;
+    if (!isBusy) openWanted();
+  });
+  return make("fieldset", "", legend, input, line);
 }
 
 const INVITATION_STYLE =

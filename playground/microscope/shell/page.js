@@ -73,7 +73,6 @@ function showPage(page, host) {
   const place = partOfPage("lesson"); // of moments and lessons
   partOfPage("stage").hidden = isRoom;
   place.hidden = !isRoom;
-  if (isRoom) visit.live?.stop();
   showBar({ page, arrived: pagesOpened });
   room?.end();
   place.classList.toggle("wall-room", page === "moments");

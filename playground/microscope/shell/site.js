@@ -2,11 +2,10 @@
 // run in a worker, so no picture leaves the machine. Lessons are read from files.
 
 import { unzipped } from "../core/container.js";
-import { putWordsBehindHash, visit } from "./address.js";
+import { putWordsBehindHash } from "./address.js";
 import { catalogue, sampleNamed } from "./choice.js";
 import { answerHere, fetchFile } from "./http.js";
 import { createPreparedSource, preferSource } from "./httpsource.js";
-import { liveFrame } from "./live.js";
 import { fillModels } from "./models.js";
 import { notify } from "./notice.js";
 import { createOffline } from "./offline.js";
@@ -17,7 +16,6 @@ const TOO_OLD =
   "This browser can't compute here, it has no WebAssembly with SIMD: samples work, own photographs need a newer one.";
 const STAYS_HERE = "Your photograph stays here: it is looked at in this browser, and sent to nobody.";
 const NEW_VERSION = "There is a new version of this page.";
-const LIVE = { camera: () => visit.live?.camera(), film: (file) => visit.live?.film(file) };
 const PHOTO_MODEL = "dinov2-small"; // the network for photographs
 
 // The data from playground/ui/site: {worker, kernels, cards: {model: …}, weights: {model: {file, bytes, digest, …}},
@@ -51,7 +49,7 @@ const prepared = createPreparedSource({
 });
 
 async function pictureNamed({ sample, mine }) {
-  if (mine) return liveFrame(mine) ?? ownPicture(mine);
+  if (mine) return ownPicture(mine);
   const record = sampleNamed(sample);
   if (!record) throw Object.assign(new Error(sample), { status: 404, says: `There is no sample called ${sample}.` });
   const { name, credit, start, width, height, opens, picture } = record;
@@ -87,14 +85,6 @@ function onModelArrived(model) {
   catalogue.real.here = true;
   catalogue.own = { model, detail: 1 };
 }
-
-// The model for live frames: the chosen model if its weights are in this browser, else another such model.
-visit.modelForLive = async (model) => {
-  const isAvailable = async (name) => networks[name] && (!networks[name].asked || (await store.isKept(name)));
-  if (await isAvailable(model)) return model;
-  for (const name of Object.keys(networks)) if (await isAvailable(name)) return name;
-  return Object.keys(networks)[0]; // no model is in this browser: the source's error says which files to fetch
-};
 
 async function keepForOffline() {
   const footer = document.getElementById("foot");
@@ -137,7 +127,6 @@ beginPage({
   }),
   toolbar: {
     kept: STAYS_HERE,
-    live: Object.keys(networks).length ? LIVE : null,
     sheets: { models: fillModels },
   },
 });

@@ -192,93 +192,50 @@ const askToSend = () =>
 
 // Below: the weights of networks in this browser, and a source that runs the networks in a worker.
 
-// Caches weights in this browser. A download is stored piece by piece, so that an interruption loses little: the
-// remaining bytes are requested as a range, if the host supports that. File names contain digests, so a cached file
-// never belongs to another version.
+// Caches weights in this browser. File names contain digests, so a cached file never belongs to another version.
 
 const WEIGHTS_CACHE = "attention-playground-weights"; // name in the browser's cache storage
-const PIECE_BYTES = 2 ** 21; // bytes
 const DAMAGED = "What came is not what was asked for: try again.";
 
 // `addressOf(file)`: a file's address; files: {model: {file, bytes, digest: the first letters of its SHA-256}}
 export function createKeptWeights(files, addressOf) {
-  const unstoredPieces = new Map(); // file → its pieces, if the browser stores nothing
+  const unstoredFiles = new Map(); // file → a Blob, if the browser stores nothing
   const downloads = new Map(); // model → {progress: see begin, controller: stops the download}
 
   const storage = () => globalThis.caches?.open(WEIGHTS_CACHE).catch(() => null) ?? null;
-  const keyOf = (file, piece) => `${addressOf(file)}?piece=${piece}`;
-  const markOf = (file) => `${addressOf(file)}?whole`; // cache key that exists if the file is complete and verified
-  const verifiedFiles = new Set(); // files that this page has verified
-
-  async function piecesOf(file) {
-    const store = await storage();
-    if (!store) return unstoredPieces.get(file) ?? [];
-    const pieces = [];
-    for (;;) {
-      const cachedPiece = await store.match(keyOf(file, pieces.length));
-      if (!cachedPiece) return pieces;
-      pieces.push(new Uint8Array(await cachedPiece.arrayBuffer()));
-    }
-  }
-
-  async function storePiece(file, number, bytes) {
-    const store = await storage();
-    const isStored = await store?.put(keyOf(file, number), new Response(bytes)).then(
-      () => true,
-      () => false, // the cache is full
-    );
-    if (isStored) return;
-    unstoredPieces.set(file, [...(unstoredPieces.get(file) ?? []).slice(0, number), bytes]);
-  }
-
-  async function removeFile(file) {
-    unstoredPieces.delete(file);
-    verifiedFiles.delete(file);
-    const store = await storage();
-    for (const { url } of (await store?.keys()) ?? [])
-      if (url.startsWith(`${addressOf(file)}?`)) await store.delete(url);
-  }
-
-  const sizeOf = (pieces) => pieces.reduce((sum, { length }) => sum + length, 0);
+  const keptFile = async (file) => unstoredFiles.get(file) ?? (await storage())?.match(addressOf(file));
 
   async function download(model, onProgress, signal) {
     const { file, bytes: total, digest } = files[model];
-    const pieces = await piecesOf(file);
-    let bytes = sizeOf(pieces);
-    onProgress(bytes);
-    if (bytes < total) {
-      const options = { signal, headers: bytes ? { Range: `bytes=${bytes}-` } : {}, cache: "no-store" };
-      const response = await fetchFile(addressOf(file), options);
-      if (response.status !== 206) bytes = pieces.length = 0; // the host ignored the range and sends the whole file
-      for await (const piece of inPieces(response.body)) {
-        await storePiece(file, pieces.length, piece);
-        pieces.push(piece);
-        bytes += piece.length;
-        onProgress(bytes);
-        signal?.throwIfAborted();
-      }
+    onProgress(0);
+    const response = await fetchFile(addressOf(file), { signal, cache: "no-store" });
+    const bytes = new Uint8Array(total);
+    let count = 0;
+    const reader = response.body.getReader();
+    for (let { done, value: part } = await reader.read(); !done; { done, value: part } = await reader.read()) {
+      if (count + part.length <= total) bytes.set(part, count);
+      count += part.length;
+      onProgress(count);
+      signal?.throwIfAborted();
     }
-    const allBytes = new Uint8Array(total);
-    let offset = 0;
-    const isComplete =
-      bytes === total && pieces.every((piece) => [allBytes.set(piece, offset), (offset += piece.length)]);
-    if (isComplete && (await matchesDigest(allBytes, digest))) {
-      verifiedFiles.add(file);
-      if (!unstoredPieces.has(file)) await (await storage())?.put(markOf(file), new Response("")).catch(() => {});
-      return allBytes;
-    }
-    await removeFile(file);
-    throw Object.assign(new Error(DAMAGED), { says: DAMAGED });
+    if (count !== total || !(await matchesDigest(bytes, digest)))
+      throw Object.assign(new Error(DAMAGED), { says: DAMAGED });
+    const store = await storage();
+    const isStored = await store?.put(addressOf(file), new Response(bytes)).then(
+      () => true,
+      () => false, // the cache is full
+    );
+    if (!isStored) unstoredFiles.set(file, new Blob([bytes]));
+    return bytes;
   }
 
   return {
-    async isKept(model) {
-      const { file } = files[model];
-      if (!verifiedFiles.has(file) && (await (await storage())?.match(markOf(file)))) verifiedFiles.add(file);
-      return verifiedFiles.has(file);
-    },
+    isKept: async (model) => Boolean(await keptFile(files[model].file)),
     // Reads weights from the cache, or downloads them. onProgress(bytes) reports progress.
-    read: (model, { tell: onProgress = () => {}, signal } = {}) => download(model, onProgress, signal),
+    async read(model, { tell: onProgress = () => {}, signal } = {}) {
+      const kept = await keptFile(files[model].file);
+      return kept ? new Uint8Array(await kept.arrayBuffer()) : download(model, onProgress, signal);
+    },
     // The state of a download, for the whole page: {bytes, total, arrived, over, trouble}
     state: (model) => downloads.get(model)?.progress ?? null,
     begin(model) {
@@ -302,30 +259,9 @@ export function createKeptWeights(files, addressOf) {
     async dropOld() {
       const currentAddresses = Object.values(files).map(({ file }) => addressOf(file));
       const store = await storage();
-      for (const { url } of (await store?.keys()) ?? [])
-        if (!currentAddresses.includes(url.split("?")[0])) await store.delete(url);
+      for (const { url } of (await store?.keys()) ?? []) if (!currentAddresses.includes(url)) await store.delete(url);
     },
   };
-}
-
-async function* inPieces(stream) {
-  const reader = stream.getReader();
-  let buffer = new Uint8Array(PIECE_BYTES);
-  let bytesFilled = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    for (let start = 0; !done && start < value.length; ) {
-      const part = value.subarray(start, start + PIECE_BYTES - bytesFilled);
-      buffer.set(part, bytesFilled);
-      bytesFilled += part.length;
-      start += part.length;
-      if (bytesFilled < PIECE_BYTES) continue;
-      yield buffer;
-      [buffer, bytesFilled] = [new Uint8Array(PIECE_BYTES), 0];
-    }
-    if (done) break;
-  }
-  if (bytesFilled) yield buffer.slice(0, bytesFilled);
 }
 
 // The digest can only be checked on a page with https.

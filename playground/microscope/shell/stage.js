@@ -32,7 +32,6 @@ import {
 } from "./choice.js";
 import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
-import { createLive } from "./live.js";
 import { forgetNotice, notify } from "./notice.js";
 import { keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
 import { readPageData } from "./pagedata.js";
@@ -119,14 +118,7 @@ export function mountStage(root, below) {
   });
   visit.share = () => stage.lens.share();
   visit.lens = stage.lens;
-  const live = createLive({
-    lens: stage.lens,
-    place: root,
-    modelFor: (model) => visit.modelForLive(model),
-    back: () => showChoice(stage, { view: {} }),
-  });
-  visit.live = live;
-  choice.follow((_, options) => live.goesOn() || showChoice(stage, options));
+  choice.follow((_, options) => showChoice(stage, options));
   visit.follow(() => (stage.trace ? showView(stage) : showChoice(stage, { view: viewNow() })));
   ownPictures.follow(() => waitForOwn(stage));
   ready().then(() => stage.hasBegun || showChoice(stage, { view: viewNow() }));

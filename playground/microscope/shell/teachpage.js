@@ -13,7 +13,6 @@ const TEACH_IDEA = "A plan that opens each scene, what students often say, sheet
 const TEACH_TITLES = { plan: "A plan", notes: "What students say", print: "To print", quiz: "Quiz" };
 const LINK_KINDS = { full: "the whole page", class: "the scene alone, for a class" };
 const OWN_PLAN = "0"; // stands for a plan of one's own where other plans have their minutes
-const PEOPLE_PAUSE = 10_000; // ms between two looks at how many people are there
 
 // words: the address's parameters; link(page, words): a page's address; tell(settings, what): called when a person has
 // changed `what`. Returns {follow(words): shows what another address says, end()}.
@@ -22,15 +21,8 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
   const { signal } = controller;
   const tabs = make("nav", { className: "lesson-steps" });
   const body = make("div", { className: "teach-body" });
-  const peopleLine = make("p", { className: "teach-people" });
   box.dataset.page = name;
-  box.replaceChildren(
-    make("h1", { textContent: title }),
-    make("p", { textContent: TEACH_IDEA }),
-    ...(isBehindHash() ? [] : [peopleLine]),
-    tabs,
-    body,
-  );
+  box.replaceChildren(make("h1", { textContent: title }), make("p", { textContent: TEACH_IDEA }), tabs, body);
   const settings = {};
   const page = { settings, body, link, signal, material: null, set: null };
   const draw = () => {
@@ -69,7 +61,6 @@ export function showTeach(box, { name, title }, { words, link, tell }) {
     .catch((error) => {
       if (!signal.aborted) body.textContent = wordsOfTrouble(error);
     });
-  if (!isBehindHash()) followPeople(peopleLine, signal);
   return { follow, end: () => controller.abort() };
 }
 
@@ -100,27 +91,6 @@ function changedWords(settings, material) {
   const usual = material ? usualSettings(material) : { part: "plan" };
   return Object.fromEntries(Object.entries(settings).filter(([name, word]) => word !== usual[name]));
 }
-
-// -------------------------------------------------------------------------------------------------------- the people
-
-// Says how many people are on the server while somebody looks at this page.
-async function followPeople(line, signal) {
-  const show = async () => {
-    if (document.hidden) return;
-    const { people, waiting } = await (await ask("api/teach/people", { signal })).json();
-    line.textContent = peopleSentence(people, waiting);
-  };
-  const showIfThere = () => show().catch(() => {}); // the next look tells it
-  const timer = setInterval(showIfThere, PEOPLE_PAUSE);
-  document.addEventListener("visibilitychange", showIfThere, { signal });
-  signal.addEventListener("abort", () => clearInterval(timer));
-  showIfThere();
-}
-
-const counted = (people) => (people === 1 ? "1 person" : `${people} people`);
-
-export const peopleSentence = (people, waiting) =>
-  `${counted(people)} on this server, ${waiting ? counted(waiting) : "nobody"} ${waiting > 1 ? "wait" : "waits"}.`;
 
 // ---------------------------------------------------------------------------------------------------------- the plan
 

@@ -5,7 +5,6 @@
 //        choice, catalogue, ownPictures, ask, viewWords(): the view as parameters,
 //        titles: {model: its plain title}, grids: [{detail, grid: [rows, columns]}] of the picture in the model,
 //        labelled: {count, what: a word for them} of labelled small pictures; null: this page has none,
-//        live: {camera(), film(file)} or null: shows the frames of a camera or of a video,
 //        kept: the sentence that says where a person's own pictures go,
 //        share(): opens the sheet that shares the microscope's picture,
 //        face: the microscope's face, See or Lab, see shell/address.js,
@@ -178,13 +177,9 @@ export function createToolbar(root, host) {
       labelled,
       kept,
       takeLabelled,
-      live: hostNow.live && closingFirst(hostNow.live),
       signal,
     });
   }
-
-  const closingFirst = (acts) =>
-    Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...args) => [sheet.close(), act(...args)]]));
 
   function fillWithModels(box) {
     hostNow.sheets.models(box, { choice, ask: hostNow.ask, done: sheet.close });

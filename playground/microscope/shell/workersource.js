@@ -251,7 +251,6 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
         picture: {
           ...{ id, title, credit, hint, start: startPatch },
           ...(words.sample && { sample: words.sample }),
-          ...(picture.film && { film: picture.film }),
         },
         private: Boolean(words.mine),
         private_picture: { id, file, width: picture.width, height: picture.height },

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
 const { drawGuesses } = await import("../../../playground/microscope/classroom/words.js");
@@ -31,42 +30,6 @@ test("a class's guesses of a place, the truth and the reader's own lie where the
       "asks 1 0   ",
       "truth 0 1   ",
       "mine   2.5 0.5 0.6",
-    ],
-  );
-});
-
-test("the map has a pixel for each patch, dark where the weight is small, bright where it is large", () => {
-  const canvas = chartsOf(PLACE).querySelector("canvas.heat");
-  assert.deepEqual([canvas.width, canvas.height], [3, 2]);
-  const pixels = callsOf(canvas.getContext("2d"), "fillRect");
-  assert.deepEqual(
-    pixels.map(([, x, y]) => `${x} ${y}`),
-    ["0 0", "1 0", "2 0", "0 1", "1 1", "2 1"],
-  );
-  const colours = pixels.map(({ style }) => style.fillStyle);
-  assert.deepEqual([colours[0], colours[1]], ["rgb(0 0 0 / 0.6)", "rgb(255 170 60 / 0.85)"]);
-  assert.match(colours[2], /^rgb\(255 170 60 \/ 0\.05/);
-});
-
-test("a bar is as long as its part of the most-guessed, and the true one is marked", () => {
-  const longOf = (item) => Number(item.querySelector("i").style.getPropertyValue("--long"));
-  const options = [
-    ["a", { en: "A" }],
-    ["b", { en: "B" }],
-  ];
-  const choice = chartsOf({ guess: { kind: "Choice", options }, counts: [{ a: 1, b: 4 }], truth: "a" });
-  assert.deepEqual(all(choice, "li").map(longOf), [0.25, 1]);
-  assert.deepEqual(
-    all(choice, "li").map((item) => item.className),
-    ["truth", ""],
-  );
-  const counts = [{ 0: 2, 2: 8 }, { 1: 3 }];
-  const number = chartsOf({ guess: { kind: "Number", low: 0, high: 2 }, counts, truth: 1 }, { mine: [2, 1] });
-  assert.deepEqual(
-    all(number, "ol").map((round) => all(round, "li").map((item) => [longOf(item), item.className].join(" "))),
-    [
-      ["0.25 ", "0 truth", "1 mine"],
-      ["0 ", "1 truth mine", "0 "],
     ],
   );
 });

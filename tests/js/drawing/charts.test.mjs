@@ -4,24 +4,7 @@ import { test } from "node:test";
 import { aContext, callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { composePicture, drawCells, drawColourBar, drawCurve, rankAt, ticksThatFit } = await import(
-  "../../../playground/microscope/drawing/charts.js"
-);
-
-const textWidth = (text) => 6 * text.length;
-const ticks = (...words) => words.map((text, n) => ({ t: n / (words.length - 1), words: text }));
-const wordsThatFit = (allTicks, barWidth) => ticksThatFit(allTicks, barWidth, 6, textWidth).map(({ words }) => words);
-
-test("the numbers of a colour bar that would touch are left out, its two ends never", () => {
-  const barTicks = ticks("0", "4.8", "≥ 9.5 %");
-  assert.deepEqual(wordsThatFit(barTicks, 200).sort(), ["0", "4.8", "≥ 9.5 %"].sort());
-  assert.deepEqual(wordsThatFit(barTicks, 90), ["0", "≥ 9.5 %"]); // "4.8" would end at pixel 54; "≥ 9.5 %" begins at 48
-  assert.deepEqual(wordsThatFit(barTicks, 30), ["0", "≥ 9.5 %"]);
-});
-
-test("of a logarithm's two inner numbers one may stay", () => {
-  assert.equal(wordsThatFit(ticks("≤0.01", "0.1", "1", "10 %"), 100).length, 3);
-});
+const { drawColourBar, drawCurve } = await import("../../../playground/microscope/drawing/charts.js");
 
 const canvasOf = (context, width, height) => ({ getContext: () => context, width, height });
 
@@ -60,45 +43,11 @@ test("a bar is as high as its weight, the line as the kernel's, and the pointer 
     bars.map(([, , , , barHeight]) => barHeight),
     sorted.map(heightOf),
   );
-  for (const [rank, [, x, , barWidth]] of bars.entries()) assert.equal(rankAt(x + barWidth / 2, width, 5, 1), rank);
   const [lit] = callsOf(context, "fillRect").slice(5);
   assert.deepEqual(lit.slice(1, 3), bars[2].slice(1, 3), "the patch under the cursor lights its bar");
   const line = callsOf(context, "lineTo").slice(-7); // two points for each weight of the kernel, then down
   assert.deepEqual(
     line.map(([, , y]) => bottom - y),
     [...kernel.flatMap((weight) => [weight, weight]), 0].map(heightOf),
-  );
-});
-
-test("the cells of a kernel stand row by row, those beyond the picture are empty", () => {
-  const context = aContext();
-  const values = [NaN, NaN, NaN, 0, 0.1, 0.2, 0.05, 0.15, 0];
-  drawCells(canvasOf(context, 90, 90), (i) => values[i], RAMP, DOMAIN, 1, COLOURS);
-  const cells = callsOf(context, "fillRect").map(([, x, y]) => `${x} ${y}`);
-  assert.deepEqual(cells, ["0 30", "30 30", "60 30", "0 60", "30 60", "60 60"]);
-  assert.deepEqual(
-    callsOf(context, "fillText").map(([, words, x, y]) => `${words} ${x} ${y}`),
-    ["0.0 14.5 45", "10 44.5 45", "20 74.5 45", "5.0 14.5 75", "15 44.5 75", "0.0 74.5 75"],
-  );
-  assert.equal(callsOf(context, "strokeRect").length, 3);
-});
-
-test("in a file the pictures stand side by side, each under its title", () => {
-  const widths = [];
-  const pictures = ["a", "b"].map((title) => ({ title, draw: (_, width, height) => widths.push([width, height]) }));
-  const { width, context } = composePicture(pictures, 100, 50, "caption", () => {}, 2);
-  assert.deepEqual(widths, [
-    [200, 100],
-    [200, 100],
-  ]);
-  const places = callsOf(context, "drawImage").map(([, , x, y]) => [x, y]);
-  assert.deepEqual(places.slice(0, 2), [
-    [32, 60],
-    [264, 60],
-  ]);
-  assert.ok(width >= 464, `${width}`);
-  assert.deepEqual(
-    callsOf(context, "fillText").map(([, words, x]) => `${words} ${x}`),
-    ["a 32", "b 264", "caption 32"],
   );
 });

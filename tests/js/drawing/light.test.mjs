@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { heatInto, makePhoto, makePrint, printHeat, printLight, printNothing } = await import(
+const { makePhoto, makePrint, printHeat, printLight, printNothing } = await import(
   "../../../playground/microscope/drawing/light.js"
 );
 
@@ -79,16 +79,4 @@ test("the light is strong where the weight is, and its lines go around these pat
   assert.deepEqual([...print.chosen], [0, 0, 1, 0, 1, 0]); // 0.35 of 0.52
   const corners = callsOf(print.context, "quadraticCurveTo").map(([, x, y]) => [x / SIDE, y / SIDE]);
   for (const [x, y] of corners) assert.ok(y < 1.1 ? x > 1.9 || y > 0.9 : x > 0.9 && x < 2.1, `a corner at ${x} ${y}`);
-});
-
-test("a thumbnail has a pixel for each patch at its own place", () => {
-  const pixels = new Uint32Array(5 * 4);
-  heatInto(pixels, 6, 5, ROW, 1, ROWS, COLUMNS, makePhoto(null, COLUMNS, ROWS), DOMAIN); // from line 1, column 1
-  const bytes = new Uint8Array(pixels.buffer);
-  const drawnPlaces = [...pixels.keys()].filter((place) => pixels[place]);
-  assert.deepEqual(drawnPlaces, [6, 7, 8, 11, 12, 13]);
-  assert.deepEqual(
-    placesByBrightness(drawnPlaces.map((place) => bytes.subarray(4 * place, 4 * place + 3))),
-    PLACES_BY_WEIGHT,
-  );
 });

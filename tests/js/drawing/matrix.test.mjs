@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { aContext, callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { cellUnder, drawMatrix } = await import("../../../playground/microscope/drawing/matrix.js");
+const { drawMatrix } = await import("../../../playground/microscope/drawing/matrix.js");
 
 const [SIZE, EDGE, CELL] = [198, 18, 60]; // pixels: 3 × 3 cells behind the letters
 const COLOURS = { query: "query", key: "key" };
@@ -25,15 +25,4 @@ test("queries are rows, keys are columns; the marked query's row and key's colum
       ["key", EDGE + 2 * CELL, EDGE, CELL, 3 * CELL],
     ],
   );
-});
-
-test("what is pointed at is the cell that is drawn there", () => {
-  for (const [row, column] of [
-    [0, 0],
-    [1, 2],
-    [2, 1],
-  ])
-    for (const part of [0.1, 0.9])
-      assert.deepEqual(cellUnder(EDGE + (column + part) * CELL, EDGE + (row + part) * CELL, SIZE, 3), { row, column });
-  assert.equal(cellUnder(EDGE - 2, EDGE + 5, SIZE, 3), null, "the letters are no cell");
 });

@@ -52,13 +52,13 @@ export const aTrace = (id, overrides = {}) => ({
 });
 
 // A lens whose main entry has this pack.
-export function aLens({ pack = {}, view = {}, offers, film = false, host = {} } = {}) {
+export function aLens({ pack = {}, view = {}, offers, ahead = false, host = {} } = {}) {
   const source = aSource(offers);
   const failures = [];
   const lensHost = { source, failed: (error) => failures.push(error.message), ...host };
   const lens = createState(null, { message: {} }, lensHost);
-  lens.choice.filmWanted = film;
-  Object.assign(lens.page, { film: { timer: 0 }, explained: { timer: 0 } });
+  lens.choice.layersWanted = ahead;
+  Object.assign(lens.page, { explained: { timer: 0 } });
   lens.data.main = receive(lens.data, aTrace("cat"), packOf(pack));
   lens.choice.view = { ...lens.choice.view, layer: 0, query: "0,0", ...view };
   lens.page.schedule = () => runFrame(lens);

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { callsOf } from "../canvas.mjs";
 import { mountLens } from "./mounted.mjs";
 
 const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
@@ -38,28 +37,4 @@ test("without an aimed patch the arithmetic is of the largest weight; a map has 
   const mapMicroscope = await mountLens({ pack: { grid: [6, 7] }, view: { ...LOCKED_VIEW, what: "norm" } });
   mapMicroscope.key("a");
   assert.ok(mapMicroscope.find(".sums").hidden);
-});
-
-test("three strips have a bar for each number of q, of k and of their products: up where it is positive", async () => {
-  const numbers = (source, _layer, _head, i) => Math.sin(1 + (1 + source) * 2.1 * i);
-  const microscope = await mountLens({ pack: { grid: [6, 7], numbers }, view: LOCKED_VIEW });
-  microscope.point("pointermove", microscope.part("picture"), 5.5 / 7, 2.5 / 6);
-  microscope.click(microscope.find(".pair-label"));
-  const canvas = microscope.find(".sums canvas");
-  const bars = callsOf(canvas.getContext("2d"), "fillRect").slice(-15); // 3 × (4 bars and a line)
-  const stripHeight = canvas.height / 3;
-  const strips = [0, 1, 2].map((strip) =>
-    bars.slice(5 * strip, 5 * strip + 4).map(([, , y, , height]) => {
-      const centre = (strip + 0.5) * stripHeight;
-      return (Math.abs(y + height - centre) < 1e-6 ? height : -height) / (0.44 * stripHeight);
-    }),
-  );
-  const [q, k, products] = strips;
-  const largest = Math.max(...q.map((x, i) => Math.abs(x * k[i])));
-  for (const [i, product] of products.entries())
-    assert.ok(Math.abs(product - (q[i] * k[i]) / largest) < 1e-4, `${products} of ${q} and ${k}`);
-  assert.ok(
-    [q, k, products].every((strip) => strip.some((x) => x < 0)),
-    `${strips}`,
-  );
 });

@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { holdsAll, wholeLayers } from "../../../playground/microscope/core/core.js";
 import { aimedPair } from "../../../playground/microscope/lens/arithmetic.js";
-import { askForMissing, receive, stopAsking } from "../../../playground/microscope/lens/asking.js";
-import { overlayNow, resolve } from "../../../playground/microscope/lens/state.js";
+import { stopAsking } from "../../../playground/microscope/lens/asking.js";
+import { overlayNow } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, latestRequest, newRequests, passTime, runFrame } from "./alens.mjs";
 
@@ -13,11 +13,11 @@ const packOfLayers = (...layers) => packOf({ ...SIX_LAYERS, held: layers });
 const REST_MS = 150;
 const RETRY_MS = 5000;
 
-test("the layer on view comes first, then its neighbours, then the film's; the names after all layers", async () => {
+test("the layer on view comes first, then its neighbours, then the others; the names after all layers", async () => {
   const { lens, source } = aLens({
     pack: { ...SIX_LAYERS, held: [2], some: [1] },
     view: { layer: 2, head: 1 },
-    film: true,
+    ahead: true,
   });
   runFrame(lens);
   await passTime();
@@ -32,19 +32,6 @@ test("the layer on view comes first, then its neighbours, then the film's; the n
   }
   const layers = [2, 3, 1, 0, 4, 5].map((n) => `layers cat ${n}`);
   assert.deepEqual(order, [...layers, ...[2, 1, 3, 0, 4, 5].map((n) => `names cat ${n}`)]);
-});
-
-test("the layer on view is asked for at once; what is ahead of time waits until the dial rests", async () => {
-  const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [0] }, view: { layer: 0 } });
-  runFrame(lens);
-  await passTime(REST_MS - 1);
-  assert.deepEqual(newRequests(source), []);
-  runFrame(lens); // a choice restarts the wait for the cursor to rest
-  await passTime(REST_MS - 1);
-  assert.deepEqual(newRequests(source), []);
-  runFrame(lens, true); // `pointed`: the cursor moved, which does not restart the wait
-  await passTime(1);
-  assert.deepEqual(newRequests(source), ["layers cat 1"]);
 });
 
 test("one question of a kind at a time: a new one ends the former, and its late answer is not taken", async () => {
@@ -124,7 +111,7 @@ test("a source that offers nothing is asked nothing", async () => {
   for (const way of ["weight", "similarity", "rollout", "relevance"]) {
     const { lens, source } = aLens({
       offers: [],
-      film: true,
+      ahead: true,
       pack: SIX_LAYERS,
       view: { layer: 3, what: way, pass: "whole", scale: 0.2, locked: true },
     });
@@ -135,54 +122,6 @@ test("a source that offers nothing is asked nothing", async () => {
 });
 
 // ---------------------------------------------------------------------------------------------- maps of the source
-
-const TOKENS = 7; // the default of packOf
-
-test("features are asked for once a layer, of the layer on view", async () => {
-  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "norm" } });
-  const requestsButNames = () => newRequests(source).filter((text) => !text.startsWith("names"));
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(requestsButNames(), ["features cat 1"]);
-  latestRequest(source, "features").answer(new Float32Array(TOKENS * 2).fill(1));
-  await passTime(REST_MS);
-  assert.deepEqual(requestsButNames(), []);
-  assert.equal(overlayNow(lens.choice, lens.data, lens.frame).values.length, TOKENS);
-  lens.choice.view = { ...lens.choice.view, what: "similarity" };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(requestsButNames(), [], "another map of the same features");
-  lens.choice.view = { ...lens.choice.view, layer: 2 };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(requestsButNames(), ["features cat 2"]);
-});
-
-test("the features of the compared picture follow, at the same height", async () => {
-  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 3, what: "norm", beside: "compare" } });
-  lens.data.other = receive(lens.data, aTrace("dog"), packOf({ layers: 8, held: [6, 7] }));
-  runFrame(lens);
-  await passTime(REST_MS);
-  latestRequest(source, "features").answer(new Float32Array(TOKENS * 2).fill(1));
-  await passTime(REST_MS);
-  const features = newRequests(source).filter((text) => text.startsWith("features"));
-  assert.deepEqual(features, ["features cat 3", "features dog 7"]);
-});
-
-test("the rollout of a small picture comes for all patches at once, locked or not", async () => {
-  const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { what: "rollout" } });
-  const requestsButNames = () => newRequests(source).filter((text) => !text.startsWith("names"));
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(requestsButNames(), ["flows cat"]);
-  latestRequest(source, "flows").answer(new Uint16Array(TOKENS * TOKENS).fill(0x3c00));
-  await passTime(REST_MS);
-  lens.choice.view = { ...lens.choice.view, locked: true, query: "1,2" };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(requestsButNames(), []);
-  assert.deepEqual([...overlayNow(lens.choice, lens.data, lens.frame).values], new Array(TOKENS).fill(1));
-});
 
 test("the rollout of a large picture comes for a locked patch, and is shown for no other one", async () => {
   const grid = [38, 38];
@@ -280,56 +219,12 @@ test("a pass with a part of the compared sample is asked for anew when another s
   assert.equal(lens.frame.shown.pack, lens.data.main.pack, "of the other sample nothing is here yet");
 });
 
-test("a comparison wants its layer before the neighbours; without one the host is asked for it", async () => {
-  let compareCount = 0;
-  const { lens, source } = aLens({
-    pack: { held: [2] },
-    view: { layer: 2, beside: "compare" },
-    host: { compare: () => compareCount++ },
-  });
-  resolve(lens.choice, lens.data, lens.frame);
-  askForMissing(lens, false);
-  await passTime(REST_MS);
-  assert.equal(compareCount, 1);
-  newRequests(source);
-  lens.data.other = receive(lens.data, aTrace("dog"), packOf({ layers: 10, held: [0] }));
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), ["layers dog 6"], "layer 2 of 4 is at the height of layer 6 of 10");
-  assert.equal(compareCount, 1);
-});
-
 const lensOfRoundingSource = (options) => {
   const lensInSee = aLens(options);
   lensInSee.source.rounds = true;
   return lensInSee;
 };
 const roundedLayers = (...layers) => packOf({ ...SIX_LAYERS, held: layers, eightBits: true });
-
-test("a source that rounds gives the layer on view in full, and layers that are only drawn in eight bits", async () => {
-  const { lens, source } = lensOfRoundingSource({
-    pack: { ...SIX_LAYERS, held: [2], some: [1] },
-    view: { layer: 2, head: 1 },
-    film: true,
-  });
-  runFrame(lens);
-  await passTime();
-  const order = [];
-  for (let i = 0; i < 30; i++) {
-    for (const question of source.questions.filter(({ seen }) => !seen)) {
-      question.seen = true;
-      const [kind, , number] = question.text.split(" ");
-      if (kind === "layers") order.push(`${number}${question.rounded ? " rounded" : ""}`);
-      const bytes = question.rounded ? roundedLayers(Number(number)) : packOfLayers(Number(number));
-      question.answer(kind === "layers" ? bytes : [["a name", "n", "#000"]]);
-    }
-    await passTime(REST_MS);
-  }
-  assert.deepEqual(order, ["2", "3 rounded", "1 rounded", "0 rounded", "4 rounded", "5 rounded"]);
-  const { pack, rounded } = lens.data.main;
-  assert.deepEqual(wholeLayers(pack), [2]);
-  assert.deepEqual(wholeLayers(rounded.pack), [0, 1, 2, 3, 4, 5]);
-});
 
 test("a rounded layer is drawn at once, gives no numbers, and is replaced by the full one", async () => {
   const { lens, source } = lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [2] }, view: { layer: 2 } });
@@ -368,19 +263,7 @@ test("where exact numbers are needed no layer comes rounded; See asks only for t
     const { pack, rounded } = lens.data.main;
     return [wholeLayers(pack), rounded ? wholeLayers(rounded.pack) : null];
   };
-  const newLens = () => lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [5] }, view: { layer: 5 }, film: true });
+  const newLens = () => lensOfRoundingSource({ pack: { ...SIX_LAYERS, held: [5] }, view: { layer: 5 }, ahead: true });
   assert.deepEqual(await layersAfterAnswers(newLens(), true, false), [[0, 1, 2, 3, 4, 5], null]);
   assert.deepEqual(await layersAfterAnswers(newLens(), false, true), [[5], [3, 4, 5]]);
-});
-
-test("See asks for the names of heads where its numbers are on view, and not before", async () => {
-  const { lens, source } = aLens({ pack: { ...SIX_LAYERS, held: [0, 1] } });
-  lens.page.see = { on: true, drawer: "" };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), []);
-  lens.page.see.drawer = "numbers";
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(newRequests(source), ["names cat 0"]);
 });

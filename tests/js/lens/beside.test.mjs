@@ -3,7 +3,6 @@ import { test } from "node:test";
 import { receive } from "../../../playground/microscope/lens/asking.js";
 import { rowBeside } from "../../../playground/microscope/lens/beside.js";
 import { resolve } from "../../../playground/microscope/lens/state.js";
-import { callsOf } from "../canvas.mjs";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 import { draw, mountLens } from "./mounted.mjs";
@@ -37,16 +36,4 @@ test("a filter without a network says what it lights, and follows the patch that
   microscope.lens.update({ view: { layer: 1, query: "0,0", locked: true, beside: "filter" } });
   draw();
   assert.notEqual(microscope.words("filterWords"), sentence);
-});
-
-test("the kernel's cells beside the row's have the weights of the patches around the one that asks", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3", locked: true } });
-  microscope.openRow("beside");
-  const texts = callsOf(microscope.part("rowCells").getContext("2d"), "fillText").slice(-9);
-  const { row } = microscope.lens.read();
-  const around = [2, 3, 4].flatMap((r) => [2, 3, 4].map((c) => 100 * row[1 + 7 * r + c]));
-  assert.deepEqual(
-    texts.map(([, text]) => text),
-    around.map((share) => (share >= 9.95 ? share.toFixed(0) : share.toFixed(1))),
-  );
 });

@@ -21,35 +21,6 @@ test("a trace comes with its picture and the one head on view", async () => {
   assert.equal(entry, lens.data.packs.get("dog"));
 });
 
-test("a trace is not there before its layer and its picture have come", async () => {
-  const { lens, source } = aLens();
-  let entriesOrState = "waiting";
-  fetchEntries(lens.data, lens.page, [DOG_TRACE], { layer: 0, head: 0 }).then((entries) => (entriesOrState = entries));
-  latestRequest(source, "layers").answer(packOf({ some: [0] }));
-  await passTime();
-  assert.equal(entriesOrState, "waiting");
-  latestRequest(source, "picture").answer("bitmap");
-  await passTime();
-  assert.equal(entriesOrState[0].id, "dog");
-});
-
-test("a layer that is here is not asked for again", async () => {
-  const { lens, source } = aLens({ pack: { held: [1], some: [2] } });
-  lens.data.pictures.set("picture of cat", { bitmap: "bitmap" });
-  for (const view of [{ layer: 1, head: 2 }, { head: 0 }, { layer: 99, head: 0 }]) {
-    const [entry] = await fetchEntries(lens.data, lens.page, [aTrace("cat")], view);
-    assert.equal(entry, lens.data.main);
-  }
-  assert.deepEqual(
-    newRequests(source),
-    [],
-    "the head, any layer, and one that the model has not: what is here is shown",
-  );
-  fetchEntries(lens.data, lens.page, [aTrace("cat")], { layer: 1, head: 0 });
-  fetchEntries(lens.data, lens.page, [aTrace("cat")], { layer: 2, head: 2 });
-  assert.deepEqual(newRequests(source), ["layers cat 1", "layers cat 2"]);
-});
-
 test("a newer wish ends the former, which gives nothing, whether it comes or fails", async () => {
   for (const endRequest of [
     (question) => question.answer(packOf()),

@@ -21,16 +21,6 @@ test("the buttons show what the view says, whoever changed it", async () => {
   assert.deepEqual([microscope.part("layer").value, microscope.part("layer").max], ["2", "3"]);
 });
 
-test("what has no share to be lit is drawn as heat, and the choice says so", async () => {
-  const microscope = await mountLens({ view: { layer: 1, draw: "light", what: "score" } });
-  const button = (value) => microscope.find(`[data-choice="draw"] [data-value="${value}"]`);
-  assert.ok(button("light").disabled);
-  assert.equal(button("heat").getAttribute("aria-pressed"), "true");
-  microscope.lens.update({ view: { layer: 1, draw: "light", what: "weight" } });
-  assert.equal(button("light").disabled, false);
-  assert.equal(button("light").getAttribute("aria-pressed"), "true");
-});
-
 test("only what the source can answer is offered", async () => {
   const offeredParts = async (host) => {
     const microscope = await mountLens({ pack: { held: [1] }, view: { layer: 1 }, host });
@@ -48,12 +38,4 @@ test("only what the source can answer is offered", async () => {
   assert.ok(someParts.asks.has("features") && someParts.wall && someParts.layers);
   assert.ok(!someParts.asks.has("rollout"));
   assert.deepEqual(await offeredParts({ offers: [] }), { asks: new Set(), wall: false, layers: false });
-});
-
-test("each head and each special token has its button, by the model's numbers and names", async () => {
-  const microscope = await mountLens({ pack: { prefix: ["cls", "reg0"], head_numbers: [0, 2, 5] } });
-  const texts = (selector) => [...microscope.root.querySelectorAll(selector)].map((item) => item.textContent);
-  assert.deepEqual(texts("[data-head] b"), ["0", "2", "5"]);
-  assert.deepEqual(texts("[data-token]"), ["CLS", "reg0"]);
-  assert.deepEqual(texts('[data-ref="shares"] dt'), ["CLS", "reg0"]);
 });

@@ -1,21 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { receive } from "../../../playground/microscope/lens/asking.js";
-import { findCollapse } from "../../../playground/microscope/lens/film.js";
 import { verdictText } from "../../../playground/microscope/lens/readouts.js";
-import { packOf } from "../packs.mjs";
-import { aLens, aTrace, runFrame } from "./alens.mjs";
+import { callsOf } from "../canvas.mjs";
 import { draw, mountLens } from "./mounted.mjs";
-
-test("the layer where a row collapses is searched only among complete layers", () => {
-  const { lens } = aLens({ pack: { some: [0] }, view: { scale: "off" } });
-  runFrame(lens);
-  assert.equal(findCollapse(lens.choice, lens.frame), null);
-  receive(lens.data, aTrace("cat"), packOf());
-  runFrame(lens);
-  assert.doesNotThrow(() => findCollapse(lens.choice, lens.frame));
-  assert.match(lens.frame.collapse.key, / 1$/, "it is looked for again");
-});
 
 test("the verdict on the whole pass names every label that has changed, the largest change first", () => {
   const changes = [
@@ -51,4 +38,17 @@ test("the curtain follows the hand and its keys, and says what stands behind it"
   microscope.lens.update({ view: { ...VIEW, direction: "column" } });
   draw();
   assert.ok(curtain.hidden, "a column would need the sums of all rows at the other scale too");
+});
+
+test("behind the curtain stands the row at the other scale", async () => {
+  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, curtain: 0.5 } });
+  const [front, behind] = callsOf(microscope.part("picture").getContext("2d"), "drawImage").slice(-2);
+  const [frontData, behindData] = [front, behind].map(
+    ([, canvas]) => callsOf(canvas.getContext("2d"), "putImageData").at(-1)[1].data,
+  );
+  assert.notDeepEqual(behindData, frontData);
+  microscope.lens.update({ view: { ...VIEW, scale: 1 } });
+  draw();
+  const [, canvas] = callsOf(microscope.part("picture").getContext("2d"), "drawImage").at(-1);
+  assert.deepEqual(callsOf(canvas.getContext("2d"), "putImageData").at(-1)[1].data, behindData);
 });

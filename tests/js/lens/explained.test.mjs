@@ -7,7 +7,7 @@ import { FORETOLD } from "../../../playground/microscope/core/waytable.js";
 import { explainedWaitingWords } from "../../../playground/microscope/lens/explained.js";
 import { captionOf } from "../../../playground/microscope/lens/readouts.js";
 import { fileName } from "../../../playground/microscope/lens/saving.js";
-import { endsOf, labelNow, overlayNow, signedWords } from "../../../playground/microscope/lens/state.js";
+import { endsOf, overlayNow, signedWords } from "../../../playground/microscope/lens/state.js";
 import { aLens, latestRequest, newRequests, passTime, runFrame } from "./alens.mjs";
 
 const REST_MS = 150;
@@ -42,20 +42,6 @@ test("relevance is asked for of a locked patch alone, and is drawn for that patc
   lens.choice.view = { ...lens.choice.view, query: "1,1" };
   runFrame(lens);
   assert.equal(overlayNow(lens.choice, lens.data, lens.frame), null);
-});
-
-test("a label needs no locked patch, and another label is asked for anew", async () => {
-  const { lens, source, count, halves } = await lensWithLabels({ what: "relevance", label: "0" });
-  assert.deepEqual(count(), ["relevance cat 0"]);
-  latestRequest(source, "relevance").answer(halves(0x3c00));
-  await passTime();
-  assert.ok(overlayNow(lens.choice, lens.data, lens.frame));
-  assert.deepEqual(labelNow(lens.choice, lens.data, lens.frame), LABELS[1]);
-  lens.choice.view = { ...lens.choice.view, label: "2" };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.equal(overlayNow(lens.choice, lens.data, lens.frame), null);
-  assert.deepEqual(count(), ["relevance cat 2"]);
 });
 
 const HALF_BITS = 0x3800,
@@ -94,15 +80,6 @@ test("what explains a label speaks for it and against it, and its caption names 
     assert.ok(caption.includes(`“a dog” · for it up to ${largest} at row 0, column 0`), caption);
     assert.ok(caption.includes(`against it up to ${least} at row 0, column 1`), caption);
   }
-});
-
-test("the caption and the file's name say which patch is explained", async () => {
-  const { lens } = await lensWithLabels({ what: "relevance", locked: true, query: "1,1" });
-  lens.data.main.picture = { title: "a cat's picture" };
-  lens.frame.print = { holds: "heat" };
-  assert.equal(endsOf(lens.choice, lens.data, lens.frame), null);
-  assert.equal(fileName(lens.choice, lens.frame, "png"), "attention-relevance-1-1.png");
-  assert.match(captionOf(lens.choice, lens.data, lens.frame), /row 1, column 1/);
 });
 
 test("an occlusion comes step by step, and its check of relevance is told beside relevance", async () => {
@@ -145,18 +122,6 @@ test("a map that was not checked here has the table’s number for its model, an
   assert.equal(trustWords(WAYS.weight, "bundled"), "", "a weight is no such claim");
 });
 
-test("the logit lens shows the likeliest label where none is chosen, and is asked for in each layer", async () => {
-  const { lens, source, count, halves } = await lensWithLabels({ what: "label" });
-  assert.deepEqual(count(), ["label cat 1 2"]);
-  latestRequest(source, "label").answer(halves(0x3800));
-  await passTime(REST_MS);
-  assert.ok(overlayNow(lens.choice, lens.data, lens.frame));
-  lens.choice.view = { ...lens.choice.view, layer: 3 };
-  runFrame(lens);
-  await passTime(REST_MS);
-  assert.deepEqual(count(), ["label cat 3 2"]);
-});
-
 test("a typed text is asked about where the model learned from captions, and in each layer anew", async () => {
   const { lens, source } = aLens({ pack: { held: [0, 1, 2, 3] }, view: { layer: 1, what: "text" } });
   const requests = () => newRequests(source).filter((words) => /^(text|labels)/.test(words));
@@ -178,12 +143,6 @@ test("a typed text is asked about where the model learned from captions, and in 
   runFrame(lens);
   await passTime(REST_MS);
   assert.deepEqual(requests(), ["text cat 3 a cat"]);
-});
-
-test("a model without labels says so", async () => {
-  const { lens, count } = await lensWithLabels({ what: "label" }, []);
-  assert.deepEqual(count(), []);
-  assert.match(explainedWaitingWords(lens.choice, lens.data, lens.frame), /no labels/);
 });
 
 test("outliers among lengths are counted and left out: the numbers of tests/figures/test_light.py", () => {

@@ -29,13 +29,6 @@ test("the kind of a row is told only of rows of weights", async () => {
   assert.equal(await kindShown(view), sentence);
 });
 
-test("a hint stands on the picture until somebody has followed it", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { layer: 1 } });
-  assert.match(microscope.words("lock"), /^Put the cursor on a patch/);
-  microscope.point("pointermove", microscope.part("picture"), 0.1, 0.1);
-  assert.equal(microscope.words("lock"), "click to lock");
-});
-
 // A plain picture with two equal patches at 1,1 and 4,5, which attend to each other in head 1 of layer 2.
 function twoParts(source, layer, head, i) {
   const [token, place] = [Math.floor(i / 4) - 1, i % 4];

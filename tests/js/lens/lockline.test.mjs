@@ -32,15 +32,3 @@ test("in a column the words are turned round, and a map has neither weight nor a
   microscope.point("pointermove", microscope.part("picture"), ...middleOf(0, 1));
   assert.ok(microscope.find(".pair-label").disabled);
 });
-
-test("a bar of the sorted weights that is pointed at lights the patch of that rank", async () => {
-  const microscope = await mountLens({ pack: GRID, view: LOCKED_VIEW });
-  microscope.point("pointermove", microscope.part("curve"), 0.6, 0.8);
-  const { aim, row } = microscope.lens.read();
-  assert.equal(row.toSorted((a, b) => b - a)[aim.rank - 1], aim.weight);
-  const firstRank = aim.rank;
-  microscope.point("pointermove", microscope.part("curve"), 0.9, 0.8);
-  assert.ok(microscope.lens.read().aim.rank > firstRank);
-  microscope.point("pointerleave", microscope.part("curve"), 0, 0);
-  assert.equal(microscope.lens.read().aim, null);
-});

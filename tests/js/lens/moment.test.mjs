@@ -134,12 +134,6 @@ test("nobody's choice is overruled: a head, a cursor, a click, an address, a loc
   assert.deepEqual(moves, [], "an address");
 });
 
-test("a sample stays in the view that was chosen for it, and its telling patches are known, too", async () => {
-  const { lens, moves } = openedLens({ trace: aTrace("cat", { model: "small" }) });
-  await finishSearch(lens);
-  assert.deepEqual(moves, []);
-});
-
 test("another photograph moves again, the same one on a finer grid does not if it was touched", async () => {
   const { lens, moves } = openedLens();
   lens.page.choose({ head: 1 });
@@ -151,14 +145,6 @@ test("another photograph moves again, the same one on a finer grid does not if i
   lookForMoment(lens.choice, lens.data, lens.page);
   await finishSearch(lens);
   assert.deepEqual(moves, ["opened"]);
-});
-
-test("a coarse first look is not searched, and nothing is while layers are missing", async () => {
-  const coarseLens = openedLens({ trace: { ...OWN_TRACE, words: { first: "yes" } } });
-  const earlyLens = openedLens({ pack: { ...ALL_LAYERS, held: [0, 1, 2] } });
-  await passTime(3000);
-  assert.equal(sceneOf(coarseLens.lens.data), null);
-  assert.equal(sceneOf(earlyLens.lens.data), null);
 });
 
 test("surprises go round and lock their patch", async () => {

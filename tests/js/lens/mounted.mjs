@@ -29,9 +29,7 @@ define(globalThis, "Option", function Option(text, value = text) {
   return Object.assign(page.document.createElement("option"), { textContent: text, value });
 });
 define(globalThis, "window", page);
-define(globalThis, "matchMedia", (query) =>
-  Object.assign(new EventTarget(), { matches: reducesMotion && /reduced/.test(query) }),
-);
+define(globalThis, "matchMedia", () => Object.assign(new EventTarget(), { matches: false }));
 define(globalThis, "requestAnimationFrame", (draw) => frames.push(draw));
 define(globalThis, "cancelAnimationFrame", () => {});
 define(globalThis, "setInterval", () => 0); // no timer moves the lens during a test
@@ -46,8 +44,6 @@ define(
 defineCanvas(page);
 
 let formerLens = null; // the lens of the former test
-let reducesMotion = false;
-export const setReducedMotion = (isReduced) => (reducesMotion = isReduced);
 
 function define(object, name, value) {
   Object.defineProperty(object, name, { value, configurable: true, writable: true });

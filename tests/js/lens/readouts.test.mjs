@@ -26,15 +26,6 @@ test("what special tokens take, the largest weight and what lies above the expos
   assert.ok(Math.abs(shareIn(sentence.split("up to ")[1]) - Math.max(...exceedingWeights)) < 0.006, sentence);
 });
 
-test("the badge says what differs from training, and goes when nothing does", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { layer: 1, query: "3,3" } });
-  assert.ok(microscope.part("badge").hidden);
-  microscope.click(microscope.part("switch"));
-  assert.match(microscope.words("badge"), /^without 1\/√4 · in this layer only$/);
-  microscope.click(microscope.part("switch"));
-  assert.ok(microscope.part("badge").hidden);
-});
-
 test("a screen reader hears the row in a sentence, once the cursor rests", async () => {
   const microscope = await mountLens({ pack: GRID, view: { layer: 1, head: 2, query: "3,3", locked: true } });
   microscope.point("pointermove", microscope.part("picture"), 0.1, 0.1);

@@ -10,18 +10,6 @@ const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
 const openRows = ({ root }) => [...root.querySelectorAll(".row.open")].map(({ dataset }) => dataset.row).join();
 const valueIn = (microscope, name) => microscope.find(`[data-row="${name}"] .opens b`).textContent;
 
-test("a press opens a row, closes the one that was open, and closes itself", async () => {
-  const microscope = await mountLens({ pack: GRID, view: VIEW });
-  assert.equal(openRows(microscope), "");
-  for (const name of ["what", "scale"]) {
-    microscope.openRow(name);
-    assert.equal(openRows(microscope), name);
-    assert.equal(microscope.find(`[data-row="${name}"] .opens`).getAttribute("aria-expanded"), "true");
-  }
-  microscope.openRow("scale");
-  assert.equal(openRows(microscope), "");
-});
-
 test("each row says its value, and says another one after a choice", async () => {
   const microscope = await mountLens({ pack: { ...GRID, dim: 4 }, view: VIEW });
   const values = () => ["what", "head", "scale", "beside", "change"].map((name) => valueIn(microscope, name));

@@ -7,7 +7,6 @@ import { mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const LOCKED_VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
-const middleOf = (row, column) => [(column + 0.5) / 7, (row + 0.5) / 6];
 const wayButton = (microscope, name) => microscope.find(`[data-way="${name}"]`);
 
 async function openScissors(view = LOCKED_VIEW) {
@@ -15,20 +14,6 @@ async function openScissors(view = LOCKED_VIEW) {
   microscope.openRow("change");
   return microscope;
 }
-
-test("x cuts the edge from the locked patch to the one that is pointed at, and nothing without both", async () => {
-  const microscope = await mountLens({ pack: GRID, view: LOCKED_VIEW });
-  const button = microscope.find(".pair-cut");
-  microscope.key("x");
-  assert.deepEqual([microscope.lens.view.cut, button.hidden], ["", true]);
-  microscope.point("pointermove", microscope.part("picture"), ...middleOf(2, 5));
-  assert.equal(button.hidden, false);
-  microscope.key("x");
-  assert.equal(microscope.lens.view.cut, "3,3>2,5");
-  microscope.point("pointermove", microscope.part("picture"), ...middleOf(0, 0));
-  microscope.click(button);
-  assert.equal(microscope.lens.view.cut, "3,3>2,5;3,3>0,0");
-});
 
 test("each cut is listed, holds where its chooser says, and is undone", async () => {
   const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut: "3,3>2,5;*>3x3@2" } });

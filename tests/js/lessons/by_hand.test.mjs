@@ -8,7 +8,7 @@ import {
   weightsOf,
   writeArrows,
 } from "../../../playground/microscope/core/nine.js";
-import { draw, ELEMENT_WIDTH, mountDrawing } from "./mounting.mjs";
+import { draw, mountDrawing } from "./mounting.mjs";
 
 const { default: arrows } = await import("../../../playground/microscope/lessons/arrows.js");
 const { masks, received } = await import("../../../playground/microscope/lessons/nine.js");
@@ -16,30 +16,6 @@ const { masks, received } = await import("../../../playground/microscope/lessons
 const START_ARROWS = writeArrows(Float64Array.from({ length: 36 }, (_, i) => Math.round(10 * Math.sin(i)) / 10));
 const DATA = { arrows: START_ARROWS, start: START_ARROWS, still: false };
 const rowOfToken = ({ weights, token }) => weights.slice(9 * token, 9 * token + 9);
-
-test("the lesson speaks of A's row first, and that is the row on view", () => {
-  assert.equal(mountDrawing(arrows, DATA).read().token, 0);
-});
-
-test("a dragged tip changes its arrow, the matrix follows, and the page hears of it", () => {
-  const drawing = mountDrawing(arrows, DATA);
-  const grid = drawing.find('[data-ref="grid"]');
-  const [x, y] = drawing.read().tips[0].k;
-  drawing.point(grid, "pointerdown", x, y);
-  drawing.point(grid, "pointermove", x - 30, y + 20);
-  drawing.point(grid, "pointerup", x - 30, y + 20);
-  draw();
-  const reportAfter = drawing.read();
-  assert.notEqual(reportAfter.arrows, START_ARROWS);
-  assert.equal(drawing.toldSettings.arrows, reportAfter.arrows);
-  const differences = readArrows(reportAfter.arrows).map((number, i) => number - readArrows(START_ARROWS)[i]);
-  assert.deepEqual(
-    [...differences.keys()].filter((i) => Math.abs(differences[i]) > 0.01),
-    [18, 19],
-    "the key of A alone",
-  );
-  assert.deepEqual(reportAfter.weights, Array.from(weightsOf(scoresOf(readArrows(reportAfter.arrows)))));
-});
 
 test("letters choose a token, Q and K its arrow, the arrow keys move the tip, and numbers can be typed", () => {
   const drawing = mountDrawing(arrows, DATA);
@@ -94,50 +70,4 @@ test("each token receives its row of weights times the values", () => {
   const drawing = mountDrawing(received, data);
   assert.deepEqual(drawing.texts("td b"), new Array(9).fill("2.0"));
   assert.deepEqual(reportsHere().received.received, new Array(9).fill(2));
-});
-
-test("what is received follows the arrows while they are dragged", () => {
-  const flatArrows = writeArrows(new Float64Array(36));
-  mountDrawing(arrows, DATA);
-  const drawing = mountDrawing(received, {
-    arrows: START_ARROWS,
-    values: [...Array(9).keys()],
-    letters: [..."ABCDEFGHI"],
-    nearly: 7,
-  });
-  const receivedBefore = drawing.read();
-  reportNumbers("arrows", { arrows: flatArrows });
-  draw();
-  assert.deepEqual(drawing.read(), new Array(9).fill(4));
-  assert.notDeepEqual(receivedBefore, drawing.read());
-});
-
-test("an arrow's tip lies right and up of its token; each cell says what the chosen token gives to it", () => {
-  const drawing = mountDrawing(arrows, DATA);
-  const { drawn } = drawing.find('[data-ref="grid"]').getContext("2d");
-  const numbers = readArrows(START_ARROWS);
-  const cell = ELEMENT_WIDTH / 3;
-  const unit = (0.44 * cell) / MOST_COORDINATE;
-  const tipsOf = (start) =>
-    Array.from({ length: 9 }, (_, token) => [
-      ((token % 3) + 0.5) * cell + numbers[start + 2 * token] * unit,
-      (Math.floor(token / 3) + 0.5) * cell - numbers[start + 2 * token + 1] * unit,
-    ]);
-  const drawnTips = drawn
-    .filter(([name]) => name === "arc")
-    .slice(-18)
-    .map(([, x, y]) => [x, y]);
-  const [queries, keys] = [tipsOf(0), tipsOf(18)];
-  assert.deepEqual(
-    drawnTips,
-    keys.flatMap((key, token) => [key, queries[token]]),
-  );
-  drawing.key(drawing.find('[data-ref="grid"]'), "C");
-  draw();
-  const shares = drawn.filter(([name, text]) => name === "fillText" && / %$/.test(text)).slice(-9);
-  const row = rowOfToken(drawing.read());
-  for (const [token, [, text, x, y]] of shares.entries()) {
-    assert.ok(Math.abs(Number.parseFloat(text) / 100 - row[token]) < 0.006, `${token}: ${text}, ${row}`);
-    assert.deepEqual([Math.floor(x / cell), Math.floor(y / cell)], [token % 3, Math.floor(token / 3)]);
-  }
 });

@@ -71,13 +71,6 @@ test("weights, and what arrives of each value, are those of the patch that asks"
   assert.match(drawing.find('[data-ref="deskSays"]').textContent, /^\(0, 1\), \d of 5$/);
 });
 
-test("where all values are as long, the most-weighted patch contributes most", async () => {
-  const drawing = mountDrawing(carried, data({ look: `${LAYER}.1.1.0` }));
-  await waitForPhotograph();
-  assertShown(drawing, 1, 2);
-  assert.match(drawing.find('[data-ref="verdict"]').textContent, /is also the one that contributes most\.$/);
-});
-
 test("a patch that is pointed at asks for the moment; one that is pressed is told and reported", async () => {
   delete reportsHere().carried;
   const drawing = mountDrawing(carried, data());
@@ -98,18 +91,4 @@ test("a patch that is pointed at asks for the moment; one that is pressed is tol
   draw();
   assertShown(drawing, 1, 2);
   assert.equal(drawing.toldSettings.look, `${LAYER}.1.1.0`);
-});
-
-test("the desk's channels are as loud as the chosen head's values", async () => {
-  const drawing = mountDrawing(carried, data());
-  await waitForPhotograph();
-  for (const head of [0, 1]) {
-    drawing.input(drawing.find('[data-ref="head"]'), String(head));
-    draw();
-    const loud = drawing.read().desk.map(({ loud }) => loud);
-    assert.deepEqual(
-      loud.toSorted((a, b) => a - b),
-      NORMS[head],
-    );
-  }
 });

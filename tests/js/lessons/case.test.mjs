@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bytesText, flopsText, threeDigits } from "../../../playground/microscope/core/costs.js";
+import { bytesText, flopsText } from "../../../playground/microscope/core/costs.js";
 import { draw, mountDrawing } from "./mounting.mjs";
 
 const { default: mount } = await import("../../../playground/microscope/lessons/case.js");
@@ -65,53 +65,6 @@ test("a case shows its square, its FLOPs and its bytes", () => {
     texts(drawing, "legend")[1],
     /your case: 196 tokens.*attention:\s+1.04 G.*pairs:\s+118 M.*dense 3×3:\s+2.08 G/s,
   );
-});
-
-test("the square is as wide as it is high, the convolution's part as high as the nine that a token reads", () => {
-  const rects = [...mountDrawing(mount, DATA).parentElement.querySelectorAll(".square rect")].map((rect) =>
-    ["width", "height"].map((name) => Number(rect.getAttribute(name))),
-  );
-  const [[side, height], ...others] = rects;
-  assert.equal(side, height);
-  assert.ok(
-    others.some(([width, read]) => width === side && Math.abs(read - (9 / 196) * side) < 1e-6),
-    JSON.stringify(rects),
-  );
-});
-
-test("a dial, a preset and a switch change all at once, and the page hears of it", () => {
-  const drawing = mountDrawing(mount, DATA);
-  drawing.input(drawing.parentElement.querySelectorAll("input")[1], "2");
-  draw();
-  assert.deepEqual([drawing.toldSettings, drawing.read().tokens, drawing.read().rest], [{ patch: 48 }, 16, 32]);
-  assert.deepEqual(texts(drawing, "sides"), ["224 ÷ 48, 32 left"]);
-  const largeCase = pressButton(drawing, "large");
-  assert.equal(largeCase.getAttribute("aria-pressed"), "true");
-  assert.deepEqual(
-    [drawing.read().entries, drawing.toldSettings.image, drawing.toldSettings.patch],
-    [16_777_216, 1024, 16],
-  );
-  assert.ok(texts(drawing, "legend")[0].includes("small: 38,416"), "smaller cases are drawn within");
-  pressButton(drawing, "small");
-  pressButton(drawing, "scores");
-  pressButton(drawing, "depthwise");
-  assert.deepEqual([drawing.toldSettings.count, drawing.toldSettings.other], ["scores", "depthwise"]);
-  const ratio = drawing.texts("p").find((text) => text.startsWith("Scores ÷ depthwise"));
-  assert.equal(ratio, "Scores ÷ depthwise: 59,006,976 ÷ 2,709,504 = 21.8. N / k². from 10");
-  pressButton(drawing, "yes");
-  assert.ok(drawing.texts("p").some((text) => text.startsWith("Scores ÷ depthwise (MLP)")));
-});
-
-test("both sides of the printed ratio agree", () => {
-  for (const image of [64, 224, 384, 1024])
-    for (const count of ["attention", "scores"]) {
-      const drawing = mountDrawing(mount, { ...DATA, image, count });
-      const sentence = drawing.texts("p").find((text) => text.includes("÷ dense"));
-      const [dividend, divisor] = [...sentence.matchAll(/[\d,]{5,}/g)].map(([text]) =>
-        Number(text.replaceAll(",", "")),
-      );
-      assert.ok(sentence.includes(` = ${threeDigits(dividend / divisor)}.`), sentence);
-    }
 });
 
 test("a pointer and the arrow keys read a chart at other numbers of tokens", () => {

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { callsOf } from "../canvas.mjs";
 import { container } from "../packs.mjs";
 import { draw, ELEMENT_WIDTH, mountDrawing, mountPart } from "./mounting.mjs";
 
@@ -22,22 +21,6 @@ const DIALS = {
   power: 0.5,
 };
 
-test("the dials turn the row at once, and the page follows when they rest", () => {
-  const sentSettings = [];
-  const drawing = mountPart(softmaxbars, DIALS, { set: (...told) => sentSettings.push(told) });
-  const ref = (name) => drawing.find(`[data-ref="${name}"]`);
-  assert.deepEqual([ref("widthDial").value, ref("powerDial").value], ["1", "1"]);
-  const peakBefore = ref("peak").textContent;
-  drawing.click(drawing.find('[data-power="0"]'));
-  assert.notEqual(ref("peak").textContent, peakBefore);
-  assert.match(ref("peak").textContent, /^> 99\.99 %$/);
-  assert.deepEqual(sentSettings, [[{ dk: 64, power: 0 }, 250]]);
-  drawing.input(ref("widthDial"), "0");
-  assert.deepEqual(sentSettings.at(-1), [{ dk: 4, power: 0 }, 250]);
-  drawing.click(ref("again"));
-  assert.deepEqual(sentSettings.at(-1), [{ row: 4 }], "another random row");
-});
-
 // The positions of four patches, in two dimensions: the first two are similar, the others are not.
 // Numbers are float16 bits.
 const [ONE_BITS, MINUS_ONE_BITS] = [0x3c00, 0xbc00];
@@ -56,25 +39,6 @@ test("the place that is pointed at says which others are alike, by mouse and by 
   assert.deepEqual(drawing.read().map.map(Math.round), [-1, -1, 0, 1]);
   drawing.key(drawing.find('[data-ref="map"]'), "ArrowLeft");
   assert.equal(drawing.read().at, 2);
-});
-
-test("the map has a colour for each patch's likeness, and frames the patch that is pointed at", () => {
-  const drawing = mountDrawing(positions, PLACES);
-  const map = drawing.find('[data-ref="map"]');
-  const context = map.getContext("2d");
-  const drawn = () => {
-    const [, heat] = callsOf(context, "drawImage").at(-1);
-    const [, { data }] = callsOf(heat.getContext("2d"), "putImageData").at(-1);
-    return { frame: callsOf(context, "strokeRect").at(-1).slice(1), colours: [...new Uint32Array(data.buffer)] };
-  };
-  const second = drawn();
-  assert.deepEqual(second.frame, [200, 0, 200, 200]);
-  const [like, alsoLike, unlike, opposite] = second.colours;
-  assert.equal(like, alsoLike);
-  assert.equal(new Set([like, unlike, opposite]).size, 3);
-  drawing.point(map, "pointermove", 300, 300);
-  draw();
-  assert.deepEqual(drawn(), { frame: [200, 200, 200, 200], colours: [opposite, opposite, unlike, like] });
 });
 
 test("a bar is as high as its weight on the chart's scale, and the one under the pointer is written out", () => {

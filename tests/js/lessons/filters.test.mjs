@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
-import { callsOf } from "../canvas.mjs";
-import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
+import { draw, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { default: filters } = await import("../../../playground/microscope/lessons/filters.js");
 
@@ -48,27 +47,10 @@ test("the arrow keys go along a row of seven and between the rows, and never bey
   assert.equal(drawing.read().chosen, 1);
 });
 
-test("the filter under the pointer is chosen; where there is none, nothing changes", () => {
-  const drawing = mountDrawing(filters, data());
-  const grid = drawing.find('[data-ref="grid"]');
-  const step = ELEMENT_WIDTH / 7;
-  drawing.point(grid, "pointermove", 4.5 * step, 0.5 * step);
-  assert.equal(drawing.read().chosen, 4);
-  drawing.point(grid, "pointermove", 4.5 * step, 1.5 * step);
-  assert.equal(drawing.read().chosen, 4);
-});
-
 test("a filter beyond the model's becomes its last, and one that the page names is taken", () => {
   const drawing = mountDrawing(filters, data({ filter: 40 }));
   assert.equal(drawing.read().chosen, FILTER_COUNT - 1);
   drawing.again(data({ filter: 3 }));
   draw();
   assert.equal(drawing.read().chosen, 3);
-});
-
-test("beside its answers the chosen filter stands enlarged", async () => {
-  const drawing = mountDrawing(filters, data({ filter: 4 }));
-  await waitForPhotograph();
-  const [, , ...place] = callsOf(drawing.find('[data-ref="picture"]').getContext("2d"), "drawImage").at(-1);
-  assert.deepEqual(place.slice(0, 4), [0, 4 * PATCH, PATCH, PATCH]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { container } from "../packs.mjs";
-import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
+import { draw, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { default: friends } = await import("../../../playground/microscope/lessons/friends.js");
 
@@ -56,28 +56,6 @@ test("a patch attends by colour, at the temperature of the dial", async () => {
   assert.equal(drawing.find('[data-ref="degrees"]').textContent, "0.1");
 });
 
-test("a hidden patch gets exactly nothing; it is kept in the address, and read from there", async () => {
-  const drawing = mountDrawing(friends, data());
-  await waitForPhotograph();
-  const picture = drawing.find('[data-ref="picture"]');
-  drawing.click(drawing.find('[data-tool="hide"]'));
-  const cell = [ELEMENT_WIDTH / COLUMNS, ELEMENT_WIDTH / ROWS];
-  drawing.point(picture, "pointerdown", 1.5 * cell[0], 0.5 * cell[1]);
-  drawing.point(picture, "pointermove", 2.5 * cell[0], 0.5 * cell[1]); // the drag goes on to the next cell
-  drawing.point(picture, "pointerup", 0, 0);
-  drawing.point(picture, "pointerleave", 0, 0);
-  draw();
-  const { row, hidden } = drawing.read();
-  assert.deepEqual([hidden, row[1], row[2]], [2, 0, 0]);
-  assertRow(row, rowOf(0, 0.5, [1, 2]));
-  assert.match(drawing.find('[data-ref="sum"]').textContent, /of 4 patches; the 2 hidden ones get 0$/);
-  const otherDrawing = mountDrawing(friends, data({ id: "again", hidden: drawing.toldSettings.hidden }));
-  assert.deepEqual([otherDrawing.read().hidden, otherDrawing.read().row[1]], [2, 0]);
-  drawing.click(drawing.find('[data-tool="clear"]'));
-  draw();
-  assert.deepEqual([drawing.read().hidden, drawing.toldSettings.hidden], [0, ""]);
-});
-
 test("one patch stays, whatever is hidden", () => {
   const drawing = mountDrawing(friends, data());
   const picture = drawing.find('[data-ref="picture"]');
@@ -89,16 +67,4 @@ test("one patch stays, whatever is hidden", () => {
   const { row, hidden } = drawing.read();
   assert.equal(hidden, TOKENS - 1);
   assert.deepEqual(Math.max(...row), 1);
-});
-
-test("the patch under the pointer asks, and stays chosen when the pointer leaves", () => {
-  const drawing = mountDrawing(friends, data());
-  const picture = drawing.find('[data-ref="picture"]');
-  drawing.point(picture, "pointermove", ELEMENT_WIDTH - 1, ELEMENT_WIDTH - 1);
-  draw();
-  assert.equal(drawing.read().at, 5);
-  assertRow(drawing.read().row, rowOf(5, 0.5));
-  drawing.point(picture, "pointerleave", 0, 0);
-  draw();
-  assert.deepEqual([drawing.read().at, drawing.toldSettings.at], [5, "1,2"]);
 });

@@ -87,18 +87,6 @@ test("a number is dragged on the axis of its picture; the blank in the sentence 
   assert.equal(read(drawing).guess, 60);
 });
 
-test("once a guess is locked the truth is drawn and told beside it, and nothing moves the guess any more", () => {
-  const drawing = mountPart(mountGuess, NUMBER_QUESTION);
-  drawing.input(drawing.find("input"), "60");
-  lock(drawing);
-  assert.deepEqual([read(drawing).locked, drawing.find('[data-ref="told"]').hidden], [true, false]);
-  assert.match(comparisonOf(drawing), /^You said 60 %, it is 30 %: 2\.0 times too high\./);
-  assert.doesNotMatch(drawing.find("svg").innerHTML, /covered/);
-  assert.match(document.documentElement.dataset.guessed, /\bfar\b/, "what the page held back is shown");
-  drawing.point(drawing.find("svg"), "pointerdown", 200, 0.9 * ELEMENT_WIDTH);
-  assert.equal(read(drawing).guess, 60);
-});
-
 test("a count can be typed exactly, also where the slider goes in powers", () => {
   const countQuestion = {
     ...NUMBER_QUESTION,
@@ -169,32 +157,6 @@ test("what was guessed is there again on the next visit, and nothing of it left 
   assert.equal(comparisonOf(nextVisit), comparison);
   assert.deepEqual(read(nextVisit).guess, [3]);
 });
-
-test("a question that was guessed about another picture shows its result, and may be guessed once more", () => {
-  lockIn(NUMBER_QUESTION, "60");
-  const otherPicture = mountPart(mountGuess, { ...NUMBER_QUESTION, context: "flock" });
-  assert.equal(otherPicture.find('[data-ref="stale"]').hidden, false);
-  assert.match(comparisonOf(otherPicture), /^It is 30 %\./);
-  otherPicture.click(otherPicture.find('[data-ref="again"]'));
-  assert.deepEqual(
-    [otherPicture.find('[data-ref="told"]').hidden, otherPicture.find('[data-ref="lock"]').disabled],
-    [true, true],
-  );
-  assert.equal(document.documentElement.dataset.guessed, "", "what was held back is hidden again");
-  const freshQuestion = mountPart(mountGuess, { ...NUMBER_QUESTION, context: "flock", afresh: true });
-  assert.equal(
-    freshQuestion.find('[data-ref="stale"]').hidden,
-    true,
-    "where there is nothing else to see it is asked again",
-  );
-  assert.match(freshQuestion.find('[data-ref="before"]').textContent, /^Last time here: you said 60 %/);
-});
-
-function lockIn(data, value) {
-  const drawing = mountPart(mountGuess, data);
-  drawing.input(drawing.find("input"), value);
-  lock(drawing);
-}
 
 test("who shows it without a guess is told the truth alone", () => {
   const drawing = mountPart(mountGuess, NUMBER_QUESTION);

@@ -1,81 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heatCss } from "../../../playground/microscope/core/light.js";
-import { callsOf } from "../canvas.mjs";
 
 import { mountPart } from "./mounting.mjs";
 
-const { atlas, board } = await import("../../../playground/microscope/lessons/heads.js");
+const { board } = await import("../../../playground/microscope/lessons/heads.js");
 
 const perHead = (value) => [0, 1].map((layer) => [0, 1, 2].map((head) => value(layer, head)));
-const ATLAS = {
-  layers: 2,
-  heads: 3,
-  measure: "entropy",
-  microscope: "./?",
-  words: "model=bundled",
-  shown: [1, 2],
-  reach: 1,
-  measures: [
-    {
-      key: "entropy",
-      name: "entropy",
-      unit: "bits",
-      digits: 2,
-      high: 8,
-      values: perHead((l, h) => l + h),
-    },
-    {
-      key: "self",
-      name: "itself",
-      unit: "%",
-      digits: 0,
-      high: 90,
-      values: perHead((l, h) => 10 * (l + h)),
-    },
-  ],
-  habits: perHead((l, h) => ({ short: `s${l}${h}`, long: `looks at ${l}${h}`, told: h === 1 ? "look left" : "" })),
-  offsets: perHead(() => [0, 0, 0, 0.2, 0.5, 0.3, 0, 0, 0]),
-};
 const cellOf = ({ find }, layer, head) => find(`.cell[data-layer="${layer}"][data-head="${head}"]`);
-const cellColours = ({ parentElement }) =>
-  [...parentElement.querySelectorAll(".cell")].map((item) => item.style.background);
-
-test("the card says all about the head that is pointed at, and what it was told", () => {
-  const drawing = mountPart(atlas, ATLAS);
-  const card = () => drawing.find(".card");
-  assert.equal(drawing.find(".which").textContent, "Layer 1 · head 2");
-  drawing.point(cellOf(drawing, 0, 1), "pointermove", 0, 0);
-  drawing.point(cellOf(drawing, 0, 1), "pointerover", 0, 0);
-  assert.equal(drawing.find(".which").textContent, "Layer 0 · head 1");
-  assert.equal(drawing.find(".habit").textContent, "looks at 01");
-  assert.equal(drawing.find(".told").textContent, "this head was told to look left");
-  assert.deepEqual(drawing.texts("dd"), ["1.00 bits", "10 %"]);
-  assert.match(card().textContent, /brightest: 30 %/);
-  assert.ok(drawing.find(".open").href.endsWith("?model=bundled&layer=0&head=1"));
-});
-
-test("another measure has other colours and another scale", () => {
-  const drawing = mountPart(atlas, ATLAS);
-  const coloursBefore = cellColours(drawing);
-  assert.deepEqual(drawing.texts(".scale p > *"), ["0", "entropy, bits", "8.0"]);
-  drawing.again({ ...ATLAS, measure: "self" });
-  assert.notDeepEqual(cellColours(drawing), coloursBefore);
-  assert.deepEqual(drawing.texts(".scale p > *"), ["0 %", "itself", "90 %"]);
-  assert.deepEqual(drawing.texts("dd.chosen"), ["30 %"]);
-});
-
-test("a click follows the link, and the first touch only shows the card", () => {
-  const drawing = mountPart(atlas, { ...ATLAS, microscope: "#" });
-  const clickBy = (pointerType) => {
-    const event = new MouseEvent("click", { bubbles: true, cancelable: true });
-    Object.defineProperty(event, "pointerType", { value: pointerType });
-    cellOf(drawing, 1, 0).dispatchEvent(event);
-    return event.defaultPrevented;
-  };
-  assert.equal(cellOf(drawing, 1, 0).getAttribute("href"), "#model=bundled&layer=1&head=0");
-  assert.deepEqual([clickBy("touch"), clickBy("touch"), clickBy("mouse")], [true, false, false]);
-});
 
 const BOARD = {
   layers: 2,
@@ -100,36 +31,6 @@ function mountBoard(data = BOARD) {
   const drawing = mountPart(board, data, { set: ({ off }) => sentSettings.push(off) });
   return { ...drawing, toldSettings: sentSettings };
 }
-const boardReport = () => document.documentElement.__reports.board;
-
-test("a click switches a head off at once, and the page is told; the numbers follow", () => {
-  const drawing = mountBoard();
-  assert.match(drawing.find(".said").textContent, /^Bright heads add much/);
-  assert.ok(drawing.find(".reset").hidden);
-  assert.deepEqual(drawing.texts("figcaption"), ["layer 0", "layer 1"], "nothing has moved: no row of 0 %");
-  assert.ok(drawing.find(".film canvas").hidden, "the picture stands there, not grey");
-  drawing.click(cellOf(drawing, 1, 2));
-  assert.equal(cellOf(drawing, 1, 2).getAttribute("aria-pressed"), "true");
-  assert.deepEqual(drawing.toldSettings, ["1.2"]);
-  assert.ok(drawing.parentElement.classList.contains("waiting"));
-  drawing.again({ ...BOARD, off: "1.2" });
-  assert.ok(!drawing.parentElement.classList.contains("waiting"));
-  assert.deepEqual(boardReport(), { off: [[1, 2]], heads: 3, strongest: [1, 2] });
-  assert.equal(drawing.find(".said").textContent, "off: layer 1 head 2");
-  assert.deepEqual(drawing.texts(".line:not(.top) > *"), ["a cat", "", "90 %", "25 %"]);
-  assert.deepEqual(drawing.texts("figcaption"), ["layer 0: 0 %; by the mean 0 %", "layer 1: 38 %; by the mean 4.0 %"]);
-  drawing.click(drawing.find(".reset"));
-  assert.deepEqual(drawing.toldSettings.at(-1), "");
-});
-
-test("two clicks in turn switch both heads off; the page's setting counts", () => {
-  const drawing = mountBoard();
-  drawing.click(cellOf(drawing, 1, 2));
-  drawing.click(cellOf(drawing, 0, 1));
-  assert.deepEqual(drawing.toldSettings.at(-1), "0.1 1.2");
-  drawing.again({ ...BOARD, off: "" });
-  assert.equal(cellOf(drawing, 0, 1).getAttribute("aria-pressed"), "false");
-});
 
 test("the number of a layer switches all its heads off, and on again", () => {
   const drawing = mountBoard({ ...BOARD, off: "1.2 9.9" });
@@ -148,30 +49,4 @@ test("where only some states were played, a press leaves that head or layer off 
   assert.deepEqual(drawing.toldSettings.at(-1), "1.0 1.1 1.2");
   drawing.click(cellOf(drawing, 1, 1));
   assert.deepEqual(drawing.toldSettings.at(-1), "", "it is on again, and the others with it");
-});
-
-test("where nothing is predicted the board says what is read; many heads that are off are counted", () => {
-  const drawing = mountBoard({ ...BOARD, off: "0.0 0.1 0.2 1.2", rows: null, read: "Its class token." });
-  assert.match(drawing.find(".prediction").textContent, /What is read from the picture.*Its class token\.$/);
-  assert.equal(drawing.find(".said").textContent, "off: 4 heads");
-});
-
-test("the card's map has a pixel for each offset, the board's pictures one for each patch of their layer", () => {
-  const offsets = perHead(() => [0, 0, 0, 0.1, 0.5, 0.3, 0, 0, 0]);
-  const card = mountPart(atlas, { ...ATLAS, offsets }).find(".card canvas");
-  const pixels = callsOf(card.getContext("2d"), "fillRect").slice(-9);
-  assert.deepEqual(
-    pixels.map(([, x, y]) => `${x} ${y}`),
-    ["0 0", "1 0", "2 0", "0 1", "1 1", "2 1", "0 2", "1 2", "2 2"],
-  );
-  assert.equal(pixels[4].style.fillStyle, "#0072b2");
-  assert.equal(pixels[5].style.fillStyle, heatCss(1), "the largest share beside the query's own");
-  const pictures = [...mountBoard({ ...BOARD, off: "0.1" }).parentElement.querySelectorAll("figure canvas")];
-  const redOf = (canvas) => {
-    const [, { data }] = callsOf(canvas.getContext("2d"), "putImageData").at(-1);
-    return [data[0], data[4]];
-  };
-  const [[left, right], later] = pictures.map(redOf);
-  assert.deepEqual([left, right], [0, 0]);
-  assert.ok(later[0] > later[1] && later[1] > 0, `${later}`);
 });

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
-import { callsOf } from "../canvas.mjs";
 import { container, packOf } from "../packs.mjs";
 import { mountPart } from "./mounting.mjs";
 
 const { default: playParts } = await import("../../../playground/microscope/lessons/host.js");
-const { filled, makeSubject, unitColours } = await import("../../../playground/microscope/lessons/subject.js");
+const { filled, makeSubject } = await import("../../../playground/microscope/lessons/subject.js");
 const { openContainer } = await import("../../../playground/microscope/core/core.js");
-const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 // A step of a lesson as on the site without a server; `drawing.settings` holds the settings that controls change.
 function playStep(parts, settings, options = {}, overrides = {}) {
@@ -94,33 +92,6 @@ test("a drawing whose numbers were on their way draws what the reader set meanwh
   assert.deepEqual(drawn, ["off"]);
 });
 
-test("what comes after a question is hidden until it is guessed", () => {
-  document.documentElement.dataset.guessed = "";
-  const drawing = playStep([{ kind: "words", text: "the answer", after: "scale_spread" }], {});
-  const place = drawing.find(".lesson-words");
-  assert.equal(place.hidden, true);
-  document.documentElement.dataset.guessed = "scale_spread";
-  dispatchEvent(new CustomEvent("guess-locked"));
-  assert.equal(place.hidden, false);
-  document.documentElement.dataset.guessed = "";
-});
-
-test("a link of the app leads to the same page here", () => {
-  const drawing = playStep([{ kind: "words", text: "see [the scale](./scale?step=rows)" }], {});
-  assert.match(drawing.find("a").getAttribute("href"), /^#page=scale&step=rows$/);
-});
-
-test("a formula stands beside the lines of code that it is for, and a docstring is no code", () => {
-  const lines = [
-    { number: 7, text: '    """What for."""', mark: "", formula: "" },
-    { number: 8, text: "    x = q @ k.mT", mark: "", formula: "QKᵀ" },
-  ];
-  const drawing = mountPart(sourceRead, { parts: [{ file: "vit.py", lines }] });
-  assert.deepEqual(drawing.texts("s"), ["7", "8"]);
-  assert.deepEqual(drawing.texts(".noted em"), ["QKᵀ"]);
-  assert.equal(drawing.find(".comment").textContent.trim(), '"""What for."""');
-});
-
 // ------------------------------------------------------------------------------- what the browser computes of a trace
 
 mock.timers.reset(); // from here on time passes: measuring all heads lets the page answer in between
@@ -199,34 +170,4 @@ test("a chart keeps its form and gets the numbers of the picture", async () => {
   const chart = await filled({ made: "distances_chart", figure, kernel: 3 }, SUBJECT);
   assert.equal(chart.data[0].y.length, (await SUBJECT.report()).all.length);
   assert.deepEqual([chart.data[1], chart.layout], [{ y: [1, 2], name: "b" }, { title: "t" }]);
-});
-
-test("colours become vectors of length one, and black counts as grey", () => {
-  const [black, red] = [0, 1].map((n) =>
-    [...unitColours(Float32Array.from([0, 0, 0, 0.5, 0, 0]))].slice(3 * n, 3 * n + 3),
-  );
-  for (const part of black) assert.ok(Math.abs(part - 3 ** -0.5) < 1e-6);
-  assert.ok(Math.abs(red[0] - 1) < 1e-5 && red[1] < 1e-5);
-});
-
-test("each patch of a lit picture is coloured where it lies, and the middle one is framed", async () => {
-  const canvases = [];
-  OffscreenCanvas.prototype.convertToBlob = async function convertToBlob() {
-    canvases.push(this);
-    return new Blob();
-  };
-  const { size } = await filled({ made: "lit", row: "kernel" }, SUBJECT);
-  assert.deepEqual(size, [50, 30]);
-  const context = canvases[0].getContext("2d");
-  const [, { data }] = callsOf(context, "putImageData").at(-1);
-  const redOf = (patch) => data[4 * (50 * (10 * Math.floor(patch / 5) + 5) + 10 * (patch % 5) + 5)];
-  const lit = Array.from({ length: 15 }, (_, patch) => patch).filter((patch) => redOf(patch) > 0);
-  assert.deepEqual(lit, [1, 2, 3, 6, 7, 8, 11, 12, 13]);
-  assert.deepEqual(
-    callsOf(context, "strokeRect").map(([, ...box]) => box),
-    [
-      [20, 10, 10, 10],
-      [20, 10, 10, 10],
-    ],
-  );
 });

@@ -18,13 +18,6 @@ const DATA = {
 
 beforeEach(() => localStorage.clear());
 
-test("the boxes stand in the model's order, the page's own is lit, and each leads to its page", () => {
-  const drawing = mountPart(overview, DATA);
-  assert.deepEqual(drawing.texts("nav a"), ["patches", "MLP", "answer"]);
-  assert.deepEqual(drawing.texts("[aria-current]"), ["MLP"]);
-  assert.equal(drawing.find("[aria-current]").getAttribute("href"), "./block?sample=meadow&model=bundled");
-});
-
 test("what was guessed and done is counted as it happens, and can be forgotten", () => {
   const drawing = mountPart(overview, DATA);
   const countsText = () => drawing.find("p span").textContent;

@@ -2,10 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { toContainer, toHalves } from "../../../playground/microscope/core/container.js";
-import { callsOf } from "../canvas.mjs";
 import { draw, ELEMENT_WIDTH, mountDrawing } from "./mounting.mjs";
 
-const { signedPalette } = await import("../../../playground/microscope/drawing/stage.js");
 const { default: patches } = await import("../../../playground/microscope/lessons/patches.js");
 
 const [HEIGHT, WIDTH, PATCH, TOKEN_WIDTH] = [7, 9, 3, 2]; // 2 × 3 patches, and a remaining row of pixels
@@ -83,47 +81,4 @@ test("the arrow keys choose a patch, the token under the pointer a number of it;
   drawing.point(flight, "pointermove", 0.1 * ELEMENT_WIDTH, tokenY);
   draw();
   assert.deepEqual([drawing.read().number, drawing.toldSettings.number], [0, "0"]);
-});
-
-test("the picture is taken apart, and put together again", () => {
-  const drawing = mountDrawing(patches, data());
-  const button = drawing.find('[data-do="apart"]');
-  assert.deepEqual([drawing.read().apart, button.textContent], [1, "put it together"]);
-  drawing.click(button);
-  draw();
-  assert.deepEqual([drawing.read().apart, button.textContent], [0, "take it apart"]);
-});
-
-test("the enlarged patch, its three planes and its token are those of the chosen patch", () => {
-  const drawing = mountDrawing(patches, data({ at: "1,2" }));
-  draw();
-  const pictures = callsOf(drawing.find('[data-ref="flight"]').getContext("2d"), "drawImage");
-  const planes = pictures.filter(([, image, ...place]) => image.width === PATCH && place.length === 4).slice(-3);
-  const enlarged = pictures.filter(([, image]) => image.width === WIDTH).at(-1);
-  assert.deepEqual(enlarged.slice(2, 6), [2 * PATCH, PATCH, PATCH, PATCH]);
-  for (const [channel, [, plane]] of planes.entries()) {
-    const [[, { data: pixels }]] = callsOf(plane.getContext("2d"), "putImageData");
-    const numbers = Array.from({ length: PATCH ** 2 }, (_, i) => pixels[4 * i + channel]);
-    const vector = vectorOf(1, 2).slice(channel * PATCH ** 2, (channel + 1) * PATCH ** 2);
-    assert.deepEqual(
-      numbers,
-      vector.map((x) => Math.round(255 * (x * STD[channel] + MEAN[channel]))),
-    );
-  }
-  const [, band] = pictures.filter(([, image]) => image.width === TOKEN_WIDTH).at(-1);
-  const [[, { data: bytes }]] = callsOf(band.getContext("2d"), "putImageData");
-  const colours = [2.5 / 2.75, 1].map((x) => signedPalette(false)[Math.round(127.5 + 127.5 * x)]);
-  assert.deepEqual([...new Uint32Array(bytes.buffer)], colours);
-});
-
-test("each patch of the picture in pieces is found where it is drawn", () => {
-  const drawing = mountDrawing(patches, data());
-  draw();
-  const picture = drawing.find('[data-ref="picture"]');
-  const whole = ([, , , , width, height]) => width === PATCH && height === PATCH; // not the rest at the bottom
-  const pieces = callsOf(picture.getContext("2d"), "drawImage").filter(whole).slice(-6);
-  for (const [patch, [, , , , , , x, y, width, height]] of pieces.entries()) {
-    drawing.point(picture, "pointermove", x + 0.95 * width, y + 0.95 * height);
-    assert.equal(drawing.read().at, patch);
-  }
 });

@@ -32,16 +32,6 @@ const data = (overrides) =>
     { moves: [toHalves(MOVES), [4, LAYERS, PATCHES]], image: [new Uint8Array(2), [2]] },
   );
 
-test("the drawing begins with the upper layer and the start's patch, and says their numbers", () => {
-  const drawing = mountDrawing(push, data({}));
-  const measureIndex = PATCHES + 6;
-  assert.deepEqual([drawing.read().layer, drawing.read().at, drawing.read().length], [1, 6, 10 + measureIndex]);
-  assert.equal(drawing.find('[data-ref="sum"]').textContent, "1 (1, 2): 24.0 4.5 0.44 −0.44");
-  const [x, y] = drawing.read().added;
-  assert.ok(Math.abs(Math.hypot(x, y) - 4.5) < 1e-9);
-  assert.deepEqual(drawing.texts(".names span"), ["before", "push", "after"]);
-});
-
 test("a patch that is pointed at is shown and told, and a layer of the page is taken", () => {
   const drawing = mountDrawing(push, data({}));
   drawing.point(drawing.find('[data-ref="picture"]'), "pointermove", ELEMENT_WIDTH - 1, 1);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { rowInto, unpack } from "../../../playground/microscope/core/core.js";
 import { callsOf } from "../canvas.mjs";
 import { container, packOf } from "../packs.mjs";
-import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
+import { draw, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
 const { default: reel } = await import("../../../playground/microscope/lessons/reel.js");
 
@@ -83,17 +83,4 @@ test("halfway between two moments the rows are halfway", async () => {
   assert.equal(drawing.find('[data-ref="step"]').textContent, "step 100");
   const [thumb] = drawing.parentElement.querySelectorAll(".heads canvas");
   assert.equal(placesByLight(thumb).at(-1), placesByWeight(rowOf(1, 0)).at(-1));
-});
-
-test("a press in a chart sets the clock to the moment that stands there", async () => {
-  const drawing = mountDrawing(reel, DATA);
-  await waitForPhotograph();
-  const svg = drawing.find(".charts svg");
-  const stepAt = (x) => {
-    drawing.point(svg, "pointerdown", x, 20);
-    draw();
-    return drawing.find('[data-ref="step"]').textContent;
-  };
-  const middle = 34 + (ELEMENT_WIDTH - 34 - 8) / 2;
-  assert.deepEqual([stepAt(middle - 5), stepAt(middle + 5)], ["step 0", "step 100"]);
 });

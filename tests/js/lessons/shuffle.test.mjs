@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { callsOf } from "../canvas.mjs";
 import { container } from "../packs.mjs";
 import { draw, ELEMENT_WIDTH, mountDrawing, waitForPhotograph } from "./mounting.mjs";
 
@@ -79,26 +78,4 @@ test("a place of the shuffled picture is the patch that lies there", () => {
   assert.equal(drawing.read().at, 3);
   drawing.key(drawing.find('[data-ref="before"]'), "ArrowUp");
   assert.equal(drawing.read().at, 0);
-});
-
-test("each press of Shuffle again takes the next order, and after the last the first", () => {
-  const drawing = mountDrawing(shuffle, data());
-  drawing.click(drawing.find('[data-ref="again"]'));
-  draw();
-  assert.equal(drawing.toldSettings.order, "2");
-  drawing.again(data({ id: "third", order: "3" }));
-  drawing.click(drawing.find('[data-ref="again"]'));
-  draw();
-  assert.equal(drawing.toldSettings.order, "1");
-});
-
-test("the asking patch is framed where it lies: in order, shuffled, and put back", async () => {
-  const drawing = mountDrawing(shuffle, data());
-  await waitForPhotograph();
-  const frames = ["before", "after", "back"].map((name) => {
-    const context = drawing.find(`[data-ref="${name}"]`).getContext("2d");
-    const [, x, y, width, height] = callsOf(context, "strokeRect").at(-1);
-    return Math.round(y / height) * COLUMNS + Math.round(x / width);
-  });
-  assert.deepEqual(frames, [1, PLACES.indexOf(1), 1]);
 });

@@ -5,7 +5,6 @@ import { container } from "../packs.mjs";
 import { draw, mountPart } from "./mounting.mjs";
 
 const { default: steps } = await import("../../../playground/microscope/lessons/steps.js");
-const { sourceRead } = await import("../../../playground/microscope/drawing/listing.js");
 
 const { sizesProblem } = await import("../../../playground/microscope/lessons/walknumbers.js");
 
@@ -51,20 +50,6 @@ function mountWalk() {
   });
   return { ...drawing, toldSteps: sentSteps, state: () => walkElement.__walk.read() };
 }
-
-test("buttons, arrow keys and the list go to a step; the page hears of the last one, a moment later", () => {
-  const drawing = mountWalk();
-  assert.deepEqual(
-    [drawing.state().step, drawing.state().name, drawing.find('[data-go="-1"]').disabled],
-    [1, "Scores", true],
-  );
-  drawing.click(drawing.find('[data-go="1"]'));
-  drawing.key(drawing.find("ol"), "ArrowRight");
-  assert.deepEqual([drawing.state().step, drawing.find('[data-go="1"]').disabled], [3, true]);
-  drawing.click(drawing.find('[data-step="1"]'));
-  assert.deepEqual([drawing.state().step, drawing.toldSteps.at(-1)], [2, [2, 300]]);
-  assert.match(drawing.find("h3").textContent, /2 Softmax/);
-});
 
 test("a cell that is pointed at says who asks whom, and what it gets", () => {
   const drawing = mountWalk();
@@ -137,10 +122,6 @@ test("impossible sizes in an address become possible ones", () => {
   assert.deepEqual(mountSizes({ example: "own", batch: "9999", tokens: "0" }).sizes(), [64, 1, 8, 8, 2]);
 });
 
-test("a step's sentence has its numbers filled in", () => {
-  assert.equal(mountSizes({ example: "own" }).find(".says").textContent, "The scale is 0.5.");
-});
-
 test("columns that can't be shared out are explained with the nearest that can; then the walk is back", () => {
   const drawing = mountSizes({ example: "own", chan: "7" });
   assert.match(
@@ -168,12 +149,4 @@ test("the numbers that are offered are possible and none is nearer", () => {
 test("a walk that would take long is refused in a sentence", () => {
   assert.match(sizesProblem({ tokens: 1024, dim: 1536, chan: 1536, heads: 12 }), /at most 2 billion .* fewer tokens/);
   assert.equal(sizesProblem({ tokens: 197, dim: 768, chan: 768, heads: 12 }), "");
-});
-
-test("a formula stands beside the line that it belongs to, and a docstring is a comment", () => {
-  const lines = [line(1, '"""What it is."""'), line(2, "x = x + self.ls1(mixture)", { formula: "MSA(LN(x))" })];
-  const drawing = mountPart(sourceRead, { parts: [{ file: "vit.py", lines }] });
-  assert.deepEqual(drawing.texts(".noted s"), ["2"]);
-  assert.match(drawing.find(".noted em").textContent, /^MSA\(LN\(/);
-  assert.match(drawing.find(".comment").textContent, /What it is/);
 });

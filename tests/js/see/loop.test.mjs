@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { ROLES } from "../../../playground/microscope/core/colours.js";
-import { drawLoop, linesOf, loopShape } from "../../../playground/microscope/see/loop.js";
+import { drawLoop, loopShape } from "../../../playground/microscope/see/loop.js";
 import { pageOf } from "../../../playground/microscope/see/shared.js";
 import { aContext, callsOf } from "../canvas.mjs";
 
@@ -20,26 +19,6 @@ test("the photograph keeps its shape and has at least three quarters of the fram
         "sizes that video has",
       );
     }
-});
-
-test("words break into lines within their room, and a marked place stays together", () => {
-  const context = { measureText: (text) => ({ width: 10 * text.length }) };
-  const sentence = [
-    { text: "This patch looks mostly at " },
-    { text: "the other eye", marked: true },
-    { text: " (13 %)." },
-  ];
-  const lines = linesOf(context, sentence, 200);
-  assert.ok(lines.length > 1);
-  for (const line of lines) for (const { x, width } of line) assert.ok(x + width <= 200);
-  assert.equal(lines.flat().find(({ marked }) => marked).text, "the other eye");
-  assert.equal(
-    lines
-      .flat()
-      .map(({ text }) => text.trim())
-      .join(" "),
-    "This patch looks mostly at the other eye (13 %).",
-  );
 });
 
 test("names from outside are text in a page that is shared, and it may ask nobody", () => {
@@ -90,27 +69,4 @@ test("a loop shows the photograph, then each layer, then its light, a growing cu
   }
   const layers = [0, 1, 2, 3].map((layer) => `${layer}: layer ${layer}`);
   assert.deepEqual(seen, ["photograph", ...layers, "light", "growing", "curve: Here there"]);
-});
-
-test("the words of a loop stand inside its frame, the place is marked, and the last line has the address", () => {
-  const { context, said } = loopAt(4500);
-  assert.match(said.join(" "), /^head 5 · by us · attention.example /);
-  const [, marked] = callsOf(context, "fillRect");
-  const [there] = callsOf(context, "fillText").filter(([, text]) => text === "there");
-  assert.equal(callsOf(context, "fillRect").length, 2, "the paper, and one place");
-  assert.ok(marked[1] < there[2] && marked[1] + marked[3] > there[2] + 7 * 5 && marked.style.fillStyle === ROLES.key);
-  const sentence = [
-    { text: "Its largest share goes to CLS, which has no place (42 %); in the picture 13 % goes here." },
-  ];
-  for (const way of ["tall", "wide"])
-    for (const aspect of ASPECTS.filter((ratio) => way === "tall" || ratio >= 1)) {
-      const shape = loopShape(way, aspect);
-      const drawn = aContext();
-      drawLoop(drawn, shape, { ...MOMENT, sentence, curve: null }, "x", 4500);
-      for (const [, text, x, y] of callsOf(drawn, "fillText"))
-        assert.ok(
-          x + 7 * text.length <= shape.width && y <= shape.height,
-          `${way} ${aspect}: ${text} at ${x}, ${y} of ${shape.width} × ${shape.height}`,
-        );
-    }
 });

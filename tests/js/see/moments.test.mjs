@@ -4,7 +4,6 @@ import { layerOf, unpack } from "../../../playground/microscope/core/core.js";
 import { carriedBy } from "../../../playground/microscope/core/kinds.js";
 import { barsAt, createStaircase, isMoving, largestShares, setBars } from "../../../playground/microscope/see/curve.js";
 import { momentName, momentsOf, sinkWords } from "../../../playground/microscope/see/moments.js";
-import { faceOf } from "../../../playground/microscope/shell/address.js";
 import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8] }));
@@ -68,19 +67,6 @@ test("the staircase falls into place when the switch is flipped, and stands at o
   assert.ok(Math.abs(barsAt(stairs, 2251)[0] - 0.9) < 1e-6);
   setBars(stairs, shares(0.3), false, 3000, true);
   assert.equal(isMoving(stairs, 3001), false, "where nothing is to move, nothing does");
-});
-
-test("an address with a view but no face opens Lab; one without a view opens the last face", () => {
-  assert.equal(faceOf({}, null), "see");
-  assert.equal(faceOf({ sample: "cat", model: "bundled" }, null), "see");
-  assert.equal(faceOf({}, "lab"), "lab");
-  assert.equal(faceOf({ layer: "8" }, null), "lab");
-  assert.equal(faceOf({ with: "sample:meadow" }, null), "lab");
-  assert.equal(faceOf({ class: "yes", layer: "4", head: "0" }, "lab"), "see"); // a class link opens See
-  assert.equal(faceOf({ story: "1" }, null), "see");
-  assert.equal(faceOf({ layer: "8", face: "see" }, "lab"), "see");
-  assert.equal(faceOf({ face: "lab" }, null), "lab");
-  assert.equal(faceOf({ face: "<script>" }, null), "see");
 });
 
 test("a sink says which of the two kinds it is, by what its token carries", () => {

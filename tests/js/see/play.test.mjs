@@ -5,9 +5,8 @@ import { mock, test } from "node:test";
 
 import { placeInFilm } from "../../../playground/microscope/see/play.js";
 import { createSee } from "../../../playground/microscope/see/see.js";
-import { callsOf } from "../canvas.mjs";
 import { passTime } from "../lens/alens.mjs";
-import { draw, mountLens, setReducedMotion } from "../lens/mounted.mjs";
+import { draw, mountLens } from "../lens/mounted.mjs";
 
 const see = (lens) => createSee(lens, { face: "see", language: () => "en", turned() {} });
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
@@ -77,38 +76,10 @@ for (const [what, act] of Object.entries({
     assert.equal(microscope.lens.view.locked, true, "what stopped it does nothing else");
   });
 
-test("layers blend into each other; with reduced motion they are steps", async () => {
-  const alphasWith = async (isReduced) => {
-    setReducedMotion(isReduced);
-    const microscope = await mountSee();
-    setReducedMotion(false);
-    await startPlay(microscope);
-    for (let n = 0; n < 40; n++) after(75);
-    const calls = callsOf(microscope.find(".see-film").getContext("2d"), "drawImage");
-    return [...new Set(calls.map(({ style }) => style.globalAlpha))];
-  };
-  assert.ok((await alphasWith(false)).length > 1);
-  assert.deepEqual(await alphasWith(true), [1]);
-});
-
 test("a page that holds one layer has no button to play", async () => {
   const microscope = await mountSee({ pack: { grid: [6, 7], held: [1] }, host: { see, offers: [] } });
   assert.ok(microscope.find(".see-plays").hidden);
   microscope.key("p");
   after(100);
   assert.equal(isPlaying(microscope), false);
-});
-
-test("a loop is made in Lab too, once all layers are here", async () => {
-  const host = { see: (lens) => createSee(lens, { face: "lab", language: () => "en", turned() {} }) };
-  const microscope = await mountSee({ host });
-  let isMade = false;
-  microscope.lens.see
-    .sharedLoop(document.createElement("canvas"), "tall", () => false)
-    .then(() => {
-      isMade = true;
-    });
-  after(0);
-  await passTime(0);
-  assert.ok(isMade, "the loop waits for layers for ever");
 });

@@ -49,20 +49,6 @@ test("the model that a person chose stays with every picture, in its own grid", 
   );
 });
 
-test("another model shows the picture in the grid that it opens with there", () => {
-  assert.deepEqual(shownBy(choiceAfter(MEADOW_CHOICE, { model: "dino", chose: true })), ["meadow", "dino", 1]);
-  const formerChoice = choiceAfter(choiceAfter(MEADOW_CHOICE, { model: "dino", chose: true }), {
-    model: "bundled",
-    chose: false,
-  });
-  assert.deepEqual(shownBy(formerChoice), ["meadow", "bundled", 2]);
-  assert.deepEqual(
-    shownBy(choiceAfter(TABBY_CHOICE, { model: "large", detail: 3 })),
-    ["tabby", "large", 3],
-    "unless one is named",
-  );
-});
-
 test("a grid that a person refined stays with the next picture in the same model", () => {
   const fineChoice = choiceAfter(TABBY_CHOICE, { detail: 3 });
   assert.deepEqual(shownBy(fineChoice), ["tabby", "dino", 3]);
@@ -116,23 +102,6 @@ test("an address is read back as the choice that it was made of", () => {
   }
 });
 
-test("the words that an address leaves out are those with which the picture opens", () => {
-  assert.deepEqual(shownBy(choiceFrom({})), ["tabby", "dino", 1]);
-  assert.deepEqual(shownBy(choiceFrom({ sample: "meadow" })), ["meadow", "bundled", 2]);
-  assert.deepEqual(shownBy(choiceFrom({ mine: OWN_ID })), [OWN_ID, "dino", 1]);
-  assert.deepEqual(
-    shownBy(choiceFrom({ model: "bundled" })),
-    ["meadow", "bundled", 1],
-    "our models are shown a drawing first",
-  );
-  assert.deepEqual(shownBy(choiceFrom({ model: "large" })), ["tabby", "large", 1]);
-  assert.deepEqual(
-    shownBy(choiceFrom({ sample: "meadow", model: "bundled" })),
-    ["meadow", "bundled", 1],
-    "an old link",
-  );
-});
-
 test("hostile words are left out", () => {
   for (const mine of [
     "",
@@ -171,5 +140,3 @@ test("the words of an address that the choice ignores are listed, but not words 
   ])
     assert.deepEqual(droppedTexts(words), []);
 });
-
-// ------------------------------------------------------------------------------------------------ the choice object

@@ -6,7 +6,7 @@ import { Window } from "happy-dom";
 const page = new Window({ url: "https://playground.test/folder/?sample=flock" });
 for (const name of ["document", "location", "localStorage", "navigator"])
   Object.defineProperty(globalThis, name, { value: page[name], configurable: true });
-const { fillExport, linkOfExport, wordsOfExport } = await import("../../../playground/microscope/shell/export.js");
+const { fillExport, wordsOfExport } = await import("../../../playground/microscope/shell/export.js");
 
 const WORDS = { sample: "flock", model: "bundled", layer: 3 };
 const wordsAsked = (input, choices) => Object.fromEntries(wordsOfExport({ words: WORDS, ...input }, choices));
@@ -23,12 +23,6 @@ test("the words of the view and the choices of this kind of file are asked, and 
     ...{ sample: "flock", model: "bundled", layer: "3" },
     ...{ kind: "html", held: "all" },
   });
-});
-
-test("a link holds the view and never a picture of one's own", () => {
-  const link = linkOfExport("https://playground.test/folder/heads?sample=old#x", { ...WORDS, with: "sample:meadow" });
-  assert.equal(link, "https://playground.test/folder/heads?sample=flock&model=bundled&layer=3&with=sample%3Ameadow");
-  assert.doesNotMatch(linkOfExport(page.location.href, { mine: "abc", model: "bundled", with: "mine:def" }), /abc|def/);
 });
 
 // ---- the sheet, with a server that answers when the test lets it
@@ -113,20 +107,6 @@ beforeEach(() => {
   [calls, decodedAddresses, releasedAddresses, brokenAddresses] = [[], [], [], new Set()];
 });
 
-test("a still of a sample is shown by its address, without the key", async () => {
-  const sheet = await openSheet();
-  assert.deepEqual(
-    calls.map(({ path }) => path.split("?")[0]),
-    ["api/exports"],
-  );
-  assert.match(sheet.find("img").src, /\/figure\.png\?head$/);
-  assert.equal(sheet.find(".export-download").textContent, "Download flock-head.png");
-  assert.equal(sheet.status(), "");
-  assert.match(sheet.box.textContent, /figure flock --layout head/);
-  assert.doesNotMatch(sheet.box.textContent, /not in it/);
-  assert.match(sheet.find(".export-copy:last-child code").textContent, /\/figure\.png\?whole$/);
-});
-
 test("a figure of one's own picture is asked for with the key and shown as a blob", async () => {
   const sheet = await openSheet({ words: { mine: "abc", model: "bundled" } });
   assert.deepEqual(
@@ -138,40 +118,6 @@ test("a figure of one's own picture is asked for with the key and shown as a blo
   );
   assert.match(sheet.find("img").src, /^blob:/);
   assert.ok(sheet.find(".export-copy:last-child").hidden, "it has no address that a web page could hold");
-  assert.match(sheet.box.textContent, /The link to this view\. Your own picture is not in it/);
-});
-
-test("a blob is let go when another preview is there, and a file has its own choices", async () => {
-  const sheet = await openSheet({ words: { ...WORDS, mine: "abc" } });
-  await sheet.choose("kind", "html");
-  assert.ok(!sheet.find('input[name="export-held"]').closest("fieldset").hidden);
-  await sheet.choose("kind", "png");
-  assert.ok(sheet.find('input[name="export-held"]').closest("fieldset").hidden);
-  assert.equal(releasedAddresses.length, 2);
-});
-
-test("the old preview stays until the new one is there, and what is not wanted any more is cancelled", async () => {
-  const sheet = await openSheet();
-  const previewBefore = sheet.find("img");
-  sheet.update({ words: { ...WORDS, mine: "abc" } });
-  await settle();
-  assert.match(sheet.find("img").src, /^blob:/);
-  assert.notEqual(sheet.find("img"), previewBefore);
-
-  const slowSheet = await openSheet({}, { hold: true });
-  slowSheet.update({ words: { ...WORDS, layer: 5 } });
-  assert.ok(calls.at(-2).options.signal.aborted);
-  assert.ok(!calls.at(-1).options.signal.aborted);
-  assert.equal(slowSheet.find("img"), null);
-  assert.equal(slowSheet.status(), "Drawing …");
-  for (const { resolve } of calls) resolve?.();
-  await settle();
-  assert.equal(
-    decodedAddresses.filter((src) => src.includes("figure.png?head")).length,
-    2,
-    "the first answer was not drawn",
-  );
-  assert.ok(slowSheet.find("img"));
 });
 
 test("a refusal is a sentence in the sheet", async () => {
@@ -182,44 +128,4 @@ test("a refusal is a sentence in the sheet", async () => {
   );
   assert.equal(sheet.status(), sentence);
   assert.ok(sheet.find(".export-download").disabled);
-});
-
-test("where a preview can't be drawn the server says why", async () => {
-  brokenAddresses.add("figure.png");
-  const sentence = "There is no head 17; they count from 0 to 3.";
-  const sheet = await openSheet(
-    {},
-    { refuse: { "figure.png": Object.assign(new Error(sentence), { says: sentence }) } },
-  );
-  assert.equal(sheet.status(), sentence);
-  assert.equal(calls.at(-1).path, "figure.png?head");
-  assert.equal(calls.at(-1).options.method, "GET");
-});
-
-test("a download asks for the whole file and goes on when the sheet closes", async () => {
-  const downloads = [];
-  page.HTMLAnchorElement.prototype.click = function () {
-    downloads.push([this.download, this.href]);
-  };
-  const sheet = await openSheet();
-  sheet.find(".export-download").click();
-  assert.equal(sheet.status(), "Making flock-head.png …");
-  sheet.controller.abort();
-  sheet.find(".export-download").click();
-  await settle();
-  assert.deepEqual(
-    calls.slice(1).map(({ path, options }) => [path, options.method, options.signal]),
-    [["figure.png?whole", "GET", undefined]],
-  );
-  assert.equal(downloads.length, 1);
-  assert.equal(downloads[0][0], "flock-head.png");
-  assert.match(downloads[0][1], /^blob:/);
-  assert.equal(sheet.status(), "flock-head.png is downloaded.");
-});
-
-test("a choice of one sheet is chosen again in the next", async () => {
-  const sheet = await openSheet();
-  await sheet.choose("kind", "svg");
-  await openSheet();
-  assert.equal(new URLSearchParams(calls.at(-1).path.split("?")[1]).get("kind"), "svg");
 });

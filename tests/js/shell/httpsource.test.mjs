@@ -95,12 +95,6 @@ test("a sample's usual layers have one short address, early and late, which ngin
   ]);
 });
 
-test("a picture comes from its own address, as a bitmap", async () => {
-  const server = aServer(() => new Response("jpeg"));
-  assert.deepEqual(await aSource().picture(description()), { of: "jpeg" });
-  assert.deepEqual(paths(server), ["GET api/p.jpg"]);
-});
-
 test("a whole pass is a trace of its own, with what it changes", async () => {
   const labels = [["cat", 0.1, 0.9]];
   const server = aServer(({ path }) =>
@@ -138,34 +132,6 @@ test("a photograph that the server has forgotten is brought again, and asked for
   assert.deepEqual(paths(server), ["GET api/trace?mine=ab", "GET api/trace?mine=ab"]);
 });
 
-test("a photograph that this browser has not kept is not asked for again", async () => {
-  const server = aServer(forgottenAnswer);
-  await assert.rejects(aSource().open({ mine: "ab" }), { status: 404 });
-  assert.equal(server.questions.length, 1);
-});
-
-test("every question is ended with its signal", async () => {
-  const source = aSource();
-  const trace = { ...description(), words: { sample: "tabby" } };
-  for (const [name, ...args] of [
-    ["open", { sample: "new" }],
-    ["layers", trace, [1]],
-    ["features", trace, 1],
-  ].concat([
-    ["flows", trace],
-    ["rollout", trace, "1,1"],
-    ["names", trace, 1],
-    ["whole", trace, 0.1],
-    ["picture", trace],
-  ])) {
-    aServer(() => new Promise(() => {}));
-    const controller = new AbortController();
-    const promise = source[name](...args, { signal: controller.signal });
-    controller.abort();
-    await assert.rejects(promise, { name: "AbortError" }, name);
-  }
-});
-
 test("a model that the page has not is refused by its name", async () => {
   const source = createPreparedSource({
     computing: {},
@@ -175,41 +141,6 @@ test("a model that the page has not is refused by its name", async () => {
   });
   await assert.rejects(source.open({ model: "leaves" }), { status: 404, message: /has no model called leaves/ });
   await assert.rejects(source.open({ model: "dino" }), { message: /was written without the network/ });
-});
-
-test("what the first picture needs is asked for once, ahead of those who need it", async () => {
-  const answersByPath = {
-    "api/trace": () => json(description()),
-    "api/trace/d/layers": () => new Response("head"),
-    "api/p.jpg": () => new Response("cat"),
-  };
-  const server = aServer((question) => answersByPath[pathAndWords(question)[0]]());
-  const source = aSource();
-  await source.beginWith({ sample: "tabby", model: "dino" }, () => ({ layer: 6, head: 5 }));
-  const countBefore = server.questions.length;
-  const trace = await source.open({ sample: "tabby", model: "dino" });
-  assert.equal(new TextDecoder().decode(await source.layers(trace, [6], { heads: [5] })), "head");
-  assert.deepEqual(await source.picture(trace), { of: "cat" });
-  assert.deepEqual([countBefore, server.questions.length], [3, 3]);
-  await source.layers(trace, [6], { heads: [5] });
-  assert.equal(server.questions.length, 4, "an answer is taken once");
-});
-
-test("of an own photograph the coarse first look is what comes first", async () => {
-  const server = aServer((question) =>
-    json(
-      description({
-        digest: pathAndWords(question)[1].first ? "coarse" : "d",
-        first: !pathAndWords(question)[1].first,
-      }),
-    ),
-  );
-  const source = aSource();
-  await source.beginWith({ mine: "ab", model: "dino" }, () => ({ layer: null, head: 0 }));
-  assert.deepEqual(
-    server.questions.map((question) => pathAndWords(question)[1]),
-    [{ mine: "ab", model: "dino" }, { mine: "ab", model: "dino", first: "yes" }, {}],
-  );
 });
 
 test("what failed ahead is asked for again by who needs it, and fails there with its sentence", async () => {

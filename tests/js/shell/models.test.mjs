@@ -140,32 +140,6 @@ test("the server is told once that a person gives up", async () => {
   assert.deepEqual(server.requests, [`POST ${FETCHING}`, `DELETE ${FETCHING}`]);
 });
 
-test("a model that is here is chosen at once, and the sheet closes", async () => {
-  fillBox();
-  await until(() => button("dino"), "no card is drawn");
-  button("dino").click();
-  assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
-  assert.equal(closeCount, 1);
-  assert.ok(!server.requests.some((item) => item.includes("fetching")), server.requests);
-});
-
-test("a model to fetch is chosen when it is there and not before", async () => {
-  let progress = HALFWAY;
-  server.answers[`POST ${FETCHING}`] = STARTED;
-  server.answers[`GET ${FETCHING}`] = () => progress;
-  fillBox();
-  await until(() => button("clip"), "no card is drawn");
-  button("clip").click();
-  await until(() => box.textContent.includes("3 of 8 MB"), "no progress is shown");
-  const bar = box.querySelector("progress");
-  assert.deepEqual([bar.value, bar.max], [3e6, 8e6]);
-  assert.deepEqual([choice.changes, closeCount], [[], 0]);
-  progress = ARRIVED;
-  await until(() => closeCount, "it does not arrive");
-  assert.deepEqual(choice.changes, [{ model: "clip", chose: true }]);
-  assert.equal(box.querySelector("progress"), null);
-});
-
 test("a download goes on when the sheet is closed: a line remains, and the model is chosen", async () => {
   let progress = HALFWAY;
   server.answers[`POST ${FETCHING}`] = STARTED;
@@ -185,22 +159,6 @@ test("a download goes on when the sheet is closed: a line remains, and the model
   assert.match(lineBox.querySelector("[role=status]").textContent, /CLIP is here/);
 });
 
-test("Cancel ends a download, and nothing is chosen", async () => {
-  server.answers[`POST ${FETCHING}`] = STARTED;
-  server.answers[`GET ${FETCHING}`] = HALFWAY;
-  fillBox();
-  await until(() => button("clip"), "no card is drawn");
-  button("clip").click();
-  await until(() => buttonWith("Cancel"), "there is no Cancel");
-  buttonWith("Cancel").focus();
-  buttonWith("Cancel").click();
-  await until(() => server.requests.includes(`DELETE ${FETCHING}`), "the server is not told");
-  await new Promise((resolve) => setTimeout(resolve)); // pending requests end with errors
-  assert.deepEqual([buttonWith("Cancel"), buttonWith("Close")], [undefined, undefined]);
-  assert.equal(document.activeElement, button("clip"), "the focus is lost with the button");
-  assert.deepEqual([choice.changes, closeCount], [[], 0]);
-});
-
 test("a download does not bring back who chooses another model meanwhile", async () => {
   server.answers[`POST ${FETCHING}`] = STARTED;
   server.answers[`GET ${FETCHING}`] = HALFWAY;
@@ -210,35 +168,6 @@ test("a download does not bring back who chooses another model meanwhile", async
   button("dino").click();
   await until(() => server.requests.includes(`DELETE ${FETCHING}`), "the server is not told");
   assert.deepEqual(choice.changes, [{ model: "dino", chose: true }]);
-});
-
-test("a card that is pressed twice begins one fetching, and one in trouble begins anew", async () => {
-  const startsCount = () => server.requests.filter((item) => item === `POST ${FETCHING}`).length;
-  let progress = HALFWAY;
-  server.answers[`POST ${FETCHING}`] = STARTED;
-  server.answers[`GET ${FETCHING}`] = () => progress;
-  fillBox();
-  await until(() => button("clip"), "no card is drawn");
-  button("clip").click();
-  button("clip").click();
-  assert.equal(startsCount(), 1);
-  progress = { ...HALFWAY, over: true, trouble: "The disk is full." };
-  await until(() => box.textContent.includes("The disk is full."), "nothing is said");
-  button("clip").click();
-  assert.equal(startsCount(), 2);
-});
-
-test("trouble is a sentence, and it can be tried again", async () => {
-  server.answers[`POST ${FETCHING}`] = refusalOf(403, "This server fetches nothing.");
-  fillBox();
-  await until(() => button("clip"), "no card is drawn");
-  button("clip").click();
-  await until(() => box.textContent.includes("This server fetches nothing."), "nothing is said");
-  assert.equal(box.querySelector("progress").hidden, true);
-  server.answers[`POST ${FETCHING}`] = ARRIVED;
-  buttonWith("Try again").click();
-  await until(() => closeCount, "it does not arrive");
-  assert.deepEqual(choice.changes, [{ model: "clip", chose: true }]);
 });
 
 test("a search waits for the last letter, and an older answer is not drawn over it", async () => {
@@ -262,13 +191,6 @@ test("a search waits for the last letter, and an older answer is not drawn over 
   const searches = server.requests.filter((item) => item.includes("search"));
   assert.deepEqual(searches, ["GET api/models?search=ma", "GET api/models?search=mae"]);
   assert.equal(box.querySelector("[role=status]").textContent, "1 found");
-});
-
-test("where the server is not open there is no search", async () => {
-  server.answers["GET api/models"] = { open: false, cards: [OURS] };
-  fillBox();
-  await until(() => button("bundled"), "no card is drawn");
-  assert.equal(box.querySelector("input").hidden, true);
 });
 
 test("names from outside are text", async () => {

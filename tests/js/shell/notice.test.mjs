@@ -28,15 +28,6 @@ test("a notice goes by itself when its time is over, not before", () => {
   assert.equal(shownText(), null);
 });
 
-test("a new sentence takes the place of the former and has its own time", () => {
-  notify("one");
-  mock.timers.tick(STAYS_MS - 1);
-  notify("two");
-  assert.equal(document.querySelectorAll(".attention-notice span").length, 1);
-  mock.timers.tick(STAYS_MS - 1);
-  assert.equal(shownText(), "two");
-});
-
 test("a notice that offers an action stays until the action is taken or the notice closed", () => {
   let actCount = 0;
   const action = { label: "fetch it", act: () => actCount++ };

@@ -68,14 +68,6 @@ test("a link that compares shows both, unless it says what stands beside the pic
   }
 });
 
-test("a view that is chosen while another model comes is there when it has come", async () => {
-  const stage = aStage([{}, { what: "rollout", locked: true, query: "2,3" }]);
-  await bringChoice(stage, { sample: "flock", model: "bundled" });
-  await bringChoice(stage, { sample: "flock", model: "untrained" });
-  const { what, locked, query } = stage.lens.view;
-  assert.deepEqual({ what: what, locked, query }, { what: "rollout", locked: true, query: "2,3" });
-});
-
 test("the former model's picture fades while another model reads for long, and comes back whole", async () => {
   const stage = { ...aStage([]), stop: new AbortController() };
   const sentences = [];
@@ -116,13 +108,6 @@ test("a view that is chosen after the first look at an own photograph stands in 
   assert.deepEqual([viewNow().what, viewNow().locked, viewNow().query], ["similarity", true, "2,3"]);
   await bringChoice(stage, { mine: OWN_ID, model: "bundled" });
   assert.deepEqual([stage.lens.view.what, stage.lens.view.locked], ["similarity", true]);
-});
-
-test("a view that nobody has chosen is not in the address", async () => {
-  const stage = aStage([{}, {}, {}]);
-  await bringChoice(stage, { sample: "tabby" });
-  await bringChoice(stage, { mine: OWN_ID });
-  assert.deepEqual(viewNow(), {});
 });
 
 const BUSY_SENTENCE = "So many pictures are on their way that there is no room for one more: try again.";

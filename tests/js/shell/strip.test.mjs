@@ -23,11 +23,6 @@ const pressedAmong = (buttons) => buttons.filter((button) => button.getAttribute
 const tabStopsAmong = (buttons) => buttons.filter((button) => button.tabIndex === 0);
 const focusedKey = (strip) => strip.element.getRootNode().activeElement?.dataset.sample;
 
-test("own pictures come first, the latest before the others, then the samples", () => {
-  const { keys } = aStrip({ own: OWN_PICTURES });
-  assert.deepEqual(keys(), ["mine:b", "mine:a", "tabby", "meadow", "flock"]);
-});
-
 test("exactly the chosen picture is marked, and it is the Tab key's one stop", () => {
   const { host, buttons } = aStrip({ own: OWN_PICTURES });
   for (const picture of [
@@ -48,14 +43,6 @@ test("exactly the chosen picture is marked, and it is the Tab key's one stop", (
   }
 });
 
-test("a click chooses: a sample leaves no own picture, an own picture no sample", () => {
-  const { host, buttons } = aStrip({ own: OWN_PICTURES });
-  buttons()[0].click();
-  assert.deepEqual([host.choice.now.mine, host.choice.now.sample], ["b", null]);
-  buttons()[3].click();
-  assert.deepEqual([host.choice.now.mine, host.choice.now.sample], [null, "meadow"]);
-});
-
 test("the arrow keys move the focus, Home and End go to the ends, and nothing is chosen by it", () => {
   const { host, strip, buttons } = aStrip({ own: OWN_PICTURES });
   buttons()[2].focus();
@@ -69,25 +56,6 @@ test("the arrow keys move the focus, Home and End go to the ends, and nothing is
     tabStopsAmong(buttons()).map((button) => button.dataset.sample),
     ["mine:b"],
   );
-});
-
-test("an own picture that comes while another is in focus takes no focus away", async () => {
-  const { host, strip, buttons } = aStrip({ own: OWN_PICTURES });
-  buttons()[3].focus();
-  await host.ownPictures.open({ name: "third.jpg" });
-  assert.equal(focusedKey(strip), "meadow");
-});
-
-test("the × forgets all own pictures, goes with them, and leaves the focus in the strip", () => {
-  const { strip, keys } = aStrip({ own: OWN_PICTURES, now: { sample: null, mine: "a" } });
-  const forgetButton = strip.element.querySelector(".forget");
-  assert.equal(forgetButton.hidden, false);
-  assert.match(forgetButton.title, /here and on the server/);
-  forgetButton.focus();
-  forgetButton.click();
-  assert.deepEqual(keys(), ["tabby", "meadow", "flock"]);
-  assert.equal(forgetButton.hidden, true);
-  assert.equal(focusedKey(strip), "tabby");
 });
 
 test("names from outside are text", async () => {

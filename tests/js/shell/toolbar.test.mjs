@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createToolbar } from "../../../playground/microscope/shell/toolbar.js";
-import { aHost, aPlace, page, pressKey } from "./page.mjs";
+import { aHost, aPlace, pressKey } from "./page.mjs";
 
 function aToolbar(overrides) {
   const host = aHost(overrides);
@@ -13,8 +13,6 @@ function aToolbar(overrides) {
   const focusedElement = () => root.getRootNode().activeElement;
   return { host, root, toolbar, part, sheet, focused: focusedElement, words: (name) => part(name)?.textContent };
 }
-const shownButtons = (root) =>
-  [...root.querySelectorAll(".toolbar > button")].filter((item) => !item.hidden).map((item) => item.textContent);
 
 // The words of the lines in the sheet of *More*.
 function linesOfMore({ part, sheet }) {
@@ -26,56 +24,6 @@ function openLine(bar, words) {
   [...bar.sheet().querySelectorAll("button.wide")].find(({ textContent }) => textContent.startsWith(words)).click();
 }
 
-test("every page has the same bar; See alone leaves out the model", () => {
-  const { root, toolbar, part } = aToolbar();
-  const first = ["Attention Playground", "Pictures"];
-  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "Share", "See"]);
-  assert.equal(part(".more").getAttribute("aria-label"), "Model: DINO S/16");
-  toolbar.update({ page: "by_hand" });
-  assert.deepEqual(shownButtons(root), [...first, "DINO S/16", "Your photo", "See"]);
-});
-
-test("every part shows what is chosen, whoever chose it", () => {
-  const bar = aToolbar();
-  const { host, root, words, part } = bar;
-  host.choice.set({ sample: "flock", model: "small", detail: 2, beside: { sample: "meadow" } });
-  assert.equal(root.dataset.picture, "flock");
-  assert.equal(words(".more .label"), "our small ViT");
-  assert.ok(linesOfMore(bar).includes("Compared with Meadow"));
-  assert.equal(part("select").value, "2");
-  host.choice.set({ beside: null });
-  assert.ok(linesOfMore(bar).includes("Compare"));
-});
-
-test("the grid is chosen by its detail", () => {
-  const bar = aToolbar();
-  const { host, part } = bar;
-  linesOfMore(bar);
-  const select = part("select");
-  assert.deepEqual(
-    [...select.options].map((item) => item.textContent),
-    ["14 × 14", "28 × 28"],
-  );
-  select.value = "2";
-  select.dispatchEvent(new page.Event("change"));
-  assert.equal(host.choice.now.detail, 2);
-});
-
-test("a button opens its sheet, which is named and has the focus; pressed again it closes", () => {
-  const { part, sheet, focused } = aToolbar();
-  const button = part(".photo");
-  button.focus();
-  button.click();
-  assert.equal(button.getAttribute("aria-expanded"), "true");
-  assert.equal(sheet().getAttribute("role"), "dialog");
-  assert.equal(sheet().getAttribute("aria-label"), "Your photo");
-  assert.ok(sheet().contains(focused()));
-  button.click();
-  assert.equal(sheet(), null);
-  assert.equal(button.getAttribute("aria-expanded"), "false");
-  assert.equal(focused(), button);
-});
-
 test("Escape closes a sheet and gives the focus back, and nobody else hears it", () => {
   const { part, sheet, focused } = aToolbar();
   part(".pages").click();
@@ -85,18 +33,6 @@ test("Escape closes a sheet and gives the focus back, and nobody else hears it",
   assert.equal(sheet(), null);
   assert.equal(focused(), part(".pages"));
   assert.equal(callCount, 0);
-});
-
-test("a press outside closes the sheet, one inside does not", () => {
-  const { part, sheet } = aToolbar();
-  part(".pictures").click();
-  const pointerDown = () => new page.Event("pointerdown", { bubbles: true, composed: true });
-  sheet().querySelector("img").dispatchEvent(pointerDown());
-  assert.ok(sheet());
-  document.body.dispatchEvent(pointerDown());
-  assert.equal(sheet(), null);
-  document.body.dispatchEvent(new page.Event("click", { bubbles: true }));
-  assert.equal(part(".pictures").getRootNode().activeElement, part(".pictures"));
 });
 
 test("the menu has the story, each page with its number, Present, the version; links keep the choice", () => {
@@ -137,25 +73,6 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
   ]);
 });
 
-test("models and Export are filled with what they need, and done() closes them", () => {
-  const sheetOptions = {};
-  const keepOptions = (name) => (box, options) => Object.assign(sheetOptions, { [name]: { box, ...options } });
-  const bar = aToolbar({
-    sheets: { models: keepOptions("models"), export: keepOptions("export") },
-  });
-  const { host, sheet } = bar;
-  openLine(bar, "Model");
-  assert.equal(sheetOptions.models.choice, host.choice);
-  assert.ok(sheet().contains(sheetOptions.models.box));
-  sheetOptions.models.done();
-  assert.equal(sheet(), null);
-  openLine(bar, "Export");
-  assert.deepEqual(sheetOptions.export.words, { sample: "tabby", model: "dino", layer: "6" });
-  assert.equal(sheetOptions.export.theme, "light");
-  sheetOptions.export.done();
-  assert.equal(sheet(), null);
-});
-
 test("a model for the comparison is chosen on the same cards, and stands beside", () => {
   let options = null;
   const bar = aToolbar({
@@ -177,14 +94,4 @@ test("More holds model, grid, compare and export, each only where there is one, 
   host.choice.set({ model: "small" });
   toolbar.update({ sheets: {}, grids: [] });
   assert.deepEqual(linesOfMore(bar), ["Model: our small ViT", "Compare"]);
-});
-
-test("what is opened from More stands under More and gives it the focus back", () => {
-  const { part, sheet, focused } = aToolbar();
-  part(".more").click();
-  [...sheet().querySelectorAll("button")].find((item) => item.textContent === "Compare").click();
-  assert.equal(sheet().dataset.kind, "compare");
-  assert.equal(part(".more").getAttribute("aria-expanded"), "true");
-  pressKey(sheet(), "Escape");
-  assert.equal(focused(), part(".more"));
 });

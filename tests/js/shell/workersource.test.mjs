@@ -119,20 +119,6 @@ const passCount = ({ receivedMessages: messages }) => messages.filter(({ what: k
 const layerCount = ({ sentMessages: messages }, id) =>
   messages.filter((message) => message.id === id && message.layer !== undefined).length;
 
-test("a trace says what the lens and the toolbar need before anything is computed", async () => {
-  const { source, worker } = aSource();
-  const trace = await source.open(words());
-  assert.deepEqual(trace.grid, [3, 5]);
-  assert.deepEqual(trace.grids, [
-    { detail: 1, grid: [3, 5] },
-    { detail: 2, grid: [6, 9] },
-  ]);
-  assert.deepEqual(trace.opens, { layer: 2, head: 1 });
-  assert.equal(trace.private, false);
-  assert.equal((await source.open({ mine: "00", model: "small" })).private, true);
-  assert.deepEqual(worker.receivedMessages, []);
-});
-
 test("a layer comes as a pack that the lens reads, and the whole pass runs once", async () => {
   const { source, worker } = aSource();
   const trace = await source.open(words());
@@ -148,13 +134,6 @@ test("a layer comes as a pack that the lens reads, and the whole pass runs once"
   const laterPack = unpack(await source.layers(trace, [1, 3]));
   assert.deepEqual(layerOf(laterPack, 3).q, layerOf(secondPack, 3).q);
   assert.equal(passCount(worker), 1);
-});
-
-test("a layer is here before the pass has ended", async () => {
-  const { source, worker } = aSource();
-  await source.layers(await source.open(words()), [0]);
-  assert.ok(layerCount(worker, 1) < LAYERS);
-  assert.ok(!worker.sentMessages.some(({ done }) => done));
 });
 
 test("a new picture ends the former pass within a layer, unless somebody waits for it", async () => {
@@ -252,13 +231,6 @@ test("the rollout is the product of (A + I)/2, for a patch and for all", async (
     assert.ok(Math.abs(patchFlows[token] - share) < 1e-3);
     assert.ok(Math.abs(allFlows[7 * tokens + token] - share) < 1e-3);
   });
-});
-
-test("a picture that cannot be read is said, and the next one is computed", async () => {
-  const { source } = aSource();
-  const brokenTrace = await source.open(words({ sample: "x".repeat(UNREADABLE_SEED) }));
-  await assert.rejects(source.layers(brokenTrace, [0]), { status: 500, says: /could not be decoded/ });
-  assert.ok(await source.layers(await source.open(words()), [0]));
 });
 
 test("weights that did not come are fetched again when they are asked for again", async () => {
