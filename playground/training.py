@@ -145,7 +145,7 @@ class Learner:
         nn.init.zeros_(self.says.weight)
         nn.init.zeros_(self.says.bias)
         self.parameters = [*self.vit.parameters(), *self.says.parameters()]
-        matrices = [p for p in self.vit.blocks.parameters() if p.dim() == 2]
+        matrices = [p for block in self.vit.blocks for p in block.parameters() if p.dim() == 2]
         others = [p for p in self.parameters if not any(p is matrix for matrix in matrices)]
         muon = torch.optim.Muon(matrices, MATRIX_RATE, weight_decay=DECAY, adjust_lr_fn="match_rms_adamw")
         self.optimisers = {muon: MATRIX_RATE, torch.optim.AdamW(others, RATE, weight_decay=0): RATE}

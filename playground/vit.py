@@ -210,7 +210,7 @@ class VisionTransformer(parts.Weights):
         rows = {"learned": len(c.prefix) + patches, "patches": patches}.get(c.positions)
         self.pos_embed: Any = nn.Parameter(torch.zeros(1, rows, c.width)) if rows else None
         self.norm_pre = nn.LayerNorm(c.width, c.eps) if c.pre_norm else nn.Identity()
-        self.blocks: Sequence[Block] = nn.ModuleList(Block(c) for _ in range(c.depth))
+        self.blocks: Sequence[Block] = nn.ModuleList(Block(c) for _ in range(c.depth))  # type: ignore[assignment]
         self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
         self.attn_pool = parts.AttentionPool(c, MLP(c)) if c.pool == "map" else None
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()

@@ -10,7 +10,6 @@ from PIL import Image
 import playground
 from playground import PlaygroundError
 from playground.figures.command_line import FLAGS
-from playground.figures.notebook import OPTIONS
 from playground.samples import SAMPLES
 
 
@@ -54,7 +53,6 @@ def test_a_figure_of_a_sample_asks_from_the_sample_s_patch_and_has_its_name():
 
 def test_the_options_of_a_figure_are_the_flags_of_the_command(usual_trace):
     parameters = inspect.signature(playground.figure).parameters
-    assert set(OPTIONS) - {"all_layers", "view", "bare"} <= set(parameters)
     assert set(parameters) - {"seen", "image", "other", "values"} <= set(FLAGS)
 
 

@@ -298,7 +298,7 @@ def _token_pairs(trace: tracing.Trace, other: tracing.Trace, positions: Position
         is_single = isinstance(given, str) or not isinstance(given, Iterable) or index(given) is not None
         queries = [given] if is_single else list(given)
         is_patch = not is_single and len(queries) == 2 and all(index(n) is not None for n in queries)
-        pairs = [(query, query) for query in ([queries] if is_patch else queries)]
+        pairs = [(query, query) for query in ([given] if is_patch else queries)]
     if not pairs:
         raise PlaygroundError("Nothing is put in place of anything: name a position.")
     targets, sources = [trace.token(target) for target, _ in pairs], [other.token(source) for _, source in pairs]

@@ -34,7 +34,7 @@ def quiz_step(number: int, question: teaching.QuizQuestion) -> dict[str, Any]:
     return {"settings": {}, "parts": [{"kind": "ask", "question": guess, "context": "slides", "afresh": True}]}
 
 
-def lesson_step(subject: Here, scene: teaching.Scene, files: dict[str, str]) -> dict[str, Any]:
+def lesson_step(subject: Any, scene: teaching.Scene, files: dict[str, str]) -> dict[str, Any]:
     """A lesson's step in the form that slides show. Adds the files that its drawings read to `files`."""
     lesson = LESSONS[scene.page]
     name = scene.words.get("step", next(iter(lesson.steps)))

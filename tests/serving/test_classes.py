@@ -249,7 +249,7 @@ def test_a_key_has_two_classes_and_a_third_ends_the_first(group):
 def test_a_phone_is_charged_to_its_class_until_that_ends_and_starting_a_class_costs(group):
     costs = ledger.costs()
     second_class = classes.classes().start("lecturer", "10.0.0.1")
-    assert costs.cost("10.0.0.1/32") == pytest.approx(ledger.CLASS_START_SECONDS, rel=0.01)
+    assert costs.cost("10.0.0.1/32") == pytest.approx(2 * ledger.CLASS_START_SECONDS, rel=0.01)
     for phone in ("a", "b"):
         second_class.enter(Visitor(phone))
     assert costs.payer(Visitor("a", "10.0.0.1")) == Visitor("a", second_class.account)

@@ -15,6 +15,7 @@ from functools import partial
 from hashlib import sha256
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from playground.errors import PlaygroundError
 from playground.figures.bundle import MICROSCOPE, bundle, embedded_module, stylesheet
