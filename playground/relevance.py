@@ -347,7 +347,8 @@ def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
     for layer, block in enumerate(run.vit.blocks):
         at = _LayerInterventions(within(run.at, layer))
         qkv = _queries_keys_values(block, x, run.rotation, at.at)
-        mixed = at("attention.heads", block.attn.mix(*qkv[0].detach(), run.scale, at.mask(x)))  # (B, h, N, d)
+        q, k, v = qkv[0].detach()
+        mixed = at("attention.heads", block.attn.mix(q, k, v, run.scale, at.mask(x)))  # (B, h, N, d)
         stream = x + at("attention", block.ls1(block.attn.proj(mixed.transpose(1, 2).flatten(2))))
         layers.append(Layer(x, stream, at, qkv if keeps_layers else None))
         if keeps_layers:

@@ -159,7 +159,7 @@ class MLP(nn.Module):
         super().__init__()
         self.gated = c.gated_mlp
         self.fc1 = nn.Linear(c.width, c.mlp_width * (2 if c.gated_mlp else 1))
-        self.act: nn.Module = parts.ACTIVATIONS[c.activation]()
+        self.act: Any = parts.ACTIVATIONS[c.activation]()
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:

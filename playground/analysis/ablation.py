@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -155,9 +156,10 @@ def contributions(trace: Trace, layer: int) -> Tensor:
         raise PlaygroundError("A trace that was read from bytes has no values; trace the image again.")
     block = trace.vit.blocks[layer]
     with torch.no_grad():
-        output_matrix = block.attn.proj.weight  # (D, D): d columns for each head
+        output_matrix: Any = block.attn.proj.weight  # (D, D): d columns for each head
         if hasattr(block.ls1, "gamma"):
-            output_matrix = block.ls1.gamma[:, None] * output_matrix
+            gamma: Any = block.ls1.gamma
+            output_matrix = gamma[:, None] * output_matrix
         per_head = output_matrix.float().cpu().unflatten(1, (trace.heads, -1)).transpose(0, 1)  # (heads, D, d)
         return trace.weights(layer) @ v.float().cpu() @ per_head.mT
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -58,6 +58,12 @@ class ModelAnswer:
         return self.subject.vit.config
 
     @property
+    def matrix(self) -> Tensor:
+        """(classes, D): the classifier's."""
+        head: Any = self.subject.vit.head
+        return head.weight.detach().cpu()
+
+    @property
     def labels(self) -> list[str]:
         c = self.config
         return list(c.labels or (f"class {number}" for number in range(c.classes)))
@@ -71,7 +77,7 @@ def find_answer(subject: Subject) -> ModelAnswer:
     asked = subject if subject.vit.config.classes else subject.with_naming_model()
     c, example = asked.vit.config, judged_example(asked)
     if asked.model_name in BEST_SAMPLES and (example is None or example.wrong_count):
-        asked = asked.with_other(sample=BEST_SAMPLES[asked.model_name])
+        asked = asked.with_other(sample=BEST_SAMPLES[asked.model_name]) or asked
         example = judged_example(asked)
     trace = asked.trace()
     if example is None or (example.wrong_count and not c.multi_label):
@@ -312,7 +318,7 @@ def loss_words(answer: ModelAnswer, label: int) -> str:
 def look_up_words(answer: ModelAnswer, label: int) -> str:
     from playground.analysis import block
 
-    matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
+    matrix = answer.matrix  # (classes, D)
     start_words = ", ".join(number_text(number, 3) for number in block.look_up(matrix, label)[:4])
     rows, columns = matrix.shape
     return (
@@ -325,7 +331,7 @@ def look_up_words(answer: ModelAnswer, label: int) -> str:
 
 def one_hot(answer: ModelAnswer, label: int) -> go.Figure:
     """The label as a one-hot vector, and the row of the classifier's matrix that this vector selects."""
-    matrix = answer.subject.vit.head.weight.detach().cpu()  # (classes, D)
+    matrix = answer.matrix  # (classes, D)
     vector = [float(number == label) for number in range(len(matrix))]
     figure = go.Figure()
     for n, (name, numbers, colour) in enumerate(

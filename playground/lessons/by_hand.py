@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 from playground.lessons.lesson import Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.made import made
@@ -95,7 +96,8 @@ def weights_of_a_and_b() -> tuple[float, float]:
     """The weight that A gives to B, and the weight that B gives to A, before an arrow is dragged."""
     from playground.analysis import by_hand
 
-    weights = by_hand.weights(by_hand.arrows_from_text(first_arrows(), tokens=18))
+    arrows: Any = by_hand.arrows_from_text(first_arrows(), tokens=18)
+    weights = by_hand.weights(arrows)
     return float(weights[0, 1]), float(weights[1, 0])
 
 
@@ -105,7 +107,7 @@ def longer_query_question() -> Question:
 
     from playground.analysis import by_hand
 
-    arrows = by_hand.arrows_from_text(first_arrows(), tokens=18)
+    arrows: Any = by_hand.arrows_from_text(first_arrows(), tokens=18)
     longer_arrows = torch.cat([arrows[:9] * 2, arrows[9:]])
     old_row, new_row = (100 * by_hand.weights(a)[0] for a in (arrows, longer_arrows))
     index, largest_weight = int(old_row.argmax()), float(old_row.max())

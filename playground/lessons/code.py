@@ -256,7 +256,7 @@ def breadth_question(tokens: int, truth: float, drawn_breadth: float, layer: int
     )  # fmt: skip
 
 
-def breadth_question_about(subject: Subject, numbers: dict[str, Any]):
+def breadth_question_about(subject: Subject, numbers: dict[str, Any]) -> Question:
     trace = subject.trace()
     breadth, layer, head, patch = subject.cached("typical row", lambda: row_like(trace, numbers["breadth"]))
     rows, columns = trace.grid
@@ -268,7 +268,7 @@ def breadth_question_about(subject: Subject, numbers: dict[str, Any]):
     return breadth_question(trace.tokens, numbers["breadth"], breadth, layer, head, photo)
 
 
-def row_like(trace, breadth: float) -> tuple[float, int, int, int]:
+def row_like(trace: Any, breadth: float) -> tuple[float, int, int, int]:
     """(breadth, layer, head, patch) of a row that spreads over about `breadth` tokens."""
     from playground.tracing import entropy
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -137,7 +137,7 @@ def atlas_data(subject: Subject, trace: Trace, means: Habits) -> dict:
     }
 
 
-def _habit_names(means: Habits, vit) -> list[list[dict[str, str | None]]]:
+def _habit_names(means: Habits, vit: Any) -> list[list[dict[str, str | None]]]:
     """[layer][head]: names of habits. `told`: what a training loss asked of the head's weights, or None."""
     from playground.analysis.heads import short_label, training_task
 

@@ -114,7 +114,7 @@ def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Running the network without heads that are off …")
     means, trace = habits(subject), subject.trace()
     yield from sampled_rows_note(trace)
-    strongest_head = spot_of(np.nanargmax(means.effect), means.effect)
+    strongest_head = spot_of(int(np.nanargmax(means.effect)), means.effect)
     board = board_data(subject, trace, means, strongest_head, switched_off(settings.off, trace))
     yield Drawing("board", board, ("off",))
     layer, head = strongest_head
@@ -150,9 +150,9 @@ def switch_off(subject: Subject, settings: Settings) -> Iterator[Part]:
 
 def numbers_without(subject: Subject, trace: Trace, means: Habits) -> dict[str, str]:
     """How far the patches move after the last layer without the head with the sharpest or the evenest rows."""
-    numbers = {}
+    numbers: dict[str, str] = {}
     for which, index in (("sharpest", means.entropy.argmin()), ("evenest", means.entropy.argmax())):
-        layer, head = spot_of(index, means.entropy)
+        layer, head = spot_of(int(index), means.entropy)
         entropy = f"{means.entropy[layer, head]:.1f}"
         numbers |= {f"{which}_layer": str(layer), f"{which}_head": str(head), f"{which}_entropy": entropy}
         for to in REPLACEMENTS:

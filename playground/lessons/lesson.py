@@ -44,7 +44,7 @@ class Setting:
         return Setting(default, every_option, every_option)
 
     def read(self, text: str | None) -> object:
-        return {str(option): option for option in self.options}.get(text, self.default)
+        return {str(option): option for option in self.options}.get(text or "", self.default)
 
 
 @dataclass(frozen=True)

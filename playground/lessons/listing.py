@@ -44,7 +44,7 @@ def listing(source_object: type | Callable) -> Listing:
     source_object = source_object.fget if isinstance(source_object, property) else source_object
     source_lines, first_line = inspect.getsourcelines(source_object)
     lines = textwrap.dedent("".join(source_lines)).rstrip().split("\n")
-    file = Path(inspect.getsourcefile(source_object)).relative_to(ROOT).as_posix()
+    file = Path(inspect.getfile(source_object)).relative_to(ROOT).as_posix()
     return Listing(file, tuple(Line(first_line + i, line) for i, line in enumerate(lines)))
 
 

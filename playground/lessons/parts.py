@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
@@ -105,7 +105,7 @@ class Choice:
 
     setting: str
     label: str
-    options: Mapping[object, str]  # value -> words
+    options: Mapping[Any, str]  # value -> words
 
 
 @dataclass(frozen=True)
@@ -257,7 +257,7 @@ def _picture(data: bytes, kind: str) -> dict:
 
 def figure_record(figure: go.Figure) -> dict:
     """The figure for JSON, without the theme, which the host sets."""
-    plain_figure = json.loads(figure.to_json())  # type: ignore[arg-type]
+    plain_figure = json.loads(figure.to_json())
     plain_figure["layout"].pop("template", None)
     return plain_figure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ PATCH_SIZES = (8, 14, 16, 20, 32, 48)
 def cut(subject: Subject, settings: Settings) -> Iterator[Part]:
     from playground.analysis import patches
 
-    size = SETTINGS["patch"].default
+    size: Any = SETTINGS["patch"].default
     yield Ask(tokens_question_about(subject, size), f"{subject.identity} {size}")
     blob = subject.cached(("cut", settings.patch), lambda: packed_patches(subject, settings.patch))
     yield After(
@@ -74,7 +75,7 @@ def tokens_question(size: tuple[int, int], P: int, model_sentence: str, photo: P
     )  # fmt: skip
 
 
-def tokens_question_about(subject: Subject, size: int):
+def tokens_question_about(subject: Subject, size: int) -> Question:
     """The question about the number of patches of the picture. One patch is outlined."""
     from playground.analysis import patches
     from playground.pictures.images import displayed
@@ -126,7 +127,7 @@ def packed_patches(subject: Subject, patch: int) -> bytes:
         "width": config.width,
         "mean": config.mean, "std": config.std, "difference": parts.difference, "typical": parts.typical,
     }  # fmt: skip
-    arrays = {
+    arrays: dict[str, Any] = {
         "pixels": np.array(displayed(subject.image, parts.size, config.interpolation)),
         "filters": filters.half().numpy(),
         "stretch": patches.stretching_matrix(trained_side, patch).numpy(),
@@ -209,7 +210,7 @@ def packed_filters(subject: Subject) -> bytes:
         "caption": f"{n} of the {vit.config.width} learned filters",
         "channels": channels(subject, patches.filters_by_norm(vit)[:n], place),
     }  # fmt: skip
-    arrays = {
+    arrays: dict[str, np.ndarray | bytes] = {
         "pictures": patches.as_pictures(results.filters).numpy(),
         "answers": results.answers.half().numpy(),
         "image": as_jpeg(displayed(subject.image, results.size)),
@@ -221,12 +222,14 @@ def channels(subject: Subject, filter_numbers: list[int], place: tuple[int, int]
     """For each filter, as text: the answers of its three colour planes at one patch, its bias, and the sum of all."""
     from playground.analysis import patches
 
-    names, position = ("red", "green", "blue", "bias", "whole"), {"row": place[0], "column": place[1]}
+    names = ("red", "green", "blue", "bias", "whole")
     answers = patches.answers_by_channel(subject.vit, subject.image, filter_numbers, place)  # (n, 4)
-    records = []
+    records: list[dict[str, str | int]] = []
     for number, parts in zip(filter_numbers, answers.tolist(), strict=True):
         terms = (f"{part:.2f}".replace("-", "−") for part in (*parts, sum(parts)))
-        records.append({"number": int(number), **position, **dict(zip(names, terms, strict=True))})
+        records.append(
+            {"number": int(number), "row": place[0], "column": place[1], **dict(zip(names, terms, strict=True))}
+        )
     return records
 
 
@@ -291,7 +294,7 @@ def extra_question(name: str, prefix_names: tuple[str, ...], photo: Photo) -> Qu
     )  # fmt: skip
 
 
-def extra_question_about(subject: Subject):
+def extra_question_about(subject: Subject) -> Question:
     config, (height, width) = subject.vit.config, subject.size
     grid = height // config.patch_size, width // config.patch_size
     photo = Photo(subject.photo(), grid, width / height, lines=True)

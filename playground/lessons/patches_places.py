@@ -243,7 +243,7 @@ def packed_shuffle(subject: Subject, layer: int, order: int, positions: str) -> 
         "size": result.size, "held": [0, 1], "places": result.order.tolist(), "difference": result.difference,
         "largest": result.largest, "orders": ORDER_COUNT,
     }  # fmt: skip
-    arrays = {"image": as_jpeg(displayed(subject.image, (2 * height, 2 * width)))}
+    arrays: dict[str, np.ndarray | bytes] = {"image": as_jpeg(displayed(subject.image, (2 * height, 2 * width)))}
     for name in ("q", "k"):
         tensors = [getattr(tokens, name).numpy() for tokens in (result.before, result.after)]
         arrays_of_both = np.stack(tensors)  # (2, heads, tokens, dim)

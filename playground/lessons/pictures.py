@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageOps
@@ -30,11 +31,9 @@ def only_patches(image: Image.Image, grid: tuple[int, int], spots: list[tuple[in
     dark_image = image.convert("RGB").point(lambda shade: shade // 5)
     patch_height, patch_width = image.height / grid[0], image.width / grid[1]
     for row, column in spots:
-        box = tuple(
-            round(edge)
-            for edge in (column * patch_width, row * patch_height, (column + 1) * patch_width, (row + 1) * patch_height)
-        )
-        dark_image.paste(image.crop(box), box[:2])
+        left, top = round(column * patch_width), round(row * patch_height)
+        right, bottom = round((column + 1) * patch_width), round((row + 1) * patch_height)
+        dark_image.paste(image.crop((left, top, right, bottom)), (left, top))
     return Beside(data_url(as_jpeg(dark_image)), words, image.width / image.height)
 
 
@@ -54,12 +53,12 @@ def at_map_size(image: Image.Image) -> Image.Image:
 # Maps and tables -----------------------------------------------------------------------------------------------------
 
 
-def colour_scale_end(weights) -> float:
+def colour_scale_end(weights: Any) -> float:
     """The end of the colour scale: the 99.9th percentile of the weights."""
     return float(np.quantile(weights.numpy(), 0.999)) or 1.0
 
 
-def table_of(weights) -> bytes:
+def table_of(weights: Any) -> bytes:
     """A table of weights as a PNG, one pixel a weight."""
     shares = light.shares(weights.numpy(), colour_scale_end(weights))
     table = Image.fromarray((shares * 255).astype(np.uint8), "P")
@@ -93,7 +92,7 @@ def webp_url(jpeg: bytes) -> str:
     return data_url(_image_bytes(Image.open(io.BytesIO(jpeg)), "WEBP", quality=82), "webp")
 
 
-def lit_picture(picture: Image.Image, row, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
+def lit_picture(picture: Image.Image, row: Any, spot: tuple[int, int] | None, scale_end: float | None = None) -> bytes:
     """The picture under the heat of a row of weights, with the query's patch (`spot`) outlined in white. The colour
     scale ends at `scale_end`, by default at the largest weight."""
     rows, columns = row.shape

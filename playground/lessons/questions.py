@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
 
 from playground.lessons.made import Made
 
@@ -143,7 +144,7 @@ class Question:
         tuple[str | tuple[float | Made, float | Made], str | Made], ...
     ] = ()  # (a wrong answer or range, why it is wrong)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.guess, Choice):
             keys = {key for key, _ in self.guess.options}
             assert self.truth in keys, (self.id, self.truth)
@@ -152,7 +153,7 @@ class Question:
 
 
 def choice_question(
-    id: str, asks: str, options: Mapping[str, str], truth: str, says: str, tempting: Mapping[str, str], **fields
+    id: str, asks: str, options: Mapping[str, str], truth: str, says: str, tempting: Mapping[str, str], **fields: Any
 ) -> Question:
     return Question(id, asks, Choice.of(options), truth, says, tempting=tuple(tempting.items()), **fields)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -115,7 +116,7 @@ def model(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def key_width(trace) -> int:
+def key_width(trace: Any) -> int:
     return round(trace.native_scale**-2)
 
 
@@ -236,11 +237,13 @@ def answer(subject: Subject, settings: Settings) -> Iterator[Part]:
     )
 
 
-def turned_features(subject: Subject, scaled_trace, unscaled_trace, settings: Settings) -> tuple[float, Photo]:
+def turned_features(
+    subject: Subject, scaled_trace: Any, unscaled_trace: Any, settings: Settings
+) -> tuple[float, Photo]:
     """The mean cosine of a patch's features with both scales, and a map of how far each patch's feature turned."""
     import torch
 
-    def work():
+    def work() -> Any:
         with subject.turns():
             scaled_features, unscaled_features = (
                 trace.features()[len(trace.prefix) :] for trace in (scaled_trace, unscaled_trace)

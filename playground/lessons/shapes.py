@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import permutations
+from typing import Any
 
 from playground.lessons.lesson import (
     LAYER,
@@ -110,7 +111,7 @@ def shapes_table(stages: list[tuple[str, tuple[int, ...]]]) -> Table:
     return Table(("", "shape"), [(name, " × ".join(f"{n:,}" for n in shape)) for name, shape in stages])
 
 
-def sums_table(weights, title: str = "softmax(X Xᵀ / √d)") -> Table:
+def sums_table(weights: Any, title: str = "softmax(X Xᵀ / √d)") -> Table:
     """A table of weights (N, N) with the sum of each row and of each column."""
     letters = "abcd"
     rows = [

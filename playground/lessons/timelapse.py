@@ -89,7 +89,7 @@ def packed_layer(run: Timelapse, layer: int, jpeg: bytes) -> bytes:
         "kinds": [moment.habits.habit_names(moment.mass) for moment in run.moments],
         "chance": run.chance,
     }  # fmt: skip
-    arrays = {
+    arrays: dict[str, np.ndarray | bytes] = {
         "curve": np.asarray(run.curve, np.float32),
         "entropy": np.stack([moment.habits.entropy for moment in run.moments]).astype(np.float32),
         "mass": np.stack([moment.mass for moment in run.moments]).astype(np.float32),

@@ -171,7 +171,7 @@ def timelapse(subject: Subject, settings: Settings) -> Iterator[Part]:
     loss_lines = "\n".join(f"- *{name}*: {LOSS_TEXTS[name]}" for name in run.losses)
     change_lines = "\n".join(f"- step {beginning.step:,}: {beginning.says}" for beginning in run.beginnings)
     layer = min(settings.layer, LAYER_COUNT - 1)
-    jpeg = smaller_jpeg(subject.with_other(sample=run.sample).jpeg, PICTURE_SIDE)
+    jpeg = smaller_jpeg((subject.with_other(sample=run.sample) or subject).jpeg, PICTURE_SIDE)
     blob = subject.cached(("timelapse", layer), lambda: packed_layer(run, layer, jpeg))
     yield After(
         "training_when",

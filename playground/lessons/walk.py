@@ -7,9 +7,9 @@ computed in the browser (microscope/lessons/walknumbers.js), which also fills th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import torch
@@ -54,7 +54,15 @@ HEAD_AXES, SCORE_AXES = ("batch", "heads", "tokens", "d_k"), ("batch", "heads", 
 
 
 def _step(
-    name, says, formula, axes, reckoning, home: Callable, pieces: tuple[str, ...], tensors, joined=False
+    name: str,
+    says: str,
+    formula: str,
+    axes: Any,
+    reckoning: str,
+    home: Any,
+    pieces: tuple[str, ...],
+    tensors: Any,
+    joined: bool = False,
 ) -> WalkStep:
     """`pieces` identify the lines of `home` that compute this step."""
     lines = tuple(find(home, piece) for piece in pieces)
@@ -216,13 +224,13 @@ def teaching_steps() -> list[WalkStep]:
     return [first_step, *_middle_steps(TeachingAttention, "x", ("dim", "chan"), ""), last_step]
 
 
-def _middle_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
+def _middle_steps(home: Any, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
     """The seven steps from Q, K, V to W_O, which are the same in both layers. `home`: the class whose source is
     shown."""
     return [*_projection_steps(home, x, widths, extra_sentences), *_weight_steps(), *_output_steps(home, widths[1])]
 
 
-def _projection_steps(home: type, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
+def _projection_steps(home: Any, x: str, widths: tuple[str, str], extra_sentences: str) -> list[WalkStep]:
     W, C = widths
     project_line, split_line = {
         Attention: ("qkv = self.qkv(x)", "q, k, v = qkv.permute(2, 0, 3, 1, 4)"),
@@ -292,7 +300,7 @@ def _weight_steps() -> list[WalkStep]:
     ]
 
 
-def _output_steps(home: type, C: str) -> list[WalkStep]:
+def _output_steps(home: Any, C: str) -> list[WalkStep]:
     join_line = {
         Attention: "mixed = mixed.transpose(1, 2).reshape(B, N, D)",
         TeachingAttention: "t.transpose(1, 2).reshape(B, N, -1)",
@@ -331,9 +339,10 @@ MOST_COLUMNS, MOST_HEADS = 768, 12  # most columns of all heads together; most h
 def steps_to_bytes(walk: Walk, id: str) -> bytes:
     """Packs the first item of the batch. A tensor that several steps share is packed once."""
     sections: dict[bytes, str] = {}  # a tensor's bytes -> the name of its section
-    arrays, steps = {}, []
+    arrays: dict[str, Any] = {}
+    steps = []
     heads = walk.shapes[2][1]
-    numbers = {
+    numbers: dict[str, Any] = {
         axis: size
         for step, shape in zip(walk.steps, walk.shapes, strict=True)
         for axis, size in zip(step.axes, shape, strict=True)

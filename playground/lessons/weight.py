@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -246,7 +246,7 @@ def explain(subject: Subject, settings: Settings) -> Iterator[Part]:
     yield Wait("Blanking one block after the other …")
     moves = blank_blocks(subject, query, side)
 
-    def cut_it():
+    def cut_it() -> Any:
         with subject.turns() as give_way:  # not taken around `cached`, which may wait for another thread
             return cutting.cut_edge(trace, query, give_way)
 
@@ -339,7 +339,7 @@ def comparison_parts(subject: Subject, query: tuple[int, int], maps: Explanation
     )
 
 
-def cut_parts(subject: Subject, query: tuple[int, int], edge) -> Iterator[Part]:
+def cut_parts(subject: Subject, query: tuple[int, int], edge: Any) -> Iterator[Part]:
     """The picture with both ends of the cut edge outlined; beside it, what the cut changes."""
     (row, column), (far_row, far_column) = query, edge.twin
     outlined_image = outlined_picture(

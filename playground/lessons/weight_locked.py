@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlencode
 
 from playground.assets import PROGRAM
@@ -147,7 +148,7 @@ def lengths(subject: Subject) -> Iterator[Part]:
     )
 
 
-def measured_lengths(subject: Subject):
+def measured_lengths(subject: Subject) -> Any:
     from playground.analysis import token_norms
 
     def measure() -> token_norms.Lengths:

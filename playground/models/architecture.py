@@ -114,7 +114,7 @@ def shown(base: Config, weights: State, description: Description, options: Optio
     norm = "pooled" if "fc_norm.weight" in weights else "tokens" if "norm.weight" in weights else "nowhere"
     prefix_count = ("cls_token" in weights) + ("dist_token" in weights) + registers
     positions, size = _positions_and_size(base, weights, patch, prefix_count, stated_size(description))
-    stated = {"pool": _pool(base, weights, norm), "heads": _heads(base, weights, width, options)}
+    stated: dict[str, Any] = {"pool": _pool(base, weights, norm), "heads": _heads(base, weights, width, options)}
     stated |= config_fields(options)
     if "attn_pool.latent" in weights:
         stated["pool"] = "map"
@@ -213,7 +213,7 @@ def stated_size(description: Description) -> tuple[int, int] | None:
 
 def _labels(description: Description, classes: int) -> tuple[str, ...]:
     if numbered := description.get("id2label"):
-        names = [name for _, name in sorted(numbered.items(), key=lambda pair: int(pair[0]))]
+        names: Any = [name for _, name in sorted(numbered.items(), key=lambda pair: int(pair[0]))]
     else:
         names = description.get("label_names") or ()
     if isinstance(names, dict):

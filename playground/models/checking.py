@@ -140,9 +140,10 @@ def _tensor(output: Any) -> Any:
 def _layers(model: nn.Module, depth: int) -> list[nn.Module]:
     """The first list of `depth` modules of one class."""
     for module in model.modules():
-        has_depth = isinstance(module, nn.ModuleList | nn.Sequential) and len(module) == depth
-        if has_depth and len({type(layer) for layer in module}) == 1:
-            return list(module)
+        if isinstance(module, nn.ModuleList | nn.Sequential):
+            layers = list(module)
+            if len(layers) == depth and len({type(layer) for layer in layers}) == 1:
+                return layers
     return []
 
 

@@ -14,6 +14,7 @@ import urllib.request
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, Queue
+from typing import Any
 
 from tqdm import tqdm
 
@@ -64,9 +65,9 @@ def fetch(
 
     if not offline:
         check(name)
-    options = {"local_files_only": offline, "force_download": again}
+    options: Any = {"local_files_only": offline, "force_download": again, "tqdm_class": report or bar()}
     try:
-        return Path(hf_hub_download(repository, file, tqdm_class=report or bar(), **options))
+        return Path(hf_hub_download(repository, file, **options))
     except Exception as error:  # the hub's library raises exceptions of several libraries
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         if "local_files_only" in reason:  # the message names an option of huggingface_hub that users can't set here
@@ -81,13 +82,13 @@ def _unreachable(name: str, reason: str) -> PlaygroundError:
     )
 
 
-class _Lines(tqdm):
+class _Lines(tqdm):  # type: ignore[misc]
     """A line from time to time. In a log, a progress bar would print hundreds of lines."""
 
-    def __init__(self, *arguments, **options):
+    def __init__(self, *arguments: Any, **options: Any):
         super().__init__(*arguments, **options | {"mininterval": LINE_SECONDS, "miniters": 1})
 
-    def display(self, *_, **__) -> None:
+    def display(self, *_: Any, **__: Any) -> None:
         print(self, file=self.fp)
 
 

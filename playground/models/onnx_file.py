@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def _weight(data: memoryview) -> tuple[str, np.ndarray]:
     return bytes(values[NAME]).decode(), np.frombuffer(values[DATA], "<f4").reshape(shape)
 
 
-def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+def _fields(data: memoryview) -> Iterator[tuple[int, Any]]:
     """(number, value) of each field of a protobuf message, whose values are integers or bytes."""
     position = 0
     while position < len(data):

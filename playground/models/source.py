@@ -42,7 +42,7 @@ def checked(entries: Any) -> Config:
     if unknown := sorted(name for name, value in entries.items() if value and name not in defaults):
         raise ValueError(f"there is no {unknown[0]!r}")
     known = {name: value for name, value in entries.items() if name in defaults}  # what is unknown here is off there
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
     for name, value in fields.items():
         if name in BOUNDS:
             check(name, value)

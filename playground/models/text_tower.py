@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from playground.errors import PlaygroundError
 from playground.models import borrowed
@@ -71,8 +71,9 @@ def _text_vector(folder: Path, changed_at: int, text: str) -> Tensor:
     except ImportError:
         advice = "pip install 'attention-playground[text]'"
         raise PlaygroundError(f"A text is read by the library `transformers`: {advice}.") from None
-    options = {"local_files_only": True, "trust_remote_code": False}
-    kind, padding = CLIPModel, False  # as CLIP and SigLIP were trained
+    options: Any = {"local_files_only": True, "trust_remote_code": False}
+    kind: Any = CLIPModel
+    padding: Any = False  # as CLIP and SigLIP were trained
     if json_of(folder / "config.json").get("model_type") == "siglip":
         kind, padding = SiglipModel, "max_length"
     try:

@@ -154,6 +154,6 @@ def _harmless_classes() -> list:
     import numpy
 
     types = ("float64", "float32", "int64", "int32", "bool")
-    scalar = numpy._core.multiarray.scalar
+    scalar = numpy._core.multiarray.scalar  # type: ignore[attr-defined]
     numpy_types = [numpy.dtype, *(type(numpy.dtype(name)) for name in types)]
     return [argparse.Namespace, scalar, (scalar, "numpy.core.multiarray.scalar"), *numpy_types]
