@@ -13,10 +13,10 @@ in an experiment, another tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -159,7 +159,7 @@ class MLP(nn.Module):
         super().__init__()
         self.gated = c.gated_mlp
         self.fc1 = nn.Linear(c.width, c.mlp_width * (2 if c.gated_mlp else 1))
-        self.act: Any = parts.ACTIVATIONS[c.activation]()
+        self.act = parts.ACTIVATIONS[c.activation]()
         self.fc2 = nn.Linear(c.mlp_width, c.width)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -208,9 +208,9 @@ class VisionTransformer(parts.Weights):
         self.dist_token = nn.Parameter(torch.zeros(1, 1, c.width)) if c.dist_token else None
         self.reg_token = nn.Parameter(torch.zeros(1, c.registers, c.width)) if c.registers else None
         rows = {"learned": len(c.prefix) + patches, "patches": patches}.get(c.positions)
-        self.pos_embed: Any = nn.Parameter(torch.zeros(1, rows, c.width)) if rows else None
+        self.pos_embed = nn.Parameter(torch.zeros(1, rows, c.width)) if rows else None
         self.norm_pre = nn.LayerNorm(c.width, c.eps) if c.pre_norm else nn.Identity()
-        self.blocks: Sequence[Block] = nn.ModuleList(Block(c) for _ in range(c.depth))  # type: ignore[assignment]
+        self.blocks = nn.ModuleList(Block(c) for _ in range(c.depth))
         self.norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "tokens" else nn.Identity()
         self.attn_pool = parts.AttentionPool(c, MLP(c)) if c.pool == "map" else None
         self.fc_norm = nn.LayerNorm(c.width, c.eps) if c.norm_place == "pooled" else nn.Identity()

@@ -209,6 +209,8 @@ class Weights(nn.Module):
     """Facts about a model's weights: where they are from, and what is assumed of them. vit.py has the model itself."""
 
     config: Any  # a Config of vit.py
+    blocks: Any  # its layers, each a Block
+    pos_embed: Any  # its positions, None without
 
     def __init__(self) -> None:
         super().__init__()
