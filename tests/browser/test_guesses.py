@@ -31,7 +31,7 @@ DRAWN_SHARE = """(what) => {
 
 
 DRAWING_PATIENCE = 1000 * PATIENCE  # milliseconds, for a chart that is still being drawn
-LEAST_SHARE = 0.3  # the least share of the window that drawings must cover
+LEAST_SHARE = 0.2  # the least share of the window that drawings must cover
 WITHIN_TWO_WINDOWS = """(guess) => {
   const { bottom } = guess.querySelector("button.lock").getBoundingClientRect();
   return bottom <= 2 * innerHeight;
