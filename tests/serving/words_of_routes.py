@@ -5,7 +5,7 @@ from playground.serving import chosen, figure_words, routes_figures
 # picture and model: chosen.py reads them
 TRACE_WORDS = ("sample", "mine", "model", "detail", "scale", "cut", "with", "first")
 # the microscope's view: figure_words.py reads it
-VIEW_WORDS = (*figure_words.SUBJECT_WORDS, *figure_words.VIEW_CHOICES)
+VIEW_WORDS = (*figure_words.SUBJECT_WORDS, *figure_words.CHOICES_OF_VIEW)
 FIGURE_WORDS = (*VIEW_WORDS, *figure_words.LOOK_FIELDS, "held", routes_figures.DOWNLOAD_WORD)
 WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words that it reads
     "GET /api/app/{digest}/{entry:path}": (),
@@ -55,11 +55,11 @@ WORDS_OF_ROUTE: dict[str, tuple[str, ...]] = {  # address -> the query words tha
     "GET /api/lessons/{lesson}": (),
     "GET /api/lessons/{lesson}/{step}": (
         *chosen.PAGE_PATTERNS,
-        *figure_words.VIEW_CHOICES,
+        *figure_words.CHOICES_OF_VIEW,
     ),  # and the lesson's settings
     "GET /api/teach": (),
     "GET /api/teach/sheets/{name}.html": (),
-    "POST /api/teach/slides.html": (*chosen.PAGE_PATTERNS, *figure_words.VIEW_CHOICES, "scenes"),
+    "POST /api/teach/slides.html": (*chosen.PAGE_PATTERNS, *figure_words.CHOICES_OF_VIEW, "scenes"),
     "GET /healthz": (),
     "GET /readyz": (),
     "GET /metrics": (),
