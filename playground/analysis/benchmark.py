@@ -28,13 +28,7 @@ if TYPE_CHECKING:
 MATERIALISED, FUSED, CONVOLUTION = "materialised attention", "fused attention", "convolution"
 WINDOWS, LINEAR = "in windows", "linear attention"
 # kind of layer -> largest power of the number of tokens with which time and memory grow
-GROWTH_POWERS = {
-    MATERIALISED: 2,
-    FUSED: 2,
-    WINDOWS: 1,
-    LINEAR: 1,
-    CONVOLUTION: 1,
-}
+GROWTH_POWERS = {MATERIALISED: 2, FUSED: 2, WINDOWS: 1, LINEAR: 1, CONVOLUTION: 1}
 SIDES = (8, 12, 16, 24, 32, 48, 64)  # patches along a side of the square grid: 64 to 4,096 tokens
 STEP_COUNT = len(SIDES) * len(GROWTH_POWERS)
 MOST_BYTES = 1024**3

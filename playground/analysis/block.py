@@ -84,10 +84,7 @@ SEEDS = 5
 SMALL_INITIAL_STD = 0.02  # the standard deviation of the initial parameters in most ViTs and in our models
 # The gradient at the last layer of new networks of these DEPTHS, the median of SEEDS networks, with norms before the
 # branches ("pre") or after the sums ("post"). tests/analysis/test_block.py measures them again.
-LAST_GRADIENTS = {
-    "pre": (0.372, 0.261, 0.198, 0.131, 0.090),
-    "post": (0.437, 0.426, 0.440, 0.473, 0.436),
-}
+LAST_GRADIENTS = {"pre": (0.372, 0.261, 0.198, 0.131, 0.090), "post": (0.437, 0.426, 0.440, 0.473, 0.436)}
 LAST_GRADIENTS_SMALL = {"pre": (0.070, 0.067, 0.066, 0.067, 0.066), "post": (0.066, 0.066, 0.066, 0.066, 0.065)}
 
 

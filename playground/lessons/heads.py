@@ -17,15 +17,7 @@ from playground.lessons.heads_numbers import (
     sum_of_heads,
     switch_off,
 )
-from playground.lessons.lesson import (
-    LAYER,
-    Lesson,
-    Setting,
-    Settings,
-    Step,
-    Subject,
-    TextSetting,
-)
+from playground.lessons.lesson import LAYER, Lesson, Setting, Settings, Step, Subject, TextSetting
 from playground.lessons.made import made, made_words
 from playground.lessons.parts import CONVOLUTION, QUIET, Ask, Chart, Choice, Drawing, Part, Wait, Words
 from playground.lessons.questions import Painting, Question, choice_question

@@ -36,10 +36,7 @@ def board_question() -> Question:
     fields = (training.SIDE, training.SIDE)
     pair_picture = pictures.only_patches(board_image, fields, training.twin_fields(0), PAIR_CAPTION)
     photo = Photo(
-        jpegs.small_url(jpegs.as_jpeg(board_image)),
-        fields,
-        board_image.width / board_image.height,
-        beside=pair_picture,
+        jpegs.small_url(jpegs.as_jpeg(board_image)), fields, board_image.width / board_image.height, beside=pair_picture
     )
     config, (layer, head) = training.CONFIG, training.TOLD_HEAD
     count = sum(parameter.numel() for parameter in VisionTransformer(config).parameters())

@@ -169,10 +169,7 @@ MAPS = {  # name of a map -> (words, the reply to a reader who wrongly guesses t
         "weight, last layer",
         "One layer: those below have mixed before, and the patch’s own vector goes past attention.",
     ),
-    "arrives": (
-        "weight × ‖W_O v‖, last layer",
-        "It knows how long values are. But it is one layer of many.",
-    ),
+    "arrives": ("weight × ‖W_O v‖, last layer", "It knows how long values are. But it is one layer of many."),
     "rollout": (
         "rollout, all layers",
         "It leaves out values and MLPs: a sink, to which many heads listen, looks like a source of everything.",

@@ -11,16 +11,7 @@ from urllib.parse import urlencode
 from playground.assets import PROGRAM
 from playground.lessons.lesson import Settings, Subject
 from playground.lessons.made import Made, made, made_words
-from playground.lessons.parts import (
-    After,
-    Ask,
-    Fold,
-    Part,
-    Table,
-    Wait,
-    Words,
-    think,
-)
+from playground.lessons.parts import After, Ask, Fold, Part, Table, Wait, Words, think
 from playground.lessons.questions import Number, Question
 from playground.models.names import plain_name
 from playground.numbers import percent

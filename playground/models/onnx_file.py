@@ -25,10 +25,7 @@ def read_dinov2(path: Path) -> dict[str, np.ndarray]:
     matrices = [array for name, array in arrays.items() if name.startswith("onnx::MatMul_")]
     for number, matrix in enumerate(matrices):
         weights[f"backbone.encoder.layer.{number // 6}.{MATRICES[number % 6]}.weight"] = matrix.T
-    positions = [
-        arrays["onnx::Concat_1957"],
-        arrays["onnx::Reshape_1962"],
-    ]  # of the class token, of patches
+    positions = [arrays["onnx::Concat_1957"], arrays["onnx::Reshape_1962"]]  # of the class token, of patches
     return weights | {"backbone.embeddings.position_embeddings": np.concatenate(positions, axis=1)}
 
 

@@ -93,7 +93,4 @@ def picture(request: Request) -> Response:
     return Response(picture.jpeg, media_type="image/jpeg", headers=FOREVER)
 
 
-ROUTES = [
-    Route("/api/samples/{edition}", sample_list),
-    Route("/api/samples/{name}/{digest}.jpg", picture),
-]
+ROUTES = [Route("/api/samples/{edition}", sample_list), Route("/api/samples/{name}/{digest}.jpg", picture)]

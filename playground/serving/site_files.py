@@ -184,11 +184,7 @@ def _photograph_record(folder: Folder, file: Path, model: str, with_names: bool)
         **_picture_record(folder, name, jpegs.as_jpeg(screen_image), image.size),
         "prepared": {
             f"{model} 1": _write_layers(
-                folder,
-                name,
-                photo_trace.to_bytes(),
-                None,
-                _names_of_heads(photo_trace) if with_names else None,
+                folder, name, photo_trace.to_bytes(), None, _names_of_heads(photo_trace) if with_names else None
             )
         },
     }

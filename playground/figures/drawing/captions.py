@@ -8,15 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from playground.figures.drawing import naming
-from playground.figures.drawing.maps import (
-    POOLED,
-    Domain,
-    Map,
-    clipped_patches,
-    is_even,
-    least_move,
-    moved_by_nothing,
-)
+from playground.figures.drawing.maps import POOLED, Domain, Map, clipped_patches, is_even, least_move, moved_by_nothing
 from playground.figures.drawing.spec import METHODS, POOLINGS, Query, Spec
 from playground.numbers import percent
 

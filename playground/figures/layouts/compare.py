@@ -10,14 +10,7 @@ from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
 from playground.figures.drawing.maps import Map, OneMap, Other, Subject
 from playground.figures.drawing.spec import POOLINGS, Spec
-from playground.figures.layouts.layout import (
-    Content,
-    Layout,
-    Panels,
-    layer_scale,
-    shown_maps,
-    with_headings,
-)
+from playground.figures.layouts.layout import Content, Layout, Panels, layer_scale, shown_maps, with_headings
 
 NOTHING_TO_COMPARE = "What is it to be compared with? Name another picture or another model."
 

@@ -10,15 +10,7 @@ from playground.errors import PlaygroundError
 from playground.figures.drawing import captions, maps, naming
 from playground.figures.drawing.maps import Domain, GridSubjects, Map, OneMap, Other, Subject
 from playground.figures.drawing.spec import AXES, POOLINGS, Spec, read_query
-from playground.figures.layouts.layout import (
-    Content,
-    Layout,
-    Panel,
-    Panels,
-    map_panel,
-    photo_panel,
-    shown_maps,
-)
+from playground.figures.layouts.layout import Content, Layout, Panel, Panels, map_panel, photo_panel, shown_maps
 
 LARGEST_NUMBER = 999  # of a layer or head, as in an address; no model has so many
 MOST_LARGE_MAPS = 24  # with more maps than these on one sheet, each is small
@@ -159,9 +151,4 @@ def _caption(spec: Spec, shown: list[Map], domain: Domain) -> str:
     return captions.sentence(drawn_spec, shown, domain, ", ".join(parts), f"; {changes}")
 
 
-GRID = Layout(
-    "grid",
-    "rows and columns, such as pictures × heads",
-    draw,
-    beside="many",
-)
+GRID = Layout("grid", "rows and columns, such as pictures × heads", draw, beside="many")

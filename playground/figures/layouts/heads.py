@@ -98,13 +98,7 @@ def heads(spec: Spec, subject: Subject, other: Other) -> Content:
     return Content(Panels([[*panels]]), caption, shown, domain)
 
 
-HEADS = Layout(
-    "heads",
-    "all heads of a layer",
-    heads,
-    fixed=("head",),
-    of_heads=True,
-)
+HEADS = Layout("heads", "all heads of a layer", heads, fixed=("head",), of_heads=True)
 
 
 # The wall: every head of every layer as a small map.
@@ -141,10 +135,4 @@ def _frame(picture: np.ndarray, patch: tuple[int, int]) -> None:
     square[[0, -1]] = square[:, [0, -1]] = 255
 
 
-WALL = Layout(
-    "wall",
-    EVERY_HEAD,
-    wall,
-    fixed=("layer", "head"),
-    of_heads=True,
-)
+WALL = Layout("wall", EVERY_HEAD, wall, fixed=("layer", "head"), of_heads=True)

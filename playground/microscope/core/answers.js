@@ -181,10 +181,7 @@ export function comparedDomain(pictures, way, ceiling) {
 // A domain from the smallest to the largest value of both pictures.
 export function domainOfBoth(pictures) {
   const domains = pictures.map(({ values, from, to }) => ownDomain(values, from, to, true));
-  return {
-    low: Math.min(...domains.map(({ low }) => low)),
-    high: Math.max(...domains.map(({ high }) => high)),
-  };
+  return { low: Math.min(...domains.map(({ low }) => low)), high: Math.max(...domains.map(({ high }) => high)) };
 }
 
 const domainTo = (high) => ({ low: 0, high });

@@ -178,11 +178,7 @@ export function withoutOutliers(values, from, to) {
   const inliers = values.subarray(from, to).filter((value) => value <= bound);
   const low = inliers.reduce((a, b) => Math.min(a, b), Infinity);
   const high = inliers.reduce((a, b) => Math.max(a, b), -Infinity);
-  return {
-    bound,
-    count: to - from - inliers.length,
-    domain: { low, high: high > low ? high : low + 1 },
-  };
+  return { bound, count: to - from - inliers.length, domain: { low, high: high > low ? high : low + 1 } };
 }
 
 // Below: compares two pictures by their features, to find matching patches. playground/matching.py

@@ -225,11 +225,7 @@ function paintColourBar({ choice, data, frame, page: { refs, see } }) {
   const isShare = unitOf(view) === "share";
   const key = `${domain.low} ${domain.high} ${isShare} ${view.colours} ${view.what} ${view.draw}`;
   if (frame.barKey === key || !refs.colourBar.width) return;
-  frame.bar = {
-    ...domain,
-    unit: isShare ? "percent" : "number",
-    open: way.exposed === "brightest" && domain.high < 1,
-  };
+  frame.bar = { ...domain, unit: isShare ? "percent" : "number", open: way.exposed === "brightest" && domain.high < 1 };
   if (see?.on) return; // See's colour bar has no numbers
   frame.barKey = key;
   const { bar, unit, colours, ramps } = frame;

@@ -270,10 +270,7 @@ function curves(chart, state) {
   return { svg, valueAt: (px, py) => (chart.at ? y.value(py) : x.value(px)) };
 }
 
-export const CHARTS = {
-  Bars: (chart, state) => (chart.across ? lyingBars : uprightBars)(chart, state),
-  Lines: curves,
-};
+export const CHARTS = { Bars: (chart, state) => (chart.across ? lyingBars : uprightBars)(chart, state), Lines: curves };
 
 // Draws a photograph with a grid: the reader paints patches on it, or guesses a number of patches. The truth is drawn
 // on the same patches. Arguments and results are those of the charts above.

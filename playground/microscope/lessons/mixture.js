@@ -251,14 +251,7 @@ function paintScores({ find }, scores, { says: template, broken: brokenWords, wh
   }
   find("bars").replaceChildren(
     barsOf({ title: "Scores", names: NAMES, values: scores, colour: ROLES.query, text: asText }),
-    barsOf({
-      title: "Weights",
-      names: NAMES,
-      values: [...weights],
-      colour: WEIGHT_COLOUR,
-      text: numberText,
-      most: 1,
-    }),
+    barsOf({ title: "Weights", names: NAMES, values: [...weights], colour: WEIGHT_COLOUR, text: numberText, most: 1 }),
   );
   const tableRows = NAMES.map((name, n) => {
     const cells = [exponentials, naiveShares, stable].map((numbers) => numberText(numbers[n]));

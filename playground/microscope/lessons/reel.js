@@ -244,10 +244,7 @@ const CHART_FIELDS = ["moments", "losses", "begins", "curve", "habits", "kinds",
 
 function updateReel(reel, data) {
   for (const name of CHART_FIELDS) reel[name] = data[name];
-  Object.assign(reel, {
-    played: data.played ?? null,
-    settings: SETTINGS.filter((name) => name in data),
-  });
+  Object.assign(reel, { played: data.played ?? null, settings: SETTINGS.filter((name) => name in data) });
   for (const { step, bytes } of data.packs) {
     const pack = unpack(bytes);
     const formerPack = reel.packs.get(step);

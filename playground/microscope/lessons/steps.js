@@ -331,13 +331,7 @@ function readWalk(walk) {
     ...group,
     values: Array.from(values.subarray(0, 2000)),
   }));
-  return {
-    step: walk.step + 1,
-    name: step.name,
-    shape: step.shape,
-    groups: groups,
-    pointed: walk.pointedCell,
-  };
+  return { step: walk.step + 1, name: step.name, shape: step.shape, groups: groups, pointed: walk.pointedCell };
 }
 
 // Shows fields for the sizes of random tokens and of their layer. The sizes come from a textbook's example until the

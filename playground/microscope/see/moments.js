@@ -210,13 +210,7 @@ function strongestSink(pack, patch) {
   return strongest;
 }
 
-const KIND_WORDS = {
-  twin: "momentTwin",
-  two: "momentTwo",
-  three: "momentThree",
-  own: "momentOwn",
-  sink: "momentSink",
-};
+const KIND_WORDS = { twin: "momentTwin", two: "momentTwo", three: "momentThree", own: "momentOwn", sink: "momentSink" };
 
 // The label of a moment: "eye → eye 65 %" if the sample has names for both places; else its kind and share.
 export function momentName({ kind, patch, part, share }, pack, parts, names, wordOf) {

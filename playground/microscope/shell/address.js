@@ -10,10 +10,7 @@ import { ownPictures } from "./own.js";
 
 // The shown page: its name and path, the number of pages opened so far, a lesson's settings, the
 // story's scene, and whether the address is a class link.
-const page = {
-  ...{ name: "microscope", path: null, arrived: 0 },
-  ...{ settings: {}, story: null, classLink: false },
-};
+const page = { ...{ name: "microscope", path: null, arrived: 0 }, ...{ settings: {}, story: null, classLink: false } };
 
 // The microscope's view. It is kept while lessons are read, so that a person who comes back finds it unchanged.
 let view = {};

@@ -22,10 +22,7 @@ const EXPORT_HEADINGS = {
 const EXPORT_LISTS = ["layout", "width"]; // drawn as a select, for they have many options
 const EXPORT_SWITCHES = ["caption"];
 const LOOK_OPTIONS = ["layout", "width", "background", "map", "caption"];
-const CHOICES_OF_KIND = {
-  html: ["kind", "held"],
-  numbers: ["kind", "table", "layout"],
-};
+const CHOICES_OF_KIND = { html: ["kind", "held"], numbers: ["kind", "table", "layout"] };
 
 const exportOptions = {}; // the options that the person chose last; the next sheet begins with them
 

@@ -19,12 +19,7 @@ function startLecture() {
   const scene = { n: firstScene };
   const language = () => languageOf(navigator.languages ?? []);
   const tellDeck = (message) => parent.postMessage(message, "*"); // "*": the deck is a file without an origin
-  const way = {
-    at: () => scene.n,
-    go: (n) => n && tellDeck({ scene: n }),
-    lesson: () => null,
-    place: () => place,
-  };
+  const way = { at: () => scene.n, go: (n) => n && tellDeck({ scene: n }), lesson: () => null, place: () => place };
   const makeSee = (lens) =>
     createSee(lens, {
       ...{ face: "see", language, turned() {}, bar: 0 },

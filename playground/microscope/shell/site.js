@@ -125,9 +125,6 @@ beginPage({
     ...{ record: site.lessons.files[page], kit: site.lessons.kit },
     ...{ parts: ({ file }) => file, read: readFile, fileAt: siteFile },
   }),
-  toolbar: {
-    kept: STAYS_HERE,
-    sheets: { models: fillModels },
-  },
+  toolbar: { kept: STAYS_HERE, sheets: { models: fillModels } },
 });
 whenLoaded(() => setTimeout(keepForOffline));

@@ -117,10 +117,7 @@ export function createToolbar(root, host) {
   const picturesOpener = opener("pictures", "Pictures", fillWithPictures);
   const moreOpener = opener("more", "More", fillWithMore);
   const photoOpener = opener("photo", "Your photo", fillWithOpening);
-  const shareButton = make("button", {
-    className: "sending",
-    onclick: () => hostNow.share(),
-  });
+  const shareButton = make("button", { className: "sending", onclick: () => hostNow.share() });
   const faceButton = make("button", { className: "other-face", onclick: turn });
   const notice = createNotice();
   const waitingLine = make("span", { className: "unseen", role: "status" });
@@ -172,13 +169,7 @@ export function createToolbar(root, host) {
   function fillWithOpening(box, signal) {
     const { labelled, kept } = hostNow;
     const takeLabelled = (number) => ownPictures.openLabelled(number);
-    fillOpenPicture(box, {
-      take: takeFiles,
-      labelled,
-      kept,
-      takeLabelled,
-      signal,
-    });
+    fillOpenPicture(box, { take: takeFiles, labelled, kept, takeLabelled, signal });
   }
 
   function fillWithModels(box) {

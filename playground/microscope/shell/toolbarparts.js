@@ -117,12 +117,7 @@ export function createSheet() {
     });
   }
 
-  return {
-    open: openSheet,
-    close,
-    opener: () => opener,
-    redraw: () => redraw?.(),
-  };
+  return { open: openSheet, close, opener: () => opener, redraw: () => redraw?.() };
 }
 
 const nothingHasFocus = () => [null, document.body].includes(document.activeElement);

@@ -248,10 +248,7 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
         grid: isFirst ? gridFor(size, model.first) : gridAt(detail),
         grids: model.details.map((detail) => ({ detail: detail, grid: gridAt(detail) })),
         opens: (detail === 1 && picture.opens?.[words.model]) || {},
-        picture: {
-          ...{ id, title, credit, hint, start: startPatch },
-          ...(words.sample && { sample: words.sample }),
-        },
+        picture: { ...{ id, title, credit, hint, start: startPatch }, ...(words.sample && { sample: words.sample }) },
         private: Boolean(words.mine),
         private_picture: { id, file, width: picture.width, height: picture.height },
         words: { ...words },
