@@ -10,7 +10,16 @@ export function caseOf({ image, patch, width, heads, layers, kernel }) {
   const entries = tokens ** 2; // numbers in one head's score matrix
   const allEntries = entries * heads * layers;
   return {
-    ...{ image, patch, width, heads, layers, kernel, side, tokens, entries, allEntries },
+    image,
+    patch,
+    width,
+    heads,
+    layers,
+    kernel,
+    side,
+    tokens,
+    entries,
+    allEntries,
     rest: image % patch, // pixels of a side that remain after the last whole patch
     matricesBytes: FLOAT_BYTES * allEntries,
     keptBytes: FLOAT_BYTES * 2 * tokens * width * layers, // queries and keys

@@ -32,7 +32,9 @@ export const paddedLength = (inner) => Math.ceil(inner / WITH_ONE_GAIN) * WITH_O
 // How to divide each kernel: part(first, count) returns the arguments of a part.
 const dividedParts = {
   product: ([a, aStep, b, bStep, transposed, bias, rows, inner, columns, out, outStep]) => ({
-    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_PRODUCT },
+    count: columns,
+    grain: COLUMNS_TOGETHER,
+    isWorth: rows * inner * columns >= LEAST_PRODUCT,
     part: (first, count) => [
       ...[
         a,
@@ -46,32 +48,42 @@ const dividedParts = {
     ],
   }),
   to_integers: ([a, aStep, rows, inner, integers, units]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * inner >= LEAST_COUNT },
+    count: rows,
+    grain: 1,
+    isWorth: rows * inner >= LEAST_COUNT,
     part: (first, count) => [
       ...[a + FLOAT_BYTES * first * aStep, aStep, count, inner],
       ...[integers + SHORT_BYTES * first * paddedLength(inner), units + FLOAT_BYTES * first],
     ],
   }),
   product_of_codes: ([integers, units, codes, gains, bias, rows, inner, columns, out, outStep]) => ({
-    ...{ count: columns, grain: COLUMNS_TOGETHER, isWorth: rows * inner * columns >= LEAST_PRODUCT },
+    count: columns,
+    grain: COLUMNS_TOGETHER,
+    isWorth: rows * inner * columns >= LEAST_PRODUCT,
     part: (first, count) => [
       ...[integers, units, codes + first * inner, gains + (FLOAT_BYTES * first * paddedLength(inner)) / WITH_ONE_GAIN],
       ...[bias && bias + FLOAT_BYTES * first, rows, inner, count, out + FLOAT_BYTES * first, outStep],
     ],
   }),
   softmax: ([x, rows, columns]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * columns >= LEAST_COUNT },
+    count: rows,
+    grain: 1,
+    isWorth: rows * columns >= LEAST_COUNT,
     part: (first, count) => [x + FLOAT_BYTES * first * columns, count, columns],
   }),
   norm: ([x, gain, bias, eps, rows, width, y]) => ({
-    ...{ count: rows, grain: 1, isWorth: rows * width >= LEAST_COUNT },
+    count: rows,
+    grain: 1,
+    isWorth: rows * width >= LEAST_COUNT,
     part: (first, count) => {
       const from = FLOAT_BYTES * first * width;
       return [x + from, gain, bias, eps, count, width, y + from];
     },
   }),
   gelu: ([x, count]) => ({
-    ...{ count, grain: 4, isWorth: count >= LEAST_COUNT },
+    count,
+    grain: 4,
+    isWorth: count >= LEAST_COUNT,
     part: (first, count) => [x + FLOAT_BYTES * first, count],
   }),
 };

@@ -110,7 +110,8 @@ function moveToBest(choice, data, page, scene) {
 
 // The view of the row at which a picture opens, from openingOf.
 export const bestView = ({ layer, head, token }, pack) => ({
-  ...{ layer, head },
+  layer,
+  head,
   ...(token !== null && { query: queryOf(token, pack) }),
 });
 

@@ -270,12 +270,12 @@ function ratioWords(state, caseNow) {
   const side = Math.ceil(Math.sqrt(crossingAt));
   const holes = { k: caseNow.kernel, first: commas(crossingAt), side, pixels: commas(side * caseNow.patch) };
   return fillHoles(texts.ratio, {
-    ...{
-      what: capitalised(switchWords(state, "count")),
-      other: switchWords(state, "other"),
-      mlp: mlp === "yes" ? texts.each_mlp : "",
-    },
-    ...{ mine: commas(flops), theirs: commas(otherFlops), ratio: threeDigits(flops / otherFlops) },
+    what: capitalised(switchWords(state, "count")),
+    other: switchWords(state, "other"),
+    mlp: mlp === "yes" ? texts.each_mlp : "",
+    mine: commas(flops),
+    theirs: commas(otherFlops),
+    ratio: threeDigits(flops / otherFlops),
     textbook: count === "scores" && otherPart === "depthwise" && mlp === "no" ? texts.textbook : "",
     crossing: fillHoles(crossingAt === 1 ? texts.always : texts.from, holes),
   });

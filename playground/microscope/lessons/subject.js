@@ -56,7 +56,12 @@ export async function makeSubject(source, words) {
     return measureHeads(pack, scale ?? pack.scale, query);
   }
   return {
-    ...{ id: trace.id, bitmap, bytesOf, packOf, query, grid: trace.grid },
+    id: trace.id,
+    bitmap,
+    bytesOf,
+    packOf,
+    query,
+    grid: trace.grid,
     gridFor: (square) => gridFor([bitmap.width, bitmap.height], square),
     other: (sample) => once(`sample ${sample}`, () => makeSubject(source, { model: trace.model, sample })),
     report: (scale, isWholePass = false) => once(`${scale} ${isWholePass}`, () => measure(scale, isWholePass)),
@@ -115,18 +120,18 @@ const MAKERS = {
     const image = await jpegOf(bitmap, 2 * Math.max(width, height));
     const tokens = unitVectors.length / 3;
     const header = {
-      ...{
-        format: FORMAT,
-        scale: COLOURS_SCALE,
-        layers: 1,
-        heads: 1,
-        head_dim: 3,
-        tokens,
-        prefix: [],
-        grid,
-        held: [0],
-      },
-      ...{ size: [height, width], id: `${id} ${patch}`, temperatures },
+      format: FORMAT,
+      scale: COLOURS_SCALE,
+      layers: 1,
+      heads: 1,
+      head_dim: 3,
+      tokens,
+      prefix: [],
+      grid,
+      held: [0],
+      size: [height, width],
+      id: `${id} ${patch}`,
+      temperatures,
     };
     const shape = [1, 1, tokens, 3];
     return toContainer(header, { q: [unitVectors, shape], k: [unitVectors, shape], image: [image, [image.length]] });

@@ -397,7 +397,11 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     words,
     writeShared,
     ...createShared(lens, {
-      ...{ words, language, shared, tryAt, isPlain: isPlainRow },
+      words,
+      language,
+      shared,
+      tryAt,
+      isPlain: isPlainRow,
       sentence: () => sayRow(language(), frame.shown.row),
       inWords: () => rowInWords(frame.shown, language()),
       source: () => sourceElement.textContent,

@@ -37,12 +37,10 @@ export function createShared(lens, see) {
     const corner = { x: (mark % picture.columns) * cellWidth, y: Math.floor(mark / picture.columns) * cellHeight };
     const { before, place, after } = see.sentence();
     return {
-      ...{
-        photo: photo.clear,
-        film: isMoving ? createLayerFilm(lens, photo, OUTLINE_UNIT) : null,
-        lit: litCanvas,
-        cell: mark < 0 ? null : { ...corner, width: cellWidth, height: cellHeight },
-      },
+      photo: photo.clear,
+      film: isMoving ? createLayerFilm(lens, photo, OUTLINE_UNIT) : null,
+      lit: litCanvas,
+      cell: mark < 0 ? null : { ...corner, width: cellWidth, height: cellHeight },
       curve: see.curve(width, height),
       sentence: [{ text: before }, ...(place ? [{ text: place, marked: true }] : []), { text: after }],
       layerSays: (layer) => see.words("playing", { layer }),
@@ -117,7 +115,11 @@ export async function makeSharedPage({ choice, data, frame }, script, { tryAt, w
   const pack = headPack(main.pack, view.layer, view.head);
   const photo = await smallPhoto(main.picture.bitmap, main.pack);
   const start = {
-    ...{ model: main.trace.title, title: main.picture.title, parts: main.picture.parts ?? [], language, tryAt },
+    model: main.trace.title,
+    title: main.picture.title,
+    parts: main.picture.parts ?? [],
+    language,
+    tryAt,
     credit: main.picture.credit ?? "",
     tryYours: words.tryYours,
     view: { ...view, head: 0, query: view.query, locked: false, beside: "convolution", pass: "layer", what: "weight" },

@@ -93,9 +93,17 @@ function cardOf(bytes, address) {
     );
   const { config, title } = header;
   return {
-    ...{ title, patch: config.patch_size, grid: config.native_grid, first: null, details: [1] },
-    ...{ layers: config.depth, heads: config.heads, head_dim: config.width / config.heads, prefix: config.prefix },
-    ...{ labels: config.labels, multi_label: config.multi_label },
+    title,
+    patch: config.patch_size,
+    grid: config.native_grid,
+    first: null,
+    details: [1],
+    layers: config.depth,
+    heads: config.heads,
+    head_dim: config.width / config.heads,
+    prefix: config.prefix,
+    labels: config.labels,
+    multi_label: config.multi_label,
   };
 }
 
@@ -161,7 +169,11 @@ async function runModel(model, image, { signal } = {}) {
 function seenIn(pack) {
   const { layers, heads, tokens, prefix, rows, columns, scale } = pack;
   return Object.freeze({
-    ...{ layers, heads, tokens, prefix, grid: Object.freeze([rows, columns]) },
+    layers,
+    heads,
+    tokens,
+    prefix,
+    grid: Object.freeze([rows, columns]),
     row(layer, head, query) {
       const [token] = [tokenIn(pack, query), inBounds("layer", layer, layers), inBounds("head", head, heads)];
       const row = new Float32Array(tokens);

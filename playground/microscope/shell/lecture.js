@@ -22,7 +22,10 @@ function startLecture() {
   const way = { at: () => scene.n, go: (n) => n && tellDeck({ scene: n }), lesson: () => null, place: () => place };
   const makeSee = (lens) =>
     createSee(lens, {
-      ...{ face: "see", language, turned() {}, bar: 0 },
+      face: "see",
+      language,
+      turned() {},
+      bar: 0,
       story: (box, see) => createStory(box, see, { language, way, klass: EMPTY_CLASS }),
     });
   defineLens(async (element) => {
@@ -56,7 +59,10 @@ function startLecture() {
 
 // A class without members, for a story without a server.
 const EMPTY_CLASS = {
-  ...{ now: () => null, follow() {}, go() {}, keepsBoard: () => false },
+  now: () => null,
+  follow() {},
+  go() {},
+  keepsBoard: () => false,
   headIn: () => ({ drawHead() {} }),
 };
 

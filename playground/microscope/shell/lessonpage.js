@@ -89,7 +89,13 @@ function beginLesson(page, record, playParts, { read, readJson, fileAt, kit, par
   let shown = null; // the shown step: {step, list: its parts, asked: how often they were asked for, end()}
 
   const lesson = {
-    ...{ ...kit, settings, defaults, options, read, fileAt, link },
+    ...kit,
+    settings,
+    defaults,
+    options,
+    read,
+    fileAt,
+    link,
     plotly: () => plotlyOf(kit, fileAt),
     workbench: (workbenchPage) => workbenchRoot && addressOf(`${workbenchRoot}${workbenchPage}`),
     set(changes, rest) {

@@ -185,8 +185,12 @@ export function showFetching(box) {
 
 export function fillModels(box, { choice, ask, done: onPicked }) {
   const search = make("input", {
-    ...{ className: "model-search", type: "search", hidden: true, spellcheck: false },
-    ...{ placeholder: "Search: clip base, deit …", "aria-label": "Search all plain Vision Transformers of timm" },
+    className: "model-search",
+    type: "search",
+    hidden: true,
+    spellcheck: false,
+    placeholder: "Search: clip base, deit …",
+    "aria-label": "Search all plain Vision Transformers of timm",
   });
   const status = make("p", { className: "model-status", role: "status" }, "Looking which models there are …");
   const list = make("div", "model-list");

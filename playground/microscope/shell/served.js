@@ -25,8 +25,10 @@ beginPage({
   follows: true,
   toolbar: { fillExport },
   lessonOf: (page) => ({
-    ...{ record: `api/lessons/${page}`, kit: "api/lessons" },
+    record: `api/lessons/${page}`,
+    kit: "api/lessons",
     parts: ({ file }, more) => `${file}?${lessonWords(more)}`,
-    ...{ read: source.bytes, fileAt: addressOf },
+    read: source.bytes,
+    fileAt: addressOf,
   }),
 });

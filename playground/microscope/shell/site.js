@@ -113,8 +113,14 @@ takeQuery();
 putWordsBehindHash();
 answerHere(
   createPageAnswers({
-    ...{ models: networks, kept: store, catalogueFrom, arrived: onModelArrived },
-    ...{ read: readFile, wall: site.moments, teach: site.teach, without: missingReason },
+    models: networks,
+    kept: store,
+    catalogueFrom,
+    arrived: onModelArrived,
+    read: readFile,
+    wall: site.moments,
+    teach: site.teach,
+    without: missingReason,
   }),
   siteRoot,
 );
@@ -122,8 +128,11 @@ preferSource(prepared);
 beginPage({
   follows: false,
   lessonOf: (page) => ({
-    ...{ record: site.lessons.files[page], kit: site.lessons.kit },
-    ...{ parts: ({ file }) => file, read: readFile, fileAt: siteFile },
+    record: site.lessons.files[page],
+    kit: site.lessons.kit,
+    parts: ({ file }) => file,
+    read: readFile,
+    fileAt: siteFile,
   }),
   toolbar: { kept: STAYS_HERE, sheets: { models: fillModels } },
 });

@@ -13,8 +13,11 @@ export function createStrip(host) {
   const [ownRow, samples] = [make("span", "mine"), make("span", "samples")];
   const words = make("span", { className: "own", title: "Drop or paste a picture anywhere on this page" });
   const forgetButton = make("button", {
-    ...{ className: "forget", textContent: "×", title: "Forget your pictures, here and on the server" },
-    ...{ "aria-label": "Forget your pictures", onclick: () => ownPictures.forget() },
+    className: "forget",
+    textContent: "×",
+    title: "Forget your pictures, here and on the server",
+    "aria-label": "Forget your pictures",
+    onclick: () => ownPictures.forget(),
   });
   const pictures = make("div", "pictures", ownRow, forgetButton, samples);
   const root = make("div", { className: "strip", role: "group", "aria-label": "Pictures" }, pictures, words);

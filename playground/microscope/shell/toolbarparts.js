@@ -12,7 +12,8 @@ const STROKES = {
 // An icon as a span. Screen readers skip it, because the words beside it say the same.
 export const createIcon = (name) =>
   make("span", {
-    ...{ className: `icon icon-${name}`, "aria-hidden": "true" },
+    className: `icon icon-${name}`,
+    "aria-hidden": "true",
     innerHTML: `<svg viewBox="0 0 20 20"><path d="${STROKES[name]}"/></svg>`,
   });
 
@@ -185,7 +186,9 @@ function fillWithPictures(box, { now: choiceNow, catalogue, ownPictures, set: se
     const name = isOwn ? `Yours: ${title}` : title;
     const isPressed = Boolean(choiceNow.beside && isSamePicture(words, choiceNow.beside));
     const fields = {
-      ...{ title: name, onclick: () => setBeside(words), "aria-pressed": String(isPressed) },
+      title: name,
+      onclick: () => setBeside(words),
+      "aria-pressed": String(isPressed),
       "data-beside": words.mine ? `mine:${words.mine}` : words.sample,
     };
     list.append(make("button", fields, make("img", { src, alt: "", draggable: false }), make("span", "", name)));

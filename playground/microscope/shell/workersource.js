@@ -182,18 +182,22 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
     const [rows, columns] = trace.grid;
     const tokens = prefix.length + rows * columns;
     const header = {
-      ...{ format: FORMAT, model: title, scale: dim ** -0.5, forward_scale: trace.scale, layers, heads },
-      ...{
-        head_dim: dim,
-        tokens,
-        prefix,
-        grid: trace.grid,
-        size: [rows * patch, columns * patch],
-        patch,
-        held: heldLayers,
-      },
+      format: FORMAT,
+      model: title,
+      scale: dim ** -0.5,
+      forward_scale: trace.scale,
+      layers,
+      heads,
+      head_dim: dim,
+      tokens,
+      prefix,
+      grid: trace.grid,
+      size: [rows * patch, columns * patch],
+      patch,
+      held: heldLayers,
       ...(trace.cut.length && { cuts: trace.cut }),
-      ...{ predictions: null, engine: passes.get(trace.id)?.engine },
+      predictions: null,
+      engine: passes.get(trace.id)?.engine,
     };
     const shape = [heldLayers.length, heads, tokens, dim];
     return toContainer(header, {
@@ -243,7 +247,13 @@ export function createWorkerSource({ worker, compiled, shared = false, models, w
       const size = [picture.width, picture.height];
       const trace = {
         id: `${id} ${digest}`,
-        ...{ digest, model: words.model, title: model.title, detail, scale, cut, first: isCoarse && !isFirst },
+        digest,
+        model: words.model,
+        title: model.title,
+        detail,
+        scale,
+        cut,
+        first: isCoarse && !isFirst,
         layers: model.layers,
         grid: isFirst ? gridFor(size, model.first) : gridAt(detail),
         grids: model.details.map((detail) => ({ detail: detail, grid: gridAt(detail) })),

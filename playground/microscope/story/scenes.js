@@ -56,7 +56,17 @@ const countsFor = ({ part, patches }, patch, pack) =>
 function textValuesOf({ pack, layer, head, share, distance, outside, pair, besideScore, largest, loudest, side }) {
   const { rows, columns, patches, tokens, heads, layers, dim } = pack;
   return {
-    ...{ layer, head: pack.headNumbers[head], rows, columns, patches, tokens, heads, layers, dim, distance, side },
+    layer,
+    head: pack.headNumbers[head],
+    rows,
+    columns,
+    patches,
+    tokens,
+    heads,
+    layers,
+    dim,
+    distance,
+    side,
     numbers: side ? 3 * side * side : "",
     width: heads * dim,
     share: unbrokenPercent(share),
@@ -74,7 +84,9 @@ const SCENE_RECORDS = {
   1: ({ partner, pack, patch: mark }, say, { named }) => ({
     question: {
       guess: { kind: "Place", rows: pack.rows, columns: pack.columns, mark },
-      ...{ asks: say("pressGuess"), truth: partner, says: say("after1") },
+      asks: say("pressGuess"),
+      truth: partner,
+      says: say("after1"),
       grades: gradesOf(named, pack.patches, (place, patch) => countsFor(place, patch, pack)),
     },
     marks: { partner: true },
@@ -91,7 +103,9 @@ const SCENE_RECORDS = {
   3: ({ distance, pack }, say) => ({
     question: {
       guess: { kind: "Number", low: 1, high: Math.max(pack.rows, pack.columns), step: 1 },
-      ...{ asks: say("ask3"), truth: distance, says: say("after3") },
+      asks: say("ask3"),
+      truth: distance,
+      says: say("after3"),
     },
     figure: { kind: "reach", limits: { before: 3, after: distance }, words: reachWords(say) },
     marks: { rings: distance },
@@ -149,7 +163,9 @@ const SCENE_RECORDS = {
     text: say("text8", signsOf(products)),
     question: {
       guess: { kind: "Number", low: 0, high: 100, step: 1, unit: " %", near: NEAR_POINTS },
-      ...{ asks: say("ask8"), truth: Math.round(100 * loudest), says: say("after8") },
+      asks: say("ask8"),
+      truth: Math.round(100 * loudest),
+      says: say("after8"),
     },
     figure: { kind: "knob", words: knobWords(say) },
     view: { scale: "off" },
@@ -171,7 +187,9 @@ const SCENE_RECORDS = {
     return {
       question: {
         guess: { kind: "Number", low: 0, high: pack.heads, step: 1 },
-        ...{ asks: say(isNamed ? "ask10Named" : "ask10"), truth, says: afterWords },
+        asks: say(isNamed ? "ask10Named" : "ask10"),
+        truth,
+        says: afterWords,
       },
       figure: { kind: "heads", heads },
       marks: { partner: true },
@@ -199,12 +217,17 @@ const SCENE_RECORDS = {
 
 // The labels of figures with controls, see story/figures.js.
 const reachWords = (say) => ({
-  ...{ layers: say("touchLayers"), megaphone: say("touchMegaphone") },
-  ...{ heard: say("touchHeard"), everybody: say("touchEverybody") },
+  layers: say("touchLayers"),
+  megaphone: say("touchMegaphone"),
+  heard: say("touchHeard"),
+  everybody: say("touchEverybody"),
 });
 const bookWords = (say) => ({
-  ...{ fits: say("bookFits"), thin: say("bookThin"), least: say("bookLeast") },
-  ...{ finds: say("bookFinds"), value: say("bookValue") },
+  fits: say("bookFits"),
+  thin: say("bookThin"),
+  least: say("bookLeast"),
+  finds: say("bookFinds"),
+  value: say("bookValue"),
 });
 const knobWords = (say) => ({ volume: say("knobVolume"), largest: say("knobLargest"), clips: say("knobClips") });
 
@@ -232,8 +255,10 @@ function signsOf(products) {
     );
   const [positive, negative] = [side(1), side(-1)];
   return {
-    ...{ positive: positive.length, positiveSum: sumOf(positive) },
-    ...{ negative: negative.length, negativeSum: sumOf(negative) },
+    positive: positive.length,
+    positiveSum: sumOf(positive),
+    negative: negative.length,
+    negativeSum: sumOf(negative),
   };
 }
 
@@ -356,7 +381,18 @@ export function factsOfStory(pack, { layer, head, patch }, side) {
   const patchTokens = [...row.keys()].filter((token) => token >= pack.prefixCount);
   const best = patchTokens.reduce((former, token) => (row[token] > row[former] ? token : former)) - pack.prefixCount;
   return {
-    ...{ pack, layer, head, patch, partner, row, share, pair, besidePatch, rowWithoutScale, side, best },
+    pack,
+    layer,
+    head,
+    patch,
+    partner,
+    row,
+    share,
+    pair,
+    besidePatch,
+    rowWithoutScale,
+    side,
+    best,
     distance: distanceOf(patch, partner, pack),
     leads: best === partner, // whether the partner has the largest weight of all patches
     besideScore: scoreOf(pack, layer, head, query, pack.prefixCount + besidePatch, pack.scale),

@@ -212,7 +212,11 @@ export function createStory(lens, see, { language, way, klass }) {
     drawFigure(findPart("figure"), scene.figure, story.facts, {
       photo: photoAs(photoOf(data, frame, page, data.main).image),
       aspect: frame.pictureWidth / frame.pictureHeight,
-      ...{ ratio: frame.ratio, guessed, language: language(), name: nameOf, code: codeOf(story.facts, way.place()) },
+      ratio: frame.ratio,
+      guessed,
+      language: language(),
+      name: nameOf,
+      code: codeOf(story.facts, way.place()),
       drawMarks,
       choose: (changes) => page.choose(changes),
     });
@@ -263,8 +267,14 @@ export function createStory(lens, see, { language, way, klass }) {
 
   function writeBoard(box) {
     klass.board(box, {
-      ...{ language: language(), now: klass.now(), of: questionOfClass(), asked: classRecord(), act: klass.act },
-      ...{ ask: askClass, picture: smallPhotograph, wantsPicture: story.wantsPicture },
+      language: language(),
+      now: klass.now(),
+      of: questionOfClass(),
+      asked: classRecord(),
+      act: klass.act,
+      ask: askClass,
+      picture: smallPhotograph,
+      wantsPicture: story.wantsPicture,
     });
   }
 
@@ -389,8 +399,14 @@ export function createStory(lens, see, { language, way, klass }) {
 
 // A short form of the facts, for tests and the console.
 const readableFacts = ({ partner, share, distance, loudest, outside, pair }) => ({
-  ...{ partner, share, distance, loudest, outside },
-  ...{ dot: pair.dot, score: pair.score, shown: percent(share) },
+  partner,
+  share,
+  distance,
+  loudest,
+  outside,
+  dot: pair.dot,
+  score: pair.score,
+  shown: percent(share),
 });
 
 function storyButton(words, onclick) {
