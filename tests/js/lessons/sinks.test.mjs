@@ -68,3 +68,17 @@ test("what a sink carries tells its two kinds apart; where no head agrees, none 
   assert.equal(await filled(recipe, subjectWith({ share: 0.2 })), "no sink");
   assert.equal(await filled({ made: "carried" }, subjectWith({ carried: 4 })), 4);
 });
+
+test("each layer of convolutions adds a ring, until the field is as large as the picture", async () => {
+  const subject = { ...subjectWith(), grid: [3, 14] };
+  for (const kernel of [3, 5, 7]) {
+    let [field, layers] = [1, 0];
+    for (; (field - 1) / 2 < 13; layers++) field += kernel - 1;
+    assert.equal(await filled({ made: "layers_needed", kernel }, subject), layers, `${kernel} × ${kernel}`);
+    const chart = await filled({ made: "distances_chart", kernel, figure: { data: [{}, {}] } }, subject);
+    assert.deepEqual(
+      chart.data[1].y,
+      [1, 2].map((layer) => (layer * (kernel - 1)) / 2),
+    );
+  }
+});
