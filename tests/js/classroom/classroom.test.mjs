@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CLASS_WORDS, classWords, histogram } from "../../../playground/microscope/classroom/words.js";
+import { histogram } from "../../../playground/microscope/classroom/words.js";
 import { unpack } from "../../../playground/microscope/core/core.js";
 import { heatDigits } from "../../../playground/microscope/core/grades.js";
 import { factsOfStory, recordForClass, SCENE_COUNT, sceneAt } from "../../../playground/microscope/story/scenes.js";
@@ -8,15 +8,6 @@ import { packOf } from "../packs.mjs";
 
 const pack = unpack(packOf({ held: [0, 1, 2, 3], grid: [6, 8], patch: 16, size: [96, 128] }));
 const facts = factsOfStory(pack, { layer: 2, head: 1, patch: 19 }, 16);
-
-test("every language has all the words of a class, with the same holes for numbers", () => {
-  const holes = (text) => (text.match(/\{\w+\}/g) ?? []).sort();
-  for (const table of Object.values(CLASS_WORDS)) {
-    assert.deepEqual(Object.keys(table), Object.keys(CLASS_WORDS.en));
-    for (const [key, text] of Object.entries(table)) assert.deepEqual(holes(text), holes(CLASS_WORDS.en[key]), key);
-  }
-  assert.equal(classWords("en", "scene", { n: 3, count: 12 }), "Scene 3 of 12");
-});
 
 test("guesses on a fine or a logarithmic scale are counted from its low end to its high end, each once", () => {
   for (const [scale, guesses] of [

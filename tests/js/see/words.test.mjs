@@ -1,20 +1,22 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { PART_NAMES } from "../../../playground/microscope/core/says.js";
+import { CLASS_WORDS } from "../../../playground/microscope/classroom/words.js";
+import { GRADE_WORDS } from "../../../playground/microscope/core/grades.js";
+import { PART_NAMES, ROW_WORDS } from "../../../playground/microscope/core/says.js";
 import { habitIn, LANGUAGES, languageOf, SEE_WORDS } from "../../../playground/microscope/see/words.js";
+import { STORY_WORDS } from "../../../playground/microscope/story/words.js";
 
 const SEE_FOLDER = new URL("../../../playground/microscope/see/", import.meta.url);
-const holes = (sentence) => [...sentence.matchAll(/\{\w+\}/g)].map(([hole]) => hole).sort();
-
-test("every language has every sentence, with the same holes", () => {
-  assert.deepEqual(Object.keys(SEE_WORDS), Object.keys(LANGUAGES));
-  for (const table of Object.values(SEE_WORDS)) {
-    assert.deepEqual(Object.keys(table), Object.keys(SEE_WORDS.en));
-    for (const [key, sentence] of Object.entries(table))
-      assert.deepEqual(holes(sentence), holes(SEE_WORDS.en[key]), `${key}: ${sentence}`);
+test("every language has every sentence of each table, with the same holes", () => {
+  const holes = (item) => (JSON.stringify(item).match(/\{\w+\}/g) ?? []).sort();
+  for (const words of [SEE_WORDS, STORY_WORDS, CLASS_WORDS, GRADE_WORDS, ROW_WORDS, PART_NAMES]) {
+    assert.deepEqual(Object.keys(words), Object.keys(LANGUAGES));
+    for (const table of Object.values(words)) {
+      assert.deepEqual(Object.keys(table), Object.keys(words.en));
+      for (const [key, item] of Object.entries(table)) assert.deepEqual(holes(item), holes(words.en[key]), key);
+    }
   }
-  for (const names of Object.values(PART_NAMES)) assert.deepEqual(Object.keys(names), Object.keys(PART_NAMES.en));
 });
 
 test("See speaks a browser's first language that has a table, and English where none has", () => {
