@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createHttpSource, createPreparedSource } from "../../../playground/microscope/shell/httpsource.js";
+import { container } from "../packs.mjs";
 import { aServer, json } from "./browser.mjs";
 
 globalThis.createImageBitmap = async (blob) => ({ of: await blob.text() });
@@ -45,6 +46,18 @@ test("a description that is a person's own, or that failed, is asked for each ti
   await source.open({ mine: "ab" });
   await source.open({ mine: "ab" });
   assert.equal(server.questions.length, 3);
+});
+
+test("the rollout of a large picture is asked for of one patch, and names of one layer", async () => {
+  const matrix = container({}, { matrix: ["float32", [2], [1, 2]] });
+  const server = aServer(({ path }) => (/names/.test(path) ? json({ heads: [["a"]] }) : new Response(matrix)));
+  const trace = { ...description(), words: { sample: "tabby" } };
+  assert.deepEqual([...(await aSource().rollout(trace, "3,4"))], [1, 2]);
+  assert.deepEqual(await aSource().names(trace, 0), [["a"]]);
+  assert.deepEqual(server.questions.map(pathAndWords), [
+    ["api/trace/d/flows", { sample: "tabby", query: "3,4" }],
+    ["api/trace/d/names", { sample: "tabby", layer: "0" }],
+  ]);
 });
 
 test("a sample's usual layers have one short address, early and late, which nginx caches", async () => {
