@@ -1,8 +1,6 @@
 """The app's views beyond the weights show what Python computes: relevance of a label, occlusion, the logit lens,
 cuts, and a patch of another picture."""
 
-from urllib.parse import quote
-
 import pytest
 
 import playground
@@ -39,36 +37,8 @@ def test_relevance_of_a_label_is_chosen_by_its_name_and_stands_in_the_address(go
         row, column = divmod(int((sign * python_trace().on_grid(truth)).argmax()), python_trace().grid[1])
         assert f"row {row}, column {column} {words}" in text, text
     assert "row 7, column 5" not in part(visitor, "[data-ref=chip]").inner_text()
-    assert box_colours(visitor, *LOCKED_PATCH) == set(), "the patch that is locked does not ask, and has no box"
     second_visitor = go(f"{ADDRESS}&what=relevance&label=1")
     assert_close(second_visitor.until("r => r.map")["map"], python_trace().relevance(label=1))
-
-
-QUERY_COLOUR = (0, 0x72, 0xB2)
-
-
-def box_colours(visitor, row, column) -> set:
-    """{QUERY_COLOUR} if the picture shows a box of this colour around the patch, else an empty set."""
-    pixel_count = part(visitor, "canvas[data-ref=picture]").evaluate(
-        """(canvas, [row, column, rows, columns, [r, g, b]]) => {
-          const [w, h] = [canvas.width / columns, canvas.height / rows];
-          const box = [column * w - 4, row * h - 4, w + 8, h + 8].map(Math.round);
-          const { data } = canvas.getContext("2d").getImageData(...box);
-          let count = 0;
-          for (let i = 0; i < data.length; i += 4) count += data[i] === r && data[i + 1] === g && data[i + 2] === b;
-          return count;
-        }""",
-        [row, column, *python_trace().grid, QUERY_COLOUR],
-    )
-    return {QUERY_COLOUR} if pixel_count > 20 else set()
-
-
-def test_patches_of_an_address_are_cut_from_the_locked_patch_s_row(go):
-    cut = "7,5>3,10+3,11+4,11"
-    state = go(f"{ADDRESS}&query=7,5&locked=true&cut={quote(cut)}").until("r => r.pass === 'whole'")
-    cut_trace = trace(cut=cut)
-    assert_close(state["row"], cut_trace.row(4, 0, LOCKED_PATCH))
-    assert all(state["row"][cut_trace.token(place)] == 0 for place in ((3, 10), (3, 11), (4, 11)))
 
 
 def test_a_whole_head_is_cut_and_the_labels_that_change_most_are_named(go):

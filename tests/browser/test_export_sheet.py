@@ -6,8 +6,9 @@ import io
 import numpy as np
 import pytest
 
+from browser.own_picture import hand_over, picture
 from browser.truth import assert_close, python_trace
-from browser.visitor import PATIENCE
+from browser.visitor import PATIENCE, REFUSED_REQUEST
 
 VIEW = {"model": "bundled", "sample": "flock", "layer": "2", "head": "1", "query": "3,4", "locked": "true"}
 FIRST_BYTES = {
@@ -62,3 +63,17 @@ def test_the_numbers_are_those_of_the_row_and_the_command_names_it(go):
     command = copied_line(sheet, "The command")
     for words in ("--model bundled", "flock", "--layer 2", "--head 1", "--patch 3,4", name):
         assert words in command, command
+
+
+def test_a_figure_of_an_own_picture_has_no_address_and_a_refusal_is_a_sentence(visit):
+    visitor = visit()
+    hand_over(visitor, "drop", picture(320, 240))
+    visitor.page.get_by_title("Yours: dropped.jpg").first.wait_for(state="attached")
+    sheet = wait_for_preview(visitor.unfold("export"))
+    assert sheet.locator("img").get_attribute("src").startswith("blob:")
+    assert sheet.locator(".export-copy").last.is_hidden(), "an own picture's figure has no address for a web page"
+    visitor.forgiven_errors = REFUSED_REQUEST
+    sentence = "Too many of your figures wait already."
+    visitor.page.route("**/api/exports*", lambda route: route.fulfill(status=400, json={"says": sentence}))
+    sheet.get_by_role("radio", name="SVG", exact=True).check(force=True)
+    sheet.locator(".export-status").get_by_text(sentence).wait_for()

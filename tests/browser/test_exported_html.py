@@ -1,8 +1,6 @@
 """The interactive figure, opened from a disk without a network: its numbers are Python's, and it sends no request."""
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from waiting import until
@@ -10,10 +8,8 @@ from waiting import until
 import playground
 from browser.truth import TOLERANCE, assert_close, python_trace, rounded_trace
 from browser.visitor import Visitor
-from playground.figures import Spec, html, teaching
+from playground.figures import Spec, html
 from playground.figures.notebook import LivingPage
-from playground.lessons.questions import Bars, Number, Question, plain_value
-from playground.serving.slides import mounted_scripts
 
 HOSTILE_NAME = "</script><img src=x onerror=alert(1)>.jpg"
 FILE_SPEC = Spec(image=HOSTILE_NAME, model="bundled", all_layers=True, layer=4, head=2, query=(7, 5))
@@ -53,23 +49,6 @@ def reader(arrive):
 def _wait_until_painted(frame):
     """Waits until the frame is painted, without wait_for_function, whose eval the frame's policy forbids."""
     until(lambda: frame.evaluate("window.theLens?.()?.read()?.painted"), "the frame is not painted")
-
-
-LIVING_PAGE = Path(__file__).parent.parent.parent / "docs" / "living.html"
-
-
-@pytest.mark.parametrize(("width", "height"), [(1680, 1050), (1920, 1080)])
-def test_the_chart_s_words_are_whole(reader, width, height):
-    page = reader(viewport={"width": width, "height": height}).read_file(LIVING_PAGE).page
-    page.locator('[data-row="scale"] .opens').click()
-    page.wait_for_function("""() => {
-      const curve = lensRoot.querySelector('[data-ref="curve"]');
-      return [curve.width - curve.clientWidth, curve.height - curve.clientHeight].every((d) => Math.abs(d) <= 1);
-    }""")
-    edges = page.locator(".curve, .curve *").evaluate_all("all => all.map((e) => e.getBoundingClientRect().right)")
-    assert max(edges) <= width, edges
-    overflow = page.locator(".curve").evaluate("e => e.scrollWidth - e.clientWidth")
-    assert overflow <= 0, f"the words are {overflow} px wider than their column"
 
 
 def test_hover_lock_keys_heads_switch_and_dial_answer_like_python_with_no_network(reader, file):
@@ -196,47 +175,3 @@ def test_a_bare_file_shows_the_picture_alone_in_the_middle_and_follows_the_curso
     assert abs(box["x"] + box["width"] / 2 - 450) < 2
     assert 390 < box["height"] <= 420
     assert_close(visitor.hover((0, 0))["row"], python_trace().row(4, 2, (0, 0)))
-
-
-def test_a_lesson_plan_s_slides_run_from_a_disk_with_story_and_guesses(reader, tmp_path):
-    questions = [
-        plain_value(Question(id, "Is it ▢?", Number(0, 9), 3, "Three.", Bars(("A", "B"), (1.0, 3.0), 9, at=1)))
-        for id in ("one", "two")
-    ]
-    question_parts = [[{"kind": "ask", "question": question, "context": "", "afresh": True}] for question in questions]
-    slides = [teaching.Slide(f"Scene {n}", "", f"Notes of {n}.", story=n) for n in (1, 8)]
-    slides += [
-        teaching.Slide("Why √d_k", "", "Say it.", lesson={"settings": {}, "parts": parts}) for parts in question_parts
-    ]
-    facts = {"place": {"model": "bundled", "sample": "meadow"}, "model": "bundled", "parts": []}
-    story_html = html.story(
-        Spec(image="meadow", model="bundled", all_layers=True), python_trace(), python_trace().picture, facts
-    )
-    path = tmp_path / "slides.html"
-    path.write_text(teaching.page("Slides", teaching.Deck(slides, mounted_scripts(), story_html)), encoding="utf-8")
-    page = (visitor := reader()).page
-    page.goto(path.as_uri())
-    story = page.frame_locator("iframe")
-    story.get_by_text("The story · 1 of 12").wait_for()
-    story.get_by_role("heading", name="Where does it look?").press("PageDown")  # a clicker's key, inside the frame
-    page.get_by_text("2 of 4").wait_for()
-    story.get_by_text("The story · 8 of 12").wait_for()
-    story.locator(".story-guess button").last.click()
-    story.locator(".story-after .wrong, .story-after .right").first.wait_for()
-    page.keyboard.press("n")
-    page.get_by_text("Notes of 8.").wait_for()
-    page.get_by_role("button", name="the next slide").click()
-    page.get_by_role("heading", name=re.compile("^Why √ ?dk")).wait_for()
-    assert page.locator("iframe").is_hidden()
-    guess = page.locator(".guess:visible")
-    guess.locator("input[type=range]").fill("5")
-    guess.get_by_role("button", name="Lock my guess").click()
-    assert "You said 5, it is 3" in guess.locator("div.told").inner_text()
-    page.keyboard.press("ArrowRight")  # a remote control's key, after a click on a button
-    page.get_by_text("4 of 4").wait_for()
-    assert page.locator(".guess:visible div.told").is_hidden()
-    page.get_by_role("button", name="the slide before").click()
-    page.get_by_role("button", name="the slide before").click()
-    story.get_by_text("The story · 8 of 12").wait_for()  # the story is where the presenter left it
-    story.locator(".story-after .wrong, .story-after .right").first.wait_for()
-    assert visitor.requested_urls  # Reader.check asserts that only the file was requested

@@ -56,30 +56,6 @@ def test_a_page_outlives_its_server_and_finds_the_next_one_by_itself(chooser, se
 
 
 @pytest.mark.slow
-def test_what_is_chosen_before_the_server_is_back_is_answered_when_it_is(chooser, server):
-    server.kill()
-    chooser.press_sample("still-life")
-    chooser.hears("The server does not answer")
-    server.start().wait()
-    chooser.page.locator('.toolbar[data-picture="still-life"]').wait_for(state="attached")
-    chooser.page.wait_for_url("**sample=still-life**")
-    chooser.until("r => r.picture === 'still-life' && r.head === 1 && !r.locked")  # the lock was the former picture's
-
-
-@pytest.mark.slow
-def test_the_next_server_plays_a_lesson_on_what_is_chosen_there(visit, server):
-    visitor = visit("model=bundled&sample=flock")
-    visitor.page.goto(f"{server.url}/patches?model=bundled&sample=flock")
-    visitor.page.locator(".drawing .apart").wait_for()
-    visitor.rest()
-    server.kill()
-    server.start().wait()
-    visitor.press_sample("portrait")
-    visitor.page.wait_for_url("**sample=portrait**")
-    visitor.page.locator(".drawing .apart").wait_for()
-
-
-@pytest.mark.slow
 def test_the_next_server_is_sent_the_visitor_s_own_picture(visit, server):
     visitor, data = visit("sample=flock"), picture(320, 240)
     visitor.forgiven_errors = re.compile(f"{LOST_SERVER.pattern}|status of 404 .*/api/")
@@ -96,6 +72,3 @@ def test_the_next_server_is_sent_the_visitor_s_own_picture(visit, server):
         if not page:
             assert_shows(visitor, data, "dropped.jpg")
             assert visitor.uploaded == ["dropped.jpg"] * 2, "once to each server"
-
-
-# Several tabs, reloads and closed tabs --------------------------------------------------------------------------------

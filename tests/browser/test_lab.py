@@ -1,6 +1,5 @@
 """Lab is See with its drawers open: the same places, and rows of controls that say their values."""
 
-import pytest
 from playwright.sync_api import expect
 
 from browser.seeing import SeeVisitor
@@ -20,29 +19,19 @@ REACHED_BY_TAB = """(row) => [...row.querySelectorAll("button, input, select")]
   .filter((e) => e.checkVisibility() && !e.disabled && e.tabIndex < 0).map((e) => e.outerHTML)"""
 
 
-@pytest.fixture
-def come(arrive, server):
-    def come(address: str, **options) -> SeeVisitor:
-        person = arrive(SeeVisitor, server.url, **options)
-        person.open(f"model=bundled&sample=meadow&{address}")
-        person.page.locator(".see-moments button").first.wait_for(state="attached")
-        return person
-
-    return come
-
-
-@pytest.mark.parametrize("row", ROWS)
-def test_every_control_is_reached_by_mouse_and_by_keyboard(come, row):
-    person = come("face=lab")
-    opens = person.page.locator(f'[data-row="{row}"] .opens')
-    opens.focus()
-    person.page.keyboard.press("Enter")
-    expect(opens).to_have_attribute("aria-expanded", "true")
-    for selector in ROWS[row]:
-        controls = person.page.locator(f'[data-row="{row}"] {selector}').locator("visible=true").all()
-        assert controls, selector
-        for control in controls:
-            control.click(trial=True)
-    assert person.page.locator(f'[data-row="{row}"]').evaluate(REACHED_BY_TAB) == []
-    opens.click()
-    expect(opens).to_have_attribute("aria-expanded", "false")
+def test_every_control_is_reached_by_mouse_and_by_keyboard(arrive, server):
+    page = arrive(SeeVisitor, server.url).open("model=bundled&sample=meadow&face=lab").page
+    page.locator(".see-moments button").first.wait_for(state="attached")
+    for name, selectors in ROWS.items():
+        row = page.locator(f'[data-row="{name}"]')
+        opens = row.locator(".opens")
+        opens.press("Enter")
+        expect(opens).to_have_attribute("aria-expanded", "true")
+        for selector in selectors:
+            controls = row.locator(selector).locator("visible=true").all()
+            assert controls, selector
+            for control in controls:
+                control.click(trial=True)
+        assert row.evaluate(REACHED_BY_TAB) == [], name
+        opens.click()
+        expect(opens).to_have_attribute("aria-expanded", "false")

@@ -7,18 +7,6 @@ from browser.truth import TOLERANCE, assert_close, entropy, largest_difference, 
 PATCHES = ((0, 0), (7, 5), (12, 11))
 
 
-def test_the_first_picture_appears_with_no_action_and_has_attention_in_it(visit):
-    visitor = visit()
-    state = visitor.read()
-    assert abs(sum(state["row"]) - 1) < TOLERANCE
-    assert state["peak"] > 2 / len(state["row"])
-    colour_count = visitor.part("picture").evaluate(
-        "c => new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size"
-    )
-    assert colour_count > 1000
-    assert visitor.page.locator(".toolbar").get_attribute("data-picture") == "meadow"
-
-
 def test_the_row_under_the_cursor_is_python_s_row(visitor):
     truth, rows = rounded_trace(), []
     for layer in (0, truth.layers // 2, truth.layers - 1):

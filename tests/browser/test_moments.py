@@ -7,27 +7,13 @@ import numpy as np
 from twins import overlap_with_filter
 from waiting import until
 
-from browser.own_picture import hand_over, picture
-from browser.truth import assert_close, model, python_trace
-from playground import open_image, trace
+from browser.truth import python_trace
+from playground import open_image
 from playground.analysis.colour_nearness import mean_colours, row_of
 from playground.samples import named
 
 QUERY = (10, 9)
 COLOUR_TOLERANCE = 0.03  # largest difference between the browser's and Python's colours
-
-
-def test_an_own_photograph_moves_to_its_best_moment_and_the_address_does_not_say_so(visit):
-    visitor, data = visit(), picture(320, 240)
-    hand_over(visitor, "drop", data)
-    visitor.page.get_by_title("Yours: dropped.jpg").first.wait_for(state="attached")
-    truth = trace(model(), open_image(data))
-    middle = f"{truth.grid[0] // 2},{truth.grid[1] // 2}"
-    state = visitor.until(f"r => r.picture.length === 16 && r.waits === '' && r.query !== '{middle}'")
-    assert state["layer"] >= truth.layers // 2, "a moment is searched in the later layers"
-    assert_close(state["row"], truth.row(state["layer"], state["head"], tuple(map(int, state["query"].split(",")))))
-    assert "layer=" not in visitor.page.url
-    assert "query=" not in visitor.page.url
 
 
 def network_texts(visitor) -> dict[str, str]:

@@ -133,26 +133,3 @@ def test_back_from_a_lesson_finds_the_microscope_as_it_was_left(visit):
     agree(visitor, choice_before)
     visitor.page.go_forward()
     agree(visitor, choice_before | {"stage": None})
-
-
-@pytest.mark.slow
-def test_two_tabs_have_each_their_own_choice_and_one_album(visit):
-    first_tab = visit(MEADOW)
-    second_tab = first_tab.new_tab().open(MEADOW)
-    first_tab.pick("flock")
-    second_tab.pick_model(plain_name("bundled-taught"))
-    agree(first_tab, choice_for((14, 14), {"sample": "flock", "model": "bundled"}))
-    agree(second_tab, choice_for((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
-    picture_id = drop_own(first_tab, picture(240, 240), "mine.jpg")
-    agree(first_tab, choice_for((14, 14), {"mine": picture_id, "model": "bundled"}))
-    agree(second_tab, choice_for((14, 14), {"sample": "meadow", "model": "bundled-taught"}))
-    second_tab.page.goto(first_tab.page.url)
-    agree(second_tab, choice_for((14, 14), {"mine": picture_id, "model": "bundled"}))
-    assert first_tab.uploaded == ["mine.jpg"], "it is the same browser with the same key"
-    for tab, parameters in (
-        (first_tab, {"mine": picture_id, "model": "bundled"}),
-        (second_tab, {"mine": picture_id, "model": "bundled"}),
-    ):
-        tab.page.reload()
-        agree(tab, choice_for((14, 14), parameters))
-    second_tab.page.close()

@@ -60,17 +60,6 @@ def test_a_broken_file_is_refused_in_a_sentence_and_the_page_goes_on(visit):
     assert_shows(visitor, data, "dropped.jpg")
 
 
-def test_a_photo_comes_from_the_camera_when_it_is_asked_for(visit):
-    visitor = visit(permissions=["camera"])
-    sheet = visitor.unfold("photo")
-    assert sheet.locator("video").count() == 0
-    sheet.get_by_role("button", name="Use the camera").click()
-    sheet.locator("video").wait_for()
-    sheet.get_by_role("button", name="Take the photo").click()
-    visitor.page.get_by_title("Yours: ").first.wait_for(state="attached")
-    assert abs(sum(visitor.until()["row"]) - 1) < 1e-3
-
-
 def own_titles(visitor) -> list[str]:
     """The titles of the visitor's own photographs in the sheet of pictures."""
     titles = visitor.strip().locator(".mine [data-sample]").evaluate_all("all => all.map(one => one.title)")

@@ -128,27 +128,3 @@ def test_what_is_shared_is_made_in_the_browser_and_given_to_the_phone(visit, tmp
     assert {k: state_after[k] for k in ("layer", "head", "query", "locked")} == {
         k: state_before[k] for k in ("layer", "head", "query", "locked")
     }
-
-
-def test_on_a_phone_on_its_side_sentence_and_picture_come_first(visit):
-    visitor = phone(visit, (844, 390))
-    says_box, picture_box = visitor.page.locator(".see-says").bounding_box(), visitor.part("picture").bounding_box()
-    rows_box = visitor.part("rows").bounding_box()
-    assert picture_box["x"] + picture_box["width"] <= says_box["x"]
-    assert says_box["y"] + says_box["height"] <= rows_box["y"]
-    assert max(box["y"] + box["height"] for box in (picture_box, rows_box)) <= 390
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("page", ["patches?step=cut", "shapes?"])
-def test_the_title_of_a_lesson_covers_no_words_and_all_steps_are_on_the_screen(visit, page):
-    visitor = phone(visit)
-    visitor.page.goto(f"{visitor.url}/{page}&model=bundled&sample=flock")
-    steps = visitor.page.locator(".lesson-steps button")
-    steps.first.wait_for()
-    title_box = visitor.page.get_by_role("heading", level=1).bounding_box()
-    paragraph_box = visitor.page.locator("#lesson p").first.bounding_box()
-    assert title_box["y"] + title_box["height"] <= paragraph_box["y"] + 2, (title_box, paragraph_box)
-    boxes = [step.bounding_box() for step in steps.all()]
-    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes), boxes
-    assert min(box["width"] for box in boxes) >= 24, boxes

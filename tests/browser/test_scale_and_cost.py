@@ -58,7 +58,5 @@ def test_the_classic_cases_turn_the_picture_and_stand_in_the_address(lesson):
     page.get_by_text("One head: 16,777,216 scores, to scale").wait_for()
     page.reload()
     page.get_by_text("16,777,216", exact=True).wait_for()
-
-
-def test_a_width_that_heads_can_t_share_is_explained_in_place(lesson):
-    lesson("cost", "width=1024").get_by_text("1024 can't be shared out evenly among 12 heads").wait_for()
+    page = lesson("cost", "width=1024")
+    page.get_by_text("1024 can't be shared out evenly among 12 heads").wait_for()

@@ -336,6 +336,7 @@ def test_an_own_photograph_comes_at_once_and_its_best_moment_is_the_first_attent
     truth = trace(model(), open_image(data))
     assert layer >= truth.layers // 2, "a moment is searched in the later layers"
     assert_close(best_state["row"], truth.row(layer, head, query))
+    assert not re.search("layer=|query=", person.page.url), "nobody has chosen it"
 
 
 def test_a_file_that_is_no_picture_leaves_the_former_one_and_what_is_said_of_it(see):

@@ -139,14 +139,21 @@ def test_slides_of_a_plan_are_one_file_that_plays_without_the_server(read, tmp_p
     requests: list[str] = []
     slides.on("request", lambda request: requests.append(request.url))
     slides.goto((tmp_path / "slides.html").as_uri())
-    slides.frame_locator("iframe").get_by_text("The story · 8 of 12").wait_for()
-    slides.get_by_role("button", name="the next slide").click()
+    story = slides.frame_locator("iframe")
+    story.get_by_text("The story · 8 of 12").wait_for()
+    slides.keyboard.press("n")
+    slides.locator(".notes:visible").first.wait_for()
+    story.get_by_role("heading").first.press("PageDown")  # a clicker's key, inside the frame
     slides.get_by_text("2 of 7").wait_for()
+    assert slides.locator("iframe").is_hidden()
     slides.locator(".guess:visible").wait_for()
     slides.get_by_role("button", name="the next slide").click()
     slides.locator(".guess:visible .choices button").first.click()
     slides.locator(".guess:visible").get_by_role("button", name="Lock my guess").click()
     slides.locator(".guess:visible div.told").wait_for()
+    for _ in range(2):
+        slides.get_by_role("button", name="the slide before").click()
+    story.get_by_text("The story · 8 of 12").wait_for()  # the story is where the presenter left it
     assert [url for url in requests if not url.startswith(("file:", "data:", "about:"))] == []
 
 

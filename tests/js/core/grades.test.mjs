@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { GRADE_WORDS, gradeOf, gradesOf } from "../../../playground/microscope/core/grades.js";
+import { gradeOf, gradesOf } from "../../../playground/microscope/core/grades.js";
 
 const COLUMNS = 8;
 const place = (share, patches, own = false) => ({ share, patches, own });
@@ -28,9 +28,4 @@ test("where only its own place is lit, that is the answer, and a third place has
   assert.ok(graded(5, "en", gradesOf([place(0.9, [5], true)], 40, holds)).right);
   const four = gradesOf([...PLACES, place(0.02, [13])], 40, holds);
   assert.equal(graded(13, "en", four).words, "Number 3 by size: 2.0 %. The largest, 68 %, is framed.");
-});
-
-test("every language grades with the same holes", () => {
-  const holes = (table) => Object.entries(table).map(([key, text]) => [key, text.match(/\{\w+\}/g)]);
-  assert.deepEqual(holes(GRADE_WORDS.de), holes(GRADE_WORDS.en));
 });

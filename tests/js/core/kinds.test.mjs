@@ -6,7 +6,6 @@ import {
   alikeness,
   directionsOf,
   keysOf,
-  kindWords,
   likenessOf,
   regionAround,
 } from "../../../playground/microscope/core/kinds.js";
@@ -38,20 +37,4 @@ test("a region holds patches that touch at a side, not those that touch at a cor
     [...region.keys()].filter((j) => region[j]),
     [0, 1, 6],
   );
-});
-
-test("a row of no kind has no sentence", () => {
-  assert.equal(kindWords(null), "");
-  assert.equal(kindWords(null, { plain: true }), "");
-});
-
-test("each kind has one sentence; what colour and nearness do is said where it could seem learned", () => {
-  assert.equal(kindWords("far"), "This row looks at a far part that is like this one.");
-  assert.match(kindWords("far", { plain: false }), /colour and nearness alone do not\.$/);
-  assert.match(kindWords("thing", { plain: true }), /colour and nearness alone do nearly the same\.$/);
-  assert.doesNotMatch(kindWords("near", { plain: true }), /colour/);
-  assert.match(kindWords("noise"), /^An early layer/);
-  assert.match(kindWords("sink", { one: "patch" }), /one patch that everybody looks at/);
-  assert.match(kindWords("sink", { one: "token" }), /no place in the picture/);
-  assert.match(kindWords("sink"), /where everybody looks/);
 });

@@ -92,51 +92,6 @@ test("a special token speaks of the picture, and not of a neighbourhood", () => 
   assert.match(textOf({ name: "register 0" }), /^Register 0: /);
 });
 
-test("every other view has a sentence of its own", () => {
-  const sentences = {
-    even: textOf({ row: { ...FACTS.row, even: true } }),
-    off: textOf({ scale: "without 1/√64 in this layer" }),
-    whole: textOf({ scale: "without 1/√64 in any layer", name: "CLS" }),
-    column: textOf({ direction: "column" }),
-    value: textOf({ what: "value", summary: { total: 20, far: 10, best: 3, value: 4, where: "far" } }),
-    score: textOf({ what: "score", summary: { ...FAR_SUMMARY, value: 7.31 } }),
-    similarity: textOf({ what: "similarity", summary: { ...FAR_SUMMARY, value: 0.874 }, place: "row 2, column 7" }),
-    rollout: textOf({ what: "rollout", summary: { ...FAR_SUMMARY, total: 1 } }),
-    components: textOf({ what: "components", summary: null }),
-    norm: textOf({ what: "norm", summary: { ...FAR_SUMMARY, value: 71.26 }, place: "row 2, column 7" }),
-    text: textOf({ what: "text", label: "a cat", summary: { ...FAR_SUMMARY, value: 0.284 }, place: "row 2, column 7" }),
-    waiting: textOf({ summary: null }),
-    unlocked: textOf({ what: "relevance", summary: null, waits: "Click a patch: this map is of one patch." }),
-  };
-  assert.deepEqual(sentences, {
-    even:
-      "It looks everywhere alike: at no place more than 9.0 %. " +
-      "41 % of its attention lies outside its 3×3 neighbourhood.",
-    off:
-      "Without 1/√64 in this layer: 60 % of its attention goes here. " +
-      "41 % of its attention lies outside its 3×3 neighbourhood.",
-    whole:
-      "CLS, without 1/√64 in any layer: 60 % of its attention goes here. " +
-      "41 % of its attention lies on the picture's patches.",
-    column:
-      "This patch is looked at 1.7 times as much as the average token, the most from here, which gives it 9.0 % of " +
-      "its own.",
-    value:
-      "Counting how long the values are, 50 % of what this patch mixes comes from outside its 3×3 neighbourhood, " +
-      "the most from here (20 %).",
-    score: "This patch asks, and the best answer comes from here: a score of 7.3 before the softmax.",
-    similarity: "What resembles this patch most, in this layer's features, is row 2, column 7: a cosine of 0.87.",
-    rollout:
-      "By rollout, which counts weights alone, 41 % of what reaches this patch from the picture comes from " +
-      "outside its 3×3 neighbourhood, the most from here (9.0 %).",
-    components: "Patches of one colour have features of one kind, in this layer.",
-    norm: "This layer's longest feature vector stands at row 2, column 7: its length is 71.3.",
-    text: "Most like “a cat” is the patch at row 2, column 7: a cosine of 0.28.",
-    waiting: "This patch: the numbers are on their way.",
-    unlocked: "Click a patch: this map is of one patch.",
-  });
-});
-
 test("of a label the sentence names what speaks most for it and what most against it", () => {
   const highest = { value: 0.03, place: "row 3, column 11" },
     least = { value: -0.02, place: "row 10, column 6" };

@@ -4,9 +4,7 @@ import { test } from "node:test";
 import { callsOf } from "../canvas.mjs";
 import "../lessons/mounting.mjs";
 
-const { makePhoto, makePrint, printHeat, printLight, printNothing } = await import(
-  "../../../playground/microscope/drawing/light.js"
-);
+const { makePhoto, makePrint, printHeat, printLight } = await import("../../../playground/microscope/drawing/light.js");
 
 // 2 rows of 3 columns behind a class token, which has the largest weight; a patch is 8 × 8 pixels
 const [ROWS, COLUMNS, SIDE] = [2, 3, 8];
@@ -41,20 +39,6 @@ test("each patch has one colour, brighter the larger its weight is", () => {
   );
   assert.deepEqual(placesByBrightness(patches.flat()), PLACES_BY_WEIGHT);
   for (const [, , , opacity] of patches.flat()) assert.equal(opacity, 255);
-});
-
-test("only the rows of pixels that change are painted again, and all of them once something else was drawn", () => {
-  const print = aPrint();
-  const paintedRows = () => callsOf(print.context, "putImageData").map(([, , , , , top, , height]) => [top, height]);
-  printHeat(print, ROW, 1, ROWS, COLUMNS, DOMAIN);
-  printHeat(print, ROW.with(5, 0.01), 1, ROWS, COLUMNS, DOMAIN);
-  printNothing(print);
-  printHeat(print, ROW.with(5, 0.01), 1, ROWS, COLUMNS, DOMAIN);
-  assert.deepEqual(paintedRows(), [
-    [0, ROWS * SIDE],
-    [SIDE, SIDE],
-    [0, ROWS * SIDE],
-  ]);
 });
 
 test("for is warm and plain, against is cold and hatched", () => {

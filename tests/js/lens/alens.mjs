@@ -22,7 +22,7 @@ export async function passTime(ms = 0) {
 }
 
 const EXPLAINED_KINDS = ["relevance", "occlusion", "label", "labels", "text"];
-export const ALL_OFFERS = ["layers", "features", "rollout", ...EXPLAINED_KINDS, "whole", "cuts", "puts", "names"];
+const ALL_OFFERS = ["layers", "features", "rollout", ...EXPLAINED_KINDS, "whole", "cuts", "puts", "names"];
 
 // A source that records each request in `questions`: [{text: "layers cat 2", heads, signal, answer(value),
 // fail(error)}].

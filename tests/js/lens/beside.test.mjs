@@ -5,10 +5,6 @@ import { rowBeside } from "../../../playground/microscope/lens/beside.js";
 import { resolve } from "../../../playground/microscope/lens/state.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
-import { draw, mountLens } from "./mounted.mjs";
-
-const GRID = { grid: [6, 7], prefix: ["cls"] };
-const bitmap = { width: 70, height: 60 };
 
 test("the compared picture is asked at the same place, at the same height, with the scale turned as far", () => {
   const { lens } = aLens({ pack: { grid: [2, 3] }, view: { layer: 3, head: 2, query: "1,2", scale: 0.25 } });
@@ -21,19 +17,4 @@ test("the compared picture is asked at the same place, at the same height, with 
   choice.view = { ...choice.view, query: "cls" };
   resolve(choice, data, frame);
   assert.deepEqual(rowBeside(choice, data, frame).values, null, "it has no such token");
-});
-
-test("a filter without a network says what it lights, and follows the patch that asks", async () => {
-  const microscope = await mountLens({
-    pack: GRID,
-    bitmap,
-    view: { layer: 1, query: "3,3", locked: true, beside: "filter" },
-  });
-  const sentence = microscope.words("filterWords");
-  assert.match(sentence, /^The filter gives .*The row of layer 1, head 0 is .*: .*% in common\.$/);
-  assert.match(microscope.words("twinBadge"), /^no network: colour and nearness alone$/);
-  assert.match(microscope.words("filterExposed"), /^brightest from /);
-  microscope.lens.update({ view: { layer: 1, query: "0,0", locked: true, beside: "filter" } });
-  draw();
-  assert.notEqual(microscope.words("filterWords"), sentence);
 });

@@ -2,12 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { outlierBound, withoutOutliers } from "../../../playground/microscope/core/features.js";
-import { trustWords, unitOf, WAYS } from "../../../playground/microscope/core/ways.js";
+import { trustWords, WAYS } from "../../../playground/microscope/core/ways.js";
 import { FORETOLD } from "../../../playground/microscope/core/waytable.js";
 import { explainedWaitingWords } from "../../../playground/microscope/lens/explained.js";
-import { captionOf } from "../../../playground/microscope/lens/readouts.js";
-import { fileName } from "../../../playground/microscope/lens/saving.js";
-import { endsOf, overlayNow, signedWords } from "../../../playground/microscope/lens/state.js";
+import { overlayNow } from "../../../playground/microscope/lens/state.js";
 import { aLens, latestRequest, newRequests, passTime, runFrame } from "./alens.mjs";
 
 const REST_MS = 150;
@@ -42,44 +40,6 @@ test("relevance is asked for of a locked patch alone, and is drawn for that patc
   lens.choice.view = { ...lens.choice.view, query: "1,1" };
   runFrame(lens);
   assert.equal(overlayNow(lens.choice, lens.data, lens.frame), null);
-});
-
-const HALF_BITS = 0x3800,
-  MINUS_QUARTER_BITS = 0xb400;
-
-// An answer with 0.5 for the first patch, −0.25 for the second, and 0 for all others.
-function bothSigns({ pack }) {
-  const halves = new Uint16Array(pack.tokens);
-  halves[pack.prefixCount] = HALF_BITS;
-  halves[pack.prefixCount + 1] = MINUS_QUARTER_BITS;
-  return halves;
-}
-
-test("what explains a label speaks for it and against it, and its caption names no patch that asks", async () => {
-  for (const [way, largest, least] of [
-    ["relevance", "+50 %", "−25 %"],
-    ["occlusion", "+0.50 logits", "−0.25 logits"],
-  ]) {
-    const { lens, source } = await lensWithLabels({ what: way, label: "0", locked: true, query: "1,1" });
-    const answer = bothSigns(lens.data.main);
-    const occlusion = { matrix: answer, passes: 9, of: 9, steps: 1, how: "blanked in blocks of 2 × 2" };
-    latestRequest(source, way).answer(way === "relevance" ? answer : occlusion);
-    await passTime(REST_MS);
-    runFrame(lens);
-    lens.data.main.picture = { title: "a cat's picture" };
-    lens.frame.print = { holds: "heat" };
-    const { most: highest, least: lowest } = endsOf(lens.choice, lens.data, lens.frame);
-    assert.deepEqual(
-      [signedWords(highest.value, unitOf(lens.choice.view)), signedWords(lowest.value, unitOf(lens.choice.view))],
-      [largest, least],
-    );
-    assert.deepEqual([highest.place, lowest.place], ["row 0, column 0", "row 0, column 1"]);
-    assert.equal(fileName(lens.choice, lens.frame, "png"), `attention-${way}-label0.png`);
-    const caption = captionOf(lens.choice, lens.data, lens.frame);
-    assert.doesNotMatch(caption, /row 1, column 1|head/, caption);
-    assert.ok(caption.includes(`“a dog” · for it up to ${largest} at row 0, column 0`), caption);
-    assert.ok(caption.includes(`against it up to ${least} at row 0, column 1`), caption);
-  }
 });
 
 test("an occlusion comes step by step, and its check of relevance is told beside relevance", async () => {

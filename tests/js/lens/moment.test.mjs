@@ -73,17 +73,6 @@ const shownRow = ({ choice: { view } }) => [view.layer, view.head, view.query];
 
 const eventWith = (name, values) => Object.assign(new Event(name), values);
 
-test("an own photograph moves to its best moment once, and it is nobody's choice", async () => {
-  const { lens, choices, moves } = openedLens({ offers: ["layers"] });
-  await finishSearch(lens);
-  assert.deepEqual(shownRow(lens), openingRow().row);
-  assert.deepEqual([moves, choices], [["opened"], []]);
-  lens.choice.view = { ...lens.choice.view, layer: 3, head: 0 };
-  lookForMoment(lens.choice, lens.data, lens.page);
-  await passTime(2000);
-  assert.equal(lens.choice.view.head, 0, "it does not move again");
-});
-
 test("where nothing stands out, the class token's row opens and a message says so until somebody points", async () => {
   const { lens, choices, moves } = openedLens({ pack: PLAIN });
   assert.equal(openingRow(PLAIN).kind, "nothing");

@@ -76,15 +76,7 @@ export function draw(maximum = 5) {
 }
 
 // The lens with a picture of 2 × 3 patches: {lens: its handle, part: finds an element, key: presses a key, …}.
-export async function mountLens({
-  pack = {},
-  view = {},
-  other = null,
-  host = {},
-  ui = {},
-  trace = {},
-  bitmap = null,
-} = {}) {
+export async function mountLens({ pack = {}, view = {}, other = null, host = {}, trace = {} } = {}) {
   const source = aSource(host.offers);
   const views = [];
   const parent = page.document.createElement("div");
@@ -94,7 +86,7 @@ export async function mountLens({
     source,
     onView: (newView) => views.push(newView),
     view,
-    ui: { height: ROOM_HEIGHT, ...ui },
+    ui: { height: ROOM_HEIGHT },
     ...host,
   };
   formerLens?.destroy();
@@ -105,13 +97,13 @@ export async function mountLens({
   const show = async (id, options, beside) => {
     const promise = lens.show({
       main: aTrace(id, { model: "small", ...trace }),
-      other: beside && { ...aTrace(beside.id ?? beside, { model: "small" }), ...beside.trace },
+      other: beside && aTrace(beside, { model: "small" }),
       ...options,
     });
     for (let round = 0; round < 4; round++) {
       for (const question of source.questions.filter(({ done }) => !done)) {
         if (question.text.startsWith("layers")) question.answer(packOf(packOptions));
-        else if (question.text.startsWith("picture")) question.answer(bitmap);
+        else if (question.text.startsWith("picture")) question.answer(null);
         else continue;
         question.done = true;
       }
@@ -143,11 +135,6 @@ export async function mountLens({
     },
     click: (element) => {
       element.dispatchEvent(new page.MouseEvent("click", { bubbles: true, composed: true }));
-      draw();
-    },
-    input: (element, value, kind = "input") => {
-      element.value = value;
-      element.dispatchEvent(new page.Event(kind, { bubbles: true }));
       draw();
     },
     // `x` and `y`: the place on the element, from 0 to 1.

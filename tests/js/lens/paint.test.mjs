@@ -44,14 +44,6 @@ test("under each head stands how many tokens it listens to, and what it does, on
   assert.match(headNotes()[0], /^[\d.]+$/, "it was measured at the trained scale");
 });
 
-test("a column waits for the sums of all rows, and then is there", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, direction: "column" } });
-  draw(20);
-  const { ready, row } = microscope.lens.read();
-  assert.ok(ready);
-  assert.ok(Math.abs(Number(microscope.words("big")) - row.reduce((sum, weight) => sum + weight, 0)) < 0.06);
-});
-
 test("the number stands beside the patch with the largest weight, unless all are alike", async () => {
   const microscope = await mountLens({ pack: GRID, view: VIEW });
   const writtenText = () =>

@@ -7,7 +7,6 @@ import { draw, mountLens } from "./mounted.mjs";
 
 const GRID = { grid: [6, 7], prefix: ["cls"] };
 const VIEW = { layer: 1, head: 1, query: "3,3", locked: true };
-const openRows = ({ root }) => [...root.querySelectorAll(".row.open")].map(({ dataset }) => dataset.row).join();
 const valueIn = (microscope, name) => microscope.find(`[data-row="${name}"] .opens b`).textContent;
 
 test("each row says its value, and says another one after a choice", async () => {
@@ -25,18 +24,4 @@ test("each row says its value, and says another one after a choice", async () =>
     "3×3 convolution",
     "✂ everybody ⇢ 3×3 alone",
   ]);
-});
-
-test("a second picture that a key or an address asks for is shown", async () => {
-  const microscope = await mountLens({ pack: GRID, view: VIEW });
-  microscope.key("n");
-  assert.equal(openRows(microscope), "beside");
-  const other = await mountLens({ pack: GRID, view: { ...VIEW, beside: "filter" } });
-  assert.equal(openRows(other), "beside");
-});
-
-test("Escape closes the wall of heads, and leaves the patch locked", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...VIEW, beside: "wall" } });
-  microscope.key("Escape");
-  assert.deepEqual([microscope.lens.view.beside, microscope.lens.view.locked], ["convolution", true]);
 });

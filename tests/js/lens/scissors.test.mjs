@@ -15,22 +15,6 @@ async function openScissors(view = LOCKED_VIEW) {
   return microscope;
 }
 
-test("each cut is listed, holds where its chooser says, and is undone", async () => {
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, cut: "3,3>2,5;*>3x3@2" } });
-  microscope.openRow("change");
-  const names = () => [...microscope.root.querySelectorAll(".cuts li span")].map((item) => item.textContent);
-  assert.deepEqual(names(), ["✂ 3,3 ⇢ 2,5", "✂ everybody ⇢ 3×3 alone"]);
-  const [firstChooser, secondChooser] = microscope.root.querySelectorAll(".cuts select");
-  const places = (chooser) => [...chooser.children].map((item) => item.textContent);
-  assert.deepEqual(places(firstChooser), ["in all layers", "in layer 1", "in layer 1, head 1"]);
-  assert.deepEqual(places(secondChooser).at(-1), "in layer 2");
-  microscope.input(firstChooser, "1.1", "change");
-  assert.equal(microscope.lens.view.cut, "3,3>2,5@1.1;*>3x3@2");
-  microscope.click(microscope.find(".cuts li button"));
-  assert.equal(microscope.lens.view.cut, "*>3x3@2");
-  assert.deepEqual(names(), ["✂ everybody ⇢ 3×3 alone"]);
-});
-
 test("a head is cut whole, or all but the neighbours, once each", async () => {
   const microscope = await openScissors();
   microscope.click(wayButton(microscope, "head"));
@@ -77,13 +61,4 @@ test("a put is listed in words, holds where its text says, and is undone", async
   assert.equal(microscope.lens.view.cut, "head@1.0;zero@1.0>2.3;3,3>2,5");
   assert.equal(interventionWords("head@1.0>2.3"), "head 1.0 of the other picture is heard, for head 2.3 alone");
   assert.equal(interventionWords("zero@1.0"), "");
-});
-
-test("the compared sample's patch is put in the place of the locked one, by the text that a figure takes", async () => {
-  const other = { id: "dog", trace: { words: { sample: "flock" }, picture: { id: "picture of dog" } } };
-  const microscope = await mountLens({ pack: GRID, view: { ...LOCKED_VIEW, beside: "compare" }, other });
-  microscope.openRow("change");
-  microscope.click(wayButton(microscope, "put"));
-  assert.equal(microscope.lens.view.cut, "residual@1:3,3");
-  assert.ok(wayButton(microscope, "put").hidden);
 });

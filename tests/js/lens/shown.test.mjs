@@ -6,36 +6,6 @@ import { habitOf, overlayNow, resolve, storeNames } from "../../../playground/mi
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace } from "./alens.mjs";
 
-test("a whole pass is missing until the pass with this scale is here; till then the trained one is shown", () => {
-  const { lens } = aLens({ view: { pass: "whole", scale: "off" } });
-  const state = () => {
-    const { wholeMissing, wholeArrived, pack } = resolve(lens.choice, lens.data, lens.frame);
-    return [wholeMissing, wholeArrived, pack === lens.data.main.pack];
-  };
-  assert.deepEqual(state(), [true, false, true]);
-  lens.data.whole = receive(lens.data, aTrace("off"), packOf({ forward_scale: "off" }));
-  assert.deepEqual(state(), [false, true, false]);
-  assert.equal(lens.frame.shown.answers, lens.data.whole.answers);
-  lens.choice.view = { ...lens.choice.view, scale: 0.3 };
-  assert.deepEqual(state(), [true, false, true], "it is of another scale");
-  lens.data.whole = receive(lens.data, aTrace("0.3"), packOf({ forward_scale: 0.3 }));
-  assert.deepEqual(state(), [false, true, false]);
-  lens.choice.view = { ...lens.choice.view, pass: "layer" };
-  assert.deepEqual(state(), [false, false, true], "one layer's softmax is asked for");
-  lens.choice.view = { ...lens.choice.view, pass: "whole", scale: "on" };
-  assert.deepEqual(state(), [false, false, true], "the trained pass is the main one");
-});
-
-test("a layer is missing where the pack that answers has none of its heads", () => {
-  const { lens } = aLens({ pack: { held: [1], some: [0] }, view: { layer: 1 } });
-  assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, false);
-  lens.choice.view = { ...lens.choice.view, layer: 2 };
-  assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, true);
-  lens.data.whole = receive(lens.data, aTrace("whole"), packOf({ held: [2], forward_scale: 0.1 }));
-  lens.choice.view = { ...lens.choice.view, pass: "whole", scale: 0.1 };
-  assert.equal(resolve(lens.choice, lens.data, lens.frame).layerMissing, false, "the whole pass has it");
-});
-
 test("a map that the source made is shown for its own patch, picture and kind alone", () => {
   const { lens } = aLens({ view: { what: "rollout", query: "1,1", locked: true } });
   const isOverlayShown = (overlay) => {

@@ -1,13 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reportNumbers, reportsHere } from "../../../playground/microscope/core/guesses.js";
-import {
-  MOST_COORDINATE,
-  readArrows,
-  scoresOf,
-  weightsOf,
-  writeArrows,
-} from "../../../playground/microscope/core/nine.js";
+import { MOST_COORDINATE, readArrows, writeArrows } from "../../../playground/microscope/core/nine.js";
 import { draw, mountDrawing } from "./mounting.mjs";
 
 const { default: arrows } = await import("../../../playground/microscope/lessons/arrows.js");
@@ -15,8 +9,6 @@ const { masks, received } = await import("../../../playground/microscope/lessons
 
 const START_ARROWS = writeArrows(Float64Array.from({ length: 36 }, (_, i) => Math.round(10 * Math.sin(i)) / 10));
 const DATA = { arrows: START_ARROWS, start: START_ARROWS, still: false };
-const rowOfToken = ({ weights, token }) => weights.slice(9 * token, 9 * token + 9);
-
 test("letters choose a token, Q and K its arrow, the arrow keys move the tip, and numbers can be typed", () => {
   const drawing = mountDrawing(arrows, DATA);
   const grid = drawing.find('[data-ref="grid"]');
@@ -29,23 +21,6 @@ test("letters choose a token, Q and K its arrow, the arrow keys move the tip, an
   assert.equal(drawing.read().arrows, writeArrows(expectedArrows));
   drawing.input(drawing.find('[data-number="1"]'), "99");
   assert.equal(readArrows(drawing.read().arrows)[5], MOST_COORDINATE);
-});
-
-test("the buttons match, flatten, equal and reset the arrows", () => {
-  const drawing = mountDrawing(arrows, DATA);
-  const pressButton = (action) => drawing.click(drawing.find(`[data-do="${action}"]`));
-  pressButton("match");
-  assert.ok(
-    Math.max(...rowOfToken(drawing.read())) >
-      Math.max(...rowOfToken({ weights: weightsOf(scoresOf(readArrows(START_ARROWS))), token: 0 })),
-  );
-  pressButton("flat");
-  for (const weight of drawing.read().weights) assert.ok(Math.abs(weight - 1 / 9) < 1e-9);
-  pressButton("self");
-  const allArrows = readArrows(drawing.read().arrows);
-  assert.deepEqual(allArrows.slice(0, 18), allArrows.slice(18));
-  pressButton("reset");
-  assert.equal(drawing.read().arrows, START_ARROWS);
 });
 
 test("a hidden token gets exactly nothing, causal hides what comes later, and one token must stay", () => {

@@ -46,13 +46,6 @@ const DATA = {
   colours: { attention: "#111", fused: "#222", convolution: "#333" },
 };
 const texts = (drawing, name) => drawing.texts(`[data-ref="${name}"]`);
-const pressButton = (drawing, words) => {
-  const button = [...drawing.parentElement.querySelectorAll("button")].find(({ textContent }) => textContent === words);
-  drawing.click(button);
-  draw();
-  return button;
-};
-
 test("a case shows its square, its FLOPs and its bytes", () => {
   const drawing = mountDrawing(mount, DATA);
   assert.deepEqual(texts(drawing, "title"), ["38,416 scores", "width 768", "12 heads"]);
@@ -79,17 +72,6 @@ test("a pointer and the arrow keys read a chart at other numbers of tokens", () 
   drawing.key(chart, "ArrowRight");
   draw();
   assert.match(texts(drawing, "legend")[1], /^217 tokens/);
-});
-
-test("where a case is impossible a sentence says why, and nothing is drawn", () => {
-  const hiddenFlags = (drawing) => [...drawing.find(".drawing, [data-drawing]").children].map((item) => item.hidden);
-  const drawing = mountDrawing(mount, { ...DATA, width: 1024 });
-  assert.deepEqual(texts(drawing, "trouble"), ["1024 in 12 leaves 4"]);
-  assert.deepEqual(hiddenFlags(drawing), [false, ...Array(7).fill(true)]);
-  assert.deepEqual(texts(mountDrawing(mount, { ...DATA, image: 64, patch: 96 }), "trouble"), ["no patch of 96 in 64"]);
-  pressButton(drawing, "Ti");
-  assert.deepEqual(texts(drawing, "trouble"), [""]);
-  assert.ok(!hiddenFlags(drawing).includes(true));
 });
 
 test("FLOPs and bytes are written with prefixes such as G", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { container } from "../packs.mjs";
-import { draw, mountDrawing, waitForPhotograph } from "./mounting.mjs";
+import { mountDrawing } from "./mounting.mjs";
 
 const { default: friends } = await import("../../../playground/microscope/lessons/friends.js");
 
@@ -30,31 +30,6 @@ const data = (overrides = {}) =>
       image: ["uint8", [2], [0, 0]],
     },
   );
-
-// The expected row: a softmax over the visible patches.
-function rowOf(query, temperature, hidden = []) {
-  const powers = COLOURS.map((colour, j) =>
-    hidden.includes(j) ? 0 : Math.exp(colour.reduce((sum, x, c) => sum + x * COLOURS[query][c], 0) / temperature),
-  );
-  const powerSum = powers.reduce((a, b) => a + b);
-  return powers.map((power) => power / powerSum);
-}
-
-function assertRow(row, expected) {
-  for (const [j, weight] of expected.entries())
-    assert.ok(Math.abs(row[j] - weight) < 1e-6, `${j}: ${row}; ${expected}`);
-}
-
-test("a patch attends by colour, at the temperature of the dial", async () => {
-  const drawing = mountDrawing(friends, data());
-  await waitForPhotograph();
-  assertRow(drawing.read().row, rowOf(0, 0.5));
-  drawing.input(drawing.find('[data-ref="temperature"]'), "0");
-  draw();
-  assert.deepEqual([drawing.read().temperature, drawing.toldSettings.temperature], [0.1, "0.1"]);
-  assertRow(drawing.read().row, rowOf(0, 0.1));
-  assert.equal(drawing.find('[data-ref="degrees"]').textContent, "0.1");
-});
 
 test("one patch stays, whatever is hidden", () => {
   const drawing = mountDrawing(friends, data());

@@ -13,29 +13,6 @@ test("an axis leads to pixels and back, and stays within its ends", () => {
   }
 });
 
-const TWO_BARS = {
-  kind: "Bars",
-  labels: ["A", "B"],
-  values: [10, 30],
-  high: 100,
-  at: 1,
-  later: null,
-  title: "",
-  unit: " %",
-};
-
-test("the bar that is asked about is covered, then drawn at its height", () => {
-  const state = { guess: null, truth: 30, open: false, width: 400, height: 300 };
-  const coveredChart = CHARTS.Bars(TWO_BARS, state);
-  assert.match(coveredChart.svg, /covered/);
-  assert.doesNotMatch(coveredChart.svg, /bar true/);
-  const openChart = CHARTS.Bars(TWO_BARS, { ...state, guess: 50, open: true });
-  assert.doesNotMatch(openChart.svg, /covered/);
-  assert.match(openChart.svg, /bar true/);
-  assert.match(openChart.svg, /your guess/);
-  assert.ok(coveredChart.valueAt(0, 20) > coveredChart.valueAt(0, 200));
-});
-
 test("before the guess the chart holds only the known part of the curve that is asked about", () => {
   const curve = { name: "x", y: [1, 2, 3, 4], colour: "red", shown: 2 };
   const chart = {

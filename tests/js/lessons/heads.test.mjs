@@ -32,14 +32,6 @@ function mountBoard(data = BOARD) {
   return { ...drawing, toldSettings: sentSettings };
 }
 
-test("the number of a layer switches all its heads off, and on again", () => {
-  const drawing = mountBoard({ ...BOARD, off: "1.2 9.9" });
-  drawing.click(drawing.find("button.side"));
-  assert.deepEqual(drawing.toldSettings.at(-1), "0.0 0.1 0.2 1.2");
-  drawing.click(drawing.find("button.side"));
-  assert.deepEqual(drawing.toldSettings.at(-1), "1.2", "a head that the model does not have is dropped");
-});
-
 test("where only some states were played, a press leaves that head or layer off alone", () => {
   const drawing = mountBoard({ ...BOARD, played: ["", "0.1", "1.2", "1.0 1.1 1.2"] });
   drawing.click(cellOf(drawing, 1, 2));

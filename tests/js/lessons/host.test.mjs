@@ -27,53 +27,15 @@ function playStep(parts, settings, options = {}, overrides = {}) {
   return { ...mountPart(mount, {}), settings, controller };
 }
 
-const CHOICE_PART = {
-  kind: "choice",
-  setting: "scale",
-  label: "Scale",
-  options: [
-    ["on", "with *it*"],
-    ["off", "without"],
-  ],
-};
 const WORDS_BY_SCALE = {
   kind: "each",
   by: ["scale"],
   of: { on: { kind: "words", text: "**even**" }, off: { kind: "words", text: "sharp" } },
 };
 
-test("a part that changes with a setting follows the button that sets it", () => {
-  const drawing = playStep([CHOICE_PART, WORDS_BY_SCALE], { scale: "on" });
-  assert.equal(
-    drawing.find(".lesson-words").innerHTML.includes("<b>even</b>"),
-    true,
-    drawing.find(".lesson-words").innerHTML,
-  );
-  const [on, off] = drawing.parentElement.querySelectorAll("button");
-  assert.deepEqual(
-    [on, off].map((item) => item.getAttribute("aria-pressed")),
-    ["true", "false"],
-  );
-  drawing.click(off);
-  assert.equal(drawing.settings.scale, "off");
-  assert.equal(drawing.find(".lesson-words").textContent.trim(), "sharp");
-  assert.deepEqual(
-    [on, off].map((item) => item.getAttribute("aria-pressed")),
-    ["false", "true"],
-  );
-});
-
 test("a value that was not played becomes the nearest that was", () => {
   const drawing = playStep([WORDS_BY_SCALE], { scale: "twice" });
   assert.equal(drawing.settings.scale, "on");
-});
-
-test("a slider says which of its options is chosen", () => {
-  const drawing = playStep([{ ...CHOICE_PART, kind: "slider" }], { scale: "off" });
-  assert.equal(drawing.find("output").textContent, "without");
-  drawing.input(drawing.find("input"), "0");
-  assert.equal(drawing.settings.scale, "on");
-  assert.equal(drawing.find("output").textContent, "with *it*");
 });
 
 test("a drawing whose numbers were on their way draws what the reader set meanwhile", async () => {
@@ -113,12 +75,6 @@ const SENTENCE = {
   ...{ side: { made: "longer_side" }, layers: { made: "layers_needed", kernel: 3 } },
 };
 const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
-
-test("words have the numbers of the picture on view, and braces without a number stay", async () => {
-  const drawing = playStep([{ kind: "words", text: SENTENCE }], {}, {}, { source: SOURCE, picture: PICTURE });
-  await settled();
-  assert.equal(drawing.find(".lesson-words").textContent.trim(), "5 patches, 4 layers, {a model}");
-});
 
 test("parts about one picture share its layers, and each is asked for once", async () => {
   askedLayers.length = 0;

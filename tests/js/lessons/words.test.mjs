@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { markedWords } from "../../../playground/microscope/drawing/listing.js";
-import { CHARTS, pictures } from "../../../playground/microscope/lessons/guesscharts.js";
+import { CHARTS } from "../../../playground/microscope/lessons/guesscharts.js";
 
 test("a subscript stands low, and a root has its bar", () => {
   assert.equal(markedWords("after W_O"), "after <i>W</i><sub>O</sub>");
@@ -22,12 +22,6 @@ test("names in code and in words stay as they are", () => {
     "<code>q_k</code> and <b>bold</b>, qk_scale, no_grad",
   );
   assert.equal(markedWords("<b>"), "&lt;b>");
-});
-
-test("the caption of a picture has its subscripts, too", () => {
-  const chart = { covered: ["a"], open: ["a"], captions: ["weight × ‖W_O v‖"], aspect: 1 };
-  const { svg } = pictures(chart, { open: false, width: 100, height: 100 });
-  assert.match(svg, /‖<tspan font-style="italic">W<\/tspan><tspan dy="3" font-size="75%">O<\/tspan>/);
 });
 
 test("the name of a curve has its roots and subscripts, too", () => {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { layerOf, unpack } from "../../../playground/microscope/core/core.js";
 import { carriedBy } from "../../../playground/microscope/core/kinds.js";
-import { barsAt, createStaircase, isMoving, largestShares, setBars } from "../../../playground/microscope/see/curve.js";
 import { momentName, momentsOf, sinkWords } from "../../../playground/microscope/see/moments.js";
 import { packOf } from "../packs.mjs";
 
@@ -50,23 +49,6 @@ test("a moment is called by the parts of the sample, else by its kind", () => {
   assert.equal(said({ kind: "own" }, parts), "momentOwn 65\u00a0%");
   assert.equal(said({ kind: "three", part: null }, parts), "momentThree 65\u00a0%");
   assert.equal(said({ kind: "sink" }, parts), "momentSink 65\u00a0%");
-});
-
-test("the staircase falls into place when the switch is flipped, and stands at once where another patch asks", () => {
-  const stairs = createStaircase();
-  const shares = (first) => largestShares(Float32Array.from([first, 0.1, 0.05]));
-  setBars(stairs, shares(0.2), false, 1000, false);
-  assert.equal(isMoving(stairs, 1000), false);
-  assert.ok(Math.abs(barsAt(stairs, 1000)[0] - 0.2) < 1e-6);
-  setBars(stairs, shares(0.3), false, 1100, false);
-  assert.ok(Math.abs(barsAt(stairs, 1100)[0] - 0.3) < 1e-6, "another patch");
-  setBars(stairs, shares(0.9), true, 2000, false);
-  assert.ok(isMoving(stairs, 2100));
-  const middleShare = barsAt(stairs, 2125)[0];
-  assert.ok(middleShare > 0.31 && middleShare < 0.89, String(middleShare));
-  assert.ok(Math.abs(barsAt(stairs, 2251)[0] - 0.9) < 1e-6);
-  setBars(stairs, shares(0.3), false, 3000, true);
-  assert.equal(isMoving(stairs, 3001), false, "where nothing is to move, nothing does");
 });
 
 test("a sink says which of the two kinds it is, by what its token carries", () => {

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
-import { placeInFilm } from "../../../playground/microscope/see/play.js";
 import { createSee } from "../../../playground/microscope/see/see.js";
 import { passTime } from "../lens/alens.mjs";
 import { draw, mountLens } from "../lens/mounted.mjs";
@@ -28,17 +27,6 @@ async function startPlay(microscope, key = "p") {
 
 const said = (microscope) => microscope.find(".see-says").textContent;
 const isPlaying = (microscope) => microscope.root.classList.contains("plays");
-
-test("each layer stands for a while, then the next one fades in; without motion it is there at once", () => {
-  assert.deepEqual(
-    [0, 0.1, 0.25, 0.49, 0.999, 1, 2].map((part) => Math.floor(placeInFilm(part, 4))),
-    [0, 0, 1, 1, 3, 3, 3],
-  );
-  assert.equal(placeInFilm(0.1, 4), 0);
-  const fading = placeInFilm(0.2, 4);
-  assert.ok(fading > 0.4 && fading < 0.6, `${fading}`);
-  for (const part of [0, 0.1, 0.2, 0.24, 0.6, 0.99]) assert.ok(Number.isInteger(placeInFilm(part, 4, true)), `${part}`);
-});
 
 test("p plays three seconds through all layers and ends where it began", async () => {
   const microscope = await mountSee();

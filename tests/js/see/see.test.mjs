@@ -11,15 +11,6 @@ import { draw, mountLens } from "../lens/mounted.mjs";
 const see = (lens) => createSee(lens, { face: "see", language: () => "en", turned() {} });
 const mountSee = (options = {}) => mountLens({ pack: { grid: [6, 7] }, view: { layer: 1 }, host: { see }, ...options });
 
-for (const name of ["why", "heads", "numbers"])
-  test(`Escape closes the drawer ${name}, and nobody else hears it`, async () => {
-    const microscope = await mountSee();
-    microscope.click(microscope.find(`[data-door="${name}"]`));
-    assert.equal(microscope.root.dataset.drawer, name);
-    const event = microscope.key("Escape");
-    assert.deepEqual([microscope.root.dataset.drawer, event.defaultPrevented], ["", true]);
-  });
-
 for (const face of ["see", "lab"])
   test(`a button's name contains what stands on it, in ${face}`, async () => {
     const host = { see: (lens) => createSee(lens, { face, language: () => "en", turned() {} }) };

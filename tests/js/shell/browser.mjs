@@ -100,4 +100,3 @@ export const CATALOGUE = {
   ours: ["bundled", "untrained"],
 };
 export const OWN_ID = "0123456789abcdef";
-export const OTHER_OWN_ID = "fedcba9876543210";

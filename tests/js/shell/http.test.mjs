@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
-import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { pathToFileURL } from "node:url";
 
 import { ask, ownKey, Refusal } from "../../../playground/microscope/shell/http.js";
-import { MICROSCOPE } from "../support.mjs";
 import { aServer, json, paths } from "./browser.mjs";
 
 test("each request says the person's key, and nothing else where nothing is given", async () => {
@@ -52,16 +47,4 @@ test("a refusal without a sentence says its status", async () => {
     aServer(() => answer);
     await assert.rejects(ask("api/x"), { status: 502, says: "The server answers with 502." });
   }
-});
-
-test("addresses begin at the root of the app, which may lie in a folder", async () => {
-  const root = mkdtempSync(join(tmpdir(), "served-"));
-  const shell = join(root, "below", "api", "app", "digest", "shell");
-  mkdirSync(shell, { recursive: true });
-  for (const name of ["http.js"]) cpSync(join(MICROSCOPE, "shell", name), join(shell, name));
-  writeFileSync(join(shell, "package.json"), '{"type": "module"}');
-  const { addressOf } = await import(pathToFileURL(join(shell, "http.js")));
-  const appRoot = pathToFileURL(join(root, "below")).href;
-  assert.equal(addressOf("api/trace?a=b"), `${appRoot}/api/trace?a=b`);
-  assert.equal(addressOf("/api/trace"), `${appRoot}/api/trace`);
 });

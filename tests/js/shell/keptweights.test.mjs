@@ -41,18 +41,6 @@ function aHost({ breaks = Infinity, bytes = BYTES } = {}) {
   return requests;
 }
 
-test("weights come with their progress, and are not asked for again", async () => {
-  aStorage();
-  const requests = aHost();
-  const toldBytes = [];
-  assert.equal(await openStore().isKept("dino"), false);
-  assert.deepEqual(await openStore().read("dino", { tell: (bytes) => toldBytes.push(bytes) }), BYTES);
-  assert.deepEqual([toldBytes[0], toldBytes.at(-1)], [0, BYTES.length]);
-  assert.equal(await openStore().isKept("dino"), true);
-  assert.deepEqual(await openStore().read("dino"), BYTES);
-  assert.equal(requests.length, 1);
-});
-
 test("after a break nothing is kept, and all comes again", async () => {
   const stored = aStorage();
   aHost({ breaks: 3_000_000 });

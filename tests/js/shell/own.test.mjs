@@ -29,13 +29,6 @@ beforeEach(() => {
   choice.open({ sample: "tabby" });
 });
 
-test("a photograph that is refused is neither kept nor chosen, and its sentence is told", async () => {
-  aServer(() => json({ says: "This file is no picture." }, 400));
-  const album = await aVisit();
-  await assert.rejects(album.open(photograph()), { says: "This file is no picture." });
-  assert.deepEqual([album.list, choice.now.sample, database.kept()], [[], "tabby", []]);
-});
-
 test("of two photographs on their way the last one is shown, though its answer comes first", async () => {
   const answers = [];
   aServer(() => new Promise((answer) => answers.push(answer)));
@@ -80,20 +73,6 @@ test("a browser that keeps nothing keeps the photographs as long as the page", a
   await album.read();
   await album.open(photograph());
   assert.deepEqual(numbersOf(album.list), [1]);
-});
-
-test("a photograph that the server has forgotten is sent again, by its name", async () => {
-  const server = photographServer();
-  const album = await aVisit();
-  const file = photograph();
-  await album.open(file);
-  const reloadedAlbum = await aVisit();
-  assert.equal(await reloadedAlbum.bringAgain(idOf(1)), true);
-  const { method, path, headers, body } = server.questions.at(-1);
-  const name = decodeURIComponent(headers["X-Playground-Name"]);
-  assert.deepEqual([method, path, name], ["POST", "api/pictures", `photo ${idOf(1)}`]);
-  assert.equal(await body.text(), await file.text());
-  assert.deepEqual(numbersOf(reloadedAlbum.list), [1], "it is here once");
 });
 
 test("a photograph that several parts miss at once is sent once; later, again", async () => {

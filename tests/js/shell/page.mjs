@@ -37,11 +37,10 @@ function createNotifier() {
       return () => listeners.delete(listener);
     },
     tell: () => listeners.forEach((listener) => listener()),
-    count: () => listeners.size,
   };
 }
 
-export const SAMPLES = [
+const SAMPLES = [
   { name: "tabby", title: "Tabby", hint: "Look at one eye", kind: "photograph", thumb: "data:,tabby" },
   { name: "meadow", title: "Meadow", hint: "Look at the cow", kind: "drawing", thumb: "data:,meadow" },
   { name: "flock", title: "Flock", hint: "Look at a bird", kind: "drawing", thumb: "data:,flock" },
@@ -67,27 +66,14 @@ export function aHost(overrides = {}) {
   const face = { now: "lab", language: "en", set() {}, setLanguage() {}, follow: createNotifier().follow };
   const ownPictures = {
     list: overrides.own ?? [],
-    opened: [],
     async open(file) {
-      ownPictures.opened.push(file.name);
-      if (file.name.endsWith(".txt")) throw Object.assign(new Error("no"), { says: "This file is no picture." });
       ownPictures.list = [...ownPictures.list, { id: file.name, title: file.name, src: "data:,own" }];
       choice.set({ mine: file.name, sample: null });
       pictureFollowers.tell();
     },
-    forget() {
-      ownPictures.list = [];
-      choice.set({ mine: null, sample: "tabby" });
-      pictureFollowers.tell();
-    },
-    labelledNumbers: [],
-    async openLabelled(number) {
-      ownPictures.labelledNumbers.push(number);
-      return { id: `c${number}`, title: `CIFAR-10 no. ${number}: frog` };
-    },
+    forget() {},
     follow: pictureFollowers.follow,
   };
-  const visits = [];
   return {
     pages: PAGES,
     page: "microscope",
@@ -101,8 +87,7 @@ export function aHost(overrides = {}) {
       throw new Error("the toolbar itself asks the server nothing");
     },
     viewWords: () => ({ layer: "6" }),
-    visits,
-    go: (name, words) => visits.push([name, words]),
+    go() {},
     link: (name, words) => `/${name}?${new URLSearchParams(words)}`,
     titles: { dino: "DINO S/16", small: "our small ViT" },
     grids: [
@@ -111,7 +96,6 @@ export function aHost(overrides = {}) {
     ],
     labelled: 0,
     sheets: { models: () => {}, export: () => {} },
-    listeners: () => choiceFollowers.count() + pictureFollowers.count(),
     ...overrides,
   };
 }
@@ -129,15 +113,6 @@ export function aPlace() {
 export function pressKey(element, key) {
   const event = new page.KeyboardEvent("keydown", { key, bubbles: true, composed: true, cancelable: true });
   element.dispatchEvent(event);
-  return event;
-}
-
-// Dispatches an event with files, such as "drop" or "paste", on the page. Returns the event.
-export function dispatchFiles(kind, files) {
-  const event = new page.Event(kind, { bubbles: true, cancelable: true });
-  const transfer = { files, types: files.length ? ["Files"] : [] };
-  Object.defineProperty(event, kind === "paste" ? "clipboardData" : "dataTransfer", { value: transfer });
-  document.body.dispatchEvent(event);
   return event;
 }
 

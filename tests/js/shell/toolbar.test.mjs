@@ -35,29 +35,6 @@ test("Escape closes a sheet and gives the focus back, and nobody else hears it",
   assert.equal(callCount, 0);
 });
 
-test("the menu has the story, each page with its number, Present, the version; links keep the choice", () => {
-  const { host, part, sheet } = aToolbar();
-  part(".pages").click();
-  const links = [...sheet().querySelectorAll("a")];
-  const linkTexts = links.map((item) => [...item.children].map((span) => span.textContent).join("·"));
-  assert.deepEqual(linkTexts, [
-    "·The story",
-    "·Microscope",
-    "1·By hand: attention without training",
-    "·For the one who teaches",
-    "·Present",
-  ]);
-  const heading = sheet().querySelector(".more-about");
-  assert.equal(heading.textContent, "More about …");
-  assert.equal(heading.nextElementSibling, links[2], "the lessons are more about the story");
-  assert.equal(links[1].getAttribute("aria-current"), "page");
-  assert.match(sheet().textContent, /Attention Playground 9\.9/);
-  assert.match(links[2].href, /\/by_hand\?sample=tabby&model=dino$/);
-  links[2].click();
-  assert.equal(sheet(), null);
-  assert.deepEqual(host.visits, [["by_hand", { sample: "tabby", model: "dino" }]]);
-});
-
 test("the arrow keys walk through the menu, from the page that is shown", () => {
   const { part, focused } = aToolbar();
   part(".pages").click();
