@@ -4,13 +4,12 @@ import gc
 import shutil
 import socket
 import weakref
-from dataclasses import replace
 
 import pytest
 
 from playground.assets import BUNDLED_MODEL
 from playground.errors import PlaygroundError
-from playground.models import catalogue, loading, model_file, source, weights_file, zoo
+from playground.models import catalogue, loading, model_file, source, weights_file
 from playground.serving import chosen, effort, models, pictures, settings, traces
 from playground.serving.settings import Settings
 from playground.serving.traces import Setup
@@ -116,19 +115,6 @@ def test_only_safetensors_on_the_hub_are_fetched_and_never_pickled_files(monkeyp
         with pytest.raises(PlaygroundError, match="not on the hub as safetensors"):
             get("vit_huge_patch14_gap_224.in1k_ijepa")
     assert requests == []
-
-
-@pytest.mark.parametrize("name", ["ViT-S/32", "vit_tiny_patch16_224.augreg_in21k_ft_in1k"])
-def test_a_name_is_resolved_once(name, own_app, monkeypatch):
-    requests, real_resolve = [], zoo.resolve
-
-    def resolve(name, *arguments, **more):
-        requests.append(name)
-        return replace(real_resolve(name, *arguments, **more), weights=None)  # prevents a download of weights
-
-    monkeypatch.setattr(zoo, "resolve", resolve)
-    models.load(name)
-    assert requests == [name]
 
 
 # Model files of the operator

@@ -132,19 +132,6 @@ def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
     assert [tuple(head) for head in reply] == traces.names_of_heads(trace, 2)
 
 
-def test_names_of_a_sample_are_measured_once_and_only_when_asked_for(http, monkeypatch):
-    traces.names_of_samples().drop_where(lambda key: True)
-    calls, real_measure = [], traces.names_of_heads
-    monkeypatch.setattr(
-        traces, "names_of_heads", lambda *arguments: (calls.append(arguments), real_measure(*arguments))[1]
-    )
-    for _ in range(3):
-        get_part(http, FLOCK, "names", layer="2")
-    describe(http, FLOCK)
-    get_part(http, FLOCK, "layers", layers="0")
-    assert len(calls) == 1
-
-
 def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
     """The model's file lists the heads that were told where to look."""
     from playground.analysis.heads import training_task
