@@ -150,20 +150,8 @@ def test_nobody_reads_another_s_picture_by_any_address(http, route):
 
 def is_everybody_s(answer, route) -> bool:
     """Whether this route answers everybody alike: lists, scripts, and what people do with their own pictures."""
-    paths = {
-        "/api/models",
-        "/api/moments",
-        "/api/pictures",
-        "/api/fetching",
-        "/healthz",
-        "/readyz",
-        "/c",
-        "/c/{code}",
-        "/api/lessons",
-        "/api/lessons/{lesson}",
-        "/api/teach",
-    }
-    return route.path in paths or (route.path == "/api/app/{digest}/{entry:path}")
+    paths = "/api/models /api/moments /api/pictures /api/fetching /healthz /readyz /c /c/{code} /api/lessons /api/teach"
+    return route.path in (*paths.split(), "/api/lessons/{lesson}", "/api/app/{digest}/{entry:path}")
 
 
 def test_with_the_person_s_key_their_picture_and_trace_are_there(http):

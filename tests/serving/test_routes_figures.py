@@ -56,13 +56,7 @@ def test_every_look_is_the_file_of_the_command(client, flags, tmp_path):
 
 
 def test_words_that_say_nothing_about_a_figure_are_ignored(client):
-    words = {
-        "lauout": "head",
-        "weights": "/etc/passwd",
-        "grid": "true",
-        "colours": "own",
-        "purpose": "page",
-    }
+    words = {"lauout": "head", "weights": "/etc/passwd", "grid": "true", "colours": "own", "purpose": "page"}
     words |= {"with": "sample:meadow", "locked": "true", "pass": "whole"}
     assert figure_bytes(client, "csv", FLOCK | words) == figure_bytes(client, "csv", FLOCK)
 

@@ -131,10 +131,8 @@ def test_a_download_ends_when_its_only_waiter_leaves(client, hub):
     client.post(DOWNLOAD, headers=ANNA)
     assert client.delete(DOWNLOAD, headers=ANNA).status_code == 204
     until(lambda: not under_way(), "it goes on, though nobody waits")
-    assert status_and_sentence(client.get(DOWNLOAD, headers=ANNA)) == (
-        404,
-        "CLIP B/16 is not being fetched for you: ask for it again.",
-    )
+    sentence = "CLIP B/16 is not being fetched for you: ask for it again."
+    assert status_and_sentence(client.get(DOWNLOAD, headers=ANNA)) == (404, sentence)
 
 
 def test_another_person_does_not_see_a_download_and_cannot_end_it(client, hub):
@@ -163,9 +161,7 @@ def test_another_site_begins_and_ends_no_download(client, hub):
     foreign_headers = ANNA | {"Origin": "https://elsewhere.example"}
     other_model = "/api/fetching?model=vit_base_patch16_224.mae"
     answers = client.delete(DOWNLOAD, headers=foreign_headers), client.post(other_model, headers=foreign_headers)
-    assert tuple(answer.status_code for answer in answers) == (
-        403, 403,
-    )  # fmt: skip
+    assert [answer.status_code for answer in answers] == [403, 403]
     assert client.get(DOWNLOAD, headers=ANNA).json()["over"] is False
 
 
