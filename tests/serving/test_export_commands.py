@@ -3,24 +3,16 @@
 import shlex
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
 from playground.__main__ import main
 from playground.figures.drawing.spec import CHOICES, WIDTHS
 from playground.figures.layouts import LAYOUTS
-from playground.serving.routes_figures import ROUTES
 
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 COMPARED = ("sample:landscape", "model:untrained")  # the drawing landscape has another shape than flock
 WAYS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
 WAYS_WITHOUT_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "norm")
-
-
-@pytest.fixture(scope="module")
-def client():
-    return TestClient(Starlette(routes=ROUTES))
 
 
 def offers_of(client, words: dict) -> dict:

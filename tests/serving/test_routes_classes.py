@@ -9,8 +9,9 @@ import pytest
 from waiting import until
 
 from playground.serving import classes, ledger, people, phones, routes_classes
-from serving.visits import ANNA, BERT, assert_refused, bring, client
+from serving.visits import ANNA, BERT, assert_refused, bring
 
+pytestmark = pytest.mark.usefixtures("own_app")
 LECTURER = {"X-Playground-Key": "lecturer" * 3}
 ROOT = {"root": "https://attention.example.org/"}
 OPTIONS = [["yes", {"en": "yes"}], ["no", {"en": "no"}]]
@@ -47,12 +48,6 @@ class Lecturer:
     def guess(self, number, guess, who=ANNA, turn=1, **options):
         body = {"question": number, "turn": turn, "guess": guess}
         return self.http.post(f"/api/classes/{self.code}/guesses", content=json.dumps(body), headers=who, **options)
-
-
-@pytest.fixture
-def http(own_app):
-    with client() as http:
-        yield http
 
 
 def come_from(monkeypatch, address: str) -> None:

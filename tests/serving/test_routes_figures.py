@@ -1,10 +1,7 @@
 """A figure's address returns the same bytes as the command, and refuses what the command refuses."""
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
-from playground.serving.routes_figures import ROUTES
 from serving.figure_requests import (
     FLOCK,
     FLOCK_FLAGS,
@@ -16,12 +13,6 @@ from serving.figure_requests import (
     refusal_of,
     tiny_options,
 )
-
-
-@pytest.fixture(scope="module")
-def client():
-    return TestClient(Starlette(routes=ROUTES))
-
 
 # The same file --------------------------------------------------------------------------------------------------------
 

@@ -4,24 +4,16 @@ import threading
 from dataclasses import replace
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.models import catalogue
 from playground.serving import models, settings
 from playground.serving.downloads import downloads
-from playground.serving.routes_models import ROUTES
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
 CLIP = "vit_base_patch16_clip_224.openai"
 DOWNLOAD = f"/api/fetching?model={CLIP}"
-
-
-@pytest.fixture
-def client():
-    return TestClient(Starlette(routes=ROUTES), raise_server_exceptions=False)
 
 
 @pytest.fixture
