@@ -16,10 +16,8 @@ def file(picture, tmp_path):
 
 def test_a_figure_is_written(file, tmp_path, capsys):
     figure_file = tmp_path / "row.png"
-    assert (
-        main(["figure", str(file), "--model", "untrained", "--layer", "1", "--patch", "3,4", "-o", str(figure_file)])
-        == 0
-    )
+    options = ["--model", "untrained", "--layer", "1", "--patch", "3,4"]
+    assert main(["figure", str(file), *options, "-o", str(figure_file)]) == 0
     assert capsys.readouterr().out.strip() == str(figure_file)
     assert Image.open(figure_file).size == (2560, 1440)
 

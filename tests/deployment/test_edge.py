@@ -29,11 +29,8 @@ TRUSTED_PROXY = "127.0.0.2"  # a second address of this machine, from which test
 def running_edge(folder: Path, **environment: str) -> Iterator[str]:
     """Starts nginx and the app, which trust only the proxy BELIEVED, and yields nginx's address."""
     port = free_port()
-    default_environment = {
-        "HF_HUB_OFFLINE": "1",
-        "PLAYGROUND_BORROWED": str(drawn_packs()),
-        "PLAYGROUND_PROXIES": TRUSTED_PROXY,
-    }
+    default_environment = {"HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
+    default_environment |= {"PLAYGROUND_PROXIES": TRUSTED_PROXY}
     with (folder / "log").open("w") as log:
         command = [sys.executable, "deploy/start.py", "--port", str(port)]
         server = subprocess.Popen(

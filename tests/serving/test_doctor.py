@@ -158,12 +158,7 @@ def test_a_mistyped_setting_is_reported_and_the_rest_is_examined(nothing_fetched
 
 def test_no_secret_is_printed(nothing_fetched, tmp_path):
     secrets = {name: f"secret-{name}" for name in ("STREAMLIT_SERVER_COOKIE_SECRET", "HF_TOKEN", "COOKIE_SECRET")}
-    result = subprocess.run(
-        [sys.executable, "-m", "playground", "doctor"],
-        cwd=ROOT,
-        env=os.environ | secrets,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-m", "playground", "doctor"]
+    result = subprocess.run(command, cwd=ROOT, env=os.environ | secrets, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
     assert "secret-" not in result.stdout + result.stderr
