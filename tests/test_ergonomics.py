@@ -37,11 +37,8 @@ def test_a_head_may_be_the_mean_or_the_largest_of_all(small_trace):
 
 def test_a_trace_is_saved_and_read_again(small_trace, tmp_path):
     loaded_trace = Trace.load(small_trace.save(tmp_path / "a.trace"))
-    assert (loaded_trace.model, loaded_trace.grid, loaded_trace.prefix) == (
-        small_trace.model,
-        small_trace.grid,
-        small_trace.prefix,
-    )
+    for name in ("model", "grid", "prefix"):
+        assert getattr(loaded_trace, name) == getattr(small_trace, name), name
     torch.testing.assert_close(loaded_trace.row(1, 2, (3, 4)), small_trace.row(1, 2, (3, 4)), atol=2e-3, rtol=0)
     assert small_trace.save(tmp_path / "b.trace", numbers="int8").stat().st_size < (tmp_path / "a.trace").stat().st_size
     with pytest.raises(PlaygroundError, match="can't be written"):

@@ -72,14 +72,7 @@ WRONG_CALLS = {
     "a list of layers": (lambda seen: seen.row([1], 1, (1, 1)), r"There is no layer \[1\]"),
     "no query": (lambda seen: seen.row(1, 1, None), "A query is a patch"),
     "another, but no comparison": (lambda seen: playground.figure(seen, other=seen), "layout='compare'"),
-    "nothing to compare": (
-        lambda seen: playground.figure(seen, layout="compare"),
-        "Name another picture or another model.",
-    ),
-    "another picture, but no comparison": (
-        lambda seen: playground.figure(seen, other=seen),
-        "layout='compare'",
-    ),
+    "nothing to compare": (lambda seen: playground.figure(seen, layout="compare"), "Name another picture or another"),
     "dots in words": (lambda seen: playground.figure(seen, dpi="many"), "dpi goes from 10"),
     "no kind of file": (lambda seen: playground.save(seen, "a.docx"), "A figure is saved as"),
     "no option": (lambda seen: playground.save(seen, "a.png", colour="red"), "A figure has no option colour"),

@@ -33,11 +33,6 @@ def test_a_mutated_address_is_answered_with_a_picture_or_a_sentence():
     assert [refusal for refusal in refusals if not refusal[0].endswith((".", "!"))] == []
 
 
-@pytest.mark.parametrize("parameters", [{"layer": "9" * 400}, {"model": "a" * 10**5}, {"query": "1,1\n"}], ids=str)
-def test_a_parameter_that_is_too_long_or_has_two_lines_is_dropped(parameters):
-    assert chosen.read_address(parameters) == ({}, {})
-
-
 @pytest.mark.slow
 def test_a_mutated_pack_is_read_or_refused_in_a_sentence(small_trace):
     successes = []

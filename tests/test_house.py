@@ -164,18 +164,3 @@ def test_each_room_of_the_microscope_imports_what_it_may():
     room_arrows = between_rooms(arrows, lambda name: name.split("/")[0])
     assert not [(importer, other) for importer, other in room_arrows if other not in MICROSCOPE_IMPORTS[importer]]
     refuse_circles(arrows)
-
-
-# Tests wait for states, never for time
-
-
-def test_pages_wait_for_states_that_are_written_as_functions():
-    """The app's policy forbids eval in a page. Playwright evaluates a function once, before the policy applies. It
-    evaluates an expression at every poll, and every poll after the first one raises an EvalError."""
-    texts = {file.name: file.read_text(encoding="utf-8") for file in (ROOT / "tests" / "browser").glob("*.py")}
-    timed_waits = {name for name, text in texts.items() if re.search(r"\.(wait_for_timeout|sleep)\(", text)}
-    assert timed_waits == {"server.py"}  # pauses between two requests to a starting server
-    text = "".join([*texts.values(), *(file.read_text(encoding="utf-8") for file in ROOT.glob("benchmarks/*.py"))])
-    conditions = re.findall(r"""wait_for_function\(\s*f?["']+\s*(.*)""", text)
-    assert len(conditions) > 20
-    assert not [condition for condition in conditions if not re.match(r"(async )?(\([^)]*\)|\w+) => ", condition)]

@@ -60,14 +60,6 @@ def test_where_nothing_can_or_may_be_fetched_the_set_up_goes_on_and_says_so(tmp_
     assert not change_times(tmp_path)
 
 
-def test_the_docker_image_is_built_without_what_can_not_be_fetched_and_the_build_says_so(tmp_path):
-    line = dockerfile_line("RUN", "download dinov2-small").replace("/borrowed", str(tmp_path / "borrowed"))
-    output = output_of(["sh", "-ec", line], tmp_path / "cache", BORROW="yes", PLAYGROUND_OFFLINE="yes")
-    assert "nothing may be fetched" in output
-    assert WITHOUT_BORROWED in output.splitlines()[-1]
-    assert output_of(["sh", "-ec", line], tmp_path / "cache", BORROW="no") == ""
-
-
 def test_the_docker_image_and_make_give_the_same_commands_and_no_volume_hides_what_they_fetch(monkeypatch):
     line, command_pattern = dockerfile_line("RUN", "download dinov2-small"), r"-m playground (download [\w -]+|prepare)"
     assert re.findall(command_pattern, line) == re.findall(

@@ -64,12 +64,8 @@ def container() -> dict:
 
 def image_files() -> list[Path]:
     """The files of this repository that .dockerignore lets through. As in Docker, the last matching line decides."""
-    listing = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    )
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     files = [Path(name) for name in listing.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
     rules = [line for line in read(".dockerignore").splitlines() if line and not line.startswith("#")]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from browser.server import ROOT, drawn_packs, free_port
 from browser.stranger import ask
-from browser.test_proxy import NGINX
+from browser.test_proxy import NGINX, start
 from waiting import PATIENCE, until
 
 from playground.ui.headers import POLICY
@@ -29,11 +29,8 @@ TRUSTED_PROXY = "127.0.0.2"  # a second address of this machine, from which test
 def running_edge(folder: Path, **environment: str) -> Iterator[str]:
     """Starts nginx and the app, which trust only the proxy BELIEVED, and yields nginx's address."""
     port = free_port()
-    default_environment = {
-        "HF_HUB_OFFLINE": "1",
-        "PLAYGROUND_BORROWED": str(drawn_packs()),
-        "PLAYGROUND_PROXIES": TRUSTED_PROXY,
-    }
+    default_environment = {"HF_HUB_OFFLINE": "1", "PLAYGROUND_BORROWED": str(drawn_packs())}
+    default_environment |= {"PLAYGROUND_PROXIES": TRUSTED_PROXY}
     with (folder / "log").open("w") as log:
         command = [sys.executable, "deploy/start.py", "--port", str(port)]
         server = subprocess.Popen(
@@ -52,6 +49,45 @@ def is_up(url: str) -> bool:
     with suppress(OSError):
         return ask(f"{url}/healthz")[0] == 200
     return False
+
+
+SERVE = """
+import sys, uvicorn
+from pathlib import Path
+from playground.ui import run
+config = uvicorn.Config(app, proxy_headers=True, forwarded_allow_ips=["*"], lifespan="off", log_level="critical")
+uvicorn.Server(config).run(sockets=[run.at_unix_socket(Path(sys.argv[1]))])
+"""
+LARGE_APP = """
+async def app(scope, receive, send):
+    while (await receive()).get("more_body"):
+        pass
+    body = bytes(1 if scope["path"] == "/healthz" else 10_000_000)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body})
+"""
+
+
+@contextmanager
+def behind_nginx(folder: Path, app: str, change=lambda folder: None, **settings: str) -> Iterator[str]:
+    """Starts nginx in front of an app of a few lines, after a `change` of nginx's files, and yields nginx's address.
+    `app` is a program that makes an ASGI app of this name; the app answers /healthz."""
+    port = free_port()
+    folder.mkdir(exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        start.write(folder, port, [f"unix:{folder}/app.sock"])
+    change(folder)
+    app_process = subprocess.Popen([sys.executable, "-c", app + SERVE, str(folder / "app.sock")], cwd=ROOT)
+    nginx = subprocess.Popen(start.nginx_command(folder), cwd=folder, stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: is_up(f"http://127.0.0.1:{port}"), "it does not answer")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        for process in (nginx, app_process):
+            process.terminate()
+            process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +125,9 @@ def test_only_a_direct_request_from_this_machine_reads_the_metrics(edge):
 
 
 SENDER_APP = """
-import asyncio, json, sys
+import json
 from starlette.requests import Request
 from playground.serving import people
-from playground.ui import run
 
 async def app(scope, receive, send):
     assert scope["type"] == "http"
@@ -101,40 +136,21 @@ async def app(scope, receive, send):
     told["direct"] = Request(scope).headers.get("x-playground-direct", "")
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/json")]})
     await send({"type": "http.response.body", "body": json.dumps(told).encode()})
-
-import uvicorn
-from pathlib import Path
-line = run.at_unix_socket(Path(sys.argv[1]))
-config = uvicorn.Config(app, proxy_headers=True, forwarded_allow_ips=["*"], lifespan="off", log_level="warning")
-uvicorn.Server(config).run(sockets=[line])
 """
 
 
 @pytest.fixture(scope="module")
 def sender_seen(folder):
     """A function that sends a request through nginx and returns what the app knows of its sender."""
-    from browser.test_proxy import start
+    proxy = {"PLAYGROUND_PROXIES": TRUSTED_PROXY, "PLAYGROUND_USER_HEADER": "X-Forwarded-User"}
+    with behind_nginx(folder / "senders", SENDER_APP, **proxy) as url:
 
-    directory, port = folder / "senders", free_port()
-    directory.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PLAYGROUND_PROXIES", TRUSTED_PROXY)
-        patch.setenv("PLAYGROUND_USER_HEADER", "X-Forwarded-User")
-        start.write(directory, port, [f"unix:{directory}/app.sock"])
-    app_process = subprocess.Popen([sys.executable, "-c", SENDER_APP, str(directory / "app.sock")], cwd=ROOT)
-    nginx = subprocess.Popen(start.nginx_command(directory), cwd=directory, stdout=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    until(lambda: is_up(url), "it does not answer")
+        def taken_for(source: str = "127.0.0.1", **headers: str) -> dict:
+            status, _, body = answer_to_get(url, "/api/who", source, **headers)
+            assert status == 200, body
+            return json.loads(re.search(rb"{.*}", body)[0])
 
-    def taken_for(source: str = "127.0.0.1", **headers: str) -> dict:
-        status, _, body = answer_to_get(url, "/api/who", source, **headers)
-        assert status == 200, body
-        return json.loads(re.search(rb"{.*}", body)[0])
-
-    yield taken_for
-    for process in (nginx, app_process):
-        process.terminate()
-        process.wait(PATIENCE)
+        yield taken_for
 
 
 def test_visitors_behind_a_proxy_are_told_apart_by_their_networks(sender_seen):
@@ -277,41 +293,19 @@ LOWERED_LIMITS = {  # limits of nginx, lowered so that tests reach them soon
 
 @pytest.fixture(scope="module")
 def strict_port(folder):
-    """The port of an nginx with the limits of SHORTER, in front of an app that answers each GET with 10 MB."""
-    from browser.test_proxy import start
+    """The port of an nginx with LOWERED_LIMITS, in front of an app that answers each GET with 10 MB."""
 
-    directory, port = folder / "strict", free_port()
-    directory.mkdir()
-    start.write(directory, port, [f"unix:{directory}/app.sock"])
-    conf = directory / "nginx.conf"
-    for name, limit in LOWERED_LIMITS.items():
-        text, count = re.subn(rf"(?m)^    {name} \d+s?;", f"    {name} {limit};", conf.read_text())
-        assert count == 1, name
-        conf.write_text(text)
-    app_process = subprocess.Popen([sys.executable, "-c", LARGE_ANSWER_APP, str(directory / "app.sock")], cwd=ROOT)
-    nginx = subprocess.Popen(start.nginx_command(directory), cwd=directory, stdout=subprocess.DEVNULL)
-    until(lambda: is_up(f"http://127.0.0.1:{port}"), "it does not answer")
-    yield port
-    for process in (nginx, app_process):
-        process.terminate()
-        process.wait(PATIENCE)
+    def lower_limits(directory: Path) -> None:
+        conf = directory / "nginx.conf"
+        for name, limit in LOWERED_LIMITS.items():
+            text, count = re.subn(rf"(?m)^    {name} \d+s?;", f"    {name} {limit};", conf.read_text())
+            assert count == 1, name
+            conf.write_text(text)
+
+    with behind_nginx(folder / "strict", LARGE_APP, lower_limits) as url:
+        yield int(url.rpartition(":")[2])
 
 
-LARGE_ANSWER_APP = """
-import sys, uvicorn
-from pathlib import Path
-from playground.ui import run
-
-async def app(scope, receive, send):
-    large = scope["path"] != "/healthz"
-    while (await receive()).get("more_body"):
-        pass
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": bytes(10_000_000 if large else 1)})
-
-config = uvicorn.Config(app, lifespan="off", log_level="critical")
-uvicorn.Server(config).run(sockets=[run.at_unix_socket(Path(sys.argv[1]))])
-"""
 REQUEST_HEAD = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 
 

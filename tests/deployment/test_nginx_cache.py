@@ -7,19 +7,18 @@ import json
 import re
 import socket
 import subprocess
-import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import product
 from pathlib import Path
 
 import pytest
 import streamlit
-from browser.server import ROOT, free_port
+from browser.server import ROOT
 from browser.stranger import answer
-from browser.test_proxy import NGINX, start
+from browser.test_proxy import NGINX
 from waiting import PATIENCE, until
 
-from deployment.test_edge import answer_to_get, is_up, running_edge
+from deployment.test_edge import LARGE_APP, answer_to_get, behind_nginx, running_edge
 
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed here")
 
@@ -126,63 +125,22 @@ def test_an_answer_to_one_person_is_not_cached(edge, folder):
     assert set(cache_statuses(folder, path, 2)) == {"BYPASS"}
 
 
-def test_what_the_image_has_compressed_nginx_sends_compressed(behind_nginx, tmp_path):
+def test_what_the_image_has_compressed_nginx_sends_compressed(tmp_path):
     """Runs the Dockerfile's own line on a folder, from which nginx then takes Streamlit's files."""
     script = tmp_path / "streamlit" / "static" / "x.js"
     script.parent.mkdir(parents=True)
     script.write_text("let x = 1;\n" * 1000)
     (line,) = re.findall(r"find .* -exec gzip .*\+", (ROOT / "Dockerfile").read_text())
     subprocess.run(["sh", "-ec", line], env={"packages": str(tmp_path), "PATH": "/usr/bin:/bin"}, check=True)
-    url = behind_nginx(LARGE_APP, files=script.parent)
-    status, headers, body = answer_to_get(url, "/workbench/static/x.js", Accept_Encoding="gzip")
-    assert (status, headers["content-encoding"]) == (200, "gzip")
-    assert gzip.decompress(body) == answer_to_get(url, "/workbench/static/x.js")[2] == script.read_bytes()
 
+    def serve_script(folder: Path) -> None:
+        site = folder / "site.conf"
+        site.write_text(re.sub(r"set \$files .*;", f"set $files {script.parent};", site.read_text()))
 
-# Apps of a few lines behind nginx, for what the real one does only at chance moments.
-
-
-@pytest.fixture
-def behind_nginx(tmp_path):
-    """A function that starts nginx in front of an app and returns nginx's address. `app` is a program that makes an
-    ASGI app of this name; the app answers /healthz. `files` takes the place of the folder of Streamlit's files."""
-    processes = []
-
-    def begin(app: str, files: Path | None = None) -> str:
-        port = free_port()
-        start.write(tmp_path, port, [f"unix:{tmp_path}/app.sock"])
-        if files:
-            site = tmp_path / "site.conf"
-            site.write_text(re.sub(r"set \$files .*;", f"set $files {files};", site.read_text()))
-        command = [sys.executable, "-c", app + SERVE, str(tmp_path / "app.sock")]
-        processes.append(subprocess.Popen(command, cwd=ROOT))
-        nginx = subprocess.Popen(start.nginx_command(tmp_path), cwd=tmp_path, stdout=subprocess.DEVNULL)
-        processes.append(nginx)
-        until(lambda: is_up(f"http://127.0.0.1:{port}"), "it does not answer")
-        return f"http://127.0.0.1:{port}"
-
-    yield begin
-    for process in reversed(processes):
-        process.terminate()
-        process.wait(PATIENCE)
-
-
-SERVE = """
-import sys, uvicorn
-from pathlib import Path
-from playground.ui import run
-uvicorn.Server(uvicorn.Config(app, lifespan="off", log_level="critical")).run(
-    sockets=[run.at_unix_socket(Path(sys.argv[1]))]
-)
-"""
-LARGE_APP = """
-async def app(scope, receive, send):
-    while (await receive()).get("more_body"):
-        pass
-    body = bytes(1 if scope["path"] == "/healthz" else 10_000_000)
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    await send({"type": "http.response.body", "body": body})
-"""
+    with behind_nginx(tmp_path, LARGE_APP, serve_script) as url:
+        status, headers, body = answer_to_get(url, "/workbench/static/x.js", Accept_Encoding="gzip")
+        assert (status, headers["content-encoding"]) == (200, "gzip")
+        assert gzip.decompress(body) == answer_to_get(url, "/workbench/static/x.js")[2] == script.read_bytes()
 
 
 def open_files(folder: Path, *names: str) -> list[str]:
@@ -194,21 +152,15 @@ def open_files(folder: Path, *names: str) -> list[str]:
     return [file for file in found if any(file.startswith(f"{folder / name}/") for name in names)]
 
 
-def test_slow_readers_and_slow_senders_leave_no_file_on_the_disk(behind_nginx, tmp_path):
-    url = behind_nginx(LARGE_APP)
-    connections = []
-    for number in range(40):
-        path = ("api/samples/x", "api/app/x", "figure.png", "workbench/static/x", "")[number % 5]
-        connections.append(socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), PATIENCE))
-        head = f"GET /{path} HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-\r\n\r\n"
-        connections[-1].sendall(head.encode())
-        assert connections[-1].recv(100)
-        connections.append(socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), PATIENCE))
-        head = "POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n"
-        connections[-1].sendall(head.encode() + bytes(59000))
-    answer_to_get(url, "/healthz")
-    try:
+def test_slow_readers_and_slow_senders_leave_no_file_on_the_disk(tmp_path):
+    with behind_nginx(tmp_path, LARGE_APP) as url, ExitStack() as connections:
+        place = ("127.0.0.1", int(url.rpartition(":")[2]))
+        for number in range(40):
+            path = ("api/samples/x", "api/app/x", "figure.png", "workbench/static/x", "")[number % 5]
+            reader, sender = (connections.enter_context(socket.create_connection(place, PATIENCE)) for _ in "rs")
+            reader.sendall(f"GET /{path} HTTP/1.1\r\nHost: localhost\r\nRange: bytes=0-\r\n\r\n".encode())
+            assert reader.recv(100)
+            head = b"POST /api/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n"
+            sender.sendall(head + bytes(59000))
+        answer_to_get(url, "/healthz")
         assert not open_files(tmp_path, "cache", "proxy", "body")
-    finally:
-        for connection in connections:
-            connection.close()

@@ -1,7 +1,6 @@
 """Checks the Kubernetes files and compose.yaml against schemas, which are downloaded. Skipped without a network."""
 
 import importlib.util
-from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -21,11 +20,6 @@ def schemas(tmp_path_factory):
         return validate.fetch_schemas(tmp_path_factory.mktemp("schemas"))
     except validate.Unreachable as error:
         pytest.skip(str(error))
-
-
-def document(kind: str) -> dict:
-    """A copy of our document of this kind, which a test may break. compose.yaml has the kind ""."""
-    return deepcopy(next(document for _, document in validate.our_documents() if document.get("kind", "") == kind))
 
 
 def test_our_files_fit_their_schemas(schemas):

@@ -2,16 +2,9 @@
 
 from starlette.testclient import TestClient
 
-from playground.serving.app import App, part
+from playground.serving.app import App
 from playground.ui.server import server_of
 from serving.visits import ANNA, photograph
-
-
-def test_a_part_is_made_once_in_each_app(own_app):
-    made = []
-    number = part(lambda: made.append(len(made)) or len(made))
-    assert (number(), number()) == (1, 1)
-    assert App().part(number.__wrapped__) == 2
 
 
 def test_two_servers_in_one_process_share_no_pictures_no_people_and_no_counts(monkeypatch):

@@ -4,7 +4,7 @@ import pytest
 from waiting import until
 
 from playground.errors import PlaygroundError
-from playground.serving.cache import Cache, Caches
+from playground.serving.cache import Cache
 
 
 def results_at_once(work, thread_count: int = 2) -> list:
@@ -73,16 +73,3 @@ def test_after_a_failure_an_entry_can_be_made():
         with pytest.raises(PlaygroundError):
             cache.get("key", lambda: (_ for _ in ()).throw(PlaygroundError("not now")))
     assert cache.get("key", lambda: b"now") == b"now"
-
-
-def test_many_caches_share_one_bound_and_the_longest_unread_one_gives_first():
-    shared_caches = Caches()
-    caches = [shared_caches.add(Cache(100)) for _ in range(3)]
-    for cache in caches:
-        cache.get("first", lambda: b"x" * 20)
-        cache.get("second", lambda: b"x" * 20)
-    caches[0].get("second", bytes)  # somebody reads this cache again
-    shared_caches.trim(70)
-    assert [cache.bytes for cache in caches] == [40, 0, 20]
-    shared_caches.trim(5)
-    assert [cache.bytes for cache in caches] == [40, 0, 0]  # the cache that was read last keeps its entries

@@ -78,22 +78,6 @@ def test_a_guessed_place_is_on_the_picture_and_a_guessed_choice_is_an_offered_on
     assert group.take_guess("a", choice.number, 1, "no") == "no"
 
 
-def test_two_votes_on_a_question_are_both_counted_before_the_truth_is_told(group):
-    question = new_question(group)
-    group.take_guess("a", question.number, 1, 3)
-    group.show()
-    group.ask_again()
-    with pytest.raises(Refused):
-        group.take_guess("a", question.number, 1, 4)  # a late guess, for the first vote
-    group.take_guess("a", question.number, 2, 8)
-    group.show()
-    assert question.counts() == [{"3": 1}, {"8": 1}]
-    with pytest.raises(Refused, match="twice"):
-        group.ask_again()
-    group.say_truth(8, "so many")
-    assert (question.phase, question.truth) == (classes.TELLS, 8)
-
-
 def test_raised_hands_are_added_to_the_guesses(group):
     question = new_question(group, Question(0, "1", "Choice", 0, 0, ("yes", "no"), {}))
     group.take_guess("a", question.number, 1, "no")

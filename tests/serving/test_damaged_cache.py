@@ -3,36 +3,24 @@
 from pathlib import Path
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.samples import PHOTOGRAPHS, SAMPLES
-from playground.serving import chosen, models, pictures, prepared, routes, routes_samples, routes_traces, starting
+from playground.serving import chosen, models, pictures, prepared, routes_samples, starting
 from serving.visits import played
 
 FIRST_PHOTOGRAPH, *OTHER_PHOTOGRAPHS = PHOTOGRAPHS
 DAMAGES = {
     "an empty photograph": ("chelsea.png", lambda data: b""),
-    "half of a photograph": ("chelsea.png", lambda data: data[: len(data) // 2]),
     "a photograph with zeros at its end": ("chelsea.png", lambda data: data[:-4096] + bytes(4096)),
     "half of DINOv2": (borrowed.DINOV2.file, lambda data: data[: len(data) // 2]),
-    "an empty DINOv2": (borrowed.DINOV2.file, lambda data: b""),
 }
 
 
 @pytest.fixture
-def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
+def cache(all_fetched):
     """A temporary cache folder with all borrowed files. The server has read none of them yet."""
-    monkeypatch.delenv("HF_HUB_CACHE")
-    really_here("dinov2-small")
-    really_here("photographs")
-    files = {item.file: borrowed.find(item.file) for item in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    borrowed.cache_folder().mkdir(parents=True)
-    for name, file in files.items():
-        (borrowed.cache_folder() / name).symlink_to(file)
     _forget()
     yield borrowed.cache_folder()
     _forget()
@@ -50,12 +38,6 @@ def damage(cache: Path, kind: str) -> str:
     (cache / name).unlink()
     (cache / name).write_bytes(change(data))
     return name
-
-
-@pytest.fixture
-def client():
-    all_routes = [*routes_samples.ROUTES, *routes_traces.ROUTES, *routes.HEALTH_ROUTES]
-    return TestClient(Starlette(routes=all_routes), raise_server_exceptions=False)
 
 
 @pytest.mark.parametrize("kind", DAMAGES)

@@ -4,13 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections import deque
 from pathlib import Path
 
 import pytest
 from hostile import KINDS
-from hostile.profiles import matrix_profile, matrix_stage, stages
 from made_pictures import quarters, saved
 from PIL import ImageFile
 from waiting import until
@@ -18,7 +16,7 @@ from waiting import until
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import Worker
 from playground.pictures.images import open_image
-from playground.serving import ledger, pictures, queue
+from playground.serving import pictures, queue
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -87,39 +85,6 @@ def test_a_sender_who_leaves_frees_the_place_for_the_next(workers):
     assert workers[0] is spare
     assert first_worker not in workers
     assert pictures.upload(saved(quarters(), "JPEG"), "mine").size == (64, 48)
-
-
-def test_the_next_picture_does_not_wait_for_one_whose_sender_has_left(workers, tmp_path, monkeypatch):
-    """The picture takes minutes: its decoder is patched to apply a costly colour profile without a check."""
-    single_queue = queue.Queue(1)
-    monkeypatch.setattr(queue, "decodings", lambda: single_queue)
-    code = "import playground.pictures.images as profiles\nprofiles.is_usable = lambda profile: True\n"
-    (tmp_path / "sitecustomize.py").write_text(code)
-    with monkeypatch.context() as patch:
-        patch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
-        workers.append(Worker())
-    worker, outcomes = workers[0], []
-    profile = matrix_profile(D2B0=stages(100_000, matrix_stage()))
-    left_job, next_job = (queue.Asker(ledger.Visitor(person)) for person in ("gone", "next"))
-
-    def bring(job: queue.Asker, **options) -> None:
-        with queue.working_for(job):
-            try:
-                outcomes.append(pictures.upload(saved(quarters(), "PNG", **options), "mine").size)
-            except queue.Left:
-                outcomes.append("left")
-
-    first_thread = threading.Thread(target=bring, args=[left_job], kwargs={"icc_profile": profile})
-    first_thread.start()
-    until(lambda: worker not in workers, "it was given no picture")
-    second_thread = threading.Thread(target=bring, args=[next_job])
-    second_thread.start()
-    until(lambda: single_queue.waiting_count == 1, "the next one does not wait")
-    left_job.has_left = True
-    first_thread.join()
-    second_thread.join()
-    assert outcomes == ["left", (64, 48)]
-    assert not worker.can_go_on()
 
 
 SERVER_CODE = """

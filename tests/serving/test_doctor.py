@@ -21,24 +21,16 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture
-def cache(really_here, nothing_fetched, tmp_path, monkeypatch):
+def cache(all_fetched, monkeypatch):
     """A temporary cache folder with all borrowed files and one pack. Downloads are replaced by local copies."""
-    monkeypatch.delenv("HF_HUB_CACHE")
-    really_here("dinov2-small")
-    really_here("photographs")
-    files = {item.file: borrowed.find(item.file) for item in (borrowed.DINOV2, *borrowed.PHOTOGRAPHS)}
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setattr(prepared, "PHOTOGRAPHS", ())
     monkeypatch.setattr(prepared, "SAMPLES", ())
-    borrowed.cache_folder().mkdir(parents=True)
-    for name, file in files.items():
-        (borrowed.cache_folder() / name).symlink_to(file)
     prepared.prepare()
 
     def fetch(name, *_):
         for item in borrowed.GROUPS[name]:
             if not borrowed.find(item.file):
-                (borrowed.cache_folder() / item.file).symlink_to(files[item.file])
+                (borrowed.cache_folder() / item.file).symlink_to(all_fetched[item.file])
 
     monkeypatch.setattr(catalogue, "fetch", fetch)
     return borrowed.cache_folder()
@@ -73,11 +65,7 @@ def test_where_all_is_well_the_doctor_says_so_and_ends_with_0(cache, capsys):
 
 DAMAGES = {
     "an empty photograph": (lambda cache: cache / "chelsea.png", lambda data: b""),
-    "half of a photograph": (lambda cache: cache / "rocket.jpg", first_half),
     "one bit of DINOv2": (lambda cache: cache / borrowed.DINOV2.file, with_flipped_bit),
-    "half of DINOv2": (lambda cache: cache / borrowed.DINOV2.file, first_half),
-    "half of a pack": (lambda cache: next(cache.glob("*.pack")), first_half),
-    "an empty pack": (lambda cache: next(cache.glob("*.pack")), lambda data: b""),
     "one bit of a pack": (lambda cache: next(cache.glob("*.pack")), with_flipped_bit),
 }
 
@@ -150,20 +138,11 @@ def test_weights_of_the_hub_are_read_to_their_end(nothing_fetched, monkeypatch):
     assert not link.is_symlink()
 
 
-@pytest.mark.parametrize(
-    ("version", "bounds", "is_within"),
-    [
-        ("2.15.0+cpu", ">=2.12,<2.16", True),
-        ("2.16.0", ">=2.12,<2.16", False),
-        ("2.16.0rc1", "<2.16,>=2.12", False),
-        ("2.9.1", ">=2.12,<2.16", False),
-        ("0.0.1", "==0.0.1", True),
-        ("0.0.2", "==0.0.1", False),
-        ("1.67", ">=1.67,<1.68", True),
-    ],
-)
-def test_a_version_lies_within_bounds_or_outside(version, bounds, is_within):
-    assert lies_within(version, bounds) == is_within
+def test_a_version_lies_within_bounds_or_outside():
+    bounds = ">=2.12,<2.16"
+    assert lies_within("2.15.0+cpu", bounds)
+    assert not any(lies_within(version, bounds) for version in ("2.16.0", "2.16.0rc1", "2.9.1"))
+    assert (lies_within("0.0.1", "==0.0.1"), lies_within("0.0.2", "==0.0.1")) == (True, False)
 
 
 def test_a_decoder_that_cannot_start_is_reported_as_wrong(nothing_fetched, monkeypatch):
@@ -179,12 +158,7 @@ def test_a_mistyped_setting_is_reported_and_the_rest_is_examined(nothing_fetched
 
 def test_no_secret_is_printed(nothing_fetched, tmp_path):
     secrets = {name: f"secret-{name}" for name in ("STREAMLIT_SERVER_COOKIE_SECRET", "HF_TOKEN", "COOKIE_SECRET")}
-    result = subprocess.run(
-        [sys.executable, "-m", "playground", "doctor"],
-        cwd=ROOT,
-        env=os.environ | secrets,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-m", "playground", "doctor"]
+    result = subprocess.run(command, cwd=ROOT, env=os.environ | secrets, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout
     assert "secret-" not in result.stdout + result.stderr

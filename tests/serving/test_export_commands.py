@@ -3,23 +3,16 @@
 import shlex
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
 from playground.__main__ import main
-from playground.figures.drawing.spec import CHOICES
-from playground.serving.routes_figures import ROUTES
+from playground.figures.drawing.spec import CHOICES, WIDTHS
+from playground.figures.layouts import LAYOUTS
 
 KEY = {"X-Playground-Key": "a-key-of-a-browser-in-a-test"}
 FLOCK = {"sample": "flock", "model": "bundled", "layer": "3", "head": "2", "query": "4,9"}
 COMPARED = ("sample:landscape", "model:untrained")  # the drawing landscape has another shape than flock
 WAYS = [way for way in CHOICES["what"] if way != "text"]  # these models know no texts
 WAYS_WITHOUT_HEADS = ("similarity", "rollout", "relevance", "occlusion", "label", "text", "components", "norm")
-
-
-@pytest.fixture(scope="module")
-def client():
-    return TestClient(Starlette(routes=ROUTES))
 
 
 def offers_of(client, words: dict) -> dict:
@@ -83,32 +76,19 @@ def test_each_way_is_drawn_as_its_command_draws_it(client, way, tmp_path):
 
 
 NUMBERS = {"kind": "numbers", "table": "csv"}  # ten times faster to make than a drawing
-SVG = {"kind": "svg"}
+VIEWS = [
+    {"scale": "off", "pass": "whole", "layout": "wall", "kind": "svg"},
+    {"scale": "0.3", "pass": "whole", "layout": "compare", "with": COMPARED[0]} | NUMBERS,
+    *({"detail": detail, "layout": "compare", "with": COMPARED[1]} | NUMBERS for detail in "12"),
+    {"detail": "2", "layout": "scale"} | NUMBERS,
+    {"layout": "head", "kind": "svg", "width": "column", "background": "dark", "locked": "true", "map": "grey"},
+    *({"layout": "convolution", "kind": "html", "held": held, "beside": "wall"} for held in ("layer", "all")),
+]
 
 
-@pytest.mark.parametrize(
-    ("layout", "scale", "kind"),
-    [
-        ("head", "off", NUMBERS), ("wall", "off", SVG),
-        ("compare", "0.3", NUMBERS),
-    ],
-)  # fmt: skip
-def test_a_whole_pass_with_another_scale_equals_the_command_s(client, layout, scale, kind, tmp_path):
-    words = FLOCK | {"scale": scale, "pass": "whole", "layout": layout, "with": "sample:landscape"} | kind
-    assert_command_writes_the_same(client, words, tmp_path)
-
-
-@pytest.mark.parametrize("compared", COMPARED)
-@pytest.mark.parametrize("detail", ["1", "2"])
-def test_a_comparison_has_the_same_detail_as_on_the_page(client, compared, detail, tmp_path):
-    assert_command_writes_the_same(
-        client, FLOCK | {"detail": detail, "with": compared, "layout": "compare"} | NUMBERS, tmp_path
-    )
-
-
-@pytest.mark.parametrize("layout", ["head", "heads", "scale"])
-def test_a_figure_of_a_finer_grid_equals_the_command_s(client, layout, tmp_path):
-    assert_command_writes_the_same(client, FLOCK | {"detail": "2", "layout": layout} | NUMBERS, tmp_path)
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_each_view_is_exported_as_its_command_writes_it(client, view, tmp_path):
+    assert_command_writes_the_same(client, FLOCK | view, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -120,3 +100,22 @@ def test_html_that_cannot_be_interactive_is_not_offered_and_refused_with_a_sente
     answer = client.post("/figure.html", params=FLOCK | view, headers=KEY)
     assert (answer.status_code, answer.json()["says"][-1]) == (400, "."), answer.text[:300]
     assert "html" in [option["name"] for option in offers_of(client, FLOCK)["offers"]["kind"]]
+
+
+def names(data: dict, kind: str) -> list[str]:
+    return [option["name"] for option in data["offers"][kind]]
+
+
+def test_export_offers_what_the_tables_hold(client):
+    data = offers_of(client, FLOCK)
+    assert names(data, "kind") == ["png", "svg", "pdf", "html", "numbers"]
+    assert names(data, "layout") == [name for name in LAYOUTS if name not in ("grid", "compare")]
+    assert names(data, "width") == list(WIDTHS)
+    assert data["chosen"]["layout"] == "convolution"
+    assert offers_of(client, FLOCK | {"with": COMPARED[0], "beside": "compare"})["chosen"]["layout"] == "compare"
+
+
+def test_only_possible_kinds_and_layouts_are_offered(client):
+    data = offers_of(client, FLOCK | {"what": "similarity", "kind": "html"})
+    assert data["chosen"]["kind"] == "png"
+    assert names(data, "layout") == ["head", "convolution"]

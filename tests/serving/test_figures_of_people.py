@@ -3,18 +3,10 @@
 import threading
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 from waiting import until
 
 from playground.serving import figure_files, people, pictures, queue, worked
-from playground.serving.routes_figures import ROUTES
 from serving.figure_requests import FLOCK, KEY, PORTRAIT, STRANGER, TINY, ask, figure_bytes, refusal_of
-
-
-@pytest.fixture(scope="module")
-def client():
-    return TestClient(Starlette(routes=ROUTES))
 
 
 @pytest.fixture

@@ -67,9 +67,3 @@ def test_a_refusal_does_not_tell_whether_a_file_exists(files):
                 models.load(path)
             refusals.append(str(error.value).partition("; the nearest")[0])
         assert refusals[0].replace("files", "filet") == refusals[1]
-
-
-# Too large, too many --------------------------------------------------------------------------------------------------
-
-
-# Other people's pictures ----------------------------------------------------------------------------------------------

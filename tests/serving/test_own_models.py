@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 import playground
 from playground.errors import PlaygroundError
 from playground.pack import unpack
-from playground.serving import chosen, models, pictures, routes_beyond, settings, traces
+from playground.serving import chosen, models, pictures, settings, traces
 from playground.serving.settings import Settings
 from playground.serving.traces import Setup
 
@@ -55,11 +55,6 @@ def test_assumptions_stand_in_the_model_s_card_and_with_the_numbers(folder):
     assert "Labels are not shown: they depend on act_layer= and global_pool=" in card.assumed
     assert str(folder) not in card.assumed
     assert all(card.assumed == "" for card in models.cards() if not card.name.startswith("own/"))
-
-
-def test_labels_that_may_be_wrong_are_refused(folder):
-    with pytest.raises(PlaygroundError, match="labels of leaves are not shown"):
-        routes_beyond._label({"label": "0"}, flock_trace())
 
 
 def test_a_changed_description_takes_effect_at_once(folder):

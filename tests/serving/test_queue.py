@@ -121,12 +121,6 @@ def test_a_person_with_ten_questions_keeps_a_stranger_waiting_for_one(line):
     assert [visitor.person for visitor in service_order(line)] == ["me", "stranger", *["me"] * 9]
 
 
-def test_people_take_turns_also_when_one_comes_later(line):
-    for name in "aaabbc":
-        join(line, Visitor(name))
-    assert "".join(visitor.person for visitor in service_order(line)) == "abcaba"
-
-
 def test_a_person_may_fill_the_line_only_so_far(line):
     for _ in range(MOST_OF_KEY):
         join(line, Visitor("me"))

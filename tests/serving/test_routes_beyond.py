@@ -5,20 +5,13 @@ import pytest
 
 from playground.analysis import occlusion
 from playground.pack import unpack
-from playground.serving import effort, people, pictures, traces
+from playground.serving import effort, pictures, traces
 from playground.serving.traces import Setup
 from serving.test_routes_traces import describe, get_part
-from serving.visits import ANNA, assert_refused, client
+from serving.visits import assert_refused
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 FLOCK = {"sample": "flock", "model": "bundled", "detail": "1"}
-
-
-@pytest.fixture
-def http():
-    with client() as http:
-        yield http
-    people.everybody().forget(ANNA["X-Playground-Key"])
 
 
 @pytest.fixture(scope="module")

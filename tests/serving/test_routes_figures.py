@@ -1,10 +1,7 @@
 """A figure's address returns the same bytes as the command, and refuses what the command refuses."""
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
-from playground.serving.routes_figures import ROUTES
 from serving.figure_requests import (
     FLOCK,
     FLOCK_FLAGS,
@@ -17,73 +14,40 @@ from serving.figure_requests import (
     tiny_options,
 )
 
-
-@pytest.fixture(scope="module")
-def client():
-    return TestClient(Starlette(routes=ROUTES))
-
-
 # The same file --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["pdf", "npz", "json"])
-def test_every_still_kind_is_the_file_of_the_command(client, kind, tmp_path):
+FIGURES = [  # the kind of file, the words of its address, the flags of its command
+    *((kind, {}, "") for kind in ("pdf", "npz", "json")),
+    ("svg", {"layout": "compare", "with": "model:untrained"}, "--layout compare --with-model untrained"),
+    ("png", {"ceiling": "0.05", "colours": "grey"}, "--ceiling 0.05 --colours grey"),
+    ("png", {"direction": "column", "what": "value"}, "--direction column --what value"),
+    ("png", {"theme": "dark", "caption": "false"}, "--theme dark --no-caption"),
+    ("png", {"head": "mean", "width": "89"}, "--head mean --width 89"),
+    ("html", {"theme": "dark", "locked": "true"}, "--theme dark --view locked=true"),
+    ("html", {"bare": "true", "scale": "off"}, "--bare --scale off"),
+    ("html", {"all_layers": "true"}, "--all-layers"),
+    (
+        "csv",
+        {"cut": "residual@2:4,9;values@3", "with": "sample:meadow"},
+        "--cut 'residual@2:4,9;values@3' --with-image meadow",
+    ),
+    ("csv", {"cut": "head@1.0>4.1", "with": "sample:meadow"}, "--cut 'head@1.0>4.1' --with-image meadow"),
+    ("csv", {"cut": "zero@1.0>4.1"}, "--cut 'zero@1.0>4.1'"),
+]
+
+
+@pytest.mark.parametrize(("kind", "words", "flags"), FIGURES, ids=lambda value: str(value)[:50])
+def test_the_file_of_an_address_is_the_file_of_the_command(client, kind, words, flags, tmp_path):
     look, look_flags = tiny_options(kind)
-    assert figure_bytes(client, kind, FLOCK | look) == bytes_of_command(f"{FLOCK_FLAGS} {look_flags}", kind, tmp_path)
-
-
-def test_another_model_beside_it_is_the_file_of_the_command(client, tmp_path):
-    words = FLOCK | TINY | {"layout": "compare", "with": "model:untrained"}
-    flags = f"{FLOCK_FLAGS} {TINY_FLAGS} --layout compare --with-model untrained"
-    assert figure_bytes(client, "svg", words) == bytes_of_command(flags, "svg", tmp_path)
-
-
-LOOKS_BY_FLAGS = {
-    "--ceiling 0.05 --colours grey": {"ceiling": "0.05", "colours": "grey"},
-    "--direction column --what value": {"direction": "column", "what": "value"},
-    "--theme dark --no-caption": {"theme": "dark", "caption": "false"},
-    "--head mean --width 89": {"head": "mean", "width": "89"},
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("flags", LOOKS_BY_FLAGS)
-def test_every_look_is_the_file_of_the_command(client, flags, tmp_path):
-    head, width = "" if "--head" in flags else "--head 2", "" if "--width" in flags else "--width column"
-    command = f"figure flock --layer 3 {head} --patch 4,9 --dpi 20 {width} {flags}"
-    assert figure_bytes(client, "png", FLOCK | TINY | LOOKS_BY_FLAGS[flags]) == bytes_of_command(
-        command, "png", tmp_path
-    )
+    file_bytes = figure_bytes(client, kind, FLOCK | look | words, "POST" if kind == "html" else "GET")
+    assert file_bytes == bytes_of_command(f"{FLOCK_FLAGS} {look_flags} {flags}", kind, tmp_path)
 
 
 def test_words_that_say_nothing_about_a_figure_are_ignored(client):
-    words = {
-        "lauout": "head",
-        "weights": "/etc/passwd",
-        "grid": "true",
-        "colours": "own",
-        "purpose": "page",
-    }
+    words = {"lauout": "head", "weights": "/etc/passwd", "grid": "true", "colours": "own", "purpose": "page"}
     words |= {"with": "sample:meadow", "locked": "true", "pass": "whole"}
     assert figure_bytes(client, "csv", FLOCK | words) == figure_bytes(client, "csv", FLOCK)
-
-
-@pytest.mark.parametrize(
-    ("words", "flags"),
-    [
-        ({}, ""),
-        ({"theme": "dark", "locked": "true"}, "--theme dark --view locked=true"),
-        ({"bare": "true", "scale": "off"}, "--bare --scale off"),
-    ],
-    ids=str,
-)
-def test_an_interactive_figure_is_the_file_of_the_command(client, words, flags, tmp_path):
-    file_bytes = figure_bytes(client, "html", FLOCK | words, "POST")
-    assert file_bytes == bytes_of_command(f"{FLOCK_FLAGS} {flags}", "html", tmp_path)
-
-
-def test_an_interactive_figure_of_all_layers_is_the_file_of_the_command(client, tmp_path):
-    file_bytes = figure_bytes(client, "html", FLOCK | {"all_layers": "true"}, "POST")
-    assert file_bytes == bytes_of_command("figure flock --layer 3 --all-layers --head 2 --patch 4,9", "html", tmp_path)
 
 
 def test_a_picture_opens_where_it_opens_in_the_app(client, tmp_path):
@@ -134,15 +98,6 @@ def test_an_impossible_figure_is_refused_with_a_sentence(client, words, expected
 def test_unknown_kinds_are_refused_and_a_living_file_by_get(client):
     assert "There is no figure.gif; there are png, svg" in refusal_of(client, "gif", FLOCK, status=404)
     assert "asked for by POST" in refusal_of(client, "html", FLOCK, status=405)
-
-
-@pytest.mark.parametrize(
-    ("cut", "compared"), [("residual@2:4,9;values@3", "meadow"), ("head@1.0>4.1", "meadow"), ("zero@1.0>4.1", "")]
-)
-def test_a_pass_with_a_cut_is_the_file_of_the_command(client, cut, compared, tmp_path):
-    words = FLOCK | {"cut": cut} | ({"with": f"sample:{compared}"} if compared else {})
-    flags = f"{FLOCK_FLAGS} --cut '{cut}'" + f" --with-image {compared}" * bool(compared)
-    assert figure_bytes(client, "csv", words) == bytes_of_command(flags, "csv", tmp_path)
 
 
 def test_a_cut_that_puts_values_needs_a_picture_and_refuses_another_model(client):

@@ -75,11 +75,6 @@ def test_the_picture_comes_before_the_model_is_asked_anything(monkeypatch, name,
     assert (picture["kind"], wait["kind"]) == ("picture", "wait")
 
 
-def test_a_model_that_is_too_large_is_refused_with_a_sentence():
-    with client() as http:
-        assert "choose a smaller one" in assert_refused(http.get("/api/lessons/block/stream?model=ViT-H/14&whole=yes"))
-
-
 # What a lesson works out lies in the server's caches
 
 

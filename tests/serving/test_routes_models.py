@@ -4,24 +4,16 @@ import threading
 from dataclasses import replace
 
 import pytest
-from starlette.applications import Starlette
-from starlette.testclient import TestClient
 from waiting import until
 
 from playground.errors import PlaygroundError
 from playground.models import catalogue
 from playground.serving import models, settings
 from playground.serving.downloads import downloads
-from playground.serving.routes_models import ROUTES
 
 ANNA, BERT = {"X-Playground-Key": "anna" * 6}, {"X-Playground-Key": "bert" * 6}
 CLIP = "vit_base_patch16_clip_224.openai"
 DOWNLOAD = f"/api/fetching?model={CLIP}"
-
-
-@pytest.fixture
-def client():
-    return TestClient(Starlette(routes=ROUTES), raise_server_exceptions=False)
 
 
 @pytest.fixture
@@ -131,10 +123,8 @@ def test_a_download_ends_when_its_only_waiter_leaves(client, hub):
     client.post(DOWNLOAD, headers=ANNA)
     assert client.delete(DOWNLOAD, headers=ANNA).status_code == 204
     until(lambda: not under_way(), "it goes on, though nobody waits")
-    assert status_and_sentence(client.get(DOWNLOAD, headers=ANNA)) == (
-        404,
-        "CLIP B/16 is not being fetched for you: ask for it again.",
-    )
+    sentence = "CLIP B/16 is not being fetched for you: ask for it again."
+    assert status_and_sentence(client.get(DOWNLOAD, headers=ANNA)) == (404, sentence)
 
 
 def test_another_person_does_not_see_a_download_and_cannot_end_it(client, hub):
@@ -163,9 +153,7 @@ def test_another_site_begins_and_ends_no_download(client, hub):
     foreign_headers = ANNA | {"Origin": "https://elsewhere.example"}
     other_model = "/api/fetching?model=vit_base_patch16_224.mae"
     answers = client.delete(DOWNLOAD, headers=foreign_headers), client.post(other_model, headers=foreign_headers)
-    assert tuple(answer.status_code for answer in answers) == (
-        403, 403,
-    )  # fmt: skip
+    assert [answer.status_code for answer in answers] == [403, 403]
     assert client.get(DOWNLOAD, headers=ANNA).json()["over"] is False
 
 

@@ -12,15 +12,7 @@ from playground.assets import DRAWINGS
 from playground.pictures import cifar
 from playground.serving import chosen, classes, ledger, people, pictures, queue
 from playground.serving.routes import ROUTES
-from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
-
-
-@pytest.fixture
-def http():
-    with client() as http:
-        yield http
-    people.everybody().forget(ANNA["X-Playground-Key"])
-    people.everybody().forget(BERT["X-Playground-Key"])
+from serving.visits import ANNA, BERT, assert_refused, bring, photograph
 
 
 def test_an_uploaded_picture_is_served_to_its_owner_and_not_cached(http):
@@ -104,11 +96,6 @@ def test_only_this_server_s_own_pages_change_anything(http, method, path, visito
     assert reply["id"] in people.everybody().find(ANNA["X-Playground-Key"]).pictures
 
 
-def test_a_page_of_the_same_origin_may_upload(http):
-    own_headers = ANNA | {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-    assert http.post("/api/pictures", content=photograph(), headers=own_headers).status_code == 200
-
-
 # Pictures of a labelled data set
 
 
@@ -179,29 +166,29 @@ def bring_one(number: int, network: str) -> str:
     return key
 
 
-def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgotten(own_app, monkeypatch):
-    """New keys do not help: the pictures of the network that mints keys are forgotten."""
-    gc.collect()
+@pytest.fixture
+def room_for_ten(own_app, monkeypatch):
+    """Room for about ten pictures of 400 pixels, which are not made smaller."""
     monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
     limit_pictures(monkeypatch, 5 * 2**20)
 
-    stranger = bring_one(0, "elsewhere")
-    keys = [bring_one(number, "minting") for number in range(1, 21)]
-    assert pictures.own_pictures().bytes <= 5 * 2**20
-    assert people.everybody().find(stranger).pictures
+
+def assert_only_the_latest_have_pictures(keys: list[str]) -> None:
     has_picture = [bool(people.everybody().find(key).pictures) for key in keys]
     assert has_picture == sorted(has_picture)
-    assert has_picture[-1]
-    assert not has_picture[0]
-    for key in (stranger, *keys):
-        people.everybody().forget(key)
+    assert (has_picture[0], has_picture[-1]) == (False, True)
+    assert pictures.own_pictures().bytes <= 5 * 2**20
 
 
-def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_brought(own_app, monkeypatch):
+def test_when_there_is_no_room_the_oldest_of_the_network_that_has_most_is_forgotten(room_for_ten):
+    """New keys do not help: the pictures of the network that mints keys are forgotten."""
+    stranger = bring_one(0, "elsewhere")
+    assert_only_the_latest_have_pictures([bring_one(number, "minting") for number in range(1, 21)])
+    assert people.everybody().find(stranger).pictures
+
+
+def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_brought(room_for_ten):
     """Once, a person who waited for a large model lost their picture to 300 uploads from the same hall."""
-    gc.collect()
-    monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    limit_pictures(monkeypatch, 5 * 2**20)
     person = people.everybody().find(bring_one(0, "hall"))
     (picture_id,) = person.pictures
     keys = []
@@ -210,22 +197,11 @@ def test_in_a_network_a_picture_that_is_asked_for_outlasts_those_that_are_only_b
         chosen.own_picture(picture_id, person)
     assert list(person.pictures) == [picture_id]
     assert not all(people.everybody().find(key).pictures for key in keys)
-    for key in (person.key, *keys):
-        people.everybody().forget(key)
 
 
-def test_in_a_house_of_many_networks_the_oldest_picture_is_forgotten_for_a_new_one(monkeypatch):
+def test_in_a_house_of_many_networks_the_oldest_picture_is_forgotten_for_a_new_one(room_for_ten):
     """Once, each network of the house was reduced alone, and a newcomer's only picture was refused."""
-    gc.collect()
-    monkeypatch.setattr(pictures, "LEAST_SIDE", 400)
-    limit_pictures(monkeypatch, 5 * 2**20)
-    keys = [bring_one(number, f"2001:db8:1:2{number:02x}::/64") for number in range(1, 21)]
-    has_picture = [bool(people.everybody().find(key).pictures) for key in keys]
-    assert has_picture == sorted(has_picture)
-    assert has_picture[-1]
-    assert not has_picture[0]
-    for key in keys:
-        people.everybody().forget(key)
+    assert_only_the_latest_have_pictures([bring_one(n, f"2001:db8:1:2{n:02x}::/64") for n in range(1, 21)])
 
 
 def test_when_there_is_no_room_for_one_more_picture_a_sentence_says_so(http, monkeypatch):

@@ -8,16 +8,10 @@ from PIL import Image
 
 from playground.samples import SAMPLES
 from playground.serving import chosen, models, pictures, routes_samples
-from serving.visits import assert_refused, client
+from serving.visits import assert_refused
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 FOREVER = "public, max-age=31536000, immutable"
-
-
-@pytest.fixture
-def http():
-    with client() as http:
-        yield http
 
 
 def test_the_list_has_every_sample_with_its_look_and_where_it_opens(http):

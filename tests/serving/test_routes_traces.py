@@ -8,20 +8,13 @@ import pytest
 import playground
 from playground.analysis.scale import changed_verdicts
 from playground.pack import unpack
-from playground.serving import models, people, pictures, queue, routes_traces, traces
+from playground.serving import people, pictures, queue, routes_traces, traces
 from playground.serving.traces import Setup
 from playground.tracing import Trace
-from serving.visits import ANNA, BERT, assert_refused, bring, client, photograph
+from serving.visits import ANNA, BERT, assert_refused, bring, photograph
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 FLOCK = {"sample": "flock", "model": "untrained"}
-
-
-@pytest.fixture
-def http():
-    with client() as http:
-        yield http
-    people.everybody().forget(ANNA["X-Playground-Key"])
 
 
 @pytest.fixture
@@ -126,39 +119,12 @@ def test_pytorch_gives_the_story_s_row_in_full_precision_and_from_the_browser_s_
         assert answer.status_code == 400, answer.text
 
 
-def test_the_names_of_a_layer_s_heads_are_those_that_are_measured(http):
-    reply = get_part(http, FLOCK, "names", layer="2").json()["heads"]
-    trace = traces.trace(pictures.sample("flock"), Setup("untrained"), None)
-    assert [tuple(head) for head in reply] == traces.names_of_heads(trace, 2)
-
-
-def test_names_of_a_sample_are_measured_once_and_only_when_asked_for(http, monkeypatch):
-    traces.names_of_samples().drop_where(lambda key: True)
-    calls, real_measure = [], traces.names_of_heads
-    monkeypatch.setattr(
-        traces, "names_of_heads", lambda *arguments: (calls.append(arguments), real_measure(*arguments))[1]
-    )
-    for _ in range(3):
-        get_part(http, FLOCK, "names", layer="2")
-    describe(http, FLOCK)
-    get_part(http, FLOCK, "layers", layers="0")
-    assert len(calls) == 1
-
-
-def test_a_head_that_was_told_where_to_look_says_so_and_no_other(http):
-    """The model's file lists the heads that were told where to look."""
-    from playground.analysis.heads import training_task
-
-    vit = models.load("bundled-taught")
+def test_the_names_of_a_layer_s_heads_are_those_that_are_measured_with_what_a_head_was_told(http):
     words = {"sample": "flock", "model": "bundled-taught"}
-    sentences = [
-        [head[3] for head in get_part(http, words, "names", layer=str(layer)).json()["heads"]]
-        for layer in range(vit.config.depth)
-    ]
-    assert sentences == [
-        [training_task(vit, layer, head) or "" for head in range(vit.config.heads)] for layer in range(vit.config.depth)
-    ]
-    assert any(any(layer) for layer in sentences)
+    reply = get_part(http, words, "names", layer="4").json()["heads"]
+    trace = traces.trace(pictures.sample("flock"), Setup("bundled-taught"), None)
+    assert [tuple(head) for head in reply] == traces.names_of_heads(trace, 4)
+    assert reply[0][3] == "stay on the object that the patch belongs to"
 
 
 def test_the_verdict_of_a_whole_pass_is_python_s(http):

@@ -4,15 +4,8 @@ import pytest
 
 from playground.serving import lesson_scripts, scripts
 from playground.ui.site import page
-from serving.visits import client
 
 SCRIPT, STYLES = "shell/shared.js", page.SHARED_PAGE_FILES[1:]
-
-
-@pytest.fixture
-def http():
-    with client() as http:
-        yield http
 
 
 def test_a_script_comes_with_all_that_it_imports_and_its_styles(http):

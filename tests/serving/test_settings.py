@@ -8,62 +8,44 @@ from playground.errors import PlaygroundError
 from playground.serving import settings
 from playground.serving.settings import Settings
 
+VARIABLES = {  # variable -> its text, and the fields of the settings that it gives
+    "MODELS": ("vit_a  vit_b", {"models": ("vit_a", "vit_b")}),
+    "MODELS_DIR": ("/models", {"models_dir": "/models"}),
+    "OPEN": ("no", {"open": False}),
+    "OFFLINE": ("yes", {"offline": True}),
+    "DEVICE": ("cpu", {"device": "cpu"}),
+    "AT_ONCE": ("2", {"at_once": 2}),
+    "CACHE_MB": ("1 2 3", {"model_mb": 1, "sample_mb": 2, "upload_mb": 3}),
+    "FRAMED_BY": ("https://a.example", {"framed_by": ("https://a.example",)}),
+    "PROXIES": ("10.0.0.0/8 192.0.2.1", {"proxies": ("10.0.0.0/8", "192.0.2.1/32")}),
+    "USER_HEADER": ("X-Forwarded-User", {"user_header": "x-forwarded-user"}),
+    "COMPUTE": ("browser", {"compute": "browser"}),
+    "HOSTS": ("Hall.example box", {"hosts": ("hall.example", "box")}),
+    "LOG": ("json", {"log": "json"}),
+    "OPERATORS": ("10.1.0.1", {"operators": ("10.1.0.1/32",)}),
+    "WORKBENCH": ("no", {"workbench": False}),
+}
+
 
 def test_every_variable_is_read():
-    environment = {
-        "PLAYGROUND_MODELS": "vit_a  vit_b", "PLAYGROUND_MODELS_DIR": "/models", "PLAYGROUND_OPEN": "no",
-        "PLAYGROUND_OFFLINE": "yes", "PLAYGROUND_DEVICE": "cpu", "PLAYGROUND_AT_ONCE": "2",
-        "PLAYGROUND_CACHE_MB": "1 2 3", "PLAYGROUND_FRAMED_BY": "https://a.example",
-        "PLAYGROUND_PROXIES": "10.0.0.0/8 192.0.2.1", "PLAYGROUND_USER_HEADER": "X-Forwarded-User",
-        "PLAYGROUND_COMPUTE": "browser", "PLAYGROUND_HOSTS": "Hall.example box", "PLAYGROUND_LOG": "json",
-        "PLAYGROUND_OPERATORS": "10.1.0.1", "PLAYGROUND_WORKBENCH": "no",
-    }  # fmt: skip
-    assert settings.read(environment) == Settings(
-        ("vit_a", "vit_b"),
-        "/models",
-        False,
-        True,
-        ("https://a.example",),
-        ("hall.example", "box"),
-        "cpu",
-        "browser",
-        False,
-        ("10.0.0.0/8", "192.0.2.1/32"),
-        ("10.1.0.1/32",),
-        "x-forwarded-user",
-        "json",
-        2,
-        1,
-        2,
-        3,
-    )
+    environment = {f"PLAYGROUND_{name}": text for name, (text, _) in VARIABLES.items()}
+    fields = {name: value for _, entry in VARIABLES.values() for name, value in entry.items()}
+    assert settings.read(environment) == Settings(**fields)
     assert all(name in settings.__doc__ for name in settings.NAMES)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("OPEN", "perhaps"),
-        ("AT_ONCE", "0"),
-        ("AT_ONCE", "two"),
-        ("CACHE_MB", "100"),
-        ("COMPUTE", "phone"),
-        ("HOSTS", "*"),
-        ("PROXIES", "the balancer"),
-        ("OPERATORS", "*"),
-        ("USER_HEADER", "X Forwarded"),
-        ("LOG", "xml"),
-        ("HOSTS", "hall.example:8501"),
-        ("HOSTS", "https://hall.example"),
-        ("CACHE_MB", "1 2 -3"),
-        ("DEVICE", "tpu"),
-        ("DEVICE", "cuda:"),
-        ("HOST", "hall.example"),  # a name that no setting has
-    ],
-)
-def test_an_invalid_variable_is_named_in_the_error(name, value):
-    with pytest.raises(PlaygroundError, match=f"PLAYGROUND_{name}"):
-        settings.read({f"PLAYGROUND_{name}": value})
+WRONG_VALUES = {
+    "OPEN": "perhaps", "AT_ONCE": "0|two", "CACHE_MB": "100|1 2 -3", "COMPUTE": "phone", "PROXIES": "the balancer",
+    "OPERATORS": "*", "USER_HEADER": "X Forwarded", "LOG": "xml", "HOSTS": "*|hall.example:8501|https://hall.example",
+    "DEVICE": "tpu|cuda:", "HOST": "hall.example",  # a name that no setting has
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG_VALUES)
+def test_an_invalid_variable_is_named_in_the_error(name):
+    for value in WRONG_VALUES[name].split("|"):
+        with pytest.raises(PlaygroundError, match=f"PLAYGROUND_{name}"):
+            settings.read({f"PLAYGROUND_{name}": value})
 
 
 def test_what_kubernetes_sets_for_a_service_called_playground_is_no_setting():

@@ -3,7 +3,6 @@
 import pytest
 from serving.visits import photograph
 
-from playground.errors import PlaygroundError
 from playground.serving import people, pictures, traces, worked
 from playground.serving.answering import Refused
 from playground.serving.here import Here
@@ -50,11 +49,3 @@ def test_with_the_key_a_picture_is_shown_and_its_traces_and_results_are_the_pers
     assert (worked.shared_results().bytes, traces.sample_traces().bytes) == former_bytes
     assert person.drop(mine_id)
     assert (person.traces.bytes, person.results.bytes) == (0, 0)
-
-
-@pytest.mark.parametrize(
-    "words", [{"sample": "nobody"}, {"model": "../x"}, {"sample": "flock", "detail": "9"}, {"scale": "nan"}], ids=str
-)
-def test_a_choice_that_does_not_exist_is_refused(words):
-    with pytest.raises(PlaygroundError, match=r"\.$"):
-        Here(words)

@@ -3,15 +3,9 @@
 import socket
 
 import pytest
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
-from starlette.routing import Route
-from starlette.testclient import TestClient
 
-from playground.serving import hosts, ledger, settings
+from playground.serving import hosts, settings
 from playground.serving.settings import Settings
-from playground.ui.headers import POLICY, KnownHosts
 
 OUR_HOSTS = (
     "localhost", "LocalHost", "localhost.", "localhost:9000", "127.0.0.1", "127.0.0.1:8501", "[::1]",
@@ -57,21 +51,3 @@ def test_a_request_without_a_host_is_answered_and_one_with_two_is_refused():
     assert is_answered()
     assert not is_answered("localhost", "evil.example")
     assert not is_answered("localhost", "localhost")
-
-
-def test_the_refusal_names_the_setting_and_no_route_is_called():
-    requested_urls = []
-
-    async def answer_request(request) -> PlainTextResponse:
-        requested_urls.append(request.url)
-        return PlainTextResponse("inside")
-
-    http = TestClient(Starlette(routes=[Route("/{path:path}", answer_request)], middleware=[Middleware(KnownHosts)]))
-    former_count = ledger.refusals()["foreign names"]
-    response = http.get("/api/models", headers={"Host": "evil.example:80"})
-    assert (response.status_code, requested_urls) == (403, [])
-    for words in ("not known as evil.example:80", "--allow-host NAME", "PLAYGROUND_HOSTS=NAME"):
-        assert words in response.text
-    assert response.headers["Content-Security-Policy"].startswith(POLICY)
-    assert ledger.refusals()["foreign names"] == former_count + 1
-    assert http.get("/api/models", headers={"Host": "hall.example:80"}).text == "inside"

@@ -6,25 +6,15 @@ import logging
 from playground.ui.log import JsonFormatter
 
 
-def logged_event(error: Exception | None = None) -> dict:
+def test_each_event_is_one_line_with_fields_and_an_error_s_trace_is_one_of_them():
     try:
-        if error:
-            raise error
-    except ValueError:
-        pass
-    error_info = (type(error), error, error.__traceback__) if error else None
+        raise ValueError("no memory")
+    except ValueError as error:
+        error_info = (type(error), error, error.__traceback__)
     record = logging.LogRecord("playground", logging.WARNING, "here.py", 1, "a model of %d MB", (28,), error_info)
     line = JsonFormatter().format(record)
     assert "\n" not in line
-    return json.loads(line)
-
-
-def test_each_event_is_one_line_with_fields():
-    record = logged_event()
-    assert (record["level"], record["message"]) == ("warning", "a model of 28 MB")
-    assert record["time"].endswith("+00:00")
-    assert "trace" not in record
-
-
-def test_an_error_s_trace_stands_in_a_field():
-    assert "ValueError: no memory" in logged_event(ValueError("no memory"))["trace"]
+    event = json.loads(line)
+    assert (event["level"], event["message"]) == ("warning", "a model of 28 MB")
+    assert event["time"].endswith("+00:00")
+    assert "ValueError: no memory" in event["trace"]

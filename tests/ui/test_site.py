@@ -1,10 +1,8 @@
 """The folder that the command `site` writes; tests/browser/test_site.py opens it in a browser."""
 
-import base64
 import gzip
 import json
 import re
-from hashlib import sha256
 
 import pytest
 from PIL import Image
@@ -62,13 +60,6 @@ def test_the_policy_stands_in_the_page_and_nothing_runs_or_styles_inside_of_it(f
     assert not re.search(r"<style|style=|<script[^>]*>[^<]|https?://| on\w+=", page)
 
 
-def test_the_policy_names_the_script_that_is_put_into_the_page_and_no_other(folder):
-    (file,) = folder.glob("app-*.packed")
-    digest = base64.b64encode(sha256(gzip.decompress(file.read_bytes())).digest()).decode()
-    page = (folder / "index.html").read_text(encoding="utf-8")
-    assert re.findall(r"sha256-[\w+/=]+", page) == [f"sha256-{digest}"]
-
-
 @pytest.mark.parametrize("address", ["", "https://example.org/the-project"])
 def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, monkeypatch, address):
     monkeypatch.setattr(site, "repository", lambda: address)
@@ -86,25 +77,12 @@ def test_every_page_says_what_this_is_and_where_there_is_more(folder, tmp_path, 
     assert cite().splitlines()[0] in about
 
 
-def test_the_page_of_a_wrong_address_knows_the_app_s_pages_and_leads_to_them(folder):
-    lost_page = (folder / "404.html").read_text(encoding="utf-8")
-    (script,) = folder.glob("lost-*.js")
-    assert f'src="/playground/{script.name}"' in lost_page
-    assert 'data-base="/playground/" data-pages="microscope moments by_hand' in lost_page
-
-
 def test_the_weights_are_those_of_the_engine_and_say_whose_they_are(folder):
     (file,) = folder.glob("weights/*.bin")
     assert file.read_bytes() == engine_file.to_engine(models.load("bundled"))
     header, _ = unpack(file.read_bytes())
     assert header["licence"] == "MIT"
     assert "rounded to 8 bits" in (folder / "LICENCES.md").read_text(encoding="utf-8")
-
-
-def test_a_layer_in_a_file_is_that_of_the_pack_that_was_made_ahead(folder):
-    (file,) = folder.glob("samples/flock-3-????????????.pack")
-    header, arrays = unpack(file.read_bytes())
-    assert (header["held"], arrays["q"].shape[:2]) == ([3], (1, header["heads"]))
 
 
 def test_the_heads_of_a_sample_have_the_names_that_the_app_gives_them(folder):
