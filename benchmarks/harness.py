@@ -15,22 +15,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
 @contextmanager
 def chromium() -> Iterator:
-    with chromiums(1) as (browser,):
-        yield browser
-
-
-@contextmanager
-def chromiums(count: int) -> Iterator:
     from browser.chromium import find, install
     from browser.visitor import LAUNCH
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        path = find() or install()
-        browsers = [playwright.chromium.launch(executable_path=path, args=LAUNCH) for _ in range(count)]
-        yield browsers
-        for browser in browsers:
-            browser.close()
+        browser = playwright.chromium.launch(executable_path=find() or install(), args=LAUNCH)
+        yield browser
+        browser.close()
 
 
 def print_machine() -> None:
