@@ -122,16 +122,6 @@ def test_content_equals_a_loop_s():
     assert only_head(table).content == pytest.approx(np.mean(differences), abs=1e-4)
 
 
-def test_the_effect_is_the_relative_length_of_the_added_vector(small_trace):
-    habits = measure_heads(small_trace)
-    lengths = []
-    for head in range(small_trace.heads):
-        columns = small_trace.vit.blocks[1].attn.proj.weight[:, 12 * head : 12 * head + 12]
-        added_vectors = small_trace.matrix(1, head)[3:] @ small_trace.record[1].v[head] @ columns.T
-        lengths.append(added_vectors.norm(dim=-1).mean().item())
-    assert habits.effect[1] == pytest.approx(np.array(lengths) / np.mean(lengths), abs=1e-4)
-
-
 def test_the_effect_includes_the_gains_of_layer_scale(picture):
     vit = scramble(VisionTransformer(dataclasses.replace(SMALL, layer_scale=True)))
     with torch.no_grad():
