@@ -11,11 +11,7 @@ from conftest import SMALL, scramble
 import playground
 from playground.analysis import heads
 from playground.analysis.ablation import contributions
-from playground.analysis.heads import (
-    Head,
-    habit_name,
-    measure_heads,
-)
+from playground.analysis.heads import Head, habit_name, measure_heads
 from playground.tracing import Trace
 from playground.vit import QKV, VisionTransformer
 

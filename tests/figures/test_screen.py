@@ -62,10 +62,7 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(small_trace, pictur
             content = layouts.content(replace(spec, layout=layout), Subject(small_trace, picture, ""))
             figure_domain = content.domain
             # loosely, because the browser has q and k in 16 bits
-            assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (
-                view,
-                layout,
-            )
+            assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (view, layout)
             assert figure_domain.high == pytest.approx(screen_domain["high"], rel=0.02), (view, layout)
 
 
