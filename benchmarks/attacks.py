@@ -5,27 +5,21 @@ from __future__ import annotations
 import asyncio
 import io
 import socket
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import floods
 import newcomers
 from browser.server import Server
 from browser.stranger import ask
-from crowd import Person, Refused, drawn_photos, megabytes
+from crowd import Person, drawn_photos, megabytes
 from hostile import profiles
-from hostile.files import FILES
 from innocents import largest_file_address
 from PIL import Image
 
-from playground.errors import PlaygroundError
-
-MOST_FILE_SECONDS = 1.0  # most seconds until a hostile file or folder is refused
 LONGEST_WAIT = 12.0  # seconds that another person may wait during an attack, because a pass may take ten
 ALLOWED_MB = 2050  # MB that deploy/README.md allows for traces, people's pictures, messages and one decoding together
 
@@ -62,24 +56,6 @@ async def _open_person(server: Server, words: str = "", key: str = "") -> Person
     person = Person(server.url, words, key)
     await person.open()
     return person
-
-
-def links_to_large_models(server: Server) -> Outcome:
-    watch = Watch(server)
-
-    async def go() -> list[str]:
-        sentences = []
-        for model in ("ViT-H/100", "ViT-H/14", "ViT-L/14"):
-            person = await _open_person(server, f"model={model}")
-            try:
-                await person.pick("flock")
-            except Refused as refusal:
-                sentences.append(str(refusal))
-            person.hang_up()
-        return sentences
-
-    refusals = asyncio.run(go())
-    return watch.end(f"refused {len(refusals)} times", len(refusals) >= 3)
 
 
 def twenty_large_pictures(server: Server) -> Outcome:
@@ -137,34 +113,6 @@ def ten_tabs(server: Server) -> Outcome:
 
     wait_seconds = asyncio.run(go())
     return watch.end(f"a stranger waited {wait_seconds:.1f} s", wait_seconds < LONGEST_WAIT)
-
-
-def stalled_uploads(server: Server) -> Outcome:
-    """Twenty uploads stall, while another person looks at pictures and uploads a photograph."""
-    watch, connections = Watch(server), []
-    for number in range(20):
-        head = [
-            "POST /api/pictures HTTP/1.1", f"Host: {server.address}", f"Origin: {server.url}",
-            f"X-Playground-Key: somebody-who-stalls-number-{number // 2}", f"Content-Length: {30 * 2**20}", "", "",
-        ]  # fmt: skip
-        connections.append(socket.create_connection(("127.0.0.1", server.port)))
-        connections[-1].sendall("\r\n".join(head).encode())
-        with suppress(OSError):
-            connections[-1].sendall(bytes(2**20))
-
-    async def ordinary_visit() -> float:
-        person, began = await _open_person(server), time.perf_counter()
-        await person.pick("flock")
-        await person.drop(_jpeg(), "mine.jpg")
-        person.hang_up()
-        return time.perf_counter() - began
-
-    wait_seconds = asyncio.run(ordinary_visit())
-    for line in connections:
-        line.close()
-    return watch.end(
-        f"somebody else was answered, and their file opened, in {wait_seconds:.2f} s", wait_seconds < LONGEST_WAIT, 300
-    )
 
 
 def _jpeg() -> bytes:
@@ -264,34 +212,6 @@ def minted_keys(server: Server) -> Outcome:
     )
 
 
-def strange_pages(server: Server) -> Outcome:
-    watch = Watch(server)
-    statuses = [
-        _socket_status(server, "https://other.example", server.address),
-        _socket_status(server, "http://x.y", "x.y"),
-        _socket_status(server, "http://127.0.0.1:9", server.address),
-    ]
-    metrics, _ = ask(f"{server.url}/workbench/_stcore/metrics")
-    _, headers = ask(server.url)
-    is_held = statuses == ["403"] * 3 and metrics == 404 and "content-security-policy" in headers
-    return watch.end(f"sockets {', '.join(statuses)}; metrics {metrics}; a policy is sent", is_held, 50)
-
-
-def _socket_status(server: Server, origin: str, host: str) -> str:
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as line:
-        line.sendall(_handshake(origin, host))
-        return line.recv(100).split()[1].decode()
-
-
-def _handshake(origin: str, host: str) -> bytes:
-    lines = [
-        "GET /workbench/_stcore/stream HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Connection: Upgrade",
-        "Upgrade: websocket", "Sec-WebSocket-Protocol: streamlit", "Sec-WebSocket-Version: 13",
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", "",
-    ]  # fmt: skip
-    return "\r\n".join(lines).encode()
-
-
 def end_by_signal(server: Server) -> Outcome:
     """Ends the server while it computes and while an upload stalls. This attack runs last."""
     watch = Watch(server)
@@ -316,11 +236,9 @@ def end_by_signal(server: Server) -> Outcome:
 
 
 ATTACKS: dict[str, Callable[[Server], Outcome]] = {
-    "links to models that are too large": links_to_large_models,
     "twenty people drop a picture of 4096²": twenty_large_pictures,
     "colour profiles of 100,000 stages": greedy_profiles,
     "ten tabs of one person, and a stranger": ten_tabs,
-    "twenty uploads of ten people that stall": stalled_uploads,
     "twenty pictures in pieces of one byte": _attack_by_flood(floods.bodies),
     "six hundred files that stall, each of another key": _attack_by_flood(floods.files),
     "300 connections that ask before they were answered": pipelined_requests,
@@ -329,7 +247,6 @@ ATTACKS: dict[str, Callable[[Server], Outcome]] = {
     "costly figures from 40 networks": _attack_on_newcomers(newcomers.costly_figures),
     "500 downloads that nobody reads": unread_downloads,
     "photographs of 300 minted keys": minted_keys,
-    "pages of other hosts, renamed hosts, measurements": strange_pages,
     "SIGTERM while it computes and an upload stalls": end_by_signal,
 }
 
@@ -353,20 +270,3 @@ async def _warm(server: Server) -> None:
     person = await _open_person(server, "model=bundled")
     await person.pick("flock")
     person.hang_up()
-
-
-def hostile_files() -> Iterator[tuple[str, str, float]]:
-    """(name, outcome, seconds) of each hostile file, read in this process without a server. The files' use of memory is
-    measured in tests/test_hostile_files.py."""
-    for name, make in FILES.items():
-        with tempfile.TemporaryDirectory() as folder:
-            reader = make(Path(folder))
-            began = time.perf_counter()
-            try:
-                reader()
-                outcome = "it was read"
-            except PlaygroundError:
-                outcome = "refused"
-            except Exception as error:
-                outcome = f"{type(error).__name__}: {error}"
-            yield name, outcome, time.perf_counter() - began

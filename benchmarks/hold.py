@@ -143,13 +143,6 @@ def attack(name_part: str = "") -> None:
         for name, outcome in attacks.run_attacks(server, name_part):
             print(f"| {name} | {outcome.sentence} | {outcome.seconds:.1f} | {outcome.memory} |", flush=True)
             judge(outcome.holds, f"{name}: {outcome.sentence}")
-    if name_part:
-        return
-    print("\n| hostile file | seconds |\n|---|---|")
-    for name, sentence, seconds in attacks.hostile_files():
-        print(f"| {name} | {seconds:.2f} |", flush=True)
-        judge(sentence == "refused", f"{name}: {sentence}")
-        judge(seconds <= attacks.MOST_FILE_SECONDS, f"{name} kept the reader busy for {seconds:.1f} s")
 
 
 def soak(minutes: float, share: float = 1) -> None:

@@ -100,10 +100,7 @@ def visit(chromium: Browser, url: str, slow: bool = False):
 
 def measure_visits(chromium: Browser, url: str) -> dict[str, float]:
     context, page, wire, first_seconds, began = visit(chromium, url)
-    numbers = {
-        "first": first_seconds,
-        "first_bytes": wire.bytes / 1e6,
-    }
+    numbers = {"first": first_seconds, "first_bytes": wire.bytes / 1e6}
     wait_for_state(page, lambda state: state == 1)
     numbers["all"] = time.perf_counter() - began
     page.wait_for_load_state("networkidle")

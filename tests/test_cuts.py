@@ -133,27 +133,6 @@ def test_an_impossible_cut_gets_a_sentence(small, picture, cut, sentence):
     assert sentence in str(refusal.value)
 
 
-def test_an_ablated_head_gives_nothing_or_its_mean(small, picture):
-    """Compares with a pass computed here, in which one head's part of the input of W_O is replaced."""
-    d = small.config.width // small.config.heads
-    for text, head, replacement in (("zero@1.2", 2, "zero"), ("mean@1.2", 2, "mean")):
-        trace = playground.trace(small, picture, cut=text)
-        x, _ = small.embed(trace.input)
-        with torch.no_grad():
-            for layer, block in enumerate(small.blocks):
-                y = block.norm1(x)
-                q, k, v = block.attn.qkv(y).view(1, -1, 3, small.config.heads, d).permute(2, 0, 3, 1, 4)
-                # (tokens, width)
-                mixed_values = ((q @ k.mT / math.sqrt(d)).softmax(-1) @ v)[0].transpose(0, 1).flatten(1)
-                if layer == 1:
-                    part = mixed_values[:, head * d : head * d + d]
-                    part.copy_(torch.zeros_like(part) if replacement == "zero" else part.mean(0).expand_as(part))
-                x = x + block.attn.proj(mixed_values)[None]
-                x = x + block.mlp(block.norm2(x))
-        torch.testing.assert_close(trace.features(), x[0], atol=1e-4, rtol=1e-4)
-        assert torch.equal(trace.weights(1), playground.trace(small, picture).weights(1)), "nobody is cut from anybody"
-
-
 def test_a_typed_cut_gives_the_pass_of_python_s_method(small, picture):
     """A cut typed as text and the same cut by a method give the same pass."""
     plain_trace = playground.trace(small, picture)

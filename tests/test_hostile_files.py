@@ -1,5 +1,4 @@
-"""Hostile files of weights are refused before they take much memory.
-benchmarks/hold.py prints how long each takes."""
+"""Hostile files of weights and packs are refused before they take much memory."""
 
 import re
 import sys

@@ -1,20 +1,11 @@
 import pytest
 import torch
-from conftest import SMALL, scramble
+from conftest import scramble
 
-from playground.analysis.patches import by_unfolding
 from playground.errors import PlaygroundError
 from playground.lessons.walk import TeachingAttention
-from playground.vit import PAPER, Config, Patches, VisionTransformer, attention, attention_by_hand
-from playground.vit_parts import rotary, rotate, sinusoidal
-
-
-def test_a_strided_convolution_and_unfold_with_a_matrix_are_the_same_patches():
-    patches = scramble(Patches(Config(width=64, heads=4, patch_size=16)))
-    image = torch.randn(2, 3, 64, 96)
-    torch.testing.assert_close(
-        patches(image), by_unfolding(image, patches.proj.weight, patches.proj.bias), atol=1e-5, rtol=0
-    )
+from playground.vit import PAPER, Config, VisionTransformer, attention, attention_by_hand
+from playground.vit_parts import sinusoidal
 
 
 @pytest.mark.parametrize("scale", [0.0, 0.125, 1.0])
@@ -44,12 +35,6 @@ def test_the_logits_with_and_without_the_record_are_the_same(small):
     assert [tuple(layer.q.shape) for layer in record] == [(1, 4, 67, 12)] * 3
 
 
-def test_the_scale_changes_the_whole_pass_and_its_default_is_one_over_the_root_of_d(small):
-    image = torch.randn(1, 3, 64, 64)
-    torch.testing.assert_close(small(image, scale=12**-0.5), small(image))
-    assert (small(image, scale=1.0) - small(image)).abs().max() > 1e-3
-
-
 def test_the_features_of_the_last_layer_lead_to_the_logits(small):
     image = torch.randn(1, 3, 64, 64)
     torch.testing.assert_close(small.classify(small.features(image, 2)), small(image))
@@ -60,24 +45,6 @@ def test_the_sinusoidal_table_begins_as_the_textbook_s():
     assert table[0].tolist() == [0, 1, 0, 1, 0, 1, 0, 1]
     assert table[3, 0] == pytest.approx(0.141120, abs=1e-5)  # sin 3
     assert table[7, 3] == pytest.approx(0.764842, abs=1e-5)  # cos(7 / 10000^(2/8)) = cos 0.7
-
-
-@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "none", "patches", "learned"])
-def test_shuffled_patches_are_noticed_exactly_if_there_are_positions(positions):
-    vit = scramble(VisionTransformer(Config(**{**vars(SMALL), "positions": positions, "heads": 3, "pool": "avg"})))
-    image = torch.randn(1, 3, 64, 64)
-    shuffled_image = image.unflatten(2, (8, 8)).flip(2).flatten(2, 3)  # rows of patches in reverse
-    assert torch.allclose(vit(image), vit(shuffled_image), atol=1e-5) == (positions == "none")
-
-
-def test_a_rotation_depends_only_on_how_far_apart_two_patches_are():
-    sin, cos = rotary((4, 4), 16)
-    q, k = torch.randn(2, 1, 1, 16, 16)
-    q, k = q[:, :, :1].expand(-1, -1, 16, -1), k[:, :, :1].expand(-1, -1, 16, -1)
-    scores = (
-        (rotate(q, sin, cos) @ rotate(k, sin, cos).transpose(-1, -2))[0, 0].unflatten(0, (4, 4)).unflatten(2, (4, 4))
-    )
-    torch.testing.assert_close(scores[0, 0, 1, 2], scores[2, 1, 3, 3])  # both keys lie one down, two to the right
 
 
 def test_a_width_that_heads_can_t_share_is_explained():

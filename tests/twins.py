@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 from test_javascript import node
 
-CORE = Path(__file__).parent.parent / "playground" / "microscope" / "core"
+MICROSCOPE = Path(__file__).parent.parent / "playground" / "microscope"
 
 
-def in_javascript(names: list[str], body: str, given: dict):
-    """What these lines of JavaScript return. They can use the named modules of core/, and `given`."""
-    imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in names)
+def in_javascript(names: list[str], body: str, given=None):
+    """What these lines of JavaScript return. They can use the named modules, and `given`. A module is one of core/, or
+    is named with its folder: lessons/push is `lessons_push` in the lines."""
+    files = {name.replace("/", "_"): MICROSCOPE / (name if "/" in name else f"core/{name}") for name in names}
+    imports = "".join(f'import * as {name} from "{file.as_uri()}.js";' for name, file in files.items())
     given_json = json.dumps(given, default=lambda value: value.tolist() if isinstance(value, np.ndarray) else value)
     program = (
         f'{imports} import {{ readFileSync }} from "node:fs"; const given = JSON.parse(readFileSync(0, "utf8"));'

@@ -88,11 +88,7 @@ class Run:
     """The state of a run, and the folder in which it is saved."""
 
     def __init__(
-        self,
-        recipe: Course,
-        folder: Path,
-        teachers: Callable[[Any], nn.Module] = Teachers,
-        device: str | None = None,
+        self, recipe: Course, folder: Path, teachers: Callable[[Any], nn.Module] = Teachers, device: str | None = None
     ):
         self.recipe, self.folder = recipe, folder
         self.device = checked_device(device)

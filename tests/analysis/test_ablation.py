@@ -33,13 +33,6 @@ def test_switching_a_head_off_equals_zeros_in_its_columns_of_w_o(small_trace, of
         torch.testing.assert_close(ablation.change[layer], expected, atol=1e-5, rtol=1e-4)
 
 
-def test_tokens_change_from_the_layer_of_the_muted_head_on_and_not_below_it(small_trace):
-    change = ablation_effect(small_trace, {(1, 0)}).change
-    assert change.shape == (small_trace.layers, small_trace.tokens)
-    assert change[0].max() == 0
-    assert change[1:].min() > 0
-
-
 def test_ablation_keeps_the_scale_of_the_pass(small, picture):
     trace = playground.trace(small, picture, scale="off")
     off_heads = {(1, 1)}

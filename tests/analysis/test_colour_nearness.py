@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from twins import in_javascript, overlap_with_filter
 
-from playground.analysis.colour_nearness import (
-    SETTINGS,
-    WIDTHS,
-    differences,
-    mean_colours,
-    row_of,
-    weights,
-)
+from playground.analysis.colour_nearness import SETTINGS, WIDTHS, differences, mean_colours, row_of, weights
 
 IMAGE = np.random.default_rng(0).integers(0, 256, (6, 8, 3), np.uint8)  # 3 × 4 patches of 2 × 2 pixels
 GRID = (3, 4)

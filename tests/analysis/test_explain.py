@@ -25,16 +25,6 @@ def query_block(small_trace, explained):
     return explain.block_of_query(small_trace.grid, explained.side, QUERY)
 
 
-def test_every_map_covers_the_grid_is_not_empty_and_is_zero_in_the_query_s_block(small_trace, explained, query_block):
-    names = {"weight", "arrives", "rollout", "gradient", "colour", "random", "constant"}
-    assert explained.maps.keys() == explained.scores.keys() == names
-    for name, relevance in (explained.maps | {"moved": explained.moved}).items():
-        assert relevance.shape == small_trace.grid, name
-        assert float(relevance.sum()) > 0, name
-        assert float(relevance.min()) >= 0, name
-        assert float(relevance[query_block].sum()) == 0, name
-
-
 def test_only_blocks_of_full_size_are_compared_if_there_are_enough():
     grid = (9, 9)
     blocks = occlusion.blocks(grid, 2)

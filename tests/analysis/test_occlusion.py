@@ -6,7 +6,6 @@ import torch
 import playground
 from playground.analysis import occlusion
 from playground.analysis.occlusion import Blanking, Target, blanked_picture, spearman
-from playground.errors import PlaygroundError
 
 
 def mask_of(*patches: tuple[int, int]) -> torch.Tensor:
@@ -120,8 +119,3 @@ def test_without_attention_only_a_block_with_the_patch_moves_it(small, picture):
 )  # fmt: skip
 def test_the_rank_correlation_is_right_in_cases_worked_out_by_hand(a, b, expected):
     assert spearman(a, b) == pytest.approx(expected, abs=1e-4)
-
-
-def test_an_unknown_way_to_blank_gets_a_sentence(small_trace):
-    with pytest.raises(PlaygroundError, match="not by 'black'"):
-        blanked_picture(small_trace.input, mask_of(), 8, "black")

@@ -61,14 +61,6 @@ def test_stretched_filters_are_timm_s(old_side, new_side):
     assert (stretched(filters, new_side) - timm_filters).abs().max() < 1e-4
 
 
-def test_an_enlarged_patch_gives_the_same_token():
-    random = torch.Generator().manual_seed(1)
-    filters, patch = torch.randn(4, 3, 8, 8, generator=random), torch.randn(1, 3, 8, 8, generator=random)
-    enlarged_patch = torch.nn.functional.interpolate(patch, size=(24, 24), mode="bicubic", antialias=True)
-    our_tokens = by_unfolding(enlarged_patch, stretched(filters, 24), None)
-    assert (our_tokens - by_unfolding(patch, filters, None)).abs().max() < 1e-4
-
-
 def test_the_strongest_filter_comes_first_and_answers_every_patch(small, picture):
     filters = strongest_filters(small, picture, most=10)
     lengths = filters.filters.flatten(1).norm(dim=1)

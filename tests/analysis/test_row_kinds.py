@@ -108,30 +108,3 @@ def test_facts_are_those_counted_by_hand():
     assert facts["shared"] == pytest.approx(sum(min(float(row[t]), crowd["tokens"][t]) for t in range(81)), abs=1e-5)
     assert facts["peak"] == pytest.approx(float(row[int(np.argmax(crowd["tokens"]))]), abs=1e-5)
     assert facts["breadth"] == pytest.approx(2 ** -sum(float(w) * np.log2(w) for w in row) / 81, abs=1e-5)
-
-
-NUMBERS = ("shared", "peak", "crowdPeak", "near", "place", "alike", "area")
-ALL_FITS = ["near", "thing", "far", "place", "peak", "shared", "even", "noise"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "kind"),
-    [
-        ({"breadth": 0.9}, "even"),
-        ({"peak": 0.9998, "crowdPeak": 0.9998}, "sink"),
-        ({"shared": 0.7, "breadth": 0.2}, "sink"),
-        ({"near": 0.6}, "near"),
-        ({"place": 0.8}, "place"),
-        ({"place": 0.8, "near": 0.3}, "near"),
-        ({"alike": 0.6, "area": 0.1}, "thing"),
-        ({"alike": 0.6, "area": 0.1, "fits": ["far"]}, "far"),
-        ({"alike": 0.6, "area": 0.5}, "noise"),
-        ({}, "noise"),
-        ({"near": 0.6, "fits": ["noise"]}, "noise"),
-        ({"near": 0.6, "fits": []}, None),
-        ({"early": False}, None),
-    ],
-)
-def test_the_rule_gives_these_kinds_to_these_facts(changes, kind):
-    facts = dict.fromkeys(NUMBERS, 0.0) | {"breadth": 0.5, "fits": ALL_FITS, "early": True} | changes
-    assert in_javascript(["kinds"], "return kinds.kindOf(given, given.early);", facts) == kind

@@ -36,23 +36,6 @@ def test_a_bad_file_is_reported_and_skipped_and_the_status_tells(folder, tmp_pat
     assert "2 of 4 pictures were skipped" in output.err  # the other one is notes.txt, which `*` matches too
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        (["--layer", "9", "-o", "a.png"], "There is no layer 9 here"),
-        (["--head", "0,1", "-o", "a.png"], "A head is a number from 0, or mean or max of all"),
-        (["--layout", "compare", "-o", "a.png"], "Name another picture or another model."),
-        (["--layout", "wall", "-o", "a.html"], "An interactive figure has no layout"),
-        (["-o", "a.docx"], "A figure is saved as .png, .svg, .pdf"),
-    ],
-)
-def test_impossible_options_are_refused_in_a_sentence(folder, capsys, monkeypatch, tmp_path, options, sentence):
-    monkeypatch.chdir(tmp_path)
-    assert main(["figure", str(folder / "a.png"), "--model", "untrained", *options]) == 2
-    assert sentence in capsys.readouterr().err
-    assert not list(tmp_path.glob("a.*"))
-
-
 def test_several_pictures_need_several_names(folder, capsys):
     assert main(["figure", str(folder), *LOOK_OPTIONS, "-o", "one.png"]) == 2
     assert "put {image} into it" in capsys.readouterr().err

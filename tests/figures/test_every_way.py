@@ -1,26 +1,22 @@
 """A way to look is one record, from which figures and the browser derive drawings and words."""
 
-import json
-import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import made_up_way
 import numpy as np
 import pytest
-from test_javascript import node
+from twins import in_javascript
 
 import playground
 from playground.analysis.faithfulness import foretold_table
 from playground.figures import Spec, command_line, compose, files
-from playground.figures.drawing import maps, prints
+from playground.figures.drawing import maps
 from playground.figures.drawing.ways import FIRST_WAY, WAYS
 from playground.figures.request import from_files
 from playground.relevance import DEFAULT_METHOD
 
 ROOT = Path(__file__).parent.parent.parent
-CORE = ROOT / "playground" / "microscope" / "core"
 SHARED_FIELDS = {  # Python's name of a field -> the browser's
     "name": "name", "needs": "needs", "exposed": "exposed", "unit": "unit", "unit_of_label": "unitOfLabel",
     "asks_a_patch": "asksAPatch", "through_layers": "throughLayers", "explains": "explains",
@@ -38,18 +34,6 @@ def squared(monkeypatch):
     return spec, *from_files(replace(spec, what="weight"))[:2]
 
 
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_every_way_says_what_it_is(way):
-    assert way.needs in ("scores", "features", "flows", "network")
-    assert way.exposed in ("brightest", "largest", "spread", "colours")
-    assert way.explains in ("", "patch", "label", "text")
-    assert not (way.of_heads and way.through_layers)
-    assert (way.name in maps.NUMBERS) != (way.name in prints.COMPUTED_TOGETHER)
-    assert way.title
-    assert way.caption
-    assert bool(way.bar) != way.coloured
-
-
 def correlations_by_model() -> dict[str, dict[str, float]]:
     """{model: {way to look: its maps' rank correlation with blanking}}, with that of random and of constant maps."""
     rows = {}
@@ -63,16 +47,9 @@ def correlations_by_model() -> dict[str, dict[str, float]]:
 
 
 def test_the_browser_has_the_same_ways_with_words_of_its_own():
-    program = (
-        f"import {{ FIRST_WAY, WAYS }} from {json.dumps((CORE / 'ways.js').as_uri())};\n"
-        f"import {{ FORETOLD, WAY_WORDS }} from {json.dumps((CORE / 'waytable.js').as_uri())};\n"
-        "console.log(JSON.stringify({ FIRST_WAY, WAYS, FORETOLD, words: WAY_WORDS.en }));"
+    browser = in_javascript(
+        ["ways", "waytable"], "return { ...ways, FORETOLD: waytable.FORETOLD, words: waytable.WAY_WORDS.en };"
     )
-    process = subprocess.run(
-        [node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False
-    )
-    assert process.returncode == 0, process.stderr
-    browser = json.loads(process.stdout)
     assert browser["FIRST_WAY"] == FIRST_WAY
     assert list(browser["WAYS"]) == list(WAYS)
     assert browser["FORETOLD"] == correlations_by_model()
@@ -109,44 +86,3 @@ def test_a_way_made_up_here_is_drawn_and_said_by_its_record_alone(squared, tmp_p
 
 
 # Names of ways outside of the records ---------------------------------------------------------------------------------
-
-MAY_NAME_WAYS = {  # files that may name ways: records, words, and the functions that compute maps
-    "figures/drawing/ways.py", "figures/drawing/maps.py", "figures/drawing/prints.py",
-    "microscope/core/waytable.js", "microscope/core/ways.js",
-}  # fmt: skip
-WAY_NAMES = "|".join(WAYS)
-COMPARISON = re.compile(rf"""\bwhat\s*(not\s)?(===?|!==?|\bin\b)\s*[(\[{{]?\s*["']({WAY_NAMES})["']""")
-LISTING = re.compile(rf"""[(\[{{]\s*["']({WAY_NAMES})["'],\s*["']({WAY_NAMES})["']""")
-INCLUSION = re.compile(rf"""["']({WAY_NAMES})["'][^\n]*\]\.includes\(\s*(\w+\.)*what\b""")
-FOLDERS = ("figures", "serving", "microscope/core", "microscope/drawing", "microscope/lens", "microscope/shell")
-
-
-def wrong_lines(text: str) -> list[str]:
-    return [
-        line.strip()
-        for line in text.splitlines()
-        if any(pattern.search(line) for pattern in (COMPARISON, LISTING, INCLUSION))
-    ]
-
-
-def test_no_way_is_compared_or_listed_by_name_outside_of_its_record():
-    """Once, the names of ways stood in ten lists and 196 branches."""
-    files = [file for room in FOLDERS for kind in ("*.py", "*.js") for file in (ROOT / "playground" / room).rglob(kind)]
-    mistakes = [
-        f"{name}: {line}"
-        for file in files
-        if (name := file.relative_to(ROOT / "playground").as_posix()) not in MAY_NAME_WAYS
-        for line in wrong_lines(file.read_text(encoding="utf-8"))
-    ]
-    assert not mistakes, "\n".join(mistakes)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        'if spec.what == "weight":', 'if spec.what in ("weight", "value"):', "SIGNED = ('score', 'norm')",
-        'if (view.what === "rollout") return', '["similarity", "norm"].includes(view.what)', 'what !== "score"',
-    ],
-)  # fmt: skip
-def test_a_comparison_by_name_is_seen(line):
-    assert wrong_lines(line) == [line]

@@ -18,7 +18,6 @@ from PIL import Image
 
 import playground
 from playground import PlaygroundError, tracing
-from playground.__main__ import main
 from playground.figures import Spec, files, html
 from playground.figures.drawing import naming
 from playground.pack import unpack
@@ -184,12 +183,8 @@ def test_without_a_picture_the_file_shows_the_traced_one_or_what_the_model_saw(s
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [
-        ({"head": 9}, "There is no head 9"),
-        ({"query": (9, 9)}, "There is no patch"),
-        ({"query": "9,x"}, "no token called '9,x'"),
         ({"scale": "2"}, "dial of an interactive figure goes from 0 to 1"),
         ({"scale": "big"}, 'A scale is "on"'),
-        ({"layer": 9}, "There is no layer 9"),
         ({"what": "rollout"}, "no network to ask for rollout"),
         ({"what": "similarity"}, "no network to ask for similarity"),
         ({"whole": True, "scale": "off"}, "a whole pass with another scale is written as"),
@@ -218,28 +213,11 @@ def test_all_layers_are_held_where_they_need_few_bytes_else_the_one_shown(small_
 
 
 def test_the_page_begins_with_everything_that_was_chosen(small_trace, picture):
-    spec = replace(
-        SPEC,
-        layer=1,
-        head=2,
-        what="score",
-        ceiling=0.05,
-        view="grid=true&draw=light&locked=true",
-    )
+    spec = replace(SPEC, layer=1, head=2, what="score", ceiling=0.05, view="grid=true&draw=light&locked=true")
     start = json.loads(Reader(html.page(spec, small_trace, picture)).texts["start"])
     expected_view = {"layer": 1, "head": 2, "what": "score", "ceiling": 0.05}
     expected_view |= {"grid": "true", "draw": "light", "locked": "true", "query": "4,4", "scale": "on"}
     assert expected_view.items() <= start["view"].items()
-
-
-def test_the_command_writes_the_page_and_the_page_names_the_command(picture, tmp_path, capsys):
-    picture.save(tmp_path / "disc.png")
-    page_file = tmp_path / "disc.html"
-    options = ["--model", "untrained", "--layer", "4", "--head", "2", "--patch", "3,4", "-o", str(page_file)]
-    assert main(["figure", str(tmp_path / "disc.png"), *options]) == 0
-    assert capsys.readouterr().out.strip() == str(page_file)
-    command = shlex.split(Reader(page_file.read_text(encoding="utf-8")).metas["playground:command"])
-    assert command[3:-1] == ["figure", "disc.png", *options[:2], "--size", "112x112", *options[2:-1]]
 
 
 def test_a_notebook_gets_a_frame_that_may_run_scripts_and_nothing_else_of_the_notebook_s(small_trace, picture):

@@ -2,30 +2,21 @@
 
 import itertools
 import json
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
 from drawn_lines import cells_inside, closed_curve
-from test_javascript import node
+from twins import in_javascript
 
 from playground.figures.drawing import light, maps, prints
 from playground.figures.drawing.maps import Domain
 from playground.figures.drawing.spec import Spec
 
-ROOT = Path(__file__).parent.parent.parent
-CORE_FILE = ROOT / "playground" / "microscope" / "core" / "light.js"
-DRAWING_FILE = CORE_FILE.parent.parent / "drawing" / "light.js"
 RANDOM = np.random.default_rng(0)
 
 
-def run_javascript(lines: str):
-    imports = f'import * as light from "{CORE_FILE.as_uri()}"; import * as drawing from "{DRAWING_FILE.as_uri()}";'
-    program = f"{imports} process.stdout.write(JSON.stringify((() => {{ {lines} }})()));"
-    process = subprocess.run([node(), "--input-type=module"], input=program, capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout)
+def run_javascript(body: str):
+    return in_javascript(["light", "drawing/light"], body)
 
 
 def random_rows(count: int = 40):
@@ -52,7 +43,7 @@ def test_the_browser_has_the_colours_of_figures():
 
 def test_the_colour_bar_on_the_screen_is_a_figure_s():
     browser_bar = run_javascript(
-        'const ramp = drawing.barColours("heat"), domain = { low: 0, high: 0.3 };'
+        'const ramp = drawing_light.barColours("heat"), domain = { low: 0, high: 0.3 };'
         "return Array.from({ length: 256 }, (_, i) => ramp[light.stepOf((0.3 * i) / 255, domain)]"
         ".match(/\\d+/g).map(Number));"
     )
@@ -201,16 +192,3 @@ def test_smooth_lines_have_just_the_chosen_cells_within_them():
     for mask, (lines, cells) in zip(CELL_SETS, lines_around(CELL_SETS), strict=True):
         np.testing.assert_array_equal(cells_inside([closed_curve(line) for line in lines], mask.shape), mask)
         assert mask.ravel().astype(int).tolist() == cells
-
-
-def test_an_island_of_one_or_two_cells_is_round_and_nearly_as_large_as_its_cells():
-    for height, width in ((1, 1), (1, 2), (2, 1)):
-        mask = np.zeros((5, 5), bool)
-        mask[2 : 2 + height, 1 : 1 + width] = True
-        [([line], _)] = lines_around([mask])
-        curve = closed_curve(line)
-        shortfall = np.array([height, width]) - np.ptp(curve, axis=0)
-        assert shortfall.min() > 0, shortfall
-        assert shortfall.max() <= 0.25, shortfall
-        middle = np.array((2 + height / 2, 1 + width / 2))
-        assert np.linalg.norm(curve - middle, axis=1).min() >= 0.37, "nowhere pinched"

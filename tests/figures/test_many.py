@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 import playground
 from figures.many_pictures import assert_close, trace_of_one
@@ -65,17 +64,6 @@ def test_what_can_not_be_looked_at_is_refused_in_a_sentence(small, pictures, tmp
     (pictures / "2.png").write_bytes(b"nothing")
     with pytest.raises(PlaygroundError, match=r"2\.png: "):
         list(playground.trace_many(pictures, small))
-
-
-def test_a_stopped_run_goes_on_in_the_same_batches(small, pictures, monkeypatch):
-    """The last bits of a picture's numbers depend on its batch, so a resumed run repeats the same batches."""
-    run = playground.trace_many(pictures, small, "entropy", batch=2)
-    batches_read = []
-    monkeypatch.setattr(
-        many.Many, "_pixels", lambda self, batch: (batches_read.append(list(batch)) or torch.zeros(2, 3, 64, 64), {})
-    )
-    assert [numbers.name[-5:] for numbers in run.numbers_of([3, 4])] == ["3.png", "4.png"]
-    assert batches_read == [[2, 3], [4]]
 
 
 def test_logits_labels_and_norms_are_those_of_each_trace_also_where_edges_are_cut(small, pictures):

@@ -56,22 +56,18 @@ def test_a_stopped_run_goes_on_and_writes_the_same(zarr, small, pictures, tmp_pa
         playground.trace_many(pictures, small, "entropy").write(tmp_path / "out.zarr")
 
 
-def test_a_finished_run_writes_nothing_again(zarr, pictures, tmp_path, capsys):
-    arguments = [
-        "numbers",
-        str(pictures),
-        "--model",
-        "untrained",
-        "--what",
-        "entropy",
-        "-o",
-        str(tmp_path / "out.zarr"),
-    ]
-    assert main(arguments) == 0
-    bytes_before = file_contents(tmp_path / "out.zarr")
-    assert main(arguments) == 0
-    assert file_contents(tmp_path / "out.zarr") == bytes_before
+def test_the_command_writes_a_store_once_and_nothing_again(zarr, pictures, tmp_path, capsys):
+    store = tmp_path / "out.zarr"
+    line = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
+    assert main(line) == 0
+    assert capsys.readouterr().out.strip() == str(store)
+    assert zarr.open_group(store)["entropy"].shape == (5, 6, 6, 201)
+    bytes_before = file_contents(store)
+    assert main(line) == 0
+    assert file_contents(store) == bytes_before
     assert "100%" in capsys.readouterr().err
+    assert main([*line[:-1], str(tmp_path / "out.txt")]) == 2
+    assert "written as .zarr;" in capsys.readouterr().err
 
 
 def test_the_command_takes_a_model_s_weights(zarr, pictures, tmp_path):
@@ -155,16 +151,6 @@ def test_a_picture_is_found_by_its_name_and_a_layer_by_its_number(zarr, xarray, 
     folder = tmp_path / "out.zarr" / "weights" / "c"
     chunks = [file.relative_to(folder).parts for file in folder.rglob("*") if file.is_file()]
     assert {layer for _, layer, *_ in chunks} == {"1"}, "a layer that is not there takes no room"
-
-
-def test_the_command_writes_a_store(zarr, pictures, tmp_path, capsys):
-    store = tmp_path / "out.zarr"
-    arguments = ["numbers", str(pictures), "--model", "untrained", "--what", "entropy", "-o", str(store)]
-    assert main(arguments) == 0
-    assert capsys.readouterr().out.strip() == str(store)
-    assert zarr.open_group(store)["entropy"].shape == (5, 6, 6, 201)
-    assert main([*arguments[:-1], str(tmp_path / "out.txt")]) == 2
-    assert "written as .zarr;" in capsys.readouterr().err
 
 
 def test_a_store_with_labels_has_their_names_and_one_of_another_cut_is_refused(zarr, xarray, small, pictures, tmp_path):

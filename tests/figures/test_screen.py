@@ -1,20 +1,16 @@
 """A figure has the screen's exposure, computed by the browser's modules under Node."""
 
 import json
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from test_javascript import node
+from twins import in_javascript
 
 from playground.figures import Spec, layouts
-from playground.figures.drawing import maps, prints
+from playground.figures.drawing import prints
 from playground.figures.drawing.maps import Subject
 
-ROOT = Path(__file__).parent.parent.parent
-CORE = ROOT / "playground" / "microscope" / "core"
 LAYER, HEAD, QUERY = 1, 2, (3, 4)
 VIEWS = [  # choices of the microscope's view; the others keep their defaults
     {},
@@ -26,14 +22,6 @@ VIEWS = [  # choices of the microscope's view; the others keep their defaults
     {"what": "score", "scale": "0.1"},
     {"ceiling": 0.03},
 ]
-
-
-def run_javascript(modules: list[str], lines: str):
-    imports = "".join(f'import * as {name} from "{(CORE / f"{name}.js").as_uri()}";' for name in modules)
-    program = f'import {{ readFileSync }} from "node:fs"; {imports} process.stdout.write(JSON.stringify({lines}));'
-    process = subprocess.run([node(), "--input-type=module", "-e", program], capture_output=True, text=True)
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout)
 
 
 @pytest.fixture
@@ -49,9 +37,9 @@ def screen_exposures(small_trace, tmp_path):
         ]
         for view in VIEWS
     ]
-    return run_javascript(
+    return in_javascript(
         ["core", "answers"],
-        f"""{json.dumps(questions)}.map(([scale, what, direction, ceiling]) => {{
+        f"""return {json.dumps(questions)}.map(([scale, what, direction, ceiling]) => {{
             const pack = core.unpack(new Uint8Array(readFileSync({json.dumps(str(tmp_path / "pack.bin"))})));
             const made = answers.createAnswers(pack);
             answers.prepareColumns(made, [{LAYER}], {HEAD}, scale, 1e9);
@@ -74,32 +62,8 @@ def test_one_head_and_all_heads_are_exposed_as_on_the_screen(small_trace, pictur
             content = layouts.content(replace(spec, layout=layout), Subject(small_trace, picture, ""))
             figure_domain = content.domain
             # loosely, because the browser has q and k in 16 bits
-            assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (
-                view,
-                layout,
-            )
+            assert figure_domain.low == pytest.approx(screen_domain["low"], rel=0.02, abs=0.02), (view, layout)
             assert figure_domain.high == pytest.approx(screen_domain["high"], rel=0.02), (view, layout)
-
-
-def test_similarities_and_lengths_of_features_are_the_screen_s(small_trace, picture):
-    features = small_trace.features(LAYER).numpy()
-    lengths, similarities = run_javascript(
-        ["features"],
-        f"""(() => {{
-            const raw = Float32Array.from({features.ravel().tolist()});
-            const tokens = {small_trace.tokens};
-            const made = features.makeFeatures(raw, tokens, {features.shape[1]}, {len(small_trace.prefix)});
-            const alike = features.similarityInto(new Float32Array(tokens), made, {small_trace.token(QUERY)});
-            return [[...made.norms], [...alike]];
-        }})()""",
-    )
-    for way, screen_values in (("norm", lengths), ("similarity", similarities)):
-        spec = Spec(image="disc.png", model="small", layer=LAYER, query=QUERY, what=way).settled(small_trace)
-        map_ = maps.map_of(maps.OneMap(Subject(small_trace, picture, ""), spec, None))
-        np.testing.assert_allclose(map_.values, screen_values, rtol=1e-4, atol=1e-5)
-        content = layouts.content(spec, Subject(small_trace, picture, ""))
-        map_domain, patches = content.domain, screen_values[len(small_trace.prefix) :]
-        assert (map_domain.low, map_domain.high) == pytest.approx((min(patches), max(patches)), rel=1e-4)
 
 
 def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
@@ -107,14 +71,14 @@ def test_colours_of_features_are_the_screen_s_in_two_pictures_that_share_them():
     random = np.random.default_rng(0)
     strengths = np.array([4, 2, 1, *[0.1] * 9])
     feature_tables = [np.float32(1 + random.normal(size=(count, 12)) * strengths) for count in (60, 90)]
-    pixels = run_javascript(
+    pixels = in_javascript(
         ["features"],
-        f"""(() => {{
+        f"""
             const raws = {json.dumps([features.ravel().tolist() for features in feature_tables])};
             const made = raws.map((raw) => features.makeFeatures(Float32Array.from(raw), raw.length / 12, 12, 0));
             const found = features.principalComponents(made);
             return made.map((one) => [...features.componentPixels(one, found)]);
-        }})()""",
+        """,
     )
     figure_colours, _ = prints.component_colours(
         [features / np.linalg.norm(features, axis=1, keepdims=True) for features in feature_tables]

@@ -241,8 +241,3 @@ def test_impossible_sweeps_are_refused_in_a_sentence(labelled_vit, pictures, num
     options, sentence = WRONG_OPTIONS[number]
     with pytest.raises(PlaygroundError, match=sentence):
         playground.sweep(pictures, labelled_vit, progress=False, **options)
-
-
-def test_a_folder_without_pictures_is_refused_in_a_sentence(labelled_vit, tmp_path):
-    with pytest.raises(PlaygroundError, match="no pictures"):
-        playground.sweep(tmp_path, labelled_vit)

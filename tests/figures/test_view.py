@@ -1,19 +1,15 @@
 """The table of a view's choices is the same for the server, the figures, the command line and the browser."""
 
-import json
-import subprocess
 from dataclasses import fields
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from test_javascript import node
+from twins import in_javascript
 
 from playground.figures.drawing.spec import CHOICES, Spec
 from playground.figures.drawing.view import FIGURE_CHOICES, VIEW_CHOICES, as_in_address
 from playground.serving import chosen
 
-VIEW_JS = Path(__file__).parent.parent.parent / "playground" / "microscope" / "core" / "view.js"
 OPEN_VALUES = {  # values of the choices that have no list of options
     "layer": [0, 5, 23], "head": [0, 11], "query": ["7,5", "cls", "dist", "reg3"],
     "scale": ["on", "off", 0, 0.25, 3e-7, 0.0123456789],
@@ -23,18 +19,10 @@ OPEN_VALUES = {  # values of the choices that have no list of options
 }  # fmt: skip
 
 
-def run_js(lines: str, values=None):
-    """The result of these lines of JavaScript, which may use the view's functions and `given`."""
-    program = (
-        f"import {{ CHOICES, DEFAULT_VIEW, tidyView, viewToQuery }} from {json.dumps(VIEW_JS.as_uri())};\n"
-        f"import {{ asks }} from {json.dumps(VIEW_JS.with_name('ways.js').as_uri())};\n"
-        f"const given = {json.dumps(values)};\nconsole.log(JSON.stringify({lines}));"
-    )
-    process = subprocess.run(
-        [node(), "--input-type=module", "-e", program], capture_output=True, text=True, check=False
-    )
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout)
+def run_js(value: str, given=None):
+    """The value of this expression in JavaScript, which may use the view's functions and `given`."""
+    names = "const { CHOICES, DEFAULT_VIEW, tidyView, viewToQuery } = view, { asks } = ways;"
+    return in_javascript(["view", "ways"], f"{names} return {value};", given)
 
 
 def values_of(choice) -> list:

@@ -140,21 +140,6 @@ def test_a_trainer_s_steps_are_counted_as_it_counts_them(model, picture, tmp_pat
     )  # fmt: skip
 
 
-def test_the_trainer_itself_runs_the_callback(tmp_path, picture):
-    pytest.importorskip("accelerate", reason="the Trainer needs accelerate, which is not installed")
-    transformers = pytest.importorskip("transformers")
-    config = transformers.ViTConfig(
-        hidden_size=48, num_hidden_layers=2, num_attention_heads=4, intermediate_size=96, image_size=64, num_labels=5
-    )
-    hf_model = scramble(transformers.ViTForImageClassification(config)).train()
-    watcher = playground.watch(hf_model, picture, every=2, out=tmp_path / "run.trace")
-    examples = [{"pixel_values": torch.randn(3, 64, 64), "labels": torch.tensor(n)} for n in range(4)]
-    options = {"per_device_train_batch_size": 1, "max_steps": 4, "report_to": [], "use_cpu": True}
-    arguments = transformers.TrainingArguments(output_dir=str(tmp_path / "out"), **options)
-    transformers.Trainer(hf_model, arguments, train_dataset=examples, callbacks=[watcher.callback()]).train()
-    assert playground.watched(tmp_path / "run.trace").steps == (0, 2, 4)
-
-
 def test_without_transformers_the_callback_says_what_to_install(model, picture, tmp_path, monkeypatch):
     watcher = playground.watch(model, picture, out=tmp_path / "run.trace")
     monkeypatch.setitem(sys.modules, "transformers", None)

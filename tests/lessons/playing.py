@@ -3,12 +3,10 @@ exercise.js under Node."""
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from test_javascript import ROOT, node
+from twins import in_javascript
 
 from playground.lessons.lesson import Lesson
 from playground.lessons.parts import After, Fold, Part, Row, plain_parts
@@ -16,12 +14,8 @@ from playground.lessons.registry import LESSONS
 from playground.serving.here import Here
 
 RIGHT, SILLY = "right", "silly"
-JUDGE_SCRIPT = """
-import { stateOfExercise } from "./playground/microscope/lessons/exercise.js";
-const cases = JSON.parse(await new Response(process.stdin).text());
-const judge = ({ exercise, settings, reports }) => stateOfExercise(exercise, settings, reports);
-console.log(JSON.stringify(cases.map(judge)));
-"""
+JUDGE = """return given.map(({ exercise, settings, reports }) =>
+  lessons_exercise.stateOfExercise(exercise, settings, reports));"""
 
 
 @cache
@@ -62,12 +56,4 @@ def settings_as_text(lesson: Lesson, state: Mapping[str, object]) -> dict[str, s
 
 def verdicts_of(cases: list[dict]) -> list[dict]:
     """The verdicts of exercise.js, [{done, why}], for cases [{exercise, settings, reports}]."""
-    process = subprocess.run(
-        [node(), "--input-type=module", "-e", JUDGE_SCRIPT],
-        cwd=ROOT,
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 0, process.stderr
-    return json.loads(process.stdout)
+    return in_javascript(["lessons/exercise"], JUDGE, cases)

@@ -1,13 +1,9 @@
 """The settings in the address of a lesson: what each text becomes, and what links of older versions open."""
 
-import json
-import subprocess
-
 import pytest
 from serving.visits import client, played
-from test_javascript import ROOT, node
+from twins import in_javascript
 
-from playground.lessons import heads, scale
 from playground.lessons.by_hand import first_arrows
 from playground.lessons.lesson import Setting
 
@@ -24,22 +20,15 @@ OLD_ADDRESSES = {  # lesson -> {the step that its words belong to: the words}
     "heads": {"atlas": {"measure": "distance"}, "off": {"off": "1.2"}},
     "cost": {"pairs": {"image": "1024"}, "formulas": {"count": "scores"}},
 }  # fmt: skip
-OPEN_SCRIPT = """
-import { settingsOf, stepOfAddress } from "./playground/microscope/shell/lessonpage.js";
-const cases = JSON.parse(await new Response(process.stdin).text());
-const open = ([{ settings, steps }, words]) => [stepOfAddress(steps, words).name, settingsOf(settings, words).settings];
-console.log(JSON.stringify(cases.map(open)));
-"""
+OPEN = """return given.map(([{ settings, steps }, words]) =>
+  [shell_lessonpage.stepOfAddress(steps, words).name, shell_lessonpage.settingsOf(settings, words).settings]);"""
 
 
 def opened(cases: list[tuple[str, dict[str, str]]]) -> list[tuple[str, dict[str, str]]]:
     """(step, settings) that the browser opens for each (lesson, words of an address)."""
     with client() as http:
         records = [(http.get(f"/api/lessons/{name}").json(), words) for name, words in cases]
-    command = [node(), "--input-type=module", "-e", OPEN_SCRIPT]
-    result = subprocess.run(command, cwd=ROOT, input=json.dumps(records), capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
+    return in_javascript(["shell/lessonpage"], OPEN, records)
 
 
 def test_an_old_address_without_a_step_opens_the_step_that_its_words_belong_to():
@@ -73,14 +62,3 @@ def test_in_place_of_a_label_that_the_model_lacks_the_true_one_is_shown():
     parts = played("block", "answer", model="bundled", sample="meadow", supposed="999")
     (table,) = (part for part in parts if part["kind"] == "table")
     assert ["**7: textured**", "yes"] in [[row[0], row[3]] for row in table["rows"]]
-
-
-NONSENSE = ("", "x", "3", "{}", "[64]", "1,2", "nan", "-1.2", "9" * 999)
-
-
-@pytest.mark.parametrize("word", NONSENSE, ids=lambda word: word[:9])
-def test_nonsense_in_an_address_leaves_a_setting_as_one_of_its_options(word):
-    for name in ("dk", "power", "row"):
-        setting = scale.LESSON.choices[name]
-        assert setting.read(word) in setting.options
-    assert heads.LESSON.choices["off"].read(word) == ""

@@ -33,14 +33,6 @@ def test_our_model_is_asked_about_a_picture_that_it_answers_rightly_and_no_softm
     assert "**7: textured**" in texts
 
 
-def test_the_step_read_asks_about_a_true_label_that_only_a_later_layer_shows():
-    texts, question = words_and_question("read", model="bundled", sample="odd-tile")
-    assert "*Portrait*" in texts
-    assert "gives *textured* 88 %" in question.asks
-    assert "The last layer brings it above one half" in question.says
-    assert "From 0 layers" not in question.says
-
-
 def test_a_picture_that_the_model_answers_rightly_stays():
     texts, _ = words_and_question("answer", model="bundled-taught", sample="two-colours")
     assert "*One thing, two colours* shows, of the model’s 13 labels: **made thing, landscape**" in texts

@@ -2,15 +2,13 @@
 computes."""
 
 import base64
-import json
 import math
-import subprocess
 
 import numpy as np
 import pytest
 import torch
 from conftest import SMALL
-from test_javascript import ROOT, node
+from twins import in_javascript
 
 from lessons.playing import meadow, parts_of
 from playground.lessons import block, block_boxes
@@ -25,13 +23,10 @@ CONFIGS = {
     "rotary, average": Config(**{**SMALL.__dict__, "positions": "rotary", "pool": "avg", "norm_place": "pooled"}),
     "pre-norm, map pool": Config(**{**SMALL.__dict__, "pre_norm": True, "pool": "map", "cls_token": False}),
 }
-ARROWS_SCRIPT = """
-import { decodeHalves, openContainer } from "./playground/microscope/core/core.js";
-import { pushOf } from "./playground/microscope/lessons/push.js";
-const { bytes, asked } = JSON.parse(await new Response(process.stdin).text());
-const { header, section } = openContainer(Uint8Array.from(Buffer.from(bytes, "base64")));
-const moves = decodeHalves(section("moves"));
-console.log(JSON.stringify(asked.map(([layer, patch]) => pushOf(moves, header.layers, layer, patch))));
+ARROWS = """
+const { header, section } = core.openContainer(Uint8Array.from(Buffer.from(given.bytes, "base64")));
+const moves = core.decodeHalves(section("moves"));
+return given.asked.map(([layer, patch]) => lessons_push.pushOf(moves, header.layers, layer, patch));
 """
 
 
@@ -48,12 +43,9 @@ def test_the_browser_has_the_arrows_of_python():
     (drawing,) = (part for part in hidden_parts if isinstance(part, Drawing))
     pushes = block.pushes(meadow())
     places = [(layer, patch) for layer in range(6) for patch in (0, 77, 195)]
-    message = json.dumps({"bytes": base64.b64encode(drawing.data).decode(), "asked": places})
-    process = subprocess.run(
-        [node(), "--input-type=module", "-e", ARROWS_SCRIPT], cwd=ROOT, input=message, capture_output=True, text=True
-    )
-    assert process.returncode == 0, process.stderr
-    for (layer, patch), numbers in zip(places, json.loads(process.stdout), strict=True):
+    given = {"bytes": base64.b64encode(drawing.data).decode(), "asked": places}
+    found = in_javascript(["core", "lessons/push"], ARROWS, given)
+    for (layer, patch), numbers in zip(places, found, strict=True):
         length, pushed, cosine = (
             float(table[layer, patch]) for table in (pushes.before, pushes.attention_length, pushes.attention_cosine)
         )

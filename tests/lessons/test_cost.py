@@ -1,15 +1,13 @@
 """The lesson on the cost: the browser computes the same numbers as Python, and the sentences give measured numbers."""
 
-import json
-import subprocess
 from dataclasses import asdict
 from itertools import product
 
 import pytest
 import torch
-from test_javascript import ROOT, node
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
+from twins import in_javascript
 
 from lessons.playing import flat_parts, parts_of
 from playground.analysis import cost
@@ -18,10 +16,9 @@ from playground.lessons.cost import DIALS
 from playground.lessons.parts import Drawing
 
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
-COUNT_SCRIPT = """
-import { BYTES, bytesText, caseOf, countedFlops, crossingOf } from "./playground/microscope/core/costs.js";
-const { cases, counts, others, mlps } = JSON.parse(await new Response(process.stdin).text());
-const results = cases.map((settings) => {
+COUNT = """
+const { BYTES, bytesText, caseOf, countedFlops, crossingOf } = costs, { cases, counts, others, mlps } = given;
+return cases.map((settings) => {
   const sizes = caseOf(settings);
   const { tokens } = sizes;
   return {
@@ -32,7 +29,6 @@ const results = cases.map((settings) => {
     text: bytesText(tokens),
   };
 });
-console.log(JSON.stringify(results));
 """
 ATTENTION_KINDS, CONVOLUTION_KINDS = (cost.ATTENTION, cost.SCORES), (cost.DENSE, cost.DEPTHWISE)
 CASES = [
@@ -48,15 +44,7 @@ def test_the_browser_counts_what_python_counts():
         "others": CONVOLUTION_KINDS,
         "mlps": ("no", "yes"),
     }
-    process = subprocess.run(
-        [node(), "--input-type=module", "-e", COUNT_SCRIPT],
-        cwd=ROOT,
-        input=json.dumps(message),
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 0, process.stderr
-    for case, numbers in zip(CASES, json.loads(process.stdout), strict=True):
+    for case, numbers in zip(CASES, in_javascript(["costs"], COUNT, message), strict=True):
         n, d, k, heads = case.tokens, case.width, case.kernel, case.heads
         all_entries = case.entries * heads * case.layers
         assert numbers["case"] == asdict(case) | {

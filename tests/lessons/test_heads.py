@@ -20,22 +20,7 @@ from playground.vit import Config, VisionTransformer
 OFF_SETTING = heads.LESSON.choices["off"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        None,
-        "",
-        "x",
-        "1",
-        "1.2,3.4",
-        "1.2  3.4",
-        "١.٢",
-        "1.2\n",
-        "-1.2",
-        "1234.1",
-        " ".join(["1.2"] * (MOST_HEADS_OFF + 1)),
-    ],
-)
+@pytest.mark.parametrize("text", [None, "x", "1.2,3.4", "١.٢", "-1.2", " ".join(["1.2"] * (MOST_HEADS_OFF + 1))])
 def test_what_is_no_list_of_heads_switches_none_off(text):
     assert OFF_SETTING.read(text) == ""
 
@@ -139,10 +124,6 @@ def test_measures_that_do_not_apply_are_absent_and_a_sentence_says_why(play_in):
     parts = play_in(CLASS_TOKEN_CONFIG)
     assert len(offered_measures(parts)) == 4
     assert "This model has no registers." in texts_in(parts)
-
-
-def test_an_address_may_switch_off_heads_that_the_model_does_not_have(play_in):
-    assert play_in(CLASS_TOKEN_CONFIG, "off", off="0.1 9.9")
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,12 @@
 """What holds for every lesson: each step's record lists what its parts have, the app and the static site get the same
 parts, and every exercise is judged with right, tempting and silly states."""
 
-import dataclasses
 import json
 import math
-import re
 
 import pytest
 import torch
 from serving.visits import client
-from test_javascript import ROOT
 
 from lessons.playing import (
     RIGHT,
@@ -24,9 +21,9 @@ from lessons.playing import (
     verdicts_of,
 )
 from playground.analysis import by_hand as analysis
-from playground.lessons import by_hand, parts, scale
+from playground.lessons import by_hand, scale
 from playground.lessons.lesson import Setting, TextSetting
-from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, Fold, Row, Wait, plain_parts
+from playground.lessons.parts import After, Ask, Choice, Drawing, Exercise, plain_parts
 from playground.lessons.registry import LESSONS
 from playground.pictures.jpegs import data_url
 from playground.serving.lesson_scripts import SCRIPTS
@@ -35,7 +32,6 @@ from playground.serving.site_files import played_ahead
 pytestmark = pytest.mark.usefixtures("nothing_fetched")
 STEPS = [(name, step) for name, lesson in LESSONS.items() for step in lesson.steps]
 each_step = pytest.mark.parametrize(("name", "step"), STEPS)
-HOST_SOURCE = (ROOT / "playground/microscope/lessons/host.js").read_text(encoding="utf-8")
 
 
 @each_step
@@ -104,25 +100,6 @@ def other_value(setting: Setting) -> object:
         else setting.options
     )
     return next(option for option in options if option != setting.default)
-
-
-@each_step
-def test_a_step_survives_json_unchanged(name, step):
-    records = plain_parts(parts_of(name, step), stand_in_for_file)
-    assert json.loads(json.dumps(records)) == json.loads(json.dumps(records, allow_nan=False))
-    kinds = {
-        cls.__name__.lower(): cls
-        for cls in (*parts.Part.__args__, parts.Slider, parts.Pick)
-        if cls not in (After, Fold, Row, Wait)
-    }
-    for part in flat_records(records):
-        fields = {field.name for field in dataclasses.fields(kinds[part["kind"]])}
-        assert part.keys() - {"kind", "after", "file"} <= fields, part["kind"]
-
-
-def test_the_browser_s_host_plays_every_kind_of_part():
-    played_kinds = set(re.findall(r"^  (?:async )?(\w+)(?:\(place|: \(place)", HOST_SOURCE, re.MULTILINE))
-    assert played_kinds >= {cls.__name__.lower() for cls in parts.Part.__args__} - {"after", "stays", "wait"}
 
 
 def test_an_exercise_that_asks_something_offers_answers_of_which_one_is_right():

@@ -2,15 +2,13 @@
 softmax's."""
 
 import html
-import json
 import math
 import re
-import subprocess
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from test_javascript import ROOT, node
+from twins import in_javascript
 
 from playground.figures import teaching as printed
 from playground.lessons import teaching
@@ -29,23 +27,10 @@ def test_a_plan_tells_the_whole_story_in_its_order(minutes):
     assert stories == list(range(1, 13))
 
 
-def test_the_longer_plan_goes_deeper_into_heads_the_residual_stream_and_positions():
-    steps = {(scene.page, scene.words.get("step")) for scene in teaching.plan(90)}
-    assert steps >= {("heads", "row"), ("block", "stream"), ("patches", "shuffle"), ("by_hand", "arrows")}
-
-
-TITLES_SCRIPT = """
-import { STORY_WORDS } from "./playground/microscope/story/words.js";
-console.log(JSON.stringify(Array.from({ length: 12 }, (_, at) => STORY_WORDS.en[`title${at + 1}`])));
-"""
-
-
 def test_the_story_s_scenes_have_the_story_s_titles():
-    process = subprocess.run(
-        [node(), "--input-type=module", "-e", TITLES_SCRIPT], cwd=ROOT, capture_output=True, text=True
-    )
-    assert process.returncode == 0, process.stderr
-    assert json.loads(process.stdout) == [teaching.SCENES[str(n)].title for n in range(1, 13)]
+    body = "return Array.from({ length: 12 }, (_, at) => story_words.STORY_WORDS.en[`title${at + 1}`]);"
+    titles = [teaching.SCENES[str(n)].title for n in range(1, 13)]
+    assert in_javascript(["story/words"], body) == titles
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,8 @@
 import subprocess
 import sys
 
-from playground.analysis.scale import WIDTHS
 from playground.lessons import block, heads_numbers
 from playground.lessons.registry import EXERCISES, LESSONS, QUESTIONS
-from playground.lessons.scale import row_numbers
 from playground.ui.pages import LESSONS as PAGES
 
 
@@ -18,13 +16,6 @@ def test_every_lesson_has_a_page_and_reading_it_imports_no_torch():
     assert (
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == ""
     )
-
-
-def test_the_numbers_in_the_text_of_scale_are_measured():
-    numbers = row_numbers()
-    assert numbers["less"] in WIDTHS
-    assert 0 < numbers["off_last"] < numbers["on_last"] < 1
-    assert numbers["peak_on"] < 0.5 < numbers["peak_off"]
 
 
 def test_the_slider_of_a_guess_reaches_the_truth():

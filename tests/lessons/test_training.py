@@ -30,10 +30,6 @@ def test_attention_is_sharp_from_the_moment_that_the_exercise_asks_for():
     assert training.sharp_exercise(run).answer.startswith("After" if fall_share > 0.5 else "Before")
 
 
-def test_heads_are_named_layer_by_layer():
-    assert training.heads_in_words([(1, 0), (1, 2), (1, 5), (3, 4)]) == "heads 0, 2 and 5 of layer 1, head 4 of layer 3"
-
-
 def test_every_loss_of_the_run_is_explained():
     assert read(TIMELAPSE).losses == LOSSES
     assert tuple(training.LOSS_TEXTS) == LOSSES
@@ -86,13 +82,6 @@ def runs():
 @pytest.fixture(scope="module")
 def begins(runs):
     return tuple(beginning for beginning in runs[1].beginnings if beginning.loss == "gathered")
-
-
-def test_before_the_guess_no_head_stands_out(runs):
-    for run in runs:
-        figure = training.mass_figure(run, "", ())
-        assert len(figure.data) == run.moments[0].mass.size
-        assert {line.line.color for line in figure.data} == {training.UNTOLD_COLOUR}
 
 
 def test_after_the_guess_the_told_heads_stand_out(runs, begins):

@@ -1,13 +1,11 @@
 """The words and numbers of the lesson "what a weight is not", and its softmax of three scores against Python's."""
 
-import json
 import math
-import subprocess
 
 import numpy as np
 import pytest
 import torch
-from test_javascript import ROOT, node
+from twins import in_javascript
 
 import playground
 from lessons.playing import flat_parts, parts_of
@@ -30,11 +28,9 @@ def sentences(step: str, **state: object) -> str:
 
 # Scores ---------------------------------------------------------------------------------------------------------------
 
-POWERS_SCRIPT = """
-import { powersOf } from "./playground/microscope/core/nine.js";
-const all = JSON.parse(await new Response(process.stdin).text()).map(powersOf);
+POWERS = """
 const text = (of) => Object.fromEntries(Object.entries(of).map(([name, values]) => [name, [...values].map(String)]));
-console.log(JSON.stringify(all.map(text)));
+return given.map(nine.powersOf).map(text);
 """
 
 
@@ -46,15 +42,7 @@ def test_a_difference_of_scores_is_a_ratio_of_weights():
 
 def test_the_browser_s_powers_and_weights_are_those_of_32_bit_numbers():
     rows = [[8, 0, -8], [88, 88, 88], [1000, 0, -8], [-100, 0, 0], [89, -100, 88], [3, 3, 3]]
-    process = subprocess.run(
-        [node(), "--input-type=module", "-e", POWERS_SCRIPT],
-        cwd=ROOT,
-        input=json.dumps(rows),
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 0, process.stderr
-    for row, numbers in zip(np.float32(rows), json.loads(process.stdout), strict=True):
+    for row, numbers in zip(np.float32(rows), in_javascript(["nine"], POWERS, rows), strict=True):
         with np.errstate(over="ignore", invalid="ignore"):
             plain_powers, stable_powers = np.exp(row), np.exp(row - row.max())
             expected = {

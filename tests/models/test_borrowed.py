@@ -215,17 +215,6 @@ def test_a_pip_that_can_not_be_started_is_not_reported_as_an_unwritable_folder(i
     assert "can't be written" not in sentence
 
 
-def test_a_terminal_that_is_closed_during_the_progress_bar_is_not_reported_as_an_unwritable_folder(index):
-    class Closed:
-        def __init__(self, **_):
-            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
-
-    wheel(index)
-    with pytest.raises(BrokenPipeError):
-        borrowed.fetch([CAT], Closed)
-    assert cached_names() == []
-
-
 # Damaged files count as absent --------------------------------------------------------------------------------------
 
 

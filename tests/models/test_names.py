@@ -52,11 +52,10 @@ def test_no_plain_name_of_a_timm_model_has_an_underscore():
     assert sum("patch" in plain_text for plain_text in plain_names.values()) < 0.02 * len(plain_names)
 
 
-def test_the_offered_models_have_different_names_and_say_in_few_words_what_they_are_good_for():
+def test_the_offered_models_have_different_names_and_say_what_they_are_good_for():
     offers = json.loads(OFFERS.read_text(encoding="utf-8"))
     assert len({fact["title"] for fact in offers.values()}) == len(offers)
     assert next(iter(offers)) == "dinov2-small"
     for name, fact in offers.items():
         assert fact["title"] == plain_name(name)
         assert fact["suits"] == training_pictures(name)
-        assert len(fact["good_for"].split()) <= 7, fact["good_for"]

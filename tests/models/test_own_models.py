@@ -152,30 +152,11 @@ def test_a_model_object_is_traced_and_keeps_its_weights(picture):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_the_precision_of_a_model_is_kept(dtype, picture):
-    model = changed_model({"num_classes": 7})
-    expected = playground.trace(model, picture)
-    reference = timm.create_model(NAME, **SHALLOW, num_classes=7).eval()
-    reference.load_state_dict(model.state_dict())
-    vit = playground.load(reference.to(dtype))
+    vit = playground.load(changed_model({"num_classes": 7}).to(dtype))
     assert {p.dtype for p in vit.parameters()} == {dtype}
-    trace = playground.trace(vit, picture)
-    row = trace.row(1, 0, (3, 3))
-    assert row.dtype == torch.float32
-    assert row.sum() == pytest.approx(1, abs=1e-5)
-    tolerance = {torch.float16: 5e-3, torch.bfloat16: 5e-2, torch.float64: 1e-4}[dtype]
-    assert (row - expected.row(1, 0, (3, 3))).abs().max() < tolerance
-    for result in (
-        trace.features(1),
-        trace.value_norms(1),
-        trace.rollout((3, 3)),
-        trace.relevance((3, 3)),
-        trace.logits,
-    ):
-        assert result.dtype == torch.float32
-        assert bool(result.isfinite().all())
     wide_trace = playground.trace(vit, picture, size=(96, 160))  # positions are stretched
     assert wide_trace.rows(1, (2, 3)).sum(-1).tolist() == pytest.approx([1] * wide_trace.heads, abs=1e-5)
-    assert len(trace.to_bytes()) > 1000
+    assert len(wide_trace.to_bytes()) > 1000
 
 
 @pytest.mark.parametrize(
@@ -227,15 +208,7 @@ def test_pickled_weights_load(kind, tmp_path):
     assert_equal(reference, our_vit, (224, 224))
 
 
-@pytest.mark.parametrize(
-    ("wrapper", "kind"),
-    [
-        ("net.", ".safetensors"),
-        ("student.backbone.", ".safetensors"),
-        ("module._orig_mod.model.", ".safetensors"),
-        ("student.backbone.", ".pth"),
-    ],
-)
+@pytest.mark.parametrize(("wrapper", "kind"), [("net.", ".safetensors"), ("module._orig_mod.model.", ".pth")])
 def test_a_vit_inside_a_wrapper_class_is_found(wrapper, kind, tmp_path):
     reference, path = changed_model({"num_classes": 0}), tmp_path / f"mine{kind}"
     state = {f"{wrapper}{name}": value for name, value in state_copy(reference).items()}

@@ -12,7 +12,7 @@ from playground.analysis.heads import training_task
 from playground.errors import PlaygroundError
 from playground.models import model_file
 from playground.vit import VisionTransformer
-from workshop.losses import Teachers, guided_heads
+from workshop.losses import guided_heads
 from workshop.recipe import Recipe
 
 
@@ -39,16 +39,6 @@ def test_told_heads_survive_saving_and_loading(tmp_path):
     assert loaded.told_heads == vit.told_heads
     model_file.save(loaded, tmp_path / "b.safetensors")
     assert playground.load(str(tmp_path / "b.safetensors"), device="cpu").told_heads == vit.told_heads
-
-
-def test_a_recipe_without_a_polish_tells_no_head_about_the_class_token():
-    queries = {guided.query for guided in guided_heads(Recipe(polish=0))}
-    assert queries == {"patch"}
-    assert {guided.query for guided in guided_heads(Recipe())} == {"patch", "cls"}
-
-
-def test_only_losses_on_attention_weights_have_told_heads():
-    assert Teachers(RECIPE).told_heads == guided_heads(RECIPE)
 
 
 @pytest.mark.parametrize("text", ["{", "3", "[3]", '[{"layer": 0}]', "[" * 100_000])

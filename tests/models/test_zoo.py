@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 
 import pytest
 import timm
@@ -12,7 +11,7 @@ from conftest import scramble
 import playground
 from models.parity import assert_equal
 from playground.errors import PlaygroundError
-from playground.models import model_file, timm_models
+from playground.models import timm_models
 from playground.models.layouts import our_weights
 from playground.models.source import fill
 from playground.vit import VisionTransformer
@@ -120,28 +119,14 @@ def test_an_architecture_without_published_weights_says_what_to_do():
         playground.load("vit_base_patch16_plus_240")
 
 
-def test_files_that_don_t_fit_or_are_no_weights_are_refused(tmp_path, small):
-    from safetensors.torch import save_file
-
-    save_file({"a": torch.zeros(2)}, tmp_path / "other.safetensors")
-    (tmp_path / "noise.safetensors").write_bytes(b"\xff" * 100)
-    (tmp_path / "empty.safetensors").write_bytes(b"")
-    model_file.save(small, tmp_path / "small.safetensors")
-    for load, message in [
-        (
-            lambda: playground.load("untrained", weights=tmp_path / "other.safetensors"),
-            "doesn't fit this model: it lacks",
-        ),
-        (lambda: playground.load("untrained", weights=tmp_path / "small.safetensors"), "doesn't fit"),
-        (lambda: playground.load("untrained", weights=tmp_path / "noise.safetensors"), "not a readable safetensors"),
-        (lambda: playground.load("untrained", weights=tmp_path / "missing.safetensors"), "There is no file"),
-        (lambda: playground.load(str(tmp_path / "noise.safetensors")), "not a readable safetensors"),
-        (lambda: playground.load(str(tmp_path / "empty.safetensors")), "not a readable safetensors"),
-        (lambda: playground.load(str(tmp_path / "missing.safetensors")), "There is no file"),
-        (lambda: playground.load(str(tmp_path / "other.safetensors")), "does not say what it is weights of"),
-    ]:
-        with pytest.raises(PlaygroundError, match=message):
-            load()
+def test_files_that_are_no_weights_are_refused(tmp_path):
+    for content in (b"", b"\xff" * 100):
+        (tmp_path / "a.safetensors").write_bytes(content)
+        for name, weights in (("untrained", tmp_path / "a.safetensors"), (tmp_path / "a.safetensors", None)):
+            with pytest.raises(PlaygroundError, match="not a readable safetensors"):
+                playground.load(name, weights=weights)
+    with pytest.raises(PlaygroundError, match="There is no file"):
+        playground.load("untrained", weights=tmp_path / "missing.safetensors")
 
 
 def test_models_with_random_weights_load_without_a_network():
@@ -154,26 +139,6 @@ def test_models_with_random_weights_load_without_a_network():
 def test_a_device_that_is_not_there_is_explained(device):
     with pytest.raises(PlaygroundError, match="can't be put on the device"):
         playground.load("untrained", device=device)
-
-
-def test_eight_threads_get_what_one_thread_gets(small):
-    images = torch.randn(8, 1, 3, 64, 64)
-    with torch.no_grad():
-        single_results = [small.record(image) for image in images]
-        threaded_results = [None] * 8
-
-        def record_often(i):
-            with torch.no_grad():  # torch has this setting for each thread
-                for _ in range(20):
-                    threaded_results[i] = small.record(images[i])
-
-        threads = [threading.Thread(target=record_often, args=(i,)) for i in range(8)]
-        [thread.start() for thread in threads]
-        [thread.join() for thread in threads]
-    for (logits, record), (expected, expected_record) in zip(threaded_results, single_results, strict=True):
-        assert torch.equal(logits, expected)
-        for layer, expected_layer in zip(record, expected_record, strict=True):
-            assert all(torch.equal(a, b) for a, b in zip(layer, expected_layer, strict=True))
 
 
 def test_importing_the_playground_pulls_in_neither_timm_nor_streamlit_and_not_even_torch():

@@ -259,8 +259,7 @@ def test_a_question_that_cannot_be_asked_is_refused(group, question):
 
 
 @pytest.mark.parametrize(
-    "action",
-    [{}, {"do": "fly"}, {"do": "go"}, {"do": "go", "scene": {"n": 1}}, {"do": "go", "scene": {"name": "a b"}}],
+    "action", [{}, {"do": "fly"}, {"do": "go"}, {"do": "go", "scene": {"n": 1}}, {"do": "go", "scene": {"name": "a b"}}]
 )
 def test_an_unknown_or_incomplete_action_is_refused(group, action):
     assert_refused(group.act(**action))

@@ -110,14 +110,6 @@ def test_the_emergent_model_has_no_told_heads_and_no_batch_holds_a_mask(folders,
     assert set(Batches(EMERGENT, *folders)[0]) == {"image", "clean", "features", "picture", "present", "place"}
 
 
-def test_a_batch_depends_on_seed_and_step_alone(folders):
-    batches, same_batches = (Batches(EMERGENT, *folders) for _ in range(2))
-    for step in (0, 7, EMERGENT.steps):
-        assert all(torch.equal(batches[step][name], same_batches[step][name]) for name in batches[step])
-    other_batches = Batches(dataclasses.replace(EMERGENT, seed=1), *folders)
-    assert not torch.equal(batches[0]["features"], other_batches[0]["features"])
-
-
 def test_the_targets_are_made_of_the_picture_before_it_was_disturbed_and_hidden(folders, statistics):
     """Targets depend on the clean picture, not on the disturbed one that the model sees."""
     teachers, batch = DistillationLosses(EMERGENT, statistics), Batches(EMERGENT, *folders)[7]

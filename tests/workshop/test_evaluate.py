@@ -94,8 +94,5 @@ def test_distant_patches_unlike_in_colour_are_measured_separately():
     image[2:, 14:] = 255  # a white patch of the background
     shares = evaluate.Shares.of([image], [grid], evaluate.rows_of_area)
     # from black patches, 1 of 2 distant white ones is the thing's; from its white end, 1 of 5 distant black ones
-    black_share, white_share = (
-        1 / 2,
-        1 / 5,
-    )
+    black_share, white_share = (1 / 2, 1 / 5)
     assert shares.unlike.item() == pytest.approx((black_share + white_share) / 2, abs=1e-6)

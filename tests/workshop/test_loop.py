@@ -12,7 +12,7 @@ from playground.errors import PlaygroundError
 from playground.vit import VisionTransformer
 from workshop.loop import read_checkpoint, steps_done, train
 from workshop.losses import Scenes
-from workshop.recipe import BUNDLED_CONFIG, Recipe, pace, snapshot_steps
+from workshop.recipe import BUNDLED_CONFIG, Recipe, snapshot_steps
 from workshop.scenes import generate
 from workshop.scenes.generate import LABELS
 
@@ -37,18 +37,6 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(run, tmp_path):
     assert steps_done(tmp_path) == 3
     assert (tmp_path / "model.safetensors").exists()
     assert torch.equal(weights(train(RECIPE, tmp_path, device="cpu")), weights(run[0]))
-
-
-def test_an_error_in_the_middle_keeps_what_was_learned(tmp_path):
-    class Broken(Scenes):
-        def __getitem__(self, i):
-            if i == 9:
-                raise RuntimeError("the disk is full")
-            return super().__getitem__(i)
-
-    with pytest.raises(RuntimeError):
-        train(RECIPE, tmp_path, data=Broken(RECIPE), device="cpu")
-    assert steps_done(tmp_path) == 2
 
 
 def test_a_folder_of_another_recipe_is_refused(run, tmp_path):
@@ -90,19 +78,6 @@ def test_the_finished_model_loads_with_its_labels_and_small_enough(run):
     loaded = playground.load(str(run[1] / "model.safetensors"), device="cpu")
     assert (loaded.name, loaded.config.labels, loaded.config.multi_label) == ("bundled-taught", LABELS, True)
     assert torch.allclose(weights(loaded), weights(run[0]), atol=1e-2)
-
-
-def test_the_rate_rises_then_falls_to_a_hundredth():
-    recipe = Recipe()
-    rates = [pace(step, recipe) for step in range(recipe.steps)]
-    assert rates.index(max(rates)) in (recipe.warm_up - 1, recipe.warm_up)
-    assert (max(rates), rates[-1]) == pytest.approx((1, 0.01), abs=1e-3)
-    polish_rates = [pace(step, recipe) for step in range(recipe.steps, recipe.total)]
-    assert (polish_rates[0], polish_rates[-1]) == pytest.approx((0.3, 0.003), abs=1e-3)
-    assert sorted(polish_rates, reverse=True) == polish_rates
-    two_rounds = dataclasses.replace(recipe, rounds=2)
-    assert [pace(recipe.round + step, two_rounds) for step in range(recipe.round)] == [*rates, *polish_rates]
-    assert pace(0, Recipe(steps=30)) == pytest.approx(1 / 3)  # a short run warms up in its first tenth
 
 
 def test_the_bundled_recipe_is_the_one_that_the_card_tells():

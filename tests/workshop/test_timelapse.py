@@ -66,14 +66,6 @@ def test_within_a_size_it_loses_moments_and_without_its_pictures_it_keeps_the_cu
     assert np.array_equal(curves.curve, full.curve)
 
 
-def test_the_middle_one_of_three_equal_moments_is_dropped_first(small, picture):
-    trace_bytes = playground.trace(small, picture).to_bytes(numbers="int8")
-    other_bytes = playground.trace(small, picture.rotate(90)).to_bytes(numbers="int8")
-    byte_limit = 4 * max(len(trace_bytes), len(other_bytes))
-    traces = [trace_bytes, trace_bytes, trace_bytes, other_bytes, trace_bytes]
-    assert timelapse.most_different_moments(traces, byte_limit) == [0, 2, 3, 4]
-
-
 def test_a_folder_without_snapshots_is_refused(tmp_path, capsys):
     assert timelapse.main([str(tmp_path)]) == 2
     assert "no snapshots" in capsys.readouterr().err

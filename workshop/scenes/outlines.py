@@ -88,8 +88,4 @@ def mirror(points: np.ndarray) -> np.ndarray:
 
 def eye(x: float, y: float, r: float) -> list[Part]:
     glint = ellipse(x + 0.25 * r, y - 0.3 * r, 0.28 * r, steps=10)
-    return [
-        Part(ellipse(x, y, 1.3 * r, steps=20), LIGHT),
-        Part(ellipse(x, y, r, steps=20), DARK),
-        Part(glint, LIGHT),
-    ]
+    return [Part(ellipse(x, y, 1.3 * r, steps=20), LIGHT), Part(ellipse(x, y, r, steps=20), DARK), Part(glint, LIGHT)]

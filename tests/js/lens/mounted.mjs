@@ -82,13 +82,7 @@ export async function mountLens({ pack = {}, view = {}, other = null, host = {},
   const parent = page.document.createElement("div");
   page.document.body.replaceChildren(parent);
   frames.length = 0;
-  const hostOptions = {
-    source,
-    onView: (newView) => views.push(newView),
-    view,
-    ui: { height: ROOM_HEIGHT },
-    ...host,
-  };
+  const hostOptions = { source, onView: (newView) => views.push(newView), view, ui: { height: ROOM_HEIGHT }, ...host };
   formerLens?.destroy();
   const lens = createLens(parent, hostOptions);
   formerLens = lens;

@@ -101,10 +101,7 @@ export function mountDrawing(component, data) {
   const settingsSent = {};
   const box = document.createElement("div");
   box.dataset.drawing = "";
-  const drawing = mountPart(component, data, {
-    within: box,
-    set: (settings) => Object.assign(settingsSent, settings),
-  });
+  const drawing = mountPart(component, data, { within: box, set: (settings) => Object.assign(settingsSent, settings) });
   draw();
   return { ...drawing, toldSettings: settingsSent, read: () => box.__drawing.read() };
 }

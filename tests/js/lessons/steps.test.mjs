@@ -84,10 +84,7 @@ function mountSizes(overrides) {
   const reports = [];
   const walkElement = document.createElement("div");
   walkElement.dataset.walk = "";
-  const drawing = mountPart(steps, walkData(overrides), {
-    within: walkElement,
-    set: (value) => reports.push(value),
-  });
+  const drawing = mountPart(steps, walkData(overrides), { within: walkElement, set: (value) => reports.push(value) });
   const sizes = () => [...drawing.parentElement.querySelectorAll("input")].map((input) => Number(input.value));
   const write = (name, text) => {
     const input = drawing.find(`[name="${name}"]`);

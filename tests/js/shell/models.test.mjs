@@ -5,13 +5,7 @@ import { Window } from "happy-dom";
 
 import { cardOfModel, downloadModel, fillModels, showFetching } from "../../../playground/microscope/shell/models.js";
 
-const CARD = {
-  title: "CLIP",
-  good_for: "captions",
-  suits: "photographs",
-  megabytes: 345,
-  licence: "MIT",
-};
+const CARD = { title: "CLIP", good_for: "captions", suits: "photographs", megabytes: 345, licence: "MIT" };
 const OURS = { ...CARD, name: "bundled", title: "our small ViT", megabytes: 0, here: true };
 const DINO = { ...CARD, name: "dino", title: "DINO", here: true };
 const CLIP = { ...CARD, name: "clip", here: false };

@@ -52,9 +52,7 @@ test("the arrow keys walk through the menu, from the page that is shown", () => 
 
 test("a model for the comparison is chosen on the same cards, and stands beside", () => {
   let options = null;
-  const bar = aToolbar({
-    sheets: { models: (_, sheetOptions) => (options = sheetOptions), export: () => {} },
-  });
+  const bar = aToolbar({ sheets: { models: (_, sheetOptions) => (options = sheetOptions), export: () => {} } });
   const { host, sheet } = bar;
   openLine(bar, "Compare");
   [...sheet().querySelectorAll(".tabs button")][1].click();
