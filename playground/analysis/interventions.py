@@ -245,10 +245,9 @@ def patching_function(
     trace: tracing.Trace, other: tracing.Trace, layers: int | Sequence[int], positions: Positions, what: str
 ) -> tuple[At, str]:
     same_model(trace, other)
-    many: Any = (
-        layers if isinstance(layers, Iterable) and index(layers) is None and not isinstance(layers, str) else None
-    )
-    layer_numbers = list(dict.fromkeys(map(trace.layer_number, [layers] if many is None else many)))
+    given: Any = layers
+    is_many = isinstance(given, Iterable) and index(given) is None and not isinstance(given, str)
+    layer_numbers = list(dict.fromkeys(map(trace.layer_number, given if is_many else [given])))
     part, head = _point_and_head(trace, what)
     targets, sources, position_words = _token_pairs(trace, other, positions)
     points = {f"layers.{layer}.{part}" for layer in layer_numbers}

@@ -60,7 +60,7 @@ def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int
 
 
 def package(name: str) -> Any:
-    """The package, imported; a sentence says how to install it."""
+    """Imports a package of the extra `many`. Where it is missing, the error says how to install it."""
     try:
         return import_module(name)
     except ImportError:

@@ -1,9 +1,9 @@
 """What a running server keeps: its models, traces, people, pictures and queues are parts of one App.
 
 A part is what a function with `@part` makes; each App has its own, made when it is first needed. `ui/server.py` makes
-the server of an App, puts it into Starlette's `app.state`, and binds it to every request; so two servers in one process
-share nothing that they keep. What is bound to nothing, such as a command or a page of the workbench, belongs to
-`PROCESS`, as the server that `python -m playground` starts does.
+the server of an App and puts it into Starlette's `app.state`, from where it is bound to every request; so two servers
+in one process share nothing that they keep. A command and a page of the workbench have no request: they use `PROCESS`,
+as the server that `python -m playground` starts does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Part = TypeVar("Part")
 class App:
     def __init__(self) -> None:
         self._parts: dict[Callable[[], Any], Any] = {}
-        self._locks: dict[Callable[[], Any], threading.Lock] = {}  # of parts that are being made, or were
+        self._locks: dict[Callable[[], Any], threading.Lock] = {}  # so that a part is made once
 
     def part(self, make: Callable[[], Part]) -> Part:
         if make not in self._parts:
@@ -57,11 +57,11 @@ def bound(app: App) -> Iterator[App]:
 
 
 class Bound:
-    """ASGI middleware, the outermost one: what answers a request uses the parts of this App."""
+    """ASGI middleware, the outermost one: what answers a request uses the parts of its server's App."""
 
-    def __init__(self, app: ASGIApp, of: App):
-        self.app, self.of = app, of
+    def __init__(self, app: ASGIApp):
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with bound(self.of):
+        with bound(scope["app"].state.kept):
             await self.app(scope, receive, send)

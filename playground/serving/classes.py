@@ -377,7 +377,7 @@ class Classes:
         return code
 
     def of_secret(self, secret: str) -> Class | None:
-        """The class of the lecturer with this secret, which stays when the code changes."""
+        """Finds a class by its lecturer's secret, which stays when the code changes."""
         self.drop_the_old()
         for group in self._classes.values():
             if secrets.compare_digest(secret.encode(), group.secret.encode()):

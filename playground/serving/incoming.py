@@ -145,5 +145,5 @@ deliveries = app.part(Deliveries)
 
 
 def _may_fit(length: str) -> bool:
-    """Whether the declared length is small enough. True without a valid length: then arriving bytes are counted."""
+    """Whether the declared length is small enough. Without a valid one, the bytes are counted as they arrive."""
     return not (length.isascii() and length.isdecimal()) or (len(length) < 12 and int(length) <= LARGEST_FILE)

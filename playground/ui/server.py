@@ -27,12 +27,7 @@ def server_of(kept: App) -> Starlette:
         base = hosts.base_path(os.environ.get(hosts.BASE_PATH_OPTION))
         server = Starlette(
             routes=[*workbench.mount(base), *hosts.below_base(base, [*ROUTES, *REDIRECTS, *served.ROUTES])],
-            middleware=[
-                Middleware(Bound, of=kept),
-                Middleware(KnownHosts),
-                Middleware(Headers, base=base),
-                Middleware(Pieces),
-            ],
+            middleware=[Middleware(Bound), Middleware(KnownHosts), Middleware(Headers, base=base), Middleware(Pieces)],
             lifespan=lifespan,
         )
     server.state.kept = kept

@@ -148,8 +148,8 @@ def component_colours(pictures: list[np.ndarray]) -> tuple[list[np.ndarray], flo
 
 
 def maps_together(ones: list[OneMap]) -> list[Map]:
-    """The maps of a way in COMPUTED_TOGETHER. Those of the same layer of the same model share their components, so
-    that equal colours mean similar features in all of them."""
+    """Computes all panels' maps at once. Panels of one layer of one model share their components, so that equal colours
+    mean similar features."""
     groups: dict[tuple[str, int], list[OneMap]] = {}
     for one in ones:
         groups.setdefault((naming.hash_of_weights(one.seen._network), one.layer), []).append(one)

@@ -134,7 +134,7 @@ export function printHeat(print, values, offset, rows, columns, domain) {
 
 const edge = (place, count, length) => Math.round((place * length) / count);
 
-// Draws the line of pixels y of the row of patches that begins with firstCell.
+// Draws the line of pixels y across the row of patches that begins with firstCell.
 function heatLine({ pixels, photo, steps, rows }, firstCell, edges, y, table) {
   const { tones, beneath, width, height } = photo;
   const start = y * width,
@@ -153,7 +153,7 @@ function heatLine({ pixels, photo, steps, rows }, firstCell, edges, y, table) {
   }
 }
 
-// Draws a line of a patch with a value below zero: hatched, in the colours for such values.
+// Draws one line of pixels of a patch below zero: hatched, from the table for values below zero.
 function negativeLine(pixels, { tones, beneath, width }, step, x0, x1, y, isInLine) {
   const table = blendTable(true);
   const [fullStep, faintStep] = [step, hatchedStep(step)];
