@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from playground.figures.notebook import figure, save, show
     from playground.figures.sweeping import sweep
     from playground.figures.watching import watch, watched
+    from playground.from_attention import from_attention
     from playground.models.checking import check
     from playground.models.loading import load
     from playground.pictures.images import open_image
@@ -36,6 +37,7 @@ __all__ = [
     "check",
     "cite",
     "figure",
+    "from_attention",
     "load",
     "open_image",
     "save",
@@ -54,6 +56,7 @@ _MODULES = {  # where each name lives
     "check": "models.checking",
     "cite": "version",
     "figure": "figures.notebook",
+    "from_attention": "from_attention",
     "load": "models.loading",
     "open_image": "pictures.images",
     "save": "figures.notebook",

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
-from playground.errors import PlaygroundError, PlaygroundWarning
+from playground.errors import PlaygroundError, PlaygroundWarning, warn
 from playground.version import __version__
 
 EXAMPLES = """examples:
@@ -72,11 +72,17 @@ def _warning_text(message: Warning | str, category: type[Warning], *location: An
 
 def main(arguments: list[str] | None = None) -> int:
     warnings.formatwarning = _warning_text
+    if Path("playground.py").exists():
+        warn(f"{Path.cwd()} has a playground.py: `import playground` takes that one here. Give it another name.")
     try:
         options = _parser().parse_args(arguments)
         return options.run(options) or 0
     except PlaygroundError as error:
         return _complain(str(error))
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith("playground"):
+            raise
+        return _complain(f"This needs {error.name}, which is not installed: pip install 'attention-playground[app]'.")
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended

@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from importlib import import_module
+from typing import Any
 
 
 class PlaygroundError(ValueError):
@@ -18,6 +20,14 @@ class PlaygroundWarning(UserWarning):
 
 class NoRoom(PlaygroundError):
     """A graphics card has too little memory for a pass."""
+
+
+def needed(module: str, install: str) -> Any:
+    """Imports a module that only some installations have. Where it is missing, the error says what to install."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError:
+        raise PlaygroundError(f"This needs {module}, which is not installed: pip install '{install}'.") from None
 
 
 def warn(message: str) -> None:

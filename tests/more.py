@@ -24,7 +24,15 @@ BUILD = ROOT / "build" / "more"
 PATIENCE = 3600  # seconds, for one part
 RELEASE_COUNT = 3  # number of Streamlit's minor releases to test, the newest ones
 RESOLUTION_OF_AGE = {"oldest": "lowest-direct", "newest": "highest"}  # age of the packages -> uv's --resolution
-CORE_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
+PYTHONS = ("3.11", "3.14")  # the oldest and the newest that the library is tried with
+LIBRARY_TESTS = [  # of the library without the app's packages; those of files and objects know newer releases too
+    "tests/test_vit.py", "tests/test_tracing.py", "tests/test_cuts.py", "tests/test_relevance.py",
+    "tests/test_from_attention.py", "tests/models/test_what_is_assumed.py", "tests/models/test_names.py",
+    "tests/figures/test_captions.py", "tests/figures/test_layouts.py", "tests/figures/test_sweeping.py",
+    "tests/analysis/test_interventions.py", "tests/analysis/test_occlusion.py", "tests/analysis/test_ablation.py",
+]  # fmt: skip
+APP_TESTS = ["tests/test_vit.py", "tests/test_tracing.py", "tests/figures", "tests/serving", "tests/ui"]
+NEIGHBOURS = ["nnsight", "captum", "transformer-lens", "lightning"]  # what researchers have beside it
 PAGE_TESTS = ["tests/ui/test_workbench.py", "tests/ui/test_served.py"]  # the tests that depend on Streamlit
 IN_PARALLEL = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]  # several processes, as in the Makefile
 FIREFOX_TESTS = [f"tests/browser/test_{name}.py" for name in ("microscope", "scenes", "colours")]
@@ -124,8 +132,8 @@ def make_environment(release: str) -> int:
 
 
 def dependencies() -> Iterator[Outcome]:
-    """Installs the wheel into two new environments, with the oldest and with the newest packages that the wheel allows.
-    In each environment, the command writes a figure and the core's tests run. Each environment downloads several GB."""
+    """The wheel in new environments, with the oldest and with the newest packages that it allows, with and without the
+    app, on the oldest and the newest Python. Each environment downloads several GB."""
     tools, wheels = BUILD / "tools", BUILD / "wheels"
     outcome = run("uv, which installs the oldest", [sys.executable, "-m", "venv", "--clear", str(tools)])
     if outcome.verdict == "passed":
@@ -133,20 +141,32 @@ def dependencies() -> Iterator[Outcome]:
     if outcome.verdict != "passed":
         yield Outcome("the wheel with its oldest and newest packages", "SKIPPED", f"uv is not there: {outcome.why}")
         return
+    uv = str(tools / "bin" / "uv")
     shutil.rmtree(wheels, ignore_errors=True)
     yield run("the wheel", [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(wheels)])
-    for age, resolution in RESOLUTION_OF_AGE.items():
-        yield from check_wheel(age, resolution, str(tools / "bin" / "uv"), wheels)
+    for python in PYTHONS:
+        if subprocess.run([uv, "python", "find", "-q", python], capture_output=True, check=False).returncode:
+            yield Outcome(f"the wheel on Python {python}", "SKIPPED", f"Python {python} is not there")
+            continue
+        for age in RESOLUTION_OF_AGE if python == PYTHONS[0] else ["newest"]:  # the oldest have no build for the newest
+            yield from check_wheel(age, python, uv, wheels, LIBRARY_TESTS)
+    yield from check_wheel("newest", PYTHONS[0], uv, wheels, APP_TESTS, "app")
+    resolve = [uv, "pip", "install", "-q", "--dry-run", "--python", str(tools / "bin" / "python")]
+    yield run(f"beside {', '.join(NEIGHBOURS)}", [*resolve, "-r", "pyproject.toml", *NEIGHBOURS])
 
 
-def check_wheel(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[Outcome]:
-    folder = BUILD / age
-    python, name = folder / "bin" / "python", f"the wheel with its {age} packages"
+def check_wheel(age: str, version: str, uv: str, wheels: Path, tests: list[str], *extras: str) -> Iterator[Outcome]:
+    folder = BUILD / "-".join((age, version, *extras))
+    name = " ".join(("the wheel with its", age, "packages on Python", version, *extras))
+    python = folder / "bin" / "python"
     install_command = [uv, "pip", "install", "-q", "--python", str(python)]
+    extra_flags = [word for extra in ("many", "text", *extras) for word in ("--extra", extra)]
+    tools = ["pandas", "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py", "pyyaml"]
     for command in (
-        [uv, "venv", "-q", "--clear", "--python", sys.executable, str(folder)],
-        [*install_command, "--resolution", resolution, *map(str, wheels.glob("*.whl"))],
-        [*install_command, "pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "httpx", "pypdf", "resvg-py"],
+        [uv, "venv", "-q", "--clear", "--python", version, str(folder)],
+        [*install_command, "--resolution", RESOLUTION_OF_AGE[age], "-r", "pyproject.toml", *extra_flags],
+        [*install_command, "--no-deps", *map(str, wheels.glob("*.whl"))],
+        [*install_command, *tools],
     ):
         outcome = run(f"{name}: its environment", command)
         if outcome.verdict != "passed":
@@ -154,9 +174,7 @@ def check_wheel(age: str, resolution: str, uv: str, wheels: Path) -> Iterator[Ou
             return
     figure = [str(folder / "bin" / "attention-playground"), "figure", "meadow", "-o", str(folder / "meadow.png")]
     yield run(f"{name}: a figure", figure)
-    yield run(
-        f"{name}: tests", [str(python), "tests/gate.py", *IN_PARALLEL, "-m", "not browser and not slow", *CORE_TESTS]
-    )
+    yield run(f"{name}: tests", [str(python), "tests/gate.py", *IN_PARALLEL, "-m", "not browser and not slow", *tests])
 
 
 # Firefox --------------------------------------------------------------------------------------------------------------

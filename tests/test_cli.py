@@ -74,6 +74,13 @@ def test_a_download_of_an_unknown_name_stops_before_the_first_byte(capsys):
     assert "There is no model called 'vit_nothing'" in capsys.readouterr().err
 
 
+def test_a_folder_with_a_playground_py_gets_a_sentence(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "playground.py").touch()
+    with pytest.warns(PlaygroundWarning, match="has a playground.py"):
+        main(["models", "vit_tiny*"])
+
+
 def test_the_examples_of_the_help_can_be_typed():
     for line in EXAMPLES.replace("PROGRAM", "playground").splitlines()[1:]:
         assert _parser().parse_args(shlex.split(line)[1:]).run, line

@@ -16,7 +16,7 @@ FLOORS = (  # from the bottom up: a room may import rooms of lower floors only
     ("pack", "pictures", "relevance"),
     ("tracing", "models"),
     ("samples", "analysis"),
-    ("face", "figures/drawing", "training"),
+    ("face", "from_attention", "figures/drawing", "training"),
     ("figures/layouts", "lessons"),
     ("figures",),
     ("serving",),

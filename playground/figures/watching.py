@@ -30,7 +30,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from playground import tracing
-from playground.errors import PlaygroundError, PlaygroundWarning, warn
+from playground.errors import PlaygroundError, PlaygroundWarning, needed, warn
 from playground.models.loading import load, source_of, unwrapped
 from playground.models.source import build
 from playground.numbers import index
@@ -119,12 +119,9 @@ class watch:
 
     def callback(self) -> Any:
         """A callback for the Trainer of `transformers`, whose steps are the optimizer's."""
-        try:
-            from transformers import TrainerCallback
-        except ImportError:
-            raise PlaygroundError(
-                "A callback for transformers' Trainer needs that: pip install 'attention-playground[trainer]'."
-            ) from None
+        needed("transformers", "attention-playground[trainer]")
+        from transformers import TrainerCallback
+
         watcher = self
 
         class TraceCallback(TrainerCallback):

@@ -12,13 +12,12 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from playground.errors import PlaygroundError, warn
+from playground.errors import PlaygroundError, needed, warn
 from playground.figures.drawing import naming
 from playground.version import __version__
 
@@ -60,13 +59,7 @@ def _regions(job: Any, kind: str, array: np.ndarray) -> Iterator[tuple[tuple[int
 
 
 def package(name: str) -> Any:
-    """Imports a package of the extra `many`. Where it is missing, the error says how to install it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise PlaygroundError(
-            f"This needs {name}, which is not installed: pip install 'attention-playground[many]'."
-        ) from None
+    return needed(name, "attention-playground[many]")
 
 
 def _identity(job: Any) -> str:

@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
+from inspect import signature
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
@@ -65,7 +66,9 @@ def fetch(
 
     if not offline:
         check(name)
-    options: Any = {"local_files_only": offline, "force_download": again, "tqdm_class": report or bar()}
+    options: Any = {"local_files_only": offline, "force_download": again}
+    if "tqdm_class" in signature(hf_hub_download).parameters:  # since 1.2; before, the hub draws a bar of its own
+        options["tqdm_class"] = report or bar()
     try:
         return Path(hf_hub_download(repository, file, **options))
     except Exception as error:  # the hub's library raises exceptions of several libraries

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, needed
 from playground.models import borrowed
 from playground.models.given import json_of
 
@@ -66,18 +66,14 @@ def direction(vit: VisionTransformer, text: str) -> Tensor:
 def _text_vector(folder: Path, changed_at: int, text: str) -> Tensor:
     import torch
 
-    try:
-        from transformers import AutoTokenizer, CLIPModel, SiglipModel
-    except ImportError:
-        advice = "pip install 'attention-playground[text]'"
-        raise PlaygroundError(f"A text is read by the library `transformers`: {advice}.") from None
+    transformers = needed("transformers", "attention-playground[text]")
     options: Any = {"local_files_only": True, "trust_remote_code": False}
-    kind: Any = CLIPModel
+    kind: Any = transformers.CLIPModel
     padding: Any = False  # as CLIP and SigLIP were trained
     if json_of(folder / "config.json").get("model_type") == "siglip":
-        kind, padding = SiglipModel, "max_length"
+        kind, padding = transformers.SiglipModel, "max_length"
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **options)
         towers = kind.from_pretrained(folder, use_safetensors=True, **options).eval()
         max_length = towers.config.text_config.max_position_embeddings
         tokens = tokenizer(text, truncation=True, max_length=max_length, padding=padding, return_tensors="pt")

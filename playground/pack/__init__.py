@@ -152,7 +152,8 @@ def check_trace(header: dict[str, Any], arrays: Arrays) -> None:
         for array_name in (f"{name}_low", f"{name}_step"):
             if array_name in arrays:
                 _check_floats(array_name, arrays, (*norms_shape[:2], header["head_dim"]), MOST_SCORE)
-    _check_floats("value_norms", arrays, norms_shape)
+    if "value_norms" in arrays:
+        _check_floats("value_norms", arrays, norms_shape)
 
 
 def _check_floats(

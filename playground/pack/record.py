@@ -18,7 +18,7 @@ from torch import Tensor
 
 from playground import cuts
 from playground.cuts import Cuts, Shape
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, needed
 from playground.numbers import index
 from playground.pack import (
     COUNT_BOUNDS,
@@ -68,7 +68,7 @@ class Record:
 
     def __repr__(self) -> str:
         rows, columns = self.grid
-        scale_words = {self.native_scale: "", 1.0: ", run without 1/√d_k"}.get(
+        scale_words = {1.0: ", run without 1/√d_k", self.native_scale: ""}.get(
             self.scale, f", run with scale {self.scale:.3g}"
         )
         cut_words = f", cut {'; '.join(self.cuts.texts)}" if self.cuts else ""
@@ -124,9 +124,7 @@ class Record:
         """The value norms of each layer. Checks once that the model's weights are still those of the pass."""
         if all(self.record[layer].v is None for layer in layers):
             if not self.stored_norms.keys() >= set(layers):
-                raise PlaygroundError(
-                    f"{self.model} does more than W_O to what attention gives: values have no length."
-                )
+                raise PlaygroundError(f"Of {self.model} no length of a value is known: W_O is not, or is not all.")
             return [self.stored_norms[layer] for layer in layers]
         blocks: Any = self._need_vit().blocks
         return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]
@@ -218,8 +216,8 @@ class Record:
     def _network(self) -> VisionTransformer:
         if self.vit is None:
             raise PlaygroundError(
-                "A trace that was read from bytes, or of a model's own pass, can't run its network; trace the image "
-                "again, through a model that playground.load takes."
+                "A trace that was read from bytes, of given attention, or of a model's own pass, can't run its "
+                "network; trace the image again, through a model that playground.load takes."
             )
         return self.vit
 
@@ -310,8 +308,9 @@ class Record:
                 arrays |= zip((name, f"{name}_low", f"{name}_step"), map(np.stack, parts), strict=True)
             else:
                 arrays[name] = np.stack([x.half().numpy() for x in tensors])
-        norms = np.stack([layer_norms[head_index].numpy() for layer_norms in self._norms(layer_numbers)])
-        return pack(header, arrays | {"value_norms": norms})
+        if self.vit is not None or self.stored_norms.keys() >= set(layer_numbers):
+            arrays["value_norms"] = np.stack([norms[head_index].numpy() for norms in self._norms(layer_numbers)])
+        return pack(header, arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -349,7 +348,8 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     for name in ("q", "k"):
         if f"{name}_low" in arrays:
             arrays[name] = from_eight_bits(arrays[name], arrays[f"{name}_low"], arrays[f"{name}_step"])
-    q, k, norms = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k", "value_norms"))
+    q, k = (torch.from_numpy(arrays[name].astype(np.float32)) for name in ("q", "k"))
+    norms = torch.from_numpy(arrays["value_norms"].astype(np.float32)) if "value_norms" in arrays else ()
     layer_numbers, native_scale, patch = header["held"], float(header["scale"]), header["patch"]
     prefix, (height, width) = tuple(header["prefix"]), header["size"]
     shape_bounds = Shape(prefix, (height // patch, width // patch), header["layers"], COUNT_BOUNDS["heads"][1])
@@ -368,7 +368,7 @@ def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
         "input": None,
         "vit": None,
         "cuts": replace(cuts.read(header.get("cuts", []), shape_bounds), head_numbers=head_numbers),
-        "stored_norms": {layer: norms[i] for i, layer in enumerate(layer_numbers)},
+        "stored_norms": dict(zip(layer_numbers, norms, strict=False)),
         "interventions": tuple(header.get("interventions", ())),
         "assumed": header.get("assumed", ""),
     }
@@ -387,8 +387,7 @@ MOST_QUERIES = 256  # most patches whose rows `table_of_heads` measures
 
 def table_of_query(trace: Any, query: Any, scale: Any) -> pd.DataFrame:
     """One row for each layer, head and token. `trace` is a Trace."""
-    import pandas as pd
-
+    pd = needed("pandas", "pandas")
     rows, columns = trace.grid
     patches = [(row, column) for row in range(rows) for column in range(columns)]
     names = [*trace.prefix, *(f"{row},{column}" for row, column in patches)]
@@ -405,8 +404,7 @@ def table_of_query(trace: Any, query: Any, scale: Any) -> pd.DataFrame:
 
 def table_of_heads(trace: Any, scale: Any, distances: Tensor) -> pd.DataFrame:
     """One row for each layer and head. `distances`, (patches, patches): the distance between each two patches."""
-    import pandas as pd
-
+    pd = needed("pandas", "pandas")
     queries = trace.some_patches(MOST_QUERIES)
     distances = distances[[token - len(trace.prefix) for token in queries]]  # (queries, patches)
     layer_tables = []

@@ -24,9 +24,8 @@ from PIL import (
     TiffImagePlugin,
     WebPImagePlugin,
 )
-from pillow_heif import HeifImageFile
 
-from playground.errors import PlaygroundError
+from playground.errors import PlaygroundError, needed
 
 MAX_BYTES = 32 * 2**20
 MAX_PIXELS = 64_000_000
@@ -49,7 +48,7 @@ FORMATS = (  # not Pillow's registry: any imported library could add a decoder t
     (rb"GIF8[79]a", GifImagePlugin.GifImageFile),
     (rb"BM", BmpImagePlugin.BmpImageFile),
     (rb"II[*+]\0|MM\0[*+]", TiffImagePlugin.TiffImageFile),
-    (rb"....ftyp(?:hei[cxms]|mif1.{4,60}hei[cx])", HeifImageFile),
+    (rb"....ftyp(?:hei[cxms]|mif1.{4,60}hei[cx])", None),  # pillow_heif's, which a library alone does not bring
     (rb"....ftyp(?:avif|avis|mif1|msf1)", AvifImagePlugin.AvifImageFile),
 )
 OTHER_FORMATS = (  # first bytes of other common formats, and the name that the error gives to such a file
@@ -151,6 +150,7 @@ class _CountedReads(io.BytesIO):
 def read_header(data: bytes) -> Image.Image:
     for signature, picture_class in FORMATS:
         if re.match(signature, data, re.DOTALL):
+            picture_class = picture_class or needed("pillow_heif", "pillow-heif").HeifImageFile
             defusers = {
                 "JPEG": _defuse_jpeg, "PNG": _defuse_png, "TIFF": _defuse_tiff, "AVIF": _defuse_heif,
                 "HEIF": _defuse_heic,

@@ -17,7 +17,7 @@ from importlib import metadata
 from io import BytesIO
 from pathlib import Path
 
-from playground.assets import HOME, PACKS, PROGRAM, SHIPPED_MODELS
+from playground.assets import HOME, IS_INSTALLED, PACKS, PROGRAM, SHIPPED_MODELS
 from playground.errors import PlaygroundError
 from playground.models import borrowed
 from playground.models.whole import digest_of, what_is_wrong
@@ -28,7 +28,7 @@ from playground.serving import hosts, prepared, settings, starting
 from playground.version import __version__
 
 FINE, LACKING, WRONG = "fine", "less", "WRONG"  # LACKING: the app works, but a part of it is missing
-REQUIREMENTS = "requirements.txt"  # a file in the root of a checkout and of the image, but not of an installed package
+REQUIREMENTS = HOME / "requirements.txt"  # also inside an installed package
 DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
 STREAMLITS_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
@@ -87,10 +87,8 @@ def _versions() -> Iterator[Finding]:
 
 
 def requirements() -> dict[str, str]:
-    """{package: bounds such as ">=2.12,<2.16"} without extras, from a checkout's file or an installed package."""
-    file = HOME / REQUIREMENTS
-    lines = file.read_text("utf-8").splitlines() if file.is_file() else metadata.requires(DISTRIBUTION) or []
-    matches = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in lines if "extra ==" not in line)
+    """{package: bounds such as ">=2.12,<2.16"} of what the app needs."""
+    matches = (re.match(r"([\w.-]+)\s*([^;#]*)", line) for line in REQUIREMENTS.read_text("utf-8").splitlines())
     return {match[1].lower(): match[2].strip() for match in matches if match}
 
 
@@ -115,7 +113,7 @@ def _settings() -> Iterator[Finding]:
 
 def _shipped_files() -> Iterator[Finding]:
     """Checks the playground's own files: compares them with pip's digests or, in a checkout, reads each file."""
-    damages = _damages_of_checkout() if (HOME / REQUIREMENTS).is_file() else _damages_of_package()
+    damages = _damages_of_package() if IS_INSTALLED else _damages_of_checkout()
     yield from (Finding(WRONG, f"{damage}: install the playground again") for damage in damages)
     if not damages:
         yield Finding(FINE, f"the playground's own files ({__version__})")

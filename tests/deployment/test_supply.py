@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import threading
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
@@ -154,3 +156,16 @@ def test_without_a_gpu_torch_comes_from_its_cpu_index_where_that_can_be_reached(
     assert install.torch_index("auto")[0] == ""
     assert f"ARG TORCH_INDEX={install.CPU_INDEX}\n" in read("Dockerfile")
     assert "TORCH_INDEX ?= auto\n" in read("Makefile")
+
+
+def test_library_and_app_are_what_requirements_txt_names_and_the_library_has_no_upper_bound(audit):
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    library = list(map(Requirement, project["dependencies"]))
+    app = list(map(Requirement, project["optional-dependencies"]["app"]))
+    tried = {audit.canonicalize_name(r.name): r.specifier for r in audit.requirements(ROOT / "requirements.txt")}
+    assert {audit.canonicalize_name(r.name) for r in (*library, *app)} == tried.keys()
+    assert {specifier.operator for requirement in library for specifier in requirement.specifier} == {">="}
+    for requirement in (*library, *app):
+        bounds = (requirement.specifier, tried[audit.canonicalize_name(requirement.name)])
+        lowest, lowest_tried = (min(Version(s.version) for s in b if s.operator in (">=", "==")) for b in bounds)
+        assert lowest <= lowest_tried, requirement

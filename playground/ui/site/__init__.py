@@ -63,7 +63,7 @@ ABOUT_HTML = """<!doctype html>
 <h2 id="install">Install</h2>
 <p>The app has more: any Vision Transformer, figures for print, lessons with your own picture, Python. In a copy of its
 repository, with Python 3.11 or newer:</p>
-<pre>pip install .
+<pre>pip install ".[app]"
 attention-playground</pre>
 <h2 id="embed">Embed</h2>
 <p>The microscope stands in any other page, on a picture of yours, in one file that needs no other:</p>
