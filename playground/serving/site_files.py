@@ -26,8 +26,7 @@ from playground.lessons.parts import plain_parts
 from playground.models import engine_file
 from playground.models.names import plain_name, training_pictures
 from playground.pack import unpack, upper_layer
-from playground.pictures import jpegs
-from playground.pictures.images import fit, model_input, open_image
+from playground.pictures.images import model_input
 from playground.samples import Sample, samples
 from playground.serving import chosen, models, pictures, prepared, routes_samples, traces
 from playground.serving.prepared import SamplePack, some_layers
@@ -41,7 +40,6 @@ FIRST_GRIDS = {models.PHOTOGRAPH_MODEL: (16, 16)}
 MOST_PATCHES = 1600  # a browser needs half a minute for a finer grid
 ASK_ABOVE_BYTES = 4e6  # bytes of weights above which the page asks the person before a download
 WEIGHTS = "weights/"  # the folder of weights, which the page caches, not the service worker
-PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 GOOD_FOR = {
     "bundled": models.OUR_MODELS["bundled"],
     models.PHOTOGRAPH_MODEL: "photographs: learned from 142 million, without labels",
@@ -120,10 +118,9 @@ def cards(names: Sequence[str]) -> dict[str, dict]:
     return records
 
 
-def write_samples(folder: Folder, photographs: Path | None, model: str, named_samples: Collection[str] | None) -> dict:
-    """Writes the samples and returns their list for the browser; the page opens with the first. `photographs`: a folder
-    of the owner's pictures, which come first and are shown in `model`. `named_samples`: the samples for which the names
-    of heads are written; None means all samples."""
+def write_samples(folder: Folder, named_samples: Collection[str] | None) -> dict:
+    """Writes the samples and returns their list for the browser; the page opens with the first. `named_samples`: the
+    samples for which the names of heads are written; None means all samples."""
     shipped_samples = samples()
     data_of_pack = {
         sample_pack: data
@@ -134,7 +131,8 @@ def write_samples(folder: Folder, photographs: Path | None, model: str, named_sa
     del listing["real"], listing["own"]  # the browser adds these two fields itself
     for sample, record in zip(shipped_samples, listing["samples"], strict=True):
         picture = pictures.sample(sample.name)
-        record |= _picture_record(folder, sample.name, picture.jpeg, picture.size)
+        record["picture"] = folder.put(f"samples/{sample.name}.jpg", picture.jpeg)
+        record["width"], record["height"] = picture.size
         packs_of_sample = {
             sample_pack: data for sample_pack, data in data_of_pack.items() if sample_pack.sample == sample
         }
@@ -146,52 +144,8 @@ def write_samples(folder: Folder, photographs: Path | None, model: str, named_sa
             )
             for sample_pack, data in packs_of_sample.items()
         }  # fmt: skip
-    own_records = (
-        [_photograph_record(folder, file, model, named_samples is None) for file in _pictures_in(photographs)]
-        if photographs
-        else []
-    )
-    listing["samples"] = [*own_records, *(record for record in listing["samples"] if record["prepared"])]
+    listing["samples"] = [record for record in listing["samples"] if record["prepared"]]
     return listing
-
-
-def _pictures_in(place: Path) -> list[Path]:
-    if not place.is_dir():
-        raise PlaygroundError(f"--photographs is a folder of pictures, and {place} is none.")
-    if not (files := sorted(file for file in place.iterdir() if file.suffix.lower() in PICTURE_SUFFIXES)):
-        raise PlaygroundError(f"There is no picture in {place}: it may hold {', '.join(PICTURE_SUFFIXES)}.")
-    return files
-
-
-def _photograph_record(folder: Folder, file: Path, model: str, with_names: bool) -> dict:
-    """The record of an owner's photograph as a sample. It names no row: the browser looks for its best moment."""
-    image = open_image(file)
-    vit = models.load(model)
-    from playground.tracing import trace
-
-    photo_trace = trace(vit, image, size=fit(image.size, vit.config.patch_size, vit.config.image_size))
-    name = "mine-" + (re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") or "picture")
-    screen_image = image.copy()
-    screen_image.thumbnail((pictures.SHOWN_SIDE, pictures.SHOWN_SIDE))
-    return {
-        "name": name,
-        "title": re.sub(r"[_\s]+", " ", file.stem).strip(),
-        "hint": "",
-        "kind": "photograph",
-        "credit": "",
-        "thumb": pictures.thumbnail(image),
-        "opens": {"model": model, "detail": 1},
-        **_picture_record(folder, name, jpegs.as_jpeg(screen_image), image.size),
-        "prepared": {
-            f"{model} 1": _write_layers(
-                folder, name, photo_trace.to_bytes(), None, _names_of_heads(photo_trace) if with_names else None
-            )
-        },
-    }
-
-
-def _picture_record(folder: Folder, name: str, jpeg: bytes, size: tuple[int, int]) -> dict:
-    return {"picture": folder.put(f"samples/{name}.jpg", jpeg), "width": size[0], "height": size[1]}
 
 
 def _full_trace(data: bytes, model: str, image: Image) -> Trace:
@@ -317,7 +271,7 @@ def played_ahead(lesson: Lesson, step: Step, subject: Subject, keep: Callable[[b
         names = [name for name in options if any(one != part for one in versions_of([name], n).values())]
         if names:
             versions = {
-                _joined_values(v for name, v in zip(options, values, strict=True) if name in names): version
+                " | ".join(str(v) for name, v in zip(options, values, strict=True) if name in names): version
                 for values, version in versions_of(names, n).items()
             }
             timing = {"after": part["after"]} if "after" in part else {}
@@ -340,10 +294,6 @@ def _with_shared_data(parts: dict[str, dict]) -> dict:
         for key, part in parts.items()
     }
     return {"of": different_parts, "same": same_data}
-
-
-def _joined_values(values: Iterable[object]) -> str:
-    return " | ".join(map(str, values))
 
 
 def _with_played_options(played_values: Mapping[str, tuple], parts: list[dict]) -> list[dict]:
