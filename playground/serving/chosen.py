@@ -85,18 +85,14 @@ def _setup_of(words: Mapping[str, str], picture: Picture) -> Setup:
 def check_model(model: str) -> None:
     try:
         models.check_name(model)
-        if not models.is_here(model) and not models.may_fetch(model):
-            raise Refused(f"{plain_name(model)} is not on this server, and it fetches no models.", 404)
-    except Refused:
-        raise
     except models.PlaygroundError as error:
         raise Refused(str(error), 404) from None
-    if not models.is_here(model):
-        card = {
-            "model": model, "title": plain_name(model), "megabytes": models.megabytes(model),
-            "may_fetch": models.may_fetch(model),
-        }  # fmt: skip
-        raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=card)
+    if models.is_here(model):
+        return
+    if not models.may_fetch(model):
+        raise Refused(f"{plain_name(model)} is not on this server, and it fetches no models.", 404)
+    card = {"model": model, "title": plain_name(model), "megabytes": models.megabytes(model), "may_fetch": True}
+    raise Refused(f"{plain_name(model)} is not on this machine yet.", 404, missing=card)
 
 
 def _detail(text: str | None, model: str, usual_detail: int) -> int:

@@ -222,15 +222,10 @@ def _write(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     for old_file in path.parent.glob(f"{path.stem.rpartition('-')[0]}-{DIGEST_GLOB}.pack"):
         old_file.unlink(missing_ok=True)  # another process may make the same pack
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        file = Path(folder, path.name)
+        file.write_bytes(data)
+        file.replace(path)
 
 
 def write_packs(folder: Path = PACKS) -> None:

@@ -152,8 +152,9 @@ async def listen(request: Request) -> Response:
         phone.wake()
     if phone.why_out:
         raise refusal(*phone.why_out)
-    own_guess = _own_guess(group, asker.person)
-    return Response(b'{"mine": %s, %s' % (own_guess, _shared_state(group)[1:]), headers=NEWS_HEADERS)
+    guesses = [guesses.get(asker.person) for guesses in group.question.rounds] if group.question else []
+    state = b'{"mine": %s, %s' % (json.dumps(guesses).encode(), _shared_state(group)[1:])
+    return Response(state, headers=NEWS_HEADERS)
 
 
 async def _wait(news: asyncio.Future[None]) -> None:
@@ -167,11 +168,6 @@ async def _wait(news: asyncio.Future[None]) -> None:
 def _refuse_too_often(phone: Phone) -> None:
     if not phone.requests.take():
         raise refusal("often", 429)
-
-
-def _own_guess(group: Class, key: str) -> bytes:
-    question = group.question
-    return json.dumps([guesses.get(key) for guesses in question.rounds] if question else []).encode()
 
 
 def _shared_state(group: Class) -> bytes:
