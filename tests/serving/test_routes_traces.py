@@ -227,7 +227,7 @@ def test_numbers_are_packed_one_after_the_other_however_many_ask(http, monkeypat
         picture = pictures.sample("flock")
         list(executor.map(lambda _: traces.pack_of_layers(picture, Setup("untrained"), [0]), range(24)))
     assert counts == [1] * 24
-    assert queue._packings().at_work == []
+    assert queue.packings().at_work == []
 
 
 def test_all_flows_of_very_many_tokens_are_too_much_and_one_is_not(http, monkeypatch):
