@@ -43,7 +43,7 @@ def test_the_browser_has_the_colours_of_figures():
 
 def test_the_colour_bar_on_the_screen_is_a_figure_s():
     browser_bar = run_javascript(
-        'const ramp = drawing_light.barColours("heat"), domain = { low: 0, high: 0.3 };'
+        "const ramp = drawing_light.barColours(), domain = { low: 0, high: 0.3 };"
         "return Array.from({ length: 256 }, (_, i) => ramp[light.stepOf((0.3 * i) / 255, domain)]"
         ".match(/\\d+/g).map(Number));"
     )
