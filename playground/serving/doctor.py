@@ -28,7 +28,6 @@ from playground.version import __version__
 
 FINE, LACKING, WRONG = "fine", "less", "WRONG"  # LACKING: the app works, but a part of it is missing
 REQUIREMENTS = HOME / "requirements.txt"  # also inside an installed package
-DISTRIBUTION = "attention-playground"
 TESTED_PYTHON = (3, 11)
 HUB_DIGEST = re.compile(r"[0-9a-f]{64}")  # the hub's cache names a large file by its digest
 COMPARISONS = {">=": operator.ge, "<": operator.lt, "==": operator.eq}
