@@ -98,24 +98,24 @@ export function createLens(parent, options = {}) {
   page.choose = (change, source) => choose(lens, change, source);
   page.showView = (view) => {
     update(lens, { view });
-    reportView(choice, data, page);
+    reportView(lens);
   };
   page.opens = () => {
-    showChoices(choice, data, page);
+    showChoices(lens);
     page.see?.hold(true);
     page.schedule();
     data.host.opened?.();
   };
   bindPointer(lens);
-  bindCurtain(choice, page);
+  bindCurtain(lens);
   bindButtons(lens);
-  bindSums(choice, frame, page);
+  bindSums(lens);
   bindLine(lens);
   bindScissors(lens);
   bindExplained(page);
-  bindKindLine(frame, page);
-  bindMoment(choice, page);
-  bindScenes(choice, data, page);
+  bindKindLine(lens);
+  bindMoment(lens);
+  bindScenes(lens);
   bindShare(lens);
   bindMatches(page);
   bindRows(lens);
@@ -159,7 +159,7 @@ export function createLens(parent, options = {}) {
     },
   };
   root.__lens = handle; // for tests and the console
-  readSavedScenes(choice, data, page);
+  readSavedScenes(lens);
   update(lens, options);
   return handle;
 }
@@ -167,8 +167,7 @@ export function createLens(parent, options = {}) {
 const FIT_CHECK_INTERVAL = 400; // ms between two checks whether the lens still fits the window
 // Updates sizes and colours when the window, the fonts or the theme change. Returns a function that stops this.
 function followThePage(lens) {
-  const { page } = lens;
-  const { root, refs } = page;
+  const { page, root, refs } = lens;
   const controller = new AbortController();
   const { signal } = controller;
   let [formerWidth, formerHeight] = [0, 0];
@@ -184,7 +183,7 @@ function followThePage(lens) {
   // Late content above the lens, such as the toolbar's second line, moves the lens without an event: hence a timer.
   let lastMeasurement = "";
   const fitCheckTimer = setInterval(() => {
-    const overflow = lens.data.main ? overflowOf(lens.choice, page) : 0;
+    const overflow = lens.data.main ? overflowOf(lens) : 0;
     const measurement = `${overflow} ${root.clientWidth}`; // unchanged after a refresh: another refresh can't help
     if (overflow > 2 && measurement !== lastMeasurement) refresh(lens);
     lastMeasurement = measurement;
@@ -204,15 +203,15 @@ function followThePage(lens) {
 }
 
 async function showTraces(lens, { main, other = null, view = null, place, ui, best: wantsBest = false }) {
-  const { choice, data, page } = lens;
+  const { choice, page } = lens;
   const viewToShow = () => (typeof view === "function" ? view(choice.view) : view);
   const viewToAsk = viewToShow() ?? choice.viewToCome ?? choice.view;
   if (wantsBest) return showBest(lens, { main, view: viewToShow, place });
-  const entries = await fetchEntries(data, page, other ? [main, other] : [main], viewToAsk);
+  const entries = await fetchEntries(lens, other ? [main, other] : [main], viewToAsk);
   if (!entries || !page.alive) return false;
   const shownView = viewToShow();
   takeTraces(lens, entries[0], entries[1]);
-  noteOpening(choice, data, page, shownView);
+  noteOpening(lens, shownView);
   update(lens, { view: shownView, place, ui });
   // the photograph stays alone until its best moment has been found
   if (!main.private && opensAtMoment(main) && !choice.opening.given && !choice.opening.moved) page.see?.hold(false);
@@ -222,12 +221,12 @@ async function showTraces(lens, { main, other = null, view = null, place, ui, be
 
 // Opens a person's own picture in its best moment, before any other of its rows is drawn.
 async function showBest(lens, { main, view, place }) {
-  const { choice, data, page } = lens;
-  const bestMoment = await bringBest(data, page, main);
+  const { choice, page } = lens;
+  const bestMoment = await bringBest(lens, main);
   if (!bestMoment || !page.alive) return false;
   const { entry, scene } = bestMoment;
   takeTraces(lens, entry);
-  noteOpening(choice, data, page, null);
+  noteOpening(lens, null);
   const baseView = { ...DEFAULT_VIEW, ...(view() ?? choice.view) };
   const isPlainRow = baseView.direction === "row" && wayOf(baseView).rows;
   // where nothing stands out on a coarse grid, the photograph stays alone until the finer one has been searched
@@ -235,14 +234,15 @@ async function showBest(lens, { main, view, place }) {
   const best = openingOf(scene, isCoarse);
   const isFound = isPlainRow && !(isCoarse && best.kind === "nothing");
   update(lens, { view: { ...baseView, ...(isFound && bestView(best, scene.pack)) }, place });
-  if (isFound) noteBest(choice, page, best);
+  if (isFound) noteBest(lens, best);
   else if (isPlainRow) page.see?.hold(false);
   requestAnimationFrame(() => refresh(lens));
   return true;
 }
 
 // Puts these entries on show, the second one beside the first.
-function takeTraces({ choice, data, frame, page }, main, other = null) {
+function takeTraces(lens, main, other = null) {
+  const { choice, data, frame, page } = lens;
   const formerMain = data.main;
   endExpecting(page);
   dropOld(data, other ? [main, other] : [main]);
@@ -262,8 +262,8 @@ function takeTraces({ choice, data, frame, page }, main, other = null) {
     choice.pointer.fresh = true; // the resting cursor now points at another grid
   else choice.hover = -1;
   frame.wallHeat = frame.photo = frame.thumbPhoto = null;
-  buildHeads(data, page);
-  if (isSamePicture) keepPlace(choice, data, page, formerMain.pack);
+  buildHeads(lens);
+  if (isSamePicture) keepPlace(lens, formerMain.pack);
   // query null: the new picture opens at its own start patch
   else if (formerMain && !choice.view.locked) choice.view = { ...choice.view, query: null };
 }
@@ -284,21 +284,22 @@ function update(lens, { place, view, ui }) {
   const nextView = view ? { ...DEFAULT_VIEW, ...view } : choice.view;
   // The layer is chosen even before it has arrived.
   if (nextView.layer === null && canAsk(data, "layers")) nextView.layer = upperLayer(data.main.pack);
-  choice.view = withHeldLayer(choice, data, tidyView(nextView, data.main.pack, startOf(data)));
-  showChoices(choice, data, page);
+  choice.view = withHeldLayer(lens, tidyView(nextView, data.main.pack, startOf(data)));
+  showChoices(lens);
   refresh(lens);
   openChosenRow(lens);
 }
 
 // For the same picture on another grid: moves the query to the patch at the same place.
-function keepPlace(choice, data, page, formerPack) {
+function keepPlace(lens, formerPack) {
+  const { choice, data } = lens;
   const { pack } = data.main;
   if (pack.rows === formerPack.rows && pack.columns === formerPack.columns) return;
   const newToken = tokenOnGrid(choice, pack, formerPack);
   choice.view = { ...choice.view, cut: "" }; // a cut names patches of the former grid
   if (newToken >= 0) choice.view = { ...choice.view, query: queryOf(newToken, pack) };
   if (choice.hover >= 0) choice.hover = sameToken(choice.hover, formerPack, pack);
-  if (choice.view.locked) reportView(choice, data, page); // the address names the patch
+  if (choice.view.locked) reportView(lens); // the address names the patch
 }
 
 // The patch that this picture suggests as the first query.
@@ -309,24 +310,24 @@ function choose(lens, change, source) {
   if (!data.main) return;
   if (!("query" in change) && !choice.view.locked && choice.hover >= 0)
     change = { ...change, query: queryOf(choice.hover, data.main.pack) };
-  choice.view = withHeldLayer(choice, data, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
+  choice.view = withHeldLayer(lens, tidyView({ ...choice.view, ...change }, data.main.pack, startOf(data)));
   if (!choice.view.locked) choice.aim = -1;
-  showChoices(choice, data, page, source);
+  showChoices(lens, source);
   if ("beside" in change) {
     refresh(lens);
     openChosenRow(lens);
   }
   page.schedule();
-  reportView(choice, data, page);
+  reportView(lens);
 }
 
-function reportView(choice, data, page) {
+function reportView({ choice, data, page }) {
   clearTimeout(page.reportTimer);
   page.reportTimer = setTimeout(() => data.host.onView?.({ ...choice.view }), 300);
 }
 
 // If the source has only some layers, a step leads to the next layer that the source has.
-function withHeldLayer(choice, data, view) {
+function withHeldLayer({ choice, data }, view) {
   const { pack } = data.main;
   if (holds(pack, view.layer) || canAsk(data, "layers")) return view;
   const direction = Math.sign(view.layer - choice.view.layer);
@@ -351,12 +352,12 @@ function onFrame(lens) {
     choice.hover = token;
     choice.aim = choice.view.locked ? token : -1;
   }
-  if (onlyPointed && !dirty && frame.painted === resolve(choice, data, frame).token) {
+  if (onlyPointed && !dirty && frame.painted === resolve(lens).token) {
     paintAim(lens); // only the line is painted, because the row is the same
     frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
     return;
   }
-  const hasMoreColumns = workOnColumns(choice, data, frame);
+  const hasMoreColumns = workOnColumns(lens);
   paintFrame(lens);
   frame.painted = frame.shown.token;
   if (onlyPointed) frame.samples[frame.sampled++ % frame.samples.length] = performance.now() - startTime;
@@ -364,7 +365,7 @@ function onFrame(lens) {
   if (!page.see?.on) writeKindSoon(lens);
   askForMissing(lens, onlyPointed && !dirty);
   askForExplained(lens);
-  lookForMoment(choice, data, page);
+  lookForMoment(lens);
   clearTimeout(page.speakTimer);
   const speak = () => setText(page.refs.live, page.see?.on ? page.see.spokenText() : sentenceForReaders(lens));
   page.speakTimer = setTimeout(speak, 600);
@@ -372,9 +373,10 @@ function onFrame(lens) {
 
 // -------------------------------------------------------------------------------------------------- the row in numbers
 
-function readNumbers({ choice, data, frame }, isComplete) {
+function readNumbers(lens, isComplete) {
+  const { choice, data, frame } = lens;
   if (!data.main) return null;
-  const shown = resolve(choice, data, frame);
+  const shown = resolve(lens);
   const { view } = choice;
   const { pack, answers } = shown;
   const start = view.head * pack.tokens;
@@ -399,11 +401,11 @@ function readNumbers({ choice, data, frame }, isComplete) {
     prefix: Object.fromEntries(pack.prefix.map((name, i) => [name, row[i]])),
     row,
     drawn: Array.from(answers.values.subarray(start, start + pack.tokens)),
-    map: overlayNow(choice, data, frame) && Array.from(overlayNow(choice, data, frame).values),
+    map: overlayNow(lens) && Array.from(overlayNow(lens).values),
     domain: shown.mainDomain,
     layersHeld: wholeLayers(pack),
-    match: matchNow(choice, data, frame),
-    aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(choice, frame) },
+    match: matchNow(lens),
+    aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],
     painted: frame.painted === shown.token && !frame.requested && !frame.dirty && !shown.layerMissing && !shown.rough,

@@ -24,10 +24,10 @@ export function bindMatches(page) {
 
 // The match of the patch under the cursor: {from: the cursor's picture, "main" or "other", asked: the token under the
 // cursor, nearest: the matching patch, alike: the similarity, mutual}; null without data.
-export function matchNow(choice, data, { match, shown }) {
-  const { view } = choice,
-    { main, other } = data;
-  const features = featuresToMatch(choice, data);
+export function matchNow(lens) {
+  const { choice, view, main, other, shown } = lens;
+  const { match } = lens.frame;
+  const features = featuresToMatch(lens);
   if (!features?.ready) return null;
   const fromOther = choice.hoverOther >= 0 && !view.locked;
   const token = fromOther ? choice.hoverOther : view.locked && choice.aim >= 0 ? choice.aim : shown.token;
@@ -45,22 +45,22 @@ export function matchNow(choice, data, { match, shown }) {
   return match.found;
 }
 
-export function paintMatch({ choice, data, frame, page }) {
-  const { view } = choice,
-    { other } = data,
-    { matches } = page;
+export function paintMatch(lens) {
+  const { data, frame, page, view, other } = lens;
+  const { matches } = page;
   const isComparing = view.beside === "compare" && Boolean(other) && other.picture.id !== data.main.picture.id;
   setVisible(matches.line, isComparing);
-  const match = isComparing ? matchNow(choice, data, frame) : null;
-  setText(matches.words, isComparing ? matchInWords(choice, data, match) : "");
+  const match = isComparing ? matchNow(lens) : null;
+  setText(matches.words, isComparing ? matchInWords(lens, match) : "");
   const isLineShown = match?.mutual && isRowOpen(page, "beside");
   setVisible(matches.box, Boolean(isLineShown));
-  if (isLineShown) flyToMatch(data, frame, page, match);
+  if (isLineShown) flyToMatch(lens, match);
   else frame.match.drawnKey = "";
 }
 
-function matchInWords(choice, data, match) {
-  const features = featuresToMatch(choice, data);
+function matchInWords(lens, match) {
+  const { data } = lens;
+  const features = featuresToMatch(lens);
   if (!features) return "Features of two models have nothing in common: nothing is matched.";
   if (!features.ready) return "Matches: the features are on their way.";
   if (!match) return "";
@@ -71,14 +71,15 @@ function matchInWords(choice, data, match) {
     : `No match in the other picture: the most similar patch there, ${place}, is more similar to another patch here.`;
 }
 
-function flyToMatch({ main, other }, frame, page, patchMatch) {
-  const { match } = frame,
-    { matches, refs, root } = page;
+function flyToMatch(lens, patchMatch) {
+  const { main, other, refs, root } = lens;
+  const { match } = lens.frame;
+  const { matches } = lens.page;
   const rootBox = root.getBoundingClientRect();
   const cellIn = (entry, token) => {
     const { pack } = entry;
     const patch = token - pack.prefixCount;
-    const box = pictureBox(frame, page, entry === main ? refs.picture : refs.twin, rootBox);
+    const box = pictureBox(lens, entry === main ? refs.picture : refs.twin, rootBox);
     const [w, h] = [box.width / pack.columns, box.height / pack.rows];
     return { x: box.x + (patch % pack.columns) * w, y: box.y + Math.floor(patch / pack.columns) * h, w, h };
   };
@@ -105,7 +106,7 @@ function flyToMatch({ main, other }, frame, page, patchMatch) {
 }
 
 // The position of a picture's canvas within the lens. The compared picture is centred in its canvas.
-function pictureBox({ otherBox }, { refs }, canvas, rootBox) {
+function pictureBox({ frame: { otherBox }, refs }, canvas, rootBox) {
   const { left, top, width, height } = canvas.getBoundingClientRect();
   const [x, y] = [left - rootBox.left, top - rootBox.top];
   if (canvas !== refs.twin || !otherBox) return { x, y, width, height };

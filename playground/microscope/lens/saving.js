@@ -14,9 +14,8 @@ import { isMap, overlayNow } from "./state.js";
 const PICTURE_SCALE = 2; // times its size on the page
 
 // The picture as a canvas, beside the picture that it is compared with.
-export function pictureCanvas({ choice, data, frame, page }) {
-  const { view } = choice,
-    { main } = data;
+export function pictureCanvas(lens) {
+  const { data, frame, page, view, main } = lens;
   const width = Math.max(frame.pictureWidth, 320);
   const height = Math.round((width * frame.pictureHeight) / frame.pictureWidth);
   const image = main.picture.bitmap;
@@ -26,8 +25,7 @@ export function pictureCanvas({ choice, data, frame, page }) {
   const pictures = [
     {
       title: question.replace(" ?", "?"),
-      draw: (context, w, h, unit) =>
-        drawPicture(context, w, h, printMap(choice, data, frame, photo), frame.picture, unit),
+      draw: (context, w, h, unit) => drawPicture(context, w, h, printMap(lens, photo), frame.picture, unit),
     },
   ];
   if (view.beside === "compare" && data.other) {
@@ -37,19 +35,17 @@ export function pictureCanvas({ choice, data, frame, page }) {
     });
   }
   const drawBar = (canvas, unit, colours) => {
-    if (!wayOf(view).coloured)
-      drawColourBar(canvas, rampOf(choice, frame), frame.bar, unit, colours, frame.ramps.against);
+    if (!wayOf(view).coloured) drawColourBar(canvas, rampOf(lens), frame.bar, unit, colours, frame.ramps.against);
   };
-  return composePicture(pictures, width, height, captionOf(choice, data, frame), drawBar, PICTURE_SCALE);
+  return composePicture(pictures, width, height, captionOf(lens), drawBar, PICTURE_SCALE);
 }
 
 // A canvas of the large picture's content, drawn at the file's size.
-export function printMap(choice, data, frame, photo) {
-  const { view } = choice,
-    { shown } = frame;
+export function printMap(lens, photo) {
+  const { view, shown } = lens;
   const { pack, answers } = shown;
   const print = makePrint(photo);
-  const overlay = overlayNow(choice, data, frame);
+  const overlay = overlayNow(lens);
   const values = overlay ? overlay.values : answers.values;
   const prefixOffset = overlay && overlay.values.length === pack.patches ? 0 : pack.prefixCount;
   const start = overlay ? 0 : view.head * pack.tokens;
@@ -58,13 +54,13 @@ export function printMap(choice, data, frame, photo) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
-  printPatches(choice, frame, print, values, start + prefixOffset, pack, shown.mainDomain);
+  printPatches(lens, print, values, start + prefixOffset, pack, shown.mainDomain);
   return print.canvas;
 }
 
 const NUMBERS_MISSING = "Its numbers are on their way: try again in a moment."; // rounded weights are not saved
 
-export function fileName({ view }, { shown }, extension) {
+export function fileName({ view, shown }, extension) {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
   const headOrMap = isMap(view.what) ? `-${view.what}` : `-head${shown.pack.headNumbers[view.head]}`;
   const queryName = asks(view)
@@ -80,7 +76,7 @@ export function downloadFile(file) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-export const currentLink = async ({ view }, { host }) =>
+export const currentLink = async ({ view, host }) =>
   (await host.link?.({ ...view })) || `${location.href.split("#")[0]}#${viewToQuery(view)}`;
 
 // Copies text; returns whether that worked.
@@ -104,8 +100,7 @@ function copyBySelection(page, text) {
 }
 
 export async function togglePresenting(lens) {
-  const { choice } = lens;
-  const { root } = lens.page;
+  const { choice, root } = lens;
   if (choice.presenting) {
     if (document.fullscreenElement) await document.exitFullscreen();
     leavePresenting(lens);
@@ -145,8 +140,7 @@ const formatNamed = ({ see }, name) => see?.shareFormats[name] ?? PICTURE_FORMAT
 export const sentenceNow = ({ see, refs }) => (see ? see.sentenceText() : refs.sentence.textContent);
 
 export function bindShare(lens) {
-  const { page } = lens;
-  const { refs } = page;
+  const { page, refs } = lens;
   page.share = { file: null, link: "", of: "", round: 0 };
   refs.shareWays.addEventListener(
     "click",
@@ -163,7 +157,7 @@ const NO_PHOTO = "Your photograph does not travel in a link: who opens it sees a
 
 // Called when the sheet has been opened. Without `format`, the sheet begins with what this device sends.
 export function beginShare(lens, format) {
-  const { see, refs } = lens.page;
+  const { see, refs } = lens;
   const possible = { picture: true, link: Boolean(lens.data.host.link) };
   for (const button of refs.shareWays.querySelectorAll("[data-share]")) {
     const { share } = button.dataset;
@@ -175,9 +169,10 @@ export function beginShare(lens, format) {
 
 // Shows the link, and which parts of the view it contains, before the person copies it.
 async function showLink(lens) {
-  const { share, refs } = lens.page;
+  const { refs } = lens;
+  const { share } = lens.page;
   const { private: isPrivate } = lens.data.main.trace;
-  share.link = await currentLink(lens.choice, lens.data);
+  share.link = await currentLink(lens);
   if (share.of !== "link") return;
   const field = make("input", {
     readOnly: true,
@@ -197,8 +192,8 @@ async function copyShared(page) {
 }
 
 async function chooseFormat(lens, format) {
-  const { page } = lens;
-  const { share, refs } = page;
+  const { page, refs } = lens;
+  const { share } = page;
   const round = ++share.round; // cancels the former job
   const isCurrent = () => share.round === round && page.alive && !refs.sendingSheet.hidden;
   Object.assign(share, { file: null, link: "", of: format });
@@ -215,7 +210,7 @@ async function chooseFormat(lens, format) {
   if (!isCurrent()) return;
   if (!blob)
     return setText(refs.shareStatus, wordsInFace(page, "shareFailed", "It could not be made: share the picture."));
-  share.file = new File([blob], fileName(lens.choice, lens.frame, extension(blob)), { type: blob.type.split(";")[0] });
+  share.file = new File([blob], fileName(lens, extension(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
   const ownWords = lens.data.main.trace.private ? ` ${wordsInFace(page, "shareOwn", "Your photograph is in it.")}` : "";
   say("shareMade", "Made in this browser; it goes nowhere until you send it.");

@@ -46,8 +46,7 @@ export function bindWall({ choice, frame, page }) {
   });
 }
 
-export function paintWallHead({ choice, data, frame, page }) {
-  const { wall, see } = page;
+export function paintWallHead({ choice, data, frame, page, see, page: { wall } }) {
   const { token, scale } = frame.shown;
   const { pack, answers } = frame.shown.drawn;
   const count = pack.layers * (pack.header.heads_in_all ?? pack.heads);

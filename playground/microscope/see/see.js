@@ -44,8 +44,7 @@ const STAIRS_MARKUP = `
 // options: {face: "see" | "lab", language: () => "en", turned(face), shared: () => a promise of the script of a shared
 // page, tryAt: () => an address for others or "", bar: px above the lens, story(lens, see): creates story/story.js}
 export function createSee(lens, { face, language, turned, shared = null, tryAt = () => "", bar = BAR, story = null }) {
-  const { choice, data, frame, page } = lens;
-  const { root, refs } = page;
+  const { choice, data, frame, page, root, refs } = lens;
   const makePart = (tag, className, html, place, position) => {
     const element = make(tag, { className, innerHTML: html });
     place[position](element);
@@ -150,7 +149,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     if (name === "heads") page.choose({ beside: "wall" });
     else if (former === "heads") page.choose({ beside: "convolution" });
     markDrawer();
-    if (name === "why") openSums(choice, frame, page);
+    if (name === "why") openSums(lens);
     refresh(lens);
   }
 
@@ -239,7 +238,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
   }
 
   function paintPlain() {
-    const photo = photoOf(data, frame, page, data.main);
+    const photo = photoOf(lens, data.main);
     if (plainCanvas.photo === photo) return;
     plainCanvas.photo = photo;
     fitCanvas(plainCanvas, frame.pictureWidth, frame.pictureHeight, frame.ratio);
@@ -264,7 +263,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       sentence.before = words(mark < 0 ? "unstriking" : "unstrikingPatch");
     else if (!see.untouched && shown.row) sentence = sayRow(spokenLanguage, shown.row);
     else if (!see.untouched) {
-      const { before, share, between, place, after } = sentenceOf(factsOf(choice, data, frame)); // the sentence of Lab
+      const { before, share, between, place, after } = sentenceOf(factsOf(lens)); // the sentence of Lab
       sentence = { before: before + share + between, place, after };
     }
     writeSentence(sentence);
@@ -291,7 +290,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const sourceKey = sources.find(Boolean) ?? (shown.altered ? (isBare ? "fromOff" : "fromScaled") : "from");
     sayMathIfChanged(
       sourceElement,
-      sceneWords(choice, data) +
+      sceneWords(lens) +
         words(sourceKey, {
           layer: isPlaying ? play.layer() : view.layer,
           head: pack.headNumbers[view.head],
@@ -347,7 +346,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const time = performance.now();
     setBars(see.stairs, largestShares(sorted), isAltered, time, reducedMotion.matches);
     const dashedShare = largestAtScale(pack, view, token, isAltered ? scale : 1);
-    const style = { ramp: rampOf(choice, frame), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
+    const style = { ramp: rampOf(lens), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(chart.getContext("2d"), chart.width, chart.height, barsAt(see.stairs, time), dashedShare, style);
     sayMathIfChanged(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());

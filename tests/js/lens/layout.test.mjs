@@ -5,7 +5,7 @@ import { rampOf } from "../../../playground/microscope/lens/layout.js";
 
 test("maps that can be lit are lit, and all others are heat", () => {
   const ramps = { heat: ["heat"], light: ["light"] };
-  const ramp = (view) => rampOf({ view }, { ramps })[0];
+  const ramp = (view) => rampOf({ view, frame: { ramps } })[0];
   assert.deepEqual(
     [
       { draw: "light", what: "weight" },
