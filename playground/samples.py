@@ -25,7 +25,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a photograph. microscope/see/words.js has the words for each kind of part."""
+    """A part of a photograph. microscope/lens/words.js has the words for each kind of part."""
 
     kind: str
     box: tuple[float, float, float, float]  # top, left, bottom, right, as shares of height and width

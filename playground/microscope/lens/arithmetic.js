@@ -8,7 +8,7 @@ import { percent, shortNumber } from "../core/numbers.js";
 import { prefixName } from "../core/sentence.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { fitCanvas, make, setText, setVisible } from "../drawing/dom.js";
-import { divisorOf, placeHere, scaleText, wordsInFace } from "./readouts.js";
+import { divisorOf, placeHere, scaleText, wordsNow } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
 // The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not
@@ -54,20 +54,15 @@ export function productText(pack, scale) {
 }
 
 const SUMS_HTML = `
-  <header><h2><span>One weight,</span> <b class="chip query"></b> <span>to</span> <b class="chip key"></b></h2>
-    <button class="close" aria-label="Close the arithmetic" title="Close (Esc)">×</button></header>
-  <canvas role="img" aria-label="The query's numbers, the key's numbers and their products"></canvas>
+  <header><h2><span data-say="sumsOne"></span> <b class="chip query"></b> <span data-say="sumsTo"></span>
+      <b class="chip key"></b></h2><button class="close" data-name="sumsClose" title="Close (Esc)">×</button></header>
+  <canvas role="img" data-name="stripsNamed"></canvas>
   <p class="product" aria-live="off"></p>
   <dl></dl>`;
 const NAMES_WIDTH = 40; // units at the canvas's left for the strips' names; a unit is a pixel if the type has 14 pixels
 
 export function bindSums({ choice, frame, page }) {
-  const panel = make("section", {
-    className: "sums",
-    "aria-label": "The arithmetic of one weight",
-    innerHTML: SUMS_HTML,
-    hidden: true,
-  });
+  const panel = make("section", { className: "sums", "data-name": "sumsNamed", innerHTML: SUMS_HTML, hidden: true });
   page.root.append(panel);
   const [query, key] = panel.querySelectorAll(".chip");
   page.sums = {
@@ -131,8 +126,7 @@ export function paintSums(lens) {
   const index = dimension >= 0 && dimension < pack.dim ? dimension : largestProductIndex(pair.products);
   drawStrips(sums.canvas, pair, index, unit, colours);
   const numberText = (x) => x.toFixed(2).replace("-", "−");
-  const wordValues = { place: index + 1, count: pack.dim };
-  const opening = wordsInFace(page, "sumsNumber", `number ${wordValues.place} of ${wordValues.count}`, wordValues);
+  const opening = wordsNow(page, "sumsNumber", { place: index + 1, count: pack.dim });
   setText(
     sums.product,
     `${opening}: ${numberText(pair.q[index])} × ${numberText(pair.k[index])} = ${numberText(pair.products[index])}`,
@@ -190,15 +184,11 @@ function stepsOf(page, pair, pack, scale) {
   const numberText = (x) => x.toFixed(2).replace("-", "−");
   const [dim, product, largest] = [pack.dim, productText(pack, scale), numberText(pair.largest)];
   const [count, total] = [withCommas(pair.of), pair.total.toPrecision(4)];
-  const power = `e^(score − ${largest}), the row's largest taken off`;
   return [
-    [wordsInFace(page, "sumsDot", `q·k: the sum of the ${dim} products`, { dim }), numberText(pair.dot)],
-    [wordsInFace(page, "sumsScore", `the score ${product}`, { product }), numberText(pair.score)],
-    [wordsInFace(page, "sumsPower", power, { largest }), pair.exponential.toPrecision(3)],
-    [
-      wordsInFace(page, "sumsTotal", `of the sum of all ${count} of these, ${total}`, { count, total }),
-      percent(pair.weight),
-    ],
+    [wordsNow(page, "sumsDot", { dim }), numberText(pair.dot)],
+    [wordsNow(page, "sumsScore", { product }), numberText(pair.score)],
+    [wordsNow(page, "sumsPower", { largest }), pair.exponential.toPrecision(3)],
+    [wordsNow(page, "sumsTotal", { count, total }), percent(pair.weight)],
   ];
 }
 

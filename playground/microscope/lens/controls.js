@@ -8,7 +8,7 @@ import { cutTo, make, makeCanvas, setText, setVisible } from "../drawing/dom.js"
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
 import { surprise } from "./moment.js";
-import { layerRange, wordsInFace } from "./readouts.js";
+import { layerRange } from "./readouts.js";
 import { beginShare, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
 import { cutAimed } from "./scissors.js";
@@ -51,8 +51,7 @@ export function showChoices({ data, page, view, main, root, refs }, source = "")
   refs.layer.min = String(layers[0]);
   refs.layer.max = String(layers.at(-1));
   refs.layer.value = String(view.layer);
-  const layerNow = wordsInFace(page, "layerNow", `layer ${view.layer}, ${layerRange(data)}`, { layer: view.layer });
-  refs.layer.setAttribute("aria-valuetext", layerNow);
+  refs.layer.setAttribute("aria-valuetext", `layer ${view.layer}, ${layerRange(data)}`);
   refs.layer.disabled = main.pack.stored.size < 2 && !canAsk(data, "layers");
   if (source !== "dial")
     refs.dial.value = String(Math.round(1000 * scaleToDial(scaleOf(view, main.pack), main.pack.scale)));

@@ -76,7 +76,7 @@ import { MARKUP } from "./markup.js";
 import { bindMatches, matchNow } from "./matches.js";
 import { bestView, bindMoment, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
-import { sentenceForReaders } from "./readouts.js";
+import { sentenceForReaders, writeMarkupTexts } from "./readouts.js";
 import { bindRows, openChosenRow } from "./rows.js";
 import { bindShare, leavePresenting, pictureCanvas, togglePresenting } from "./saving.js";
 import { bindScenes, readSavedScenes } from "./scenes.js";
@@ -122,6 +122,7 @@ export function createLens(parent, options = {}) {
   bindWall(lens);
   page.see = options.see?.(lens) ?? null;
   if (page.see) placeLens(lens);
+  writeMarkupTexts(page);
   const stopFollowing = followThePage(lens);
 
   const handle = {

@@ -10,18 +10,19 @@ import { setText, setVisible } from "../drawing/dom.js";
 import { isExplained } from "./features.js";
 import { endsOf, habitOf, isMap, isRowOpen, labelNow, layersAtHand, overlayNow, signedWords } from "./state.js";
 import { rowInWords } from "./told.js";
+import { habitIn, seeWords } from "./words.js";
 
 export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
 
-// The text in See's language if See is shown; in Lab the English one.
-export const wordsInFace = ({ see }, key, english, values = {}) => (see?.on ? see.words(key, values) : english);
+// The language of the face: Lab speaks English.
+export const languageNow = ({ see }) => (see?.on ? see.language() : "en");
+export const wordsNow = (page, key, values) => seeWords(languageNow(page), key, values);
 
 export function placeHere(page, token, pack) {
   if (token < pack.prefixCount) return prefixName(pack.prefix[token]);
   const patch = token - pack.prefixCount;
-  const rowAndColumn = { row: Math.floor(patch / pack.columns), column: patch % pack.columns };
-  return wordsInFace(page, "placeHere", placeName(patch, pack.columns), rowAndColumn);
+  return wordsNow(page, "placeHere", { row: Math.floor(patch / pack.columns), column: patch % pack.columns });
 }
 
 const toThreeDigits = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
@@ -189,34 +190,11 @@ function writeConvolution({ shown, refs }) {
 
 // ----------------------------------------------------------------------------------------------------------- numbers
 
-// Texts of the markup that See translates, as [key, English, selector]; then accessible names.
-const TRANSLATED_TEXTS = [
-  ["largestWeight", "largest weight", ".numbers dl div:first-child dt"],
-  ["onAverage", "on average", '[data-ref="habitRow"] dt'],
-  ["weightsFirst", "weights, largest first", ".curve p > span:first-child"],
-  ["kernels", "the kernel's", ".kernel-key > span"],
-  ["sumsOne", "One weight,", ".sums h2 span:first-child"],
-  ["sumsTo", "to", ".sums h2 span:nth-of-type(2)"],
-];
-const ACCESSIBLE_NAMES = [
-  ["pictureNamed", "Attention picture. Arrow keys move the patch, Escape unlocks it.", '[data-ref="picture"]'],
-  ["layerNamed", "Layer", '[data-ref="layer"]'],
-  ["wallNamed", "Every layer and head as a thumbnail; click one to enlarge it", '[data-ref="wall"]'],
-  ["curveNamed", "Weights from largest to smallest", '[data-ref="curve"]'],
-  ["switchNamed", "Divide scores by the square root of d_k", '[data-ref="switch"]'],
-  ["dialNamed", "Scale of the scores", '[data-ref="dial"]'],
-  ["sumsNamed", "The arithmetic of one weight", ".sums"],
-  ["stripsNamed", "The query's numbers, the key's numbers and their products", ".sums canvas"],
-  ["sumsClose", "Close the arithmetic", ".sums .close"],
-];
-
+// Writes the texts and the accessible names of elements that name their words.
 export function writeMarkupTexts(page) {
-  for (const [key, english, selector] of TRANSLATED_TEXTS) {
-    const element = page.root.querySelector(selector);
-    if (element) setText(element, wordsInFace(page, key, english));
-  }
-  for (const [key, english, selector] of ACCESSIBLE_NAMES)
-    page.root.querySelector(selector)?.setAttribute("aria-label", wordsInFace(page, key, english));
+  for (const element of page.root.querySelectorAll("[data-say]")) setText(element, wordsNow(page, element.dataset.say));
+  for (const element of page.root.querySelectorAll("[data-name]"))
+    element.setAttribute("aria-label", wordsNow(page, element.dataset.name));
 }
 
 // Whether the numbers of the row are on view: in Lab in the row Scale, in See in a drawer.
@@ -236,18 +214,15 @@ export function writeNumbers(lens) {
   setVisible(refs.assumed, Boolean(main.pack.assumed));
   setText(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
   if (!areNumbersSeen(page)) return;
-  const headWords = `head ${pack.headNumbers[view.head]}`;
-  const countedWords = wordsInFace(page, "looksAtAbout", `${headWords} looks at about`, {
-    head: pack.headNumbers[view.head],
-  });
-  setText(refs.bigLabel, isRow ? countedWords : `gets from all, in ${headWords}, a total of`);
+  const head = pack.headNumbers[view.head];
+  const countedWords = wordsNow(page, "looksAtAbout", { head });
+  setText(refs.bigLabel, isRow ? countedWords : `gets from all, in head ${head}, a total of`);
   setText(refs.big, !isReady ? "…" : toThreeDigits(isRow ? effectiveNumber(bits) : answers.totals[view.head]));
   refs.bigWhole.title = isRow
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
     : "";
-  const tokensWords = `of ${pack.tokens}${pack.prefixCount ? " tokens" : " patches"}`;
-  setText(refs.bigOf, isRow ? wordsInFace(page, "ofTokens", tokensWords, { count: pack.tokens }) : "(1 on average)");
-  setText(refs.entropyLabel, isRow ? wordsInFace(page, "entropy", "entropy") : "of that, patches");
+  setText(refs.bigOf, isRow ? wordsNow(page, "ofTokens", { count: pack.tokens }) : "(1 on average)");
+  setText(refs.entropyLabel, isRow ? wordsNow(page, "entropy") : "of that, patches");
   setText(
     refs.entropy,
     !isReady
@@ -256,17 +231,13 @@ export function writeNumbers(lens) {
         ? `${bits.toFixed(2)} bits`
         : sumOf(answers.weights, start + pack.prefixCount, start + pack.tokens).toFixed(2),
   );
-  const mostBits = Math.log2(pack.tokens).toFixed(2);
-  setText(refs.entropyOf, isRow ? wordsInFace(page, "ofAtMost", `of at most ${mostBits}`, { bound: mostBits }) : "");
+  setText(refs.entropyOf, isRow ? wordsNow(page, "ofAtMost", { bound: Math.log2(pack.tokens).toFixed(2) }) : "");
   setText(refs.peak, isReady ? percent(answers.weights[start + peak]) : "…");
-  const peakPlace = peak === shown.token ? wordsInFace(page, "itselfHere", "itself") : placeHere(page, peak, pack);
-  setText(
-    refs.peakAt,
-    isRow ? wordsInFace(page, "toPlace", `to ${peakPlace}`, { place: peakPlace }) : `from ${peakPlace}`,
-  );
+  const place = peak === shown.token ? wordsNow(page, "itselfHere") : placeHere(page, peak, pack);
+  setText(refs.peakAt, isRow ? wordsNow(page, "toPlace", { place }) : `from ${place}`);
   const habit = habitOf(lens, view.layer, view.head);
   setVisible(refs.habitRow, Boolean(habit));
-  if (habit) setText(refs.habit, page.see?.on ? page.see.habit(habit.label) : habit.label);
+  if (habit) setText(refs.habit, habitIn(languageNow(page), habit.label));
   setVisible(refs.toldRow, Boolean(habit?.told));
   if (habit?.told) {
     setText(refs.told, habit.told);

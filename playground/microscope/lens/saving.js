@@ -8,7 +8,7 @@ import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
-import { captionOf, wordsInFace } from "./readouts.js";
+import { captionOf, wordsNow } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
 const PICTURE_SCALE = 2; // times its size on the page
@@ -57,8 +57,6 @@ export function printMap(lens, photo) {
   printPatches(lens, print, values, start + prefixOffset, pack, shown.mainDomain);
   return print.canvas;
 }
-
-const NUMBERS_MISSING = "Its numbers are on their way: try again in a moment."; // rounded weights are not saved
 
 export function fileName({ view, shown }, extension) {
   const layer = wayOf(view).throughLayers ? "" : `-layer${view.layer}`;
@@ -128,12 +126,8 @@ export function leavePresenting(lens) {
 
 // A format: make(lens, isCurrent) shows a preview and returns a promise of the file as a blob, or of null if that
 // failed or is no longer wanted; end(blob) returns the extension of the file's name; use: what the format is for, its
-// key among See's words and in English. See adds formats.
-const PICTURE_FORMAT = {
-  make: sharedPicture,
-  end: () => "png",
-  use: ["usePicture", "A still, for a message or a slide."],
-};
+// key among the words. See adds formats.
+const PICTURE_FORMAT = { make: sharedPicture, end: () => "png", use: "usePicture" };
 const formatNamed = ({ see }, name) => see?.shareFormats[name] ?? PICTURE_FORMAT;
 
 // The sentence on view.
@@ -146,14 +140,13 @@ export function bindShare(lens) {
     "click",
     ({ target }) => target.dataset.share && chooseFormat(lens, target.dataset.share),
   );
+  if (page.touch) refs.shareWays.prepend(refs.shareWays.querySelector('[data-share="loop"]')); // phones send loops
   refs.shareGo.addEventListener("click", () => openShareMenu(page));
   refs.shareSave.addEventListener("click", () => {
     if (page.share.link) copyShared(page);
     else if (page.share.file) downloadFile(page.share.file);
   });
 }
-
-const NO_PHOTO = "Your photograph does not travel in a link: who opens it sees another picture. Send the living page.";
 
 // Called when the sheet has been opened. Without `format`, the sheet begins with what this device sends.
 export function beginShare(lens, format) {
@@ -163,7 +156,6 @@ export function beginShare(lens, format) {
     const { share } = button.dataset;
     setVisible(button, possible[share] ?? Boolean(see?.canShare(share)));
   }
-  see?.writeShared();
   chooseFormat(lens, format ?? refs.shareWays.querySelector("[data-share]:not([hidden])").dataset.share);
 }
 
@@ -174,21 +166,16 @@ async function showLink(lens) {
   const { private: isPrivate } = lens.data.main.trace;
   share.link = await currentLink(lens);
   if (share.of !== "link") return;
-  const field = make("input", {
-    readOnly: true,
-    value: share.link,
-    "aria-label": wordsInFace(lens.page, "shareLink", "Link"),
-  });
+  const field = make("input", { readOnly: true, value: share.link, "aria-label": wordsNow(lens.page, "shareLink") });
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
-  setText(refs.shareSave, wordsInFace(lens.page, "shareCopy", "Copy link"));
-  const keyAndText = isPrivate ? ["shareOwnLink", NO_PHOTO] : ["shareLinkSays", "Who opens it sees this very view."];
-  setText(refs.shareStatus, wordsInFace(lens.page, ...keyAndText));
+  setText(refs.shareSave, wordsNow(lens.page, "shareCopy"));
+  setText(refs.shareStatus, wordsNow(lens.page, isPrivate ? "shareOwnLink" : "shareLinkSays"));
 }
 
 async function copyShared(page) {
   const isCopied = await putOnClipboard(page, page.share.link);
-  if (isCopied) setText(page.refs.shareStatus, wordsInFace(page, "shareCopied", "Link copied."));
+  if (isCopied) setText(page.refs.shareStatus, wordsNow(page, "shareCopied"));
 }
 
 async function chooseFormat(lens, format) {
@@ -200,20 +187,19 @@ async function chooseFormat(lens, format) {
   for (const button of refs.shareWays.querySelectorAll("[data-share]"))
     button.setAttribute("aria-pressed", String(button.dataset.share === format));
   offerShared(page);
-  setText(refs.shareSave, wordsInFace(page, "shareSave", "Save"));
+  setText(refs.shareSave, wordsNow(page, "shareSave"));
   if (format === "link") return showLink(lens);
-  if (lens.frame.shown.rough) return setText(refs.shareStatus, wordsInFace(page, "shareComes", NUMBERS_MISSING));
+  if (lens.shown.rough) return setText(refs.shareStatus, wordsNow(page, "shareComes")); // rounded numbers are not saved
   const { make, end: extension, use } = formatNamed(page, format);
-  const say = (...words) => setText(refs.shareStatus, `${wordsInFace(page, ...use)} ${wordsInFace(page, ...words)}`);
-  say("shareMaking", "Making it …");
+  const say = (key) => setText(refs.shareStatus, `${wordsNow(page, use)} ${wordsNow(page, key)}`);
+  say("shareMaking");
   const blob = await make(lens, isCurrent).catch(() => null);
   if (!isCurrent()) return;
-  if (!blob)
-    return setText(refs.shareStatus, wordsInFace(page, "shareFailed", "It could not be made: share the picture."));
+  if (!blob) return setText(refs.shareStatus, wordsNow(page, "shareFailed"));
   share.file = new File([blob], fileName(lens, extension(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
-  const ownWords = lens.data.main.trace.private ? ` ${wordsInFace(page, "shareOwn", "Your photograph is in it.")}` : "";
-  say("shareMade", "Made in this browser; it goes nowhere until you send it.");
+  const ownWords = lens.data.main.trace.private ? ` ${wordsNow(page, "shareOwn")}` : "";
+  say("shareMade");
   refs.shareStatus.append(ownWords);
 }
 

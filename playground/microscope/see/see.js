@@ -12,6 +12,7 @@ import { photoOf, rampOf, refresh } from "../lens/layout.js";
 import { writeMarkupTexts } from "../lens/readouts.js";
 import { sceneWords } from "../lens/scenes.js";
 import { rowInWords } from "../lens/told.js";
+import { seeWords } from "../lens/words.js";
 import {
   BAR_COUNT,
   barsAt,
@@ -26,7 +27,6 @@ import {
 import { createMoments } from "./moments.js";
 import { createPlay } from "./play.js";
 import { createShared } from "./shared.js";
-import { habitIn, seeWords } from "./words.js";
 
 const BAR = 44; // px: the height of the page's bar above the lens
 const LONG_SENTENCE = 104; // letters; a longer sentence has smaller type, so that it takes no more lines
@@ -96,11 +96,9 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return doorBar.appendChild(make("button", { "data-door": name, "aria-expanded": "false", onclick }));
   });
   oneTabStop(doorBar, () => doorButtons);
-  const figuresButton = makePart("button", "figures", "", refs.sendingSheet, "append");
-  figuresButton.addEventListener("click", () => {
-    setVisible(refs.sendingSheet, false);
-    data.host.figures();
-  });
+  const onFigures = () => [setVisible(refs.sendingSheet, false), data.host.figures()];
+  const figures = { className: "figures", "data-say": "shareFigures", hidden: !data.host.figures, onclick: onFigures };
+  refs.sendingSheet.append(make("button", figures));
 
   // ---- on a phone: two switches, and the panel of the last pressed one
   const tabButtons = ["divide", "nine"].map((name) => {
@@ -359,17 +357,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     return see.otherRow[largestIndex(see.otherRow, 0, pack.tokens)];
   }
 
-  // Writes the sheet behind the Share button in the language of See. What this device sends comes first.
-  function writeShared() {
-    const wordsOfFace = (key, englishText) => (see.on ? words(key) : englishText);
-    const wordKeys = { picture: "sharePicture", loop: "shareLoop", page: "sharePage", link: "shareLink" };
-    if (page.touch) refs.shareWays.prepend(refs.shareWays.querySelector('[data-share="loop"]'));
-    for (const button of refs.shareWays.children) if (see.on) setText(button, words(wordKeys[button.dataset.share]));
-    setText(refs.shareGo, wordsOfFace("share", "Share"));
-    setText(figuresButton, wordsOfFace("shareFigures", "Figures for a paper"));
-    setVisible(figuresButton, Boolean(data.host.figures));
-  }
-
   writeWords();
   see.story = story?.(lens, { hold }) ?? null;
   return Object.assign(see, {
@@ -385,7 +372,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     openDrawer,
     hold,
     sumsAreOpen: () => sumsAreOpen(page),
-    habit: (label) => habitIn(language(), label),
     sentenceText: () => sentenceElement.textContent,
     // for screen readers
     spokenText: () =>
@@ -394,7 +380,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
         sourceElement.textContent,
       ].join(" "),
     words,
-    writeShared,
     ...createShared(lens, {
       words,
       language,

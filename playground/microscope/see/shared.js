@@ -79,12 +79,8 @@ export function createShared(lens, see) {
       return canvas;
     },
     shareFormats: {
-      loop: { make: loopFormat, end: kindOfFilm, use: ["useLoop", "It moves: for a message or a slide."] },
-      page: {
-        make: pageFormat,
-        end: () => "html",
-        use: ["usePage", "One file, no network: whoever opens it can point."],
-      },
+      loop: { make: loopFormat, end: kindOfFilm, use: "useLoop" },
+      page: { make: pageFormat, end: () => "html", use: "usePage" },
     },
     async sharedPage() {
       const title = `${data.main.picture.title} · Attention Playground`;

@@ -15,7 +15,7 @@
 // The bar's data-picture names the chosen picture. update(part of a host) redraws the changed parts. The choice is
 // always read from `choice.now`.
 import { make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
-import { LANGUAGES, seeWords } from "../see/words.js";
+import { LANGUAGES, seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { shrinkIfLarge } from "./readable.js";

@@ -3,7 +3,7 @@
 import { localNumber, percent } from "../core/numbers.js";
 import { sayRow, shownPlace } from "../core/says.js";
 import { make } from "../drawing/dom.js";
-import { seeWords } from "../see/words.js";
+import { seeWords } from "../lens/words.js";
 import { openFace } from "./address.js";
 import { addressOf, ask, wordsOfTrouble } from "./http.js";
 
