@@ -8,7 +8,7 @@ import { percent, shortNumber } from "../core/numbers.js";
 import { prefixName } from "../core/sentence.js";
 import { explainsLabel, sizeWords, unitOf, wayOf, wayWords } from "../core/ways.js";
 import { fitCanvas, make, setText, setVisible } from "../drawing/dom.js";
-import { divisorOf, placeHere, scaleText, wordsNow } from "./readouts.js";
+import { divisorOf, faceWords, placeHere, scaleText } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
 // The pair of the shown token and the token under the cursor; null if the cursor is on no token or the layer has not
@@ -126,7 +126,7 @@ export function paintSums(lens) {
   const index = dimension >= 0 && dimension < pack.dim ? dimension : largestProductIndex(pair.products);
   drawStrips(sums.canvas, pair, index, unit, colours);
   const numberText = (x) => x.toFixed(2).replace("-", "−");
-  const opening = wordsNow(page, "sumsNumber", { place: index + 1, count: pack.dim });
+  const opening = faceWords(page, "sumsNumber", { place: index + 1, count: pack.dim });
   setText(
     sums.product,
     `${opening}: ${numberText(pair.q[index])} × ${numberText(pair.k[index])} = ${numberText(pair.products[index])}`,
@@ -185,10 +185,10 @@ function stepsOf(page, pair, pack, scale) {
   const [dim, product, largest] = [pack.dim, productText(pack, scale), numberText(pair.largest)];
   const [count, total] = [withCommas(pair.of), pair.total.toPrecision(4)];
   return [
-    [wordsNow(page, "sumsDot", { dim }), numberText(pair.dot)],
-    [wordsNow(page, "sumsScore", { product }), numberText(pair.score)],
-    [wordsNow(page, "sumsPower", { largest }), pair.exponential.toPrecision(3)],
-    [wordsNow(page, "sumsTotal", { count, total }), percent(pair.weight)],
+    [faceWords(page, "sumsDot", { dim }), numberText(pair.dot)],
+    [faceWords(page, "sumsScore", { product }), numberText(pair.score)],
+    [faceWords(page, "sumsPower", { largest }), pair.exponential.toPrecision(3)],
+    [faceWords(page, "sumsTotal", { count, total }), percent(pair.weight)],
   ];
 }
 

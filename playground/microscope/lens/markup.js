@@ -198,7 +198,7 @@ export const MARKUP = `
     <button data-share="link" data-say="shareLink" hidden></button>
   </div>
   <div data-ref="sharePreview"></div>
-  <div class="send"><button data-ref="shareGo" data-say="share"></button><button data-ref="shareSave">Save</button></div>
+  <div class="send"><button data-ref="shareGo" data-say="share"></button><button data-ref="shareSave"></button></div>
   <p class="soft" data-ref="shareStatus" role="status"></p>
   <div class="keeps">
     <details data-ref="scenes" hidden><summary>Scenes</summary>

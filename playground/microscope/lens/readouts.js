@@ -16,13 +16,13 @@ export const tokenName = (token, pack) =>
   token < pack.prefixCount ? prefixName(pack.prefix[token]) : placeName(token - pack.prefixCount, pack.columns);
 
 // The language of the face: Lab speaks English.
-export const languageNow = ({ see }) => (see?.on ? see.language() : "en");
-export const wordsNow = (page, key, values) => seeWords(languageNow(page), key, values);
+export const faceLanguage = ({ see }) => (see?.on ? see.language() : "en");
+export const faceWords = (page, key, values) => seeWords(faceLanguage(page), key, values);
 
 export function placeHere(page, token, pack) {
   if (token < pack.prefixCount) return prefixName(pack.prefix[token]);
   const patch = token - pack.prefixCount;
-  return wordsNow(page, "placeHere", { row: Math.floor(patch / pack.columns), column: patch % pack.columns });
+  return faceWords(page, "placeHere", { row: Math.floor(patch / pack.columns), column: patch % pack.columns });
 }
 
 const toThreeDigits = (x) => (x >= 99.5 ? x.toFixed(0) : x.toFixed(1));
@@ -192,9 +192,10 @@ function writeConvolution({ shown, refs }) {
 
 // Writes the texts and the accessible names of elements that name their words.
 export function writeMarkupTexts(page) {
-  for (const element of page.root.querySelectorAll("[data-say]")) setText(element, wordsNow(page, element.dataset.say));
+  for (const element of page.root.querySelectorAll("[data-say]"))
+    setText(element, faceWords(page, element.dataset.say));
   for (const element of page.root.querySelectorAll("[data-name]"))
-    element.setAttribute("aria-label", wordsNow(page, element.dataset.name));
+    element.setAttribute("aria-label", faceWords(page, element.dataset.name));
 }
 
 // Whether the numbers of the row are on view: in Lab in the row Scale, in See in a drawer.
@@ -215,14 +216,14 @@ export function writeNumbers(lens) {
   setText(refs.assumed, main.pack.assumed && `Assumed of the model: ${main.pack.assumed}.`);
   if (!areNumbersSeen(page)) return;
   const head = pack.headNumbers[view.head];
-  const countedWords = wordsNow(page, "looksAtAbout", { head });
+  const countedWords = faceWords(page, "looksAtAbout", { head });
   setText(refs.bigLabel, isRow ? countedWords : `gets from all, in head ${head}, a total of`);
   setText(refs.big, !isReady ? "…" : toThreeDigits(isRow ? effectiveNumber(bits) : answers.totals[view.head]));
   refs.bigWhole.title = isRow
     ? "2 to the power of the entropy: an even row over so many tokens has the same entropy"
     : "";
-  setText(refs.bigOf, isRow ? wordsNow(page, "ofTokens", { count: pack.tokens }) : "(1 on average)");
-  setText(refs.entropyLabel, isRow ? wordsNow(page, "entropy") : "of that, patches");
+  setText(refs.bigOf, isRow ? faceWords(page, "ofTokens", { count: pack.tokens }) : "(1 on average)");
+  setText(refs.entropyLabel, isRow ? faceWords(page, "entropy") : "of that, patches");
   setText(
     refs.entropy,
     !isReady
@@ -231,13 +232,13 @@ export function writeNumbers(lens) {
         ? `${bits.toFixed(2)} bits`
         : sumOf(answers.weights, start + pack.prefixCount, start + pack.tokens).toFixed(2),
   );
-  setText(refs.entropyOf, isRow ? wordsNow(page, "ofAtMost", { bound: Math.log2(pack.tokens).toFixed(2) }) : "");
+  setText(refs.entropyOf, isRow ? faceWords(page, "ofAtMost", { bound: Math.log2(pack.tokens).toFixed(2) }) : "");
   setText(refs.peak, isReady ? percent(answers.weights[start + peak]) : "…");
-  const place = peak === shown.token ? wordsNow(page, "itselfHere") : placeHere(page, peak, pack);
-  setText(refs.peakAt, isRow ? wordsNow(page, "toPlace", { place }) : `from ${place}`);
+  const place = peak === shown.token ? faceWords(page, "itselfHere") : placeHere(page, peak, pack);
+  setText(refs.peakAt, isRow ? faceWords(page, "toPlace", { place }) : `from ${place}`);
   const habit = habitOf(lens, view.layer, view.head);
   setVisible(refs.habitRow, Boolean(habit));
-  if (habit) setText(refs.habit, habitIn(languageNow(page), habit.label));
+  if (habit) setText(refs.habit, habitIn(faceLanguage(page), habit.label));
   setVisible(refs.toldRow, Boolean(habit?.told));
   if (habit?.told) {
     setText(refs.told, habit.told);

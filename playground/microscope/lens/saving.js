@@ -8,7 +8,7 @@ import { drawPicture } from "../drawing/draw.js";
 import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
 import { printComponents } from "./features.js";
 import { printPatches, rampOf, refresh } from "./layout.js";
-import { captionOf, wordsNow } from "./readouts.js";
+import { captionOf, faceWords } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
 const PICTURE_SCALE = 2; // times its size on the page
@@ -166,16 +166,16 @@ async function showLink(lens) {
   const { private: isPrivate } = lens.data.main.trace;
   share.link = await currentLink(lens);
   if (share.of !== "link") return;
-  const field = make("input", { readOnly: true, value: share.link, "aria-label": wordsNow(lens.page, "shareLink") });
+  const field = make("input", { readOnly: true, value: share.link, "aria-label": faceWords(lens.page, "shareLink") });
   refs.sharePreview.replaceChildren(field);
   refs.shareSave.disabled = false;
-  setText(refs.shareSave, wordsNow(lens.page, "shareCopy"));
-  setText(refs.shareStatus, wordsNow(lens.page, isPrivate ? "shareOwnLink" : "shareLinkSays"));
+  setText(refs.shareSave, faceWords(lens.page, "shareCopy"));
+  setText(refs.shareStatus, faceWords(lens.page, isPrivate ? "shareOwnLink" : "shareLinkSays"));
 }
 
 async function copyShared(page) {
   const isCopied = await putOnClipboard(page, page.share.link);
-  if (isCopied) setText(page.refs.shareStatus, wordsNow(page, "shareCopied"));
+  if (isCopied) setText(page.refs.shareStatus, faceWords(page, "shareCopied"));
 }
 
 async function chooseFormat(lens, format) {
@@ -187,18 +187,19 @@ async function chooseFormat(lens, format) {
   for (const button of refs.shareWays.querySelectorAll("[data-share]"))
     button.setAttribute("aria-pressed", String(button.dataset.share === format));
   offerShared(page);
-  setText(refs.shareSave, wordsNow(page, "shareSave"));
+  setText(refs.shareSave, faceWords(page, "shareSave"));
   if (format === "link") return showLink(lens);
-  if (lens.shown.rough) return setText(refs.shareStatus, wordsNow(page, "shareComes")); // rounded numbers are not saved
+  // rounded numbers are not saved
+  if (lens.shown.rough) return setText(refs.shareStatus, faceWords(page, "shareComes"));
   const { make, end: extension, use } = formatNamed(page, format);
-  const say = (key) => setText(refs.shareStatus, `${wordsNow(page, use)} ${wordsNow(page, key)}`);
+  const say = (key) => setText(refs.shareStatus, `${faceWords(page, use)} ${faceWords(page, key)}`);
   say("shareMaking");
   const blob = await make(lens, isCurrent).catch(() => null);
   if (!isCurrent()) return;
-  if (!blob) return setText(refs.shareStatus, wordsNow(page, "shareFailed"));
+  if (!blob) return setText(refs.shareStatus, faceWords(page, "shareFailed"));
   share.file = new File([blob], fileName(lens, extension(blob)), { type: blob.type.split(";")[0] });
   offerShared(page);
-  const ownWords = lens.data.main.trace.private ? ` ${wordsNow(page, "shareOwn")}` : "";
+  const ownWords = lens.data.main.trace.private ? ` ${faceWords(page, "shareOwn")}` : "";
   say("shareMade");
   refs.shareStatus.append(ownWords);
 }

@@ -7,7 +7,7 @@ import { sayRow } from "../core/says.js";
 import { FIRST_WAY } from "../core/ways.js";
 import { cutTo, make, setText } from "../drawing/dom.js";
 import { wallCellAt } from "../drawing/draw.js";
-import { languageNow, wordsNow } from "./readouts.js";
+import { faceLanguage, faceWords } from "./readouts.js";
 import { rowRecord } from "./told.js";
 
 const WALL_HEAD = `<h2></h2><p></p><button type="button" class="close">×</button>`;
@@ -50,7 +50,7 @@ export function paintWallHead({ choice, data, frame, page, page: { wall } }) {
   const { token, scale } = frame.shown;
   const { pack, answers } = frame.shown.drawn;
   const count = pack.layers * (pack.header.heads_in_all ?? pack.heads);
-  const words = (key, values) => wordsNow(page, key, values);
+  const words = (key, values) => faceWords(page, key, values);
   setText(wall.title, words("wallAsks", { count }));
   wall.close.title = words("wallClose");
   wall.close.setAttribute("aria-label", wall.close.title);
@@ -60,7 +60,7 @@ export function paintWallHead({ choice, data, frame, page, page: { wall } }) {
   const whatToDo = words("wallDo");
   if (!values || token < pack.prefixCount) return setText(wall.line, whatToDo);
   const row = rowRecord(values, 0, entropyBits(values, 0, pack.tokens), data, frame.shown);
-  const { before, place, after } = sayRow(languageNow(page), row);
+  const { before, place, after } = sayRow(faceLanguage(page), row);
   const headWords = words("wallHead", { layer, head });
   setText(wall.line, `${headWords}: ${before}${place}${after} ${whatToDo}`);
 }

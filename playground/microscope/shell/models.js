@@ -3,7 +3,7 @@
 // The document has at most one download. It continues when the sheet is closed, and its model is chosen at the end,
 // unless another one was chosen meanwhile. `showFetching` draws its progress bar in any box.
 import { make } from "../drawing/dom.js";
-import { makeOneStop, nextByKey } from "./toolbarparts.js";
+import { makeOneStop, nextByKey } from "./strip.js";
 
 const MODEL_GROUPS = [
   [true, "On this machine"],
@@ -30,7 +30,7 @@ export function wordsOfSearch(count) {
 export function cardOfModel(card) {
   const [title, facts] = [make("b", "", card.title), make("small", "", factsOfModel(card))];
   const assumed = card.assumed && make("small", "", card.assumed);
-  const words = make("span", "model-words", title, " ", card.good_for, " ", facts, assumed);
+  const words = make("span", "", title, " ", card.good_for, " ", facts, assumed);
   return make("button", { className: "model-card", "data-model": card.name }, words);
 }
 
@@ -155,7 +155,7 @@ export function showFetching(box) {
   const retryButton = make("button", { onclick: () => fetchAgain(fetchingModel.now) }, "Try again");
   const line = make("div", "model-fetching", words, bar, retryButton, stopButton);
   // announced by screen readers once, not at each megabyte
-  const announcement = make("span", { className: "model-spoken", role: "status" });
+  const announcement = make("span", { className: "unseen", role: "status" });
   box.append(line, announcement);
   const draw = (fetching, arrivedCard = null) => {
     line.hidden = !fetching;

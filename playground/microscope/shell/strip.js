@@ -1,13 +1,23 @@
-// The sheet of pictures: a person's own pictures, the latest first, then the samples. The chosen one is marked.
+// The row of pictures: a person's own pictures, the latest first, then the samples. The chosen one is marked.
 
 import { make, setText } from "../drawing/dom.js";
-import { makeOneStop, nextByKey } from "./toolbarparts.js";
+
+// The item to which a key moves the focus; `keys`: [back, forward].
+export function nextByKey(event, items, [backKey, forwardKey]) {
+  const index = items.indexOf(event.target);
+  const target = { [backKey]: index - 1, [forwardKey]: index + 1, Home: 0, End: items.length - 1 }[event.key];
+  return index < 0 ? undefined : items[target];
+}
+
+export function makeOneStop(items, tabStop) {
+  for (const item of items) item.tabIndex = item === tabStop ? 0 : -1;
+}
 
 const MINE_KEY = "mine:"; // prefix in data-sample for the id of an own picture
 
 export const chosenKeyOf = ({ mine, sample }) => (mine ? MINE_KEY + mine : sample);
 
-// `host`: the toolbar's host. Its changing fields are read at each draw().
+// `host`: the toolbar's host. Its changing fields are read at each draw(). except: the key of a picture to leave out.
 export function createStrip(host) {
   const { choice, ownPictures } = host;
   const [ownRow, samples] = [make("span", "mine"), make("span", "samples")];
@@ -35,8 +45,9 @@ export function createStrip(host) {
     const chosenKey = chosenKeyOf(choice.now);
     const sampleOf = ({ name, title, hint, kind, thumb }) => ({ key: name, title, hint, kind, src: thumb });
     const ownThumbnail = ({ id, title, src }) => ({ key: MINE_KEY + id, title: `Yours: ${title}`, src });
-    fill(samples, host.catalogue.samples.map(sampleOf));
-    fill(ownRow, ownPictures.list.toReversed().map(ownThumbnail));
+    const offered = ({ key }) => key !== host.except;
+    fill(samples, host.catalogue.samples.map(sampleOf).filter(offered));
+    fill(ownRow, ownPictures.list.toReversed().map(ownThumbnail).filter(offered));
     const losesFocus = forgetButton === root.getRootNode().activeElement && !ownPictures.list.length;
     forgetButton.hidden = !ownPictures.list.length;
     let pressedButton = null;
@@ -46,7 +57,7 @@ export function createStrip(host) {
       if (isPressed === "true") pressedButton = item;
     }
     const picture = ownPictures.list.find(({ id }) => id === choice.now.mine);
-    setText(words, picture ? `yours: ${picture.title}` : "or drop yours");
+    setText(words, picture ? `yours: ${picture.title}` : host.except ? "" : "or drop yours");
     if (losesFocus) (pressedButton ?? buttons()[0])?.focus({ preventScroll: true });
     const hasFocus = buttons().includes(root.getRootNode().activeElement);
     if (!hasFocus || pressedButton === root.getRootNode().activeElement)

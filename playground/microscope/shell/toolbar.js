@@ -19,8 +19,8 @@ import { LANGUAGES, seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { shrinkIfLarge } from "./readable.js";
-import { chosenKeyOf, createStrip } from "./strip.js";
-import { besideAsModel, createIcon, createSheet, fillCompare, nextByKey, titleOfBeside } from "./toolbarparts.js";
+import { chosenKeyOf, createStrip, nextByKey } from "./strip.js";
+import { besideAsModel, createIcon, createSheet, fillCompare, titleOfBeside } from "./toolbarparts.js";
 
 // The menu of pages: real links, so that a page can be opened in a tab of its own.
 
