@@ -323,7 +323,7 @@ async function headOnView(data, trace, view, signal) {
 }
 
 // {layer, head} of a view; `layer` is null if the source is to choose.
-export const wantedHead = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
+const wantedHead = ({ layer, head }) => ({ layer: numberIn(layer), head: numberIn(head) ?? 0 });
 
 // The number that a text from an address contains; null for any other text.
 const numberIn = (text) => (/^\d{1,3}$/.test(String(text ?? "")) ? Number(text) : null);

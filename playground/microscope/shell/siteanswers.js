@@ -172,11 +172,7 @@ export function computeOwnHere(models) {
     async (...args) =>
       (await startOnce()).source[name](...args);
   const isComputedHere = (trace) => Boolean((trace.words ?? trace).mine) && models.includes(trace.model);
-  preferSource({
-    has: isComputedHere,
-    ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, afterStart(name)])),
-    beginWith: async () => {},
-  });
+  preferSource({ has: isComputedHere, ...Object.fromEntries(COMPUTED_HERE.map((name) => [name, afterStart(name)])) });
 
   ownPictures.mayTravel = async (id) => {
     if (!allowedIds.has(id) && (await askToSend())) allowedIds.add(id);

@@ -2,28 +2,14 @@
 
 import { wordsNotTaken } from "../core/view.js";
 import { make } from "../drawing/dom.js";
-import { wantedHead } from "../lens/asking.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
 import { createStory } from "../story/story.js";
-import {
-  isBehindHash,
-  linkTo,
-  openFace,
-  readAddress,
-  ready,
-  setView,
-  shownTrace,
-  viewNow,
-  visit,
-  writeAddress,
-} from "./address.js";
+import { isBehindHash, linkTo, openFace, ready, setView, shownTrace, viewNow, visit, writeAddress } from "./address.js";
 import {
   adviceFor,
   catalogue,
   choice,
-  choiceFrom,
-  loadCatalogue,
   sampleNamed,
   usualOpening,
   viewFor,
@@ -52,14 +38,6 @@ const languageNow = () => openFace().language;
 function addressForOthers() {
   const isLocal = /^(localhost|127\.|\[::1\]|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.)/.test(location.host);
   return isLocal || location.protocol === "file:" ? (readPageData().repository ?? "") : addressOf("");
-}
-
-// Requests all that the first picture needs, before the microscope asks for it.
-export async function askAhead() {
-  await Promise.all([loadCatalogue(readPageData().samples), ownPictures.read()]);
-  const parsed = readAddress();
-  const { main } = wordsOfTraces(choiceFrom(parsed.choice));
-  source.beginWith(main, (trace) => wantedHead({ ...trace.opens, ...parsed.view })).catch(() => {});
 }
 
 // `below`: pixels that the page needs beneath the microscope.
