@@ -2,8 +2,7 @@
 //
 // The document has at most one download. It continues when the sheet is closed, and its model is chosen at the end,
 // unless another one was chosen meanwhile. `showFetching` draws its progress bar in any box.
-import { make } from "../drawing/dom.js";
-import { makeOneStop, nextByKey } from "./strip.js";
+import { make, oneTabStop, setTabStop } from "../drawing/dom.js";
 
 const MODEL_GROUPS = [
   [true, "On this machine"],
@@ -230,10 +229,9 @@ export function fillModels(box, { choice, ask, done: onPicked }) {
       list.append(make("section", "", make("h3", "", heading), rows));
     }
     mark();
-    const tabStop = setTabStop();
-    const focusedElement = root.getRootNode().activeElement;
-    if (focusedElement && focusedElement !== root && focusedElement.contains(root))
-      tabStop?.focus({ preventScroll: true });
+    const tabStop = buttons().find((button) => button.hasAttribute("aria-current")) ?? buttons()[0];
+    setTabStop(buttons(), tabStop);
+    if (document.activeElement?.contains(root)) tabStop?.focus({ preventScroll: true }); // the sheet has the focus
   }
 
   function pickCard(card) {
@@ -263,24 +261,17 @@ export function fillModels(box, { choice, ask, done: onPicked }) {
 
   const buttons = () => [...items.values()].map(({ button }) => button);
 
-  function setTabStop() {
-    const tabStop = buttons().find((button) => button.hasAttribute("aria-current")) ?? buttons()[0];
-    makeOneStop(buttons(), tabStop);
-    return tabStop;
-  }
-
   search.addEventListener("input", () => {
     clearTimeout(typingTimer);
     typingTimer = setTimeout(() => loadModels(search.value.trim()), TYPING_PAUSE);
   });
-  root.addEventListener("keydown", (event) => {
-    if (event.target === search && event.key !== "ArrowDown") return;
-    const target = event.target === search ? buttons()[0] : nextByKey(event, buttons(), ["ArrowUp", "ArrowDown"]);
-    if (!target) return;
+  search.addEventListener("keydown", (event) => {
+    if (event.key !== "ArrowDown" || !items.size) return;
     event.preventDefault();
-    makeOneStop(buttons(), target);
-    target.focus();
+    setTabStop(buttons(), buttons()[0]);
+    buttons()[0].focus();
   });
+  oneTabStop(list, buttons);
 
   const stopFollowing = choice.follow(() => (root.isConnected ? mark() : stopFollowing()));
   followModel(root, (_, arrivedCard) => {

@@ -1,17 +1,6 @@
 // The row of pictures: a person's own pictures, the latest first, then the samples. The chosen one is marked.
 
-import { make, setText } from "../drawing/dom.js";
-
-// The item to which a key moves the focus; `keys`: [back, forward].
-export function nextByKey(event, items, [backKey, forwardKey]) {
-  const index = items.indexOf(event.target);
-  const target = { [backKey]: index - 1, [forwardKey]: index + 1, Home: 0, End: items.length - 1 }[event.key];
-  return index < 0 ? undefined : items[target];
-}
-
-export function makeOneStop(items, tabStop) {
-  for (const item of items) item.tabIndex = item === tabStop ? 0 : -1;
-}
+import { make, oneTabStop, setTabStop, setText } from "../drawing/dom.js";
 
 const MINE_KEY = "mine:"; // prefix in data-sample for the id of an own picture
 
@@ -34,13 +23,8 @@ export function createStrip(host) {
 
   const buttons = () => [...pictures.querySelectorAll("[data-sample]")];
 
-  pictures.addEventListener("keydown", (event) => {
-    const nextButton = nextByKey(event, buttons(), ["ArrowLeft", "ArrowRight"]);
-    if (!nextButton) return;
-    event.preventDefault();
-    makeOneStop(buttons(), nextButton);
-    nextButton.focus();
-  });
+  oneTabStop(pictures, buttons);
+
   function draw() {
     const chosenKey = chosenKeyOf(choice.now);
     const sampleOf = ({ name, title, hint, kind, thumb }) => ({ key: name, title, hint, kind, src: thumb });
@@ -61,7 +45,7 @@ export function createStrip(host) {
     if (losesFocus) (pressedButton ?? buttons()[0])?.focus({ preventScroll: true });
     const hasFocus = buttons().includes(root.getRootNode().activeElement);
     if (!hasFocus || pressedButton === root.getRootNode().activeElement)
-      makeOneStop(buttons(), pressedButton ?? buttons()[0]);
+      setTabStop(buttons(), pressedButton ?? buttons()[0]);
   }
 
   function choose(key) {
@@ -79,7 +63,7 @@ export function createStrip(host) {
     if (isSame) return;
     for (const button of row.children) if (!newButtons.includes(button)) button.remove();
     newButtons.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
-    makeOneStop(buttons(), buttons().find((button) => button.tabIndex === 0) ?? buttons()[0]);
+    setTabStop(buttons(), buttons().find((button) => button.tabIndex === 0) ?? buttons()[0]);
   }
 
   return { element: root, draw };

@@ -19,7 +19,7 @@ import { LANGUAGES, seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { shrinkIfLarge } from "./readable.js";
-import { chosenKeyOf, createStrip, nextByKey } from "./strip.js";
+import { chosenKeyOf, createStrip } from "./strip.js";
 import { besideAsModel, createIcon, createSheet, fillCompare, titleOfBeside } from "./toolbarparts.js";
 
 // The menu of pages: real links, so that a page can be opened in a tab of its own.
@@ -53,12 +53,7 @@ export function fillPages(box, { pages, page, words, link, go, version, face, wo
     const title = make("span", "", "Workbench, in Python");
     menu.append(make("a", { href: workbench(), className: "workbench-entry" }, make("span"), title));
   }
-  menu.addEventListener("keydown", (event) => {
-    const nextLink = nextByKey(event, [...menu.querySelectorAll("a")], ["ArrowUp", "ArrowDown"]);
-    if (!nextLink) return;
-    event.preventDefault();
-    nextLink.focus();
-  });
+  oneTabStop(menu, () => [...menu.querySelectorAll("a")]);
   menu.append(languageChooser(face));
   box.append(menu, make("small", "", `Attention Playground ${version}`));
 }
