@@ -52,9 +52,10 @@ export function fillExport(box, { words, ask: sendRequest, theme, share, signal:
   const root = make("div", "exporting", ...parts);
   box.append(root);
   closing.addEventListener("abort", () => request.abort());
-  redraw();
 
   const send = (path, options) => askAgain(ownPictures.bringAgain, path, options, sendRequest);
+  const saySorry = (error) => setText(status, error.says ?? "The figure could not be drawn: try again.");
+  redraw();
 
   // Cancels the former request. The old preview stays until the new one has arrived.
   async function redraw() {
@@ -111,8 +112,6 @@ export function fillExport(box, { words, ask: sendRequest, theme, share, signal:
       button.removeAttribute("aria-disabled");
     }
   }
-
-  const saySorry = (error) => setText(status, error.says ?? "The figure could not be drawn: try again.");
 }
 
 // A decoded image, ready to be painted.
