@@ -1,9 +1,9 @@
 // Maps of features under the cursor: similarity, colours of the principal components, lengths; and the rollout. The
 // features of a layer, or the rollout of all tokens, are fetched once: moving the cursor sends no requests.
 
-import { halfFloats, holds } from "../core/core.js";
+import { halfFloats } from "../core/core.js";
 import { componentPixels, makeFeatures, principalComponents, similarityInto } from "../core/features.js";
-import { sameLayer, upperLayer } from "../core/view.js";
+import { sameLayer } from "../core/view.js";
 import { wayOf } from "../core/ways.js";
 import { softOf } from "../drawing/light.js";
 
@@ -52,31 +52,10 @@ export function missingMatrix(lens) {
     if (entry.pack.tokens > MOST_FLOWS || data.flows.has(entry.id)) return null;
     return { what: "flows", entry, layer: 0 };
   }
-  if (needs !== "features") return missingForMatches(lens);
+  if (needs !== "features") return null;
   if (!featuresOf(data, entry, view.layer)) return { what: "features", entry, layer: view.layer };
   if (view.beside !== "compare" || !other || otherFeatures(lens)) return null;
   return { what: "features", entry: other, layer: sameLayer(view.layer, main.pack, other.pack) };
-}
-
-// Both pictures' features for matching, after the layer that Trace.match (Python) uses: {one, two, layer, ready:
-// whether both can be compared}. null if no picture is compared, or if the two models differ.
-export function featuresToMatch({ data, view, main, other }) {
-  if (view.beside !== "compare" || !other || main.pack.header.model !== other.pack.header.model) return null;
-  const layer = upperLayer(main.pack);
-  const [first, second] = [main, other].map((entry) => featuresOf(data, entry, layer));
-  return { one: first, two: second, layer, ready: areComparable(first, second) };
-}
-
-function missingForMatches(lens) {
-  const { choice, data } = lens;
-  const matchFeatures = featuresToMatch(lens);
-  if (
-    !matchFeatures ||
-    matchFeatures.ready ||
-    !holds(data.other.pack, sameLayer(choice.view.layer, data.main.pack, data.other.pack))
-  )
-    return null; // the map on view is requested first
-  return { what: "features", entry: matchFeatures.one ? data.other : data.main, layer: matchFeatures.layer };
 }
 
 // ------------------------------------------------------------------------------------------------- the map on view

@@ -73,7 +73,6 @@ import { askForExplained, bindExplained } from "./explained.js";
 import { bindKindLine, writeKindSoon } from "./headline.js";
 import { endExpecting, expectPicture, fitCurve, overflowOf, placeLens, refresh } from "./layout.js";
 import { MARKUP } from "./markup.js";
-import { bindMatches, matchNow } from "./matches.js";
 import { bestView, bindMoment, lookForMoment, noteBest, noteOpening, tokenOnGrid } from "./moment.js";
 import { paintAim, paintFrame, workOnColumns } from "./paint.js";
 import { sentenceForReaders, writeMarkupTexts } from "./readouts.js";
@@ -117,7 +116,6 @@ export function createLens(parent, options = {}) {
   bindMoment(lens);
   bindScenes(lens);
   bindShare(lens);
-  bindMatches(page);
   bindRows(lens);
   bindWall(lens);
   page.see = options.see?.(lens) ?? null;
@@ -405,7 +403,6 @@ function readNumbers(lens, isComplete) {
     map: overlayNow(lens) && Array.from(overlayNow(lens).values),
     domain: shown.mainDomain,
     layersHeld: wholeLayers(pack),
-    match: matchNow(lens),
     aim: choice.aim < 0 ? null : { at: queryOf(choice.aim, pack), ...aimedPair(lens) },
     ready: Boolean(answers.ready[view.head]),
     grid: [pack.rows, pack.columns],

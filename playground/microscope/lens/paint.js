@@ -28,7 +28,6 @@ import { explainedWaitingWords, mapWaitingWords, paintExplained } from "./explai
 import { isExplained, otherMap, printComponents } from "./features.js";
 import { writeHeadline } from "./headline.js";
 import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
-import { paintMatch } from "./matches.js";
 import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
 import { paintScissors } from "./scissors.js";
@@ -77,7 +76,6 @@ export function paintFrame(lens) {
 export function paintAim(lens) {
   paintCurve(lens);
   paintLine(lens);
-  paintMatch(lens);
   paintScissors(lens);
   paintSums(lens);
 }

@@ -345,7 +345,7 @@ export function sentenceForReaders(lens) {
     ? `${tokenName(token, pack)} ${place}: ${told}`
     : `${tokenName(token, pack)} ${place} ${verb} ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
   const filterText = view.beside === "filter" ? page.refs.filterWords.textContent : "";
-  return [sentence, kindText, page.matches.words.textContent, filterText].filter(Boolean).join(" ");
+  return [sentence, kindText, filterText].filter(Boolean).join(" ");
 }
 
 // The caption of an exported picture, with all settings that are needed to make the picture again.

@@ -120,7 +120,6 @@ const newFrame = () =>
       row: null, //                         the record of the row, see told.js
     }),
     live: { key: "", values: null, pixels: null, from: null }, // the map of features.js
-    match: { key: "", found: null, drawnKey: "" }, // the match of two patches, see matches.js
     betterHead: null, //                    {layer, head, query}: a head that shows more of this patch, see headline.js
     kinds: { pack: null, layers: 0, directions: null, meanRows: new Map() }, // see headline.js
     columnsDone: 0, //                      the share of the normalisers that columns need, 0 to 1
@@ -183,7 +182,6 @@ const newPage = (root, refs) =>
     line: null, //                          see arithmetic.js
     explained: null,
     scissors: null,
-    matches: null,
     wall: null, //                          see wall.js
     sums: null, //                          see arithmetic.js
     kindline: null,
