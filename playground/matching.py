@@ -1,5 +1,4 @@
-"""Compares two pictures by their features: matching patches, and parts that both have. microscope/core/features.js
-finds the same matches in the browser; tests/analysis/test_matching.py compares the two."""
+"""Compares two pictures by their features: matching patches, and parts that both have."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-// A short notice at the top of the page, such as an error. A new notice replaces the former. It disappears by itself,
-// unless it has an action's button.
+// A short notice in a corner of the page, such as an error. A new notice replaces the former. It disappears by itself,
+// unless it `stays` or has an action's button.
 
 import { make } from "../drawing/dom.js";
 
 const NOTICE_DURATION = 8000; // ms
+
 let box = null;
 let timer = 0;
 
-export function notify(sentence, { action = null, closed: onClose = () => {} } = {}) {
+export function notify(sentence, { action = null, stays = false, closed: onClose = () => {} } = {}) {
   box ??= document.body.appendChild(make("div", { className: "attention-notice", role: "status" }));
   clearTimeout(timer);
   box.replaceChildren();
@@ -16,7 +17,7 @@ export function notify(sentence, { action = null, closed: onClose = () => {} } =
   box.append(make("span", "", sentence));
   if (action) box.append(makeButton(action.label, action.act));
   box.append(makeButton("×", onClose, "Close"));
-  if (!action) timer = setTimeout(() => notify(""), NOTICE_DURATION);
+  if (!action && !stays) timer = setTimeout(() => notify(""), NOTICE_DURATION);
 }
 
 export const forgetNotice = () => box && notify("");

@@ -17,6 +17,7 @@
 import { make, oneTabStop, setMath, setText, setVisible } from "../drawing/dom.js";
 import { LANGUAGES, seeWords } from "../lens/words.js";
 import { storyWords } from "../story/words.js";
+import { forgetNotice, notify } from "./notice.js";
 import { fillOpenPicture, picturesAmong, takeDroppedAndPasted } from "./openpicture.js";
 import { shrinkIfLarge } from "./readable.js";
 import { chosenKeyOf, createStrip } from "./strip.js";
@@ -114,13 +115,12 @@ export function createToolbar(root, host) {
   const photoOpener = opener("photo", "Your photo", fillWithOpening);
   const shareButton = make("button", { className: "sending", onclick: () => hostNow.share() });
   const faceButton = make("button", { className: "other-face", onclick: turn });
-  const notice = createNotice();
   const waitingLine = make("span", { className: "unseen", role: "status" });
 
   root.classList.add("toolbar");
   const openers = [pagesOpener, picturesOpener, moreOpener, photoOpener];
   const buttons = [...openers.map(({ button }) => button), shareButton, faceButton];
-  root.replaceChildren(...buttons, waitingLine, notice.element);
+  root.replaceChildren(...buttons, waitingLine);
   for (const button of buttons.slice(1)) button.tabIndex = -1;
   oneTabStop(root, () => buttons.filter((button) => button.checkVisibility()));
 
@@ -262,18 +262,19 @@ export function createToolbar(root, host) {
   }
 
   async function takeFiles(files) {
-    if (files.some(({ name }) => WEIGHTS_NAME.test(name))) return [sheet.close(), notice.say(MODEL_DROPPED)];
+    if (files.some(({ name }) => WEIGHTS_NAME.test(name)))
+      return [sheet.close(), notify(MODEL_DROPPED, { stays: true })];
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
-    notice.say("");
+    forgetNotice();
     wait(pictures.length);
     for (const file of pictures) {
       try {
         await ownPictures.open(await shrinkIfLarge(file));
       } catch (trouble) {
         const sentence = trouble.says ?? "The picture did not arrive: the server can't be reached. Try it again.";
-        if (!controller.signal.aborted) notice.say(pictures.length > 1 ? `${file.name}: ${sentence}` : sentence);
+        notify(pictures.length > 1 ? `${file.name}: ${sentence}` : sentence, { stays: true });
       }
       wait(-1);
     }
@@ -306,7 +307,7 @@ export function createToolbar(root, host) {
   let shownChoice = choice.now;
   function onChoice() {
     const { sample, mine: ownId } = choice.now;
-    if (!sendingCount && (sample !== shownChoice.sample || ownId !== shownChoice.mine)) notice.say("");
+    if (!sendingCount && (sample !== shownChoice.sample || ownId !== shownChoice.mine)) forgetNotice();
     shownChoice = choice.now;
     draw();
   }
@@ -333,18 +334,6 @@ export function createToolbar(root, host) {
 
 function writeAttribute(element, attribute, words) {
   if (element.getAttribute(attribute) !== words) element.setAttribute(attribute, words);
-}
-
-// A sentence about an error. It stays until the person closes it, opens another file or shows another picture.
-function createNotice() {
-  const message = make("p", { role: "alert" });
-  const close = make("button", { "aria-label": "Close", onclick: () => write("") }, "×");
-  const element = make("div", { className: "notice", hidden: true }, message, close);
-  const write = (words) => {
-    message.textContent = words;
-    element.hidden = !words;
-  };
-  return { element, say: write };
 }
 
 // Whether the page's text is lighter than its paper.
