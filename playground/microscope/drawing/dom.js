@@ -18,6 +18,8 @@ export function setText(element, text) {
 
 // Like setText, for mathematics: a root gets its bar, and letters after an underscore become a subscript.
 export function setMath(element, text) {
+  if (element.saidText === text) return;
+  element.saidText = text;
   const parts = text.split(/(√d_k|W_O)/).map((part) => {
     if (part === "W_O") return withSubscript(document.createElement("span"), "W", "O");
     if (part !== "√d_k") return part;

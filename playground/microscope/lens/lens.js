@@ -1,25 +1,8 @@
-// The microscope: two pictures, the heads, the switch and the numbers. The lens computes rows from
-// queries and keys, and requests all other data from its source. It knows neither Streamlit, nor a server, nor files.
+// The microscope: two pictures, the heads, the switch and the numbers. The lens computes rows from queries and keys,
+// and requests all other data from its source. It knows neither Streamlit, nor a server, nor files.
 //
 //   const lens = createLens(parent, {
-//     source:   {                             // the object that has the numbers, from a server, a file or a worker
-//       offers: ["layers", "features", "rollout", "relevance", "occlusion", "label", "labels", "puts", "whole",
-//         "cuts", "names", "ran"],            // the requests that it answers
-//       layers(trace, [8] | null, {heads, signal}),  // a pack of these layers (null: of the source's choice) as bytes
-//       picture(trace, {signal}),             // an ImageBitmap
-//       features(trace, layer, {signal}),     // float16 as bits, (tokens, width)
-//       flows(trace, {signal}),               // float16 as bits, (tokens, tokens): the rollout of every token
-//       rollout(trace, query, {signal}),      // float16 as bits, (tokens,)
-//       relevance(trace, asked, {signal}),    // float16: the relevance for {query} or {label}
-//       occlusion(trace, asked, {signal}),    // {matrix: the effect of blanking patches, passes, of, step, steps}
-//       labels(trace, {signal}),              // [[number, name, probability], …], the likeliest first
-//       label(trace, {layer, label}, {signal}), // float16: how likely the label is from each token after that layer
-//       names(trace, layer, {signal}),        // [[label, short label, colour, told], …] of its heads
-//       whole(trace, {scale, cut, from}, {signal}), // a pack of a whole pass with these changes
-//       moved(trace, query, {signal}),        // how far a cut moves a patch's feature: see scissors.js
-//       ran(trace, {layer, head, query}, {signal}), // the row by PyTorch: {torch: version, full: float32, halves}
-//       keeps, keepsPictures,                 // most bytes of packs, most pictures in memory: see asking.js
-//     },                                      // each function returns a promise; `signal` aborts it
+//     source:   {offers, …},                  // who has the numbers; each function returns a promise, `signal` aborts it
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
 //                below, bare},                // px that the page needs below; whether only the picture is shown
@@ -33,22 +16,16 @@
 //     figures:  () => {},                     // opens the sheet with figures for papers; null: there is none
 //     see:      (lens) => createSee(lens, …), // makes the face See, see see/see.js; null: only Lab
 //   });
-//   // A trace: {id, title: the model's, picture: {id, title, credit, hint, start: [y, x] of the patch asked first, 0
-//   // to 1}, private: whether the picture is a person's own, here: whether the page computes the trace, verdict:
-//   // [label, before, after] of each label that a whole pass changes, offers: the requests answered for this trace, if
-//   // they are fewer, sparing: whether layers are fetched only when somebody looks at them}
 //   await lens.show({main: trace, other: trace | null, view, place}); // false: something else was shown meanwhile
 //   // with `best`, the search for the best moment ends before the picture is drawn
-//   lens.view; lens.update({view, ui});
-//   lens.read(); lens.timings(); lens.refresh(); lens.destroy();
+//
+// A source (shell/httpsource.js, shell/workersource.js) names in `offers` what it answers: "layers" (the bytes of a pack
+// with these layers), "features", "flows" and "rollout" (float16 as bits), "relevance", "occlusion", "label", "labels",
+// "names" of heads, "whole" passes with changes, "moved", "ran". `keeps` and `keepsPictures` bound what asking.js keeps.
 //
 // `view` may be a function: show() calls it with the view on show once the traces have arrived. An update changes only
 // the fields that it names. A view given to show() or update() starts from the defaults, not from the former view.
 // `place` is the picture and the model as in an address: "model=…&sample=…".
-//
-// The lens's state is three objects (state.js): `choice`, the person's choices; `data`, the received data; `frame`, the
-// content of the present frame. `page` holds the elements, the timers, and functions for the parts of the lens. `lens`
-// contains all four; a function takes those that it needs, in this order.
 
 import { effectiveNumber, holds, wholeLayers } from "../core/core.js";
 import { openingOf } from "../core/moments.js";

@@ -50,8 +50,6 @@ export function writeRows(lens) {
   for (const row of page.refs.rows.children) {
     const value = row.firstElementChild.lastElementChild;
     const text = values[row.dataset.row].filter(Boolean).join(", ");
-    if (value.saidText === text) continue;
-    value.saidText = text;
     setMath(value, text);
     row.firstElementChild.title = text;
   }

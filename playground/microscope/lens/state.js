@@ -1,6 +1,6 @@
 // All state that the lens keeps between frames, in four objects: the choices, the data from the source, the content of
-// the present frame, and the page around it. The objects are sealed: adding a property that is not listed here throws
-// an error. The table in lens.js lists which file writes which property.
+// the present frame, and the page around it. They are sealed: adding a property that is not listed here throws
+// an error.
 
 import { holds } from "../core/core.js";
 import { placeName } from "../core/sentence.js";

@@ -273,7 +273,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       setText(refs.credit, main.picture.credit ?? "");
       root.style.setProperty("--doors", `${refs.end.offsetHeight}px`); // the credit may need a line of its own
     }
-    sayMathIfChanged(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
+    setMath(tabButtons[0], `÷ √d_k ${words(isOff ? "switchOff" : "switchOn").toLowerCase()}`);
     setText(tabButtons[1], "3×3");
     for (const [i, name] of ["divide", "nine"].entries())
       tabButtons[i].setAttribute("aria-pressed", String(root.dataset.panel === name));
@@ -286,7 +286,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     ];
     const isBare = Math.abs(shown.scale - 1) < 1e-9; // without any division
     const sourceKey = sources.find(Boolean) ?? (shown.altered ? (isBare ? "fromOff" : "fromScaled") : "from");
-    sayMathIfChanged(
+    setMath(
       sourceElement,
       sceneWords(lens) +
         words(sourceKey, {
@@ -346,7 +346,7 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     const dashedShare = largestAtScale(pack, view, token, isAltered ? scale : 1);
     const style = { ramp: rampOf(lens), domain: mainDomain, colours: frame.colours, unit: frame.ratio };
     drawStaircase(chart.getContext("2d"), chart.width, chart.height, barsAt(see.stairs, time), dashedShare, style);
-    sayMathIfChanged(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
+    setMath(dashedNote, words(isAltered ? "dashedOn" : "dashedOff", { share: percent(dashedShare) }));
     if (isMoving(see.stairs, time)) requestAnimationFrame(() => page.alive && see.on && paintStairs());
   }
 
@@ -393,11 +393,4 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
       curve: (w, h) => (isPlainRow() ? curve.points(w, h) : null),
     }),
   });
-}
-
-// Sets text with √d_k drawn as mathematics, only if the text changed: writing costs a layout.
-function sayMathIfChanged(element, text) {
-  if (element.saidText === text) return;
-  element.saidText = text;
-  setMath(element, text);
 }
