@@ -2,7 +2,7 @@
 // and requests all other data from its source. It knows neither Streamlit, nor a server, nor files.
 //
 //   const lens = createLens(parent, {
-//     source:   {offers, …},                  // who has the numbers; each function returns a promise, `signal` aborts it
+//     source:   {offers, …},                  // who has the numbers, see below; `signal` aborts a request
 //     view:     {…},                          // see core/view.js for keys and defaults
 //     ui:       {height,                      // 600 pixels | "window" | -120: the window's height less 120 pixels
 //                below, bare},                // px that the page needs below; whether only the picture is shown
