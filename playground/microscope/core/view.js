@@ -209,12 +209,6 @@ export function readScenes(text) {
 
 export const writeScenes = (list) => JSON.stringify(list.map(({ name, address }) => ({ name, address })));
 
-// Appends a link's scenes to the saved ones, without duplicates.
-export function joinScenes(savedScenes, newScenes) {
-  const knownAddresses = new Set(savedScenes.map(({ address }) => address));
-  return [...savedScenes, ...newScenes.filter(({ address }) => !knownAddresses.has(address))].slice(0, MOST_SCENES);
-}
-
 export const renameScene = (list, index, name) => list.map((scene, i) => (i === index ? { ...scene, name } : scene));
 
 // The list with one of its scenes moved up (−1) or down (1).

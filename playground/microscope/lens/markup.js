@@ -202,8 +202,7 @@ export const MARKUP = `
   <div class="keeps">
     <details data-ref="scenes" hidden><summary>Scenes</summary>
       <ol class="scene-list" data-ref="sceneList"></ol>
-      <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button>
-        <button data-ref="sceneLink" hidden>Copy a link to all</button></div>
+      <div class="tabs"><button data-ref="sceneAdd">Save this view in this browser</button></div>
       <p class="soft" data-ref="sceneNote"></p>
     </details>
   </div>

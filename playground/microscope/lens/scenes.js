@@ -12,7 +12,6 @@ import {
   writeScenes,
 } from "../core/view.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
-import { putOnClipboard } from "./saving.js";
 
 export function bindScenes(lens) {
   const { choice, data, refs } = lens;
@@ -25,7 +24,6 @@ export function bindScenes(lens) {
     );
     refs.sceneList.lastElementChild?.scrollIntoView({ block: "nearest" });
   });
-  refs.sceneLink.addEventListener("click", () => shareScenes(lens));
   refs.sceneList.addEventListener("click", (event) => {
     const action = event.target.closest("[data-scene-act]")?.dataset.sceneAct;
     const item = event.target.closest("li");
@@ -123,7 +121,6 @@ function writeList({ choice, data, page }) {
   const { list } = data.scenes,
     { at: position } = choice.scene;
   page.refs.sceneList.replaceChildren(...list.map((scene, index) => sceneItem(scene, index, index === position)));
-  setVisible(page.refs.sceneLink, list.length > 0);
   setText(
     page.refs.sceneNote,
     list.length
@@ -147,10 +144,3 @@ function sceneItem({ name: value }, index, isShown) {
 
 const sceneButton = (action, text, label) =>
   make("button", { title: label, "aria-label": label, "data-scene-act": action }, text);
-
-async function shareScenes({ data, page }) {
-  const link = `${location.href.split("#")[0]}#scenes=${encodeURIComponent(writeScenes(data.scenes.list))}`;
-  const isCopied = await putOnClipboard(page, link);
-  setText(page.refs.message, isCopied ? "Link to your scenes copied." : link);
-  setTimeout(() => setText(page.refs.message, ""), isCopied ? 4000 : 20000);
-}

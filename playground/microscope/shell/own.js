@@ -1,7 +1,6 @@
 // A person's own pictures. The browser stores them, sends them to the server for viewing, and sends them again if the
 // server has forgotten them.
 
-import { joinScenes, readScenes, writeScenes } from "../core/view.js";
 import { choice, firstSample } from "./choice.js";
 import { ask, onlyThisTab, Refusal } from "./http.js";
 import { keepText, keptText } from "./kept.js";
@@ -171,23 +170,9 @@ function openDatabase() {
   });
 }
 
-// The saved scenes of the microscope, stored in this browser. A link may add scenes (#scenes=…).
+// The saved scenes of the microscope, stored in this browser.
 
 const SCENES_KEY = "attention-playground-scenes";
 
 export const keptScenes = () => keptText(SCENES_KEY);
 export const keepScenes = (text) => keepText(SCENES_KEY, text);
-
-// Adds the scenes of #scenes= to the saved ones, then removes them from the address.
-export function takeScenesOfLink() {
-  const [, text] = location.hash.match(/^#scenes=(.*)$/) ?? [];
-  if (!text) return;
-  let receivedScenes = [];
-  try {
-    receivedScenes = readScenes(decodeURIComponent(text));
-  } catch {
-    // the link was cut short
-  }
-  keepScenes(writeScenes(joinScenes(readScenes(keptScenes()), receivedScenes)));
-  history.replaceState(history.state, "", location.pathname + location.search);
-}

@@ -19,7 +19,7 @@ import {
 import { addressOf, fetchFile, mayPass, SERVER_RETRY_MS, wordsOfTrouble } from "./http.js";
 import { source } from "./httpsource.js";
 import { forgetNotice, notify } from "./notice.js";
-import { keepScenes, keptScenes, ownPictures, takeScenesOfLink } from "./own.js";
+import { keepScenes, keptScenes, ownPictures } from "./own.js";
 import { readPageData } from "./pagedata.js";
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
@@ -47,7 +47,6 @@ export function mountStage(root, below) {
   advice.hidden = true;
   const place = make("div");
   root.replaceChildren(advice, place);
-  takeScenesOfLink();
   const stage = {
     root,
     advice,
