@@ -124,12 +124,13 @@ async function imageOf(blob) {
 // The control for one choice: {name, element, draw(options: [{name, title}], value)}.
 function exportChoice(name, onChoice) {
   const isSwitch = name === "caption";
-  const control = make(isSwitch ? "input" : "select", isSwitch ? { type: "checkbox" } : {});
+  const words = EXPORT_HEADINGS[name];
+  const control = isSwitch ? make("input", { type: "checkbox" }) : make("select", { "aria-label": words });
   control.onchange = () => {
     exportOptions[name] = isSwitch ? control.checked : control.value;
     onChoice();
   };
-  const heading = make("span", "", EXPORT_HEADINGS[name]);
+  const heading = make("span", "", words);
   const element = isSwitch ? make("label", "export-switch", control, heading) : make("label", "", heading, control);
   let drawnOptions = "";
   function draw(options, value) {
