@@ -54,7 +54,7 @@ const HEAD = `
   <div class="heads" role="group" aria-label="Heads of this layer" data-ref="heads"></div>
   <p class="soft" data-ref="headsNote"></p>
   <p class="kindline" data-ref="kindline"></p>
-  <div class="tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>`;
+  <div class="tabs tokens" role="group" aria-label="Take a special token as the query" data-ref="tokens"></div>`;
 
 const SCALE = `
   <div class="scale" data-ref="scale">
