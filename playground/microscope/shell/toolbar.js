@@ -73,30 +73,6 @@ function languageChooser(face) {
   return make("p", { className: "languages", role: "group", "aria-label": language }, ...buttons);
 }
 
-// A select of the grids that the model offers for this picture.
-
-export function createGridChooser(choose) {
-  const select = make("select", { "aria-label": "Patches, rows by columns" });
-  select.onchange = () => choose(Number(select.value));
-  const title = "Patches: rows × columns";
-  const element = make("label", { className: "grid-chooser", title }, select, createIcon("down"));
-  let drawnGrids = "";
-  return {
-    element,
-    draw(grids, detail) {
-      const gridsText = JSON.stringify(grids ?? []);
-      if (gridsText !== drawnGrids) {
-        drawnGrids = gridsText;
-        select.replaceChildren(...(grids ?? []).map(optionOf));
-      }
-      element.hidden = (grids ?? []).length < 2;
-      if (select.value !== String(detail)) select.value = String(detail);
-    },
-  };
-}
-
-const optionOf = ({ detail, grid: [rows, columns] }) => make("option", { value: detail }, `${rows} × ${columns}`);
-
 const MICROSCOPE_PAGE = "microscope"; // the only page with a comparison, and with two faces
 const WEIGHTS_NAME = /\.(safetensors|bin|pth?|ckpt)$/i;
 const MODEL_DROPPED =
@@ -232,11 +208,13 @@ export function createToolbar(root, host) {
   }
 
   function fillWithMore(box) {
-    const chooser = createGridChooser((detail) => {
+    const select = make("select", { "aria-label": "Patches, rows by columns" });
+    select.onchange = () => {
+      const detail = Number(select.value);
       sheet.close();
       choice.set({ detail });
-    });
-    const patches = make("label", "wide", "Patches", chooser.element);
+    };
+    const patches = make("label", "wide", "Patches", select);
     const elements = lines.map((line) => {
       const label = make("span");
       const element = make("button", { className: "wide", onclick: () => openLine(line) }, label, createIcon("on"));
@@ -246,8 +224,11 @@ export function createToolbar(root, host) {
     box.append(picturesLine, modelLine, patches, ...others);
     const redraw = () => {
       for (const line of elements) line.redraw();
-      chooser.draw(hostNow.grids, choice.now.detail);
-      setVisible(patches, !chooser.element.hidden);
+      const grids = hostNow.grids ?? [];
+      const optionOf = ({ detail, grid }) => make("option", { value: detail }, grid.join(" × "));
+      select.replaceChildren(...grids.map(optionOf));
+      select.value = String(choice.now.detail);
+      setVisible(patches, grids.length > 1);
     };
     redraw();
     return redraw;
