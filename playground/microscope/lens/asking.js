@@ -257,46 +257,40 @@ function askForNames(lens, { trace, id }) {
 
 // Below: fetches a trace's picture and the head on view. The former picture stays until both have arrived.
 
-// The entries of these traces, or null if a newer request has replaced this one. Throws if the source refuses.
-export async function fetchEntries(lens, traces, view) {
-  const { data } = lens;
+// Fetches for the picture that is shown next: the result of `work(signal)`, or null if a newer call has ended it.
+// Throws if the source refuses.
+async function fetchAlone(data, work) {
   data.fetchController?.abort();
   data.fetchController = new AbortController();
   const { signal } = data.fetchController;
   try {
-    const entries = await Promise.all(traces.map((trace) => bringOne(lens, trace, view, signal)));
-    return signal.aborted ? null : entries;
+    const result = await work(signal);
+    return signal.aborted ? null : result;
   } catch (error) {
     if (signal.aborted) return null;
     throw error;
   }
 }
 
+export const fetchEntries = (lens, traces, view) =>
+  fetchAlone(lens.data, (signal) => Promise.all(traces.map((trace) => bringOne(lens, trace, view, signal))));
+
 // Fetches a person's own picture with all layers in which the best moment is searched, because the picture opens in
-// that moment. Returns a promise of {entry, scene}, or of null if a newer request has replaced this one.
-export async function bringBest({ data, page }, trace) {
-  data.fetchController?.abort();
-  data.fetchController = new AbortController();
-  const { signal } = data.fetchController;
-  const { source } = data.host;
-  try {
+// that moment: {entry, scene}.
+export const bringBest = ({ data, page }, trace) =>
+  fetchAlone(data, async (signal) => {
+    const held = data.packs.get(trace.id)?.pack;
     const lateLayers = Array.from({ length: trace.layers }, (_, n) => n).slice(Math.floor(trace.layers / 2));
-    const missingLateLayers = lateLayers.filter(
-      (layer) => !holdsAll(data.packs.get(trace.id)?.pack ?? { stored: new Map() }, layer),
-    );
+    const wanted = lateLayers.filter((layer) => !held || !holdsAll(held, layer));
     const [picture, bytes] = await Promise.all([
       receivePicture(data, trace, signal).catch((error) => withoutPicture(page, trace, error, signal)),
-      missingLateLayers.length ? source.layers(trace, missingLateLayers, { signal }) : null,
+      wanted.length ? data.host.source.layers(trace, wanted, { signal }) : null,
     ]);
     if (bytes) receive(data, trace, bytes);
     const entry = Object.assign(data.packs.get(trace.id), { trace, picture });
     const scene = signal.aborted ? null : await searchAll(data, entry, signal);
     return scene && { entry, scene };
-  } catch (error) {
-    if (signal.aborted) return null;
-    throw error;
-  }
-}
+  });
 
 async function bringOne({ data, page }, trace, view, signal) {
   const [entry, picture] = await Promise.all([

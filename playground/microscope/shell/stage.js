@@ -24,7 +24,6 @@ import { readPageData } from "./pagedata.js";
 import { toBitmap } from "./readable.js";
 import { classOfStory, storyWay } from "./storyway.js";
 
-const UI_HEIGHT = -53; // pixels, `ui.height` of lens.js: the window's height less the bar above the microscope
 const ON_ITS_WAY = "Your photograph is on its way";
 const ANOTHER_READS = "Another model is reading";
 export const FADE_DELAY = 1000; // milliseconds for which the former model's picture stands while another model reads
@@ -62,7 +61,7 @@ export function mountStage(root, below) {
   };
   stage.lens = createLens(place, {
     source,
-    ui: { height: UI_HEIGHT - below, below },
+    ui: { below },
     onView: (view) => {
       setView(view);
       writeAddress();

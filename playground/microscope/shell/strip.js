@@ -32,20 +32,15 @@ export function createStrip(host) {
     const offered = ({ key }) => key !== host.except;
     fill(samples, host.catalogue.samples.map(sampleOf).filter(offered));
     fill(ownRow, ownPictures.list.toReversed().map(ownThumbnail).filter(offered));
-    const losesFocus = forgetButton === root.getRootNode().activeElement && !ownPictures.list.length;
+    const losesFocus = forgetButton === document.activeElement && !ownPictures.list.length;
     forgetButton.hidden = !ownPictures.list.length;
-    let pressedButton = null;
-    for (const item of buttons()) {
-      const isPressed = String(item.dataset.sample === chosenKey);
-      if (item.getAttribute("aria-pressed") !== isPressed) item.setAttribute("aria-pressed", isPressed);
-      if (isPressed === "true") pressedButton = item;
-    }
+    for (const button of buttons()) button.setAttribute("aria-pressed", String(button.dataset.sample === chosenKey));
     const picture = ownPictures.list.find(({ id }) => id === choice.now.mine);
     setText(words, picture ? `yours: ${picture.title}` : host.except ? "" : "or drop yours");
-    if (losesFocus) (pressedButton ?? buttons()[0])?.focus({ preventScroll: true });
-    const hasFocus = buttons().includes(root.getRootNode().activeElement);
-    if (!hasFocus || pressedButton === root.getRootNode().activeElement)
-      setTabStop(buttons(), pressedButton ?? buttons()[0]);
+    const tabStop = pictures.querySelector('[aria-pressed="true"]') ?? buttons()[0];
+    if (losesFocus) tabStop?.focus({ preventScroll: true });
+    if (document.activeElement === tabStop || !buttons().includes(document.activeElement))
+      setTabStop(buttons(), tabStop);
   }
 
   function choose(key) {
@@ -53,17 +48,12 @@ export function createStrip(host) {
     else choice.set({ sample: key, mine: null });
   }
 
-  // Updates the row. Existing buttons stay, because a new one would lose the keyboard's focus and its picture would
-  // flicker.
+  // Existing buttons stay, because a new one would lose the keyboard's focus and its picture would flicker.
   function fill(row, list) {
-    const formerButtons = new Map([...row.children].map((button) => [button.dataset.sample, button]));
-    const newButtons = list.map((picture) => formerButtons.get(picture.key) ?? thumbnailButton(picture, choose));
-    const isSame =
-      newButtons.length === row.children.length && newButtons.every((button, i) => button === row.children[i]);
-    if (isSame) return;
-    for (const button of row.children) if (!newButtons.includes(button)) button.remove();
-    newButtons.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
-    setTabStop(buttons(), buttons().find((button) => button.tabIndex === 0) ?? buttons()[0]);
+    const former = new Map([...row.children].map((button) => [button.dataset.sample, button]));
+    const current = list.map((picture) => former.get(picture.key) ?? thumbnailButton(picture, choose));
+    for (const button of former.values()) if (!current.includes(button)) button.remove();
+    current.forEach((button, i) => row.children[i] !== button && row.insertBefore(button, row.children[i] ?? null));
   }
 
   return { element: root, draw };
