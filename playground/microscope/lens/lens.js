@@ -114,7 +114,6 @@ export function createLens(parent, options = {}) {
     refresh: () => refresh(lens),
     share: () => openShare(lens),
     present: () => togglePresenting(lens),
-    focus: () => page.refs.picture.focus(),
     see: page.see,
     // The photograph whose trace is on its way, or null; see layout.js.
     expect: (bitmap) => expectPicture(lens, bitmap),

@@ -371,7 +371,6 @@ export function createSee(lens, { face, language, turned, shared = null, tryAt =
     writeWords,
     openDrawer,
     hold,
-    sumsAreOpen: () => sumsAreOpen(page),
     sentenceText: () => sentenceElement.textContent,
     // for screen readers
     spokenText: () =>
