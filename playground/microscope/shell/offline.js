@@ -13,8 +13,8 @@ const ALL_HERE = "All of it is kept in this browser: it needs no network.";
 const NO_ROOM = "This browser has no room for all of it: what did not fit needs the network each time.";
 const BROKEN_OFF = "It broke off: try again.";
 
-// files: {soon: names of the files to fetch first; all: name of the file that lists all files, {file: bytes}; bytes: total size
-// of files and weights}. kept, networks: see siteanswers.js. siteFile(name): a file's address.
+// files: {soon: names of the files to fetch first; all: name of the file that lists all files, {file: bytes}; bytes:
+// total size of files and weights}. kept, networks: see siteanswers.js. siteFile(name): a file's address.
 export function offerOffline(files, { kept: store, networks, siteFile }, footer, button) {
   const { soon: firstFiles, all: listFile, bytes: total } = files;
   const cache = () => caches.open(FILES_CACHE);
