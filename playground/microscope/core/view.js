@@ -161,19 +161,6 @@ export function viewFromQuery(text) {
   return view;
 }
 
-// Compares an address's words with the view made from them: returns [key, word] of each choice that the view did not
-// take over. If `query` names a patch that does not exist, `locked` is not listed, because it follows from `query`.
-/** @param {View} view */
-export function wordsNotTaken(words, view) {
-  const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
-  const ignoredWords = Object.entries(words ?? {}).filter(
-    ([key, word]) => Object.hasOwn(DEFAULT_VIEW, key) && word !== null && !isTaken(word, view[key]),
-  );
-  return ignoredWords.some(([key]) => key === "query")
-    ? ignoredWords.filter(([key]) => key !== "locked")
-    : ignoredWords;
-}
-
 // Below: scenes, that is saved views in order. Each has a name, and an address with the picture, the model and the
 // view.
 

@@ -134,16 +134,6 @@ export function choiceFrom(words) {
   return { ...mainChoice, beside: besideFrom(words.with, mainChoice) };
 }
 
-// [key, value] of each parameter that was dropped.
-export function droppedWords(words, openedChoice) {
-  const openedWords = wordsOf(openedChoice);
-  // values that mean the same as no parameter
-  const isDefaultWord = { detail: words.detail === "1", sample: Boolean(openedChoice.mine) };
-  return Object.entries(words).filter(
-    ([key, word]) => key !== "model" && !isDefaultWord[key] && openedWords[key] !== word,
-  );
-}
-
 export const isOwn = (id) => /^[0-9a-f]{16}$/.test(id ?? "");
 
 // The comparison that an address names; null if it names the main picture or model itself.

@@ -1,6 +1,5 @@
 // Mounts the microscope: it shows the choice and writes its view into the address.
 
-import { wordsNotTaken } from "../core/view.js";
 import { make } from "../drawing/dom.js";
 import { createLens } from "../lens/lens.js";
 import { createSee } from "../see/see.js";
@@ -116,10 +115,9 @@ export async function showChoice(stage, { view = null, instead: isFallback = fal
   const fade = () => stage.trace === trace && stage.lens.wait(ANOTHER_READS);
   const fading = shownChoice && shownChoice.model !== choiceNow.model ? setTimeout(fade, FADE_DELAY) : 0;
   try {
-    const ignoredWords = await bringTraces(stage, choiceNow, view, signal);
+    await bringTraces(stage, choiceNow, view, signal);
     stage.shownChoice = choiceNow;
-    if (ignoredWords?.length) notify(leftOutSentence(ignoredWords));
-    else if (!isFallback) forgetNotice();
+    if (!isFallback) forgetNotice();
   } catch (error) {
     if (!signal.aborted) showTrouble(stage, choiceNow, error, view);
   } finally {
@@ -158,7 +156,6 @@ function showView(stage) {
 }
 
 // Fetches the traces of a choice and shows them. wantedView: as `view` of showChoice.
-// Returns [key, word] of the address's parts that could not be shown.
 export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   const { lens, trace: formerTrace } = stage;
   const words = wordsOfTraces(wantedChoice);
@@ -200,8 +197,6 @@ export async function bringTraces(stage, wantedChoice, wantedView, signal) {
   if (isCompareChanged) setView({ ...viewNow(), beside: lens.view.beside });
   shownTrace.set(trace);
   writeAddress();
-  const isChecked = chosenParts && !trace.first; // a first, coarse grid is not checked: it lacks patches
-  return [...visit.leftOut.splice(0), ...(isChecked ? wordsNotTaken(wantedView, lens.view) : [])];
 }
 
 // The trace with the hint and the named parts of its sample.
@@ -243,14 +238,6 @@ function showTrouble(stage, failedChoice, error, view) {
   if (fallbackChoice) choice.restore(fallbackChoice, options);
   else if (failedChoice.mine || failedChoice.sample !== catalogue.samples[0].name)
     choice.set({ sample: catalogue.samples[0].name, beside: null }, options);
-}
-
-const LONGEST_WORD = 40; // letters: a sentence that repeats a value from the address cuts it off after this many
-
-function leftOutSentence(ignoredWords) {
-  const words = ignoredWords.map(([key, word]) => `${key}=${String(word).slice(0, LONGEST_WORD)}`).join(" and ");
-  const labelHint = ignoredWords.some(([key]) => key === "label") ? " A label is said by its number." : "";
-  return `The address asks for ${words}, which this page can't show: it is left out.${labelHint}`;
 }
 
 // The notice's action for a model that could not be shown.
