@@ -3,7 +3,7 @@
 // {sample, mine: a sample's name or the id of an own picture, model, detail: how many times finer the grid is than
 // usual, beside: null | {sample} | {mine} | {model}, chose: whether the person, not the app, chose the model}
 import { DEFAULT_VIEW, opensAtMoment } from "../core/view.js";
-import { ask } from "./http.js";
+import { askJson } from "./http.js";
 
 // The server's samples and the models that open them; the same for everybody, fetched once.
 
@@ -19,8 +19,7 @@ export const catalogue = {
 let loading = null;
 
 export function loadCatalogue(address) {
-  loading ??= ask(address)
-    .then((response) => response.json())
+  loading ??= askJson(address)
     .then((models) => Object.assign(catalogue, models))
     .catch((error) => {
       loading = null;

@@ -2,7 +2,7 @@
 // server has forgotten them.
 
 import { choice, firstSample } from "./choice.js";
-import { ask, onlyThisTab, Refusal } from "./http.js";
+import { ask, askJson, onlyThisTab, Refusal } from "./http.js";
 import { keepText, keptText } from "./kept.js";
 
 const STAYED_HERE = "Your photograph stayed in this browser.";
@@ -48,7 +48,7 @@ export const ownPictures = {
     await runningWrite;
   },
   async openLabelled(number) {
-    const picture = await ask(`api/labelled?number=${number}`, { method: "POST" }).then((response) => response.json());
+    const picture = await askJson(`api/labelled?number=${number}`, { method: "POST" });
     keepInAlbum({ ...picture, src: picture.thumb, blob: null, number, when: Date.now() });
     choice.set({ mine: picture.id });
   },
@@ -108,13 +108,10 @@ function changeSendingCount(change) {
 
 const tellAlbum = () => albumListeners.forEach((listener) => listener(album));
 
-const sendPicture = (blob, name, options) =>
-  ask("api/pictures", {
-    ...options,
-    method: "POST",
-    body: blob,
-    headers: { "X-Playground-Name": encodeURIComponent(name.slice(0, LONGEST_TITLE)) },
-  }).then((response) => response.json());
+const sendPicture = (blob, name, options) => {
+  const headers = { "X-Playground-Name": encodeURIComponent(name.slice(0, LONGEST_TITLE)) };
+  return askJson("api/pictures", { ...options, method: "POST", body: blob, headers });
+};
 
 // A person's own photographs, stored in their browser (IndexedDB) so that a reload finds them again.
 // A photograph: {id: the picture's name at the server, title, src: a small data URL, blob: the file, when: ms, width,

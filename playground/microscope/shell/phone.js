@@ -17,7 +17,7 @@ import { numberWords } from "../core/guesses.js";
 import { choiceButtons, numberDial } from "../drawing/asking.js";
 import { make } from "../drawing/dom.js";
 import { markedWords } from "../drawing/listing.js";
-import { addressOf, ask } from "./http.js";
+import { addressOf, ask, askJson } from "./http.js";
 
 const POLL_RETRY_MS = 2000; // ms to the next request after a failed one
 const CODE_OF_CLASS = /^[A-Za-z]{5}$/;
@@ -56,7 +56,7 @@ function createPhone(root) {
     while (!signal.aborted) {
       try {
         const after = version < 0 ? "" : `?after=${version}`;
-        const state = await (await ask(`api/classes/${code}${after}`, { signal })).json();
+        const state = await askJson(`api/classes/${code}${after}`, { signal });
         if (signal.aborted) return;
         version = state.version;
         takeState(state);
@@ -107,7 +107,7 @@ function createPhone(root) {
     const { number, turn: round } = phone.state.question;
     try {
       const body = JSON.stringify({ question: number, turn: round, guess });
-      const answer = await (await ask(`api/classes/${code}/guesses`, { method: "POST", body })).json();
+      const answer = await askJson(`api/classes/${code}/guesses`, { method: "POST", body });
       const { question, mine: guesses } = phone.state;
       if (question?.number === number && question.turn === round) guesses[round - 1] = answer.guess;
       phone.says = null;
