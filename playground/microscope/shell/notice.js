@@ -7,10 +7,12 @@ const NOTICE_DURATION = 8000; // ms
 
 let box = null;
 let timer = 0;
+let isStaying = false;
 
 export function notify(sentence, { action = null, stays = false, closed: onClose = () => {} } = {}) {
   box ??= document.body.appendChild(make("div", { className: "attention-notice", role: "status" }));
   clearTimeout(timer);
+  isStaying = stays;
   box.replaceChildren();
   box.hidden = !sentence;
   if (!sentence) return;
@@ -20,7 +22,8 @@ export function notify(sentence, { action = null, stays = false, closed: onClose
   if (!action && !stays) timer = setTimeout(() => notify(""), NOTICE_DURATION);
 }
 
-export const forgetNotice = () => box && notify("");
+// Closes a notice that stays, or one that does not.
+export const forgetNotice = (stays = false) => box && isStaying === stays && notify("");
 
 function makeButton(text, act, label = text) {
   const onclick = () => {

@@ -248,7 +248,7 @@ export function createToolbar(root, host) {
     const pictures = picturesAmong(files);
     if (!pictures.length) return;
     sheet.close();
-    forgetNotice();
+    forgetNotice(true);
     wait(pictures.length);
     for (const file of pictures) {
       try {
@@ -288,7 +288,7 @@ export function createToolbar(root, host) {
   let shownChoice = choice.now;
   function onChoice() {
     const { sample, mine: ownId } = choice.now;
-    if (!sendingCount && (sample !== shownChoice.sample || ownId !== shownChoice.mine)) forgetNotice();
+    if (!sendingCount && (sample !== shownChoice.sample || ownId !== shownChoice.mine)) forgetNotice(true);
     shownChoice = choice.now;
     draw();
   }
