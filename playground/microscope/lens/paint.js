@@ -27,7 +27,7 @@ import { printBehind } from "./curtain.js";
 import { explainedWaitingWords, mapWaitingWords, paintExplained } from "./explained.js";
 import { isExplained, otherMap, printComponents } from "./features.js";
 import { writeHeadline } from "./headline.js";
-import { photoOf, prepareThumb, printPatches, rampOf } from "./layout.js";
+import { photoOf, prepareThumb } from "./layout.js";
 import { areNumbersSeen, writeNumbers, writeTitles } from "./readouts.js";
 import { writeRows } from "./rows.js";
 import { paintScissors } from "./scissors.js";
@@ -117,13 +117,13 @@ function paintMain(lens) {
         patchRange(other, otherMap(lens).values),
       ]);
     else shown.mainDomain = atLeastExposure(overlay.floor, ownDomain(overlay.values, start, endIndex, way.spread));
-    printPatches(lens, frame.print, overlay.values, start, pack, shown.mainDomain);
+    printHeat(frame.print, overlay.values, start, pack.rows, pack.columns, shown.mainDomain);
   } else if (!answers.ready[view.head] && !way.raw) {
     waitingWords = `Adding up all rows… ${Math.round(100 * frame.columnsDone)} %`;
     printNothing(frame.print);
   } else {
     shown.mainDomain = domainNow(lens, start);
-    printPatches(lens, frame.print, answers.values, start + pack.prefixCount, pack, shown.mainDomain);
+    printHeat(frame.print, answers.values, start + pack.prefixCount, pack.rows, pack.columns, shown.mainDomain);
   }
   shown.peak = largestIndex(answers.weights, start, start + pack.tokens) - start;
   shown.mark = overlay?.from ? -1 : token - pack.prefixCount; // the query is a patch of the other picture
@@ -218,8 +218,8 @@ function paintColourBar(lens) {
   frame.bar = { ...domain, unit: isShare ? "percent" : "number", open: way.exposed === "brightest" && domain.high < 1 };
   if (see?.on) return; // See's colour bar has no numbers
   frame.barKey = key;
-  const { bar, unit, colours, ramps } = frame;
-  drawColourBar(refs.colourBar, rampOf(lens), bar, unit, colours, ramps.against);
+  const { bar, unit, colours, against } = frame;
+  drawColourBar(refs.colourBar, frame.ramp, bar, unit, colours, against);
 }
 
 // ----------------------------------------------------------------------------------------------------- all the heads
@@ -277,7 +277,7 @@ export function paintCurve(lens) {
   const start = view.head * pack.tokens;
   const domain = isRowWay ? shown.mainDomain : pictureDomain(answers.weights, start, pack, FIRST_WAY, view.ceiling);
   const { sorted, unit, colours } = frame;
-  const ramp = rampOf(lens);
+  const ramp = frame.ramp;
   drawCurve(refs.curve, sorted, pack.tokens, KERNEL_SORTED, ramp, domain, unit, colours, rankOfAim(lens));
 }
 

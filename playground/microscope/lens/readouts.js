@@ -80,8 +80,6 @@ export function writeTitles(lens) {
   const trustNote = isExplained(view) ? "" : trustWords(way, main.pack.model);
   setText(refs.note, [wayWords(way, "note", cases), trustNote].filter(Boolean).join(". "));
   setText(refs.exposed, exposureText(lens));
-  setText(refs.outlined, shown.rough ? "" : outlineText(frame.print));
-  setVisible(refs.drawn, !way.coloured);
   refs.hold.disabled = isMapShown || way.spread; // such maps set their own exposure
   const lockedToken = view.locked ? tokenOf(view.query, main.pack) : -1;
   setText(
@@ -119,12 +117,6 @@ export function labelText(lens) {
 // face."
 export const whatToDo = ({ main, page: { touch } }) =>
   main.picture.hint || (touch ? "Drag over the picture: each patch asks." : "Put the cursor on a patch: it asks.");
-
-// The share of the row within the contour lines.
-const outlineText = (print) =>
-  print?.holds === "light" && print.outlined
-    ? `outlined: ${percent(print.outlined).replaceAll(" ", "\u00a0")} of what all patches get`
-    : "";
 
 // The words about the exposure; for an even row, that the row is even.
 function exposureText({ view, shown }) {
@@ -313,7 +305,6 @@ export function writeOther(lens, entry, otherHead) {
     if (pack.prefixCount)
       parts.push(`${pack.prefix.map(prefixName).join(" + ")} ${percent(sumOf(otherHead.row, 0, pack.prefixCount))}`);
   }
-  if (otherHead.row) parts.push(outlineText(frame.otherPrint));
   setText(refs.otherFoot, parts.filter(Boolean).join(" · "));
 }
 
@@ -350,7 +341,7 @@ export function sentenceForReaders(lens) {
 
 // The caption of an exported picture, with all settings that are needed to make the picture again.
 export function captionOf(lens) {
-  const { frame, view, main, shown } = lens;
+  const { view, main, shown } = lens;
   const place = wayOf(view).throughLayers
     ? "through all layers"
     : isMap(view.what)
@@ -377,5 +368,5 @@ export function captionOf(lens) {
     );
   }
   captionParts.push(rowInWords(shown).replace(/\.$/, ""));
-  return [...captionParts, exposureText(lens), outlineText(frame.print)].filter(Boolean).join(" · ");
+  return [...captionParts, exposureText(lens)].filter(Boolean).join(" · ");
 }

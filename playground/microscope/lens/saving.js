@@ -5,9 +5,9 @@ import { asks, wayOf } from "../core/ways.js";
 import { composePicture, drawColourBar } from "../drawing/charts.js";
 import { make, setText, setVisible } from "../drawing/dom.js";
 import { drawPicture } from "../drawing/draw.js";
-import { makePhoto, makePrint, printNothing } from "../drawing/light.js";
+import { makePhoto, makePrint, printHeat, printNothing } from "../drawing/light.js";
 import { printComponents } from "./features.js";
-import { printPatches, rampOf, refresh } from "./layout.js";
+import { refresh } from "./layout.js";
 import { captionOf, faceWords } from "./readouts.js";
 import { isMap, overlayNow } from "./state.js";
 
@@ -35,7 +35,7 @@ export function pictureCanvas(lens) {
     });
   }
   const drawBar = (canvas, unit, colours) => {
-    if (!wayOf(view).coloured) drawColourBar(canvas, rampOf(lens), frame.bar, unit, colours, frame.ramps.against);
+    if (!wayOf(view).coloured) drawColourBar(canvas, frame.ramp, frame.bar, unit, colours, frame.against);
   };
   return composePicture(pictures, width, height, captionOf(lens), drawBar, PICTURE_SCALE);
 }
@@ -54,7 +54,7 @@ export function printMap(lens, photo) {
     printComponents(print, overlay.pixels, pack);
     return print.canvas;
   }
-  printPatches(lens, print, values, start + prefixOffset, pack, shown.mainDomain);
+  printHeat(print, values, start + prefixOffset, pack.rows, pack.columns, shown.mainDomain);
   return print.canvas;
 }
 
