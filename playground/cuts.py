@@ -144,26 +144,13 @@ class Cuts:
         return at
 
     def _ablated(self, layer: int, head_outputs: Tensor) -> Tensor:
-        """A layer's head outputs, (B, h, N, d), with the ablated heads replaced."""
         for cut in self.in_layer(layer, ablated=True):
-            ablated_heads = range(head_outputs.shape[1]) if cut.heads is None else cut.heads
-            is_ablated = torch.zeros(head_outputs.shape[1], 1, 1, dtype=torch.bool, device=head_outputs.device)
-            is_ablated[list(ablated_heads)] = True
-            replacement = (
-                torch.zeros_like(head_outputs)
-                if cut.replacement == "zero"
-                else head_outputs.mean(-2, keepdim=True).expand_as(head_outputs)
-            )
-            head_outputs = torch.where(is_ablated, replacement, head_outputs)
+            head_outputs = with_heads(head_outputs, cut.heads, replacement(head_outputs, cut.replacement))
         return head_outputs
 
     def _silenced(self, cut: Cut, query_tokens: Tensor, tokens: Tensor) -> Tensor:
         """A mask, (queries, N): True where the cut sets the score to −∞."""
-        is_hearer = (
-            torch.ones(len(query_tokens), dtype=torch.bool)
-            if cut.hearers is None
-            else _is_among(query_tokens, cut.hearers)
-        )
+        is_hearer = _is_among(query_tokens, cut.hearers)
         if cut.kernel:
             prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
             is_far = _distances(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
@@ -173,10 +160,21 @@ class Cuts:
                 & is_far
                 & ~_is_among(tokens, cut.also_heard)
             )
-        is_unheard = (
-            torch.ones(len(tokens), dtype=torch.bool) if cut.unheard is None else _is_among(tokens, cut.unheard)
-        )
-        return is_hearer[:, None] & is_unheard
+        return is_hearer[:, None] & _is_among(tokens, cut.unheard)
+
+
+def replacement(head_outputs: Tensor, to: str) -> Tensor:
+    """What a layer's heads give, (B, h, N, d), if all are ablated."""
+    if to == "zero":
+        return torch.zeros_like(head_outputs)
+    return head_outputs.mean(-2, keepdim=True).expand_as(head_outputs)
+
+
+def with_heads(head_outputs: Tensor, heads: Sequence[int] | None, new_outputs: Tensor) -> Tensor:
+    """A layer's head outputs, (B, h, N, d), with those of these heads replaced. None: of all."""
+    is_replaced = torch.zeros(head_outputs.shape[1], 1, 1, dtype=torch.bool, device=head_outputs.device)
+    is_replaced[slice(None) if heads is None else list(heads)] = True
+    return torch.where(is_replaced, new_outputs, head_outputs)
 
 
 def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
@@ -186,7 +184,9 @@ def silenced(scores: Tensor, mask: Tensor | None) -> Tensor:
     return scores.masked_fill(~mask.to(scores.device), -torch.inf)
 
 
-def _is_among(tokens: Tensor, members: Sequence[int]) -> Tensor:
+def _is_among(tokens: Tensor, members: Sequence[int] | None) -> Tensor:
+    if members is None:
+        return torch.ones(len(tokens), dtype=torch.bool)
     return torch.isin(tokens, torch.tensor(list(members), dtype=tokens.dtype))
 
 

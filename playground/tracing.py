@@ -460,6 +460,11 @@ def entropy(weights: Tensor) -> Tensor:
     return torch.special.entr(weights).sum(-1) / math.log(2)
 
 
+def relative_change(after: Tensor, before: Tensor) -> Tensor:
+    """(…, D) -> (…): ‖x' − x‖ / ‖x‖."""
+    return (after - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=1e-12)
+
+
 def scale_number(scale: float | str, native: float) -> float:
     """ "on", "off" or a number -> the number; `native` is the model's 1/√d_k."""
     if scale == "on":

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from torch import Tensor
 
 from playground.tracing import Trace, entropy
 from playground.vit import VisionTransformer
+from playground.vit_parts import output_matrices
 
 # Means are taken over the rows of all patches or, in a large grid, of some patches drawn at random.
 
@@ -359,12 +359,8 @@ def _effect(trace: Trace, layer: int, weights: Tensor) -> Tensor:
     v = trace.record[layer].v
     if v is None or trace.vit is None:
         return torch.full((len(weights),), torch.nan)
-    block: Any = trace.vit.blocks[layer]
-    output_matrix = block.attn.proj.weight.detach()  # (D, D): d columns for each head
-    if hasattr(block.ls1, "gamma"):
-        output_matrix = block.ls1.gamma.detach()[:, None] * output_matrix
-    per_head = output_matrix.float().cpu().unflatten(1, (len(weights), -1)).transpose(0, 1)  # (heads, D, d)
-    lengths = (weights @ v.float().cpu() @ per_head.mT).norm(dim=-1).mean(-1)
+    matrices = output_matrices(trace.vit.blocks[layer]).cpu()
+    lengths = (weights @ v.float().cpu() @ matrices.mT).norm(dim=-1).mean(-1)
     return lengths / lengths.mean().clamp(min=1e-9)
 
 

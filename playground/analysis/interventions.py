@@ -21,7 +21,7 @@ from torch import Tensor
 
 from playground import cuts, tracing
 from playground.analysis import explain, faithfulness, occlusion
-from playground.analysis.ablation import by_layer, chained
+from playground.analysis.ablation import by_layer, chained, replacing_heads
 from playground.analysis.faithfulness import Foretold, MapMethod
 from playground.analysis.occlusion import Filling
 from playground.errors import PlaygroundError
@@ -185,21 +185,6 @@ def ablated_trace(
     means = means_of(trace, sorted(layers), Path(mean_of))
     put_means = replacing_heads(layers, lambda layer, x: means[layer].to(x)[None, :, None].expand_as(x))
     return _again(trace, put_means, f"heads {names} at their mean over {Path(mean_of).name}")
-
-
-def replacing_heads(layers: Mapping[int, Sequence[int]], new_outputs: Callable[[int, Tensor], Tensor]) -> At:
-    """Replaces the outputs of these heads. `new_outputs` gets a layer and the outputs of all its heads."""
-
-    def at(point: str, x: Tensor) -> Tensor:
-        if not point.endswith(".attention.heads") or not (
-            head_numbers := layers.get(layer := int(point.split(".")[1]))
-        ):
-            return x
-        head_mask = torch.zeros(x.shape[1], 1, 1, dtype=torch.bool, device=x.device)
-        head_mask[list(head_numbers)] = True
-        return torch.where(head_mask, new_outputs(layer, x), x)  # (B, h, N, d)
-
-    return at
 
 
 def means_of(trace: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
@@ -443,5 +428,4 @@ def occlusion_map(trace: tracing.Trace, side: int, label: str | int | None, quer
 
 
 def _feature_change(before: tracing.Trace, after: tracing.Trace, query: Query) -> float:
-    feature_before, feature_after = (trace.features()[trace.token(query)] for trace in (before, after))
-    return float((feature_after - feature_before).norm() / feature_before.norm().clamp(min=occlusion.SMALLEST_DIVISOR))
+    return float(tracing.relative_change(*(trace.features()[trace.token(query)] for trace in (after, before))))

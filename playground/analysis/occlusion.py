@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from playground.errors import PlaygroundError
-from playground.tracing import Query, Trace
+from playground.tracing import Query, Trace, relative_change
 from playground.vit_parts import plainly
 
 Filling = Literal["mean", "noise", "neighbours"]  # what fills blanks: mean colour, noise, blurred neighbours
@@ -124,7 +124,7 @@ class Blanking:
     def _move(self, answer: Tensor) -> float:
         if self.target.label is not None:
             return float(self._before - answer)
-        return float((answer - self._before).norm() / self._before.norm().clamp(min=SMALLEST_DIVISOR))
+        return float(relative_change(answer, self._before))
 
 
 def blocks(grid: tuple[int, int], side: int) -> list[Tensor]:

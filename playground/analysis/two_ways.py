@@ -10,7 +10,7 @@ from PIL import Image
 from torch import Tensor
 
 from playground.pictures import images
-from playground.tracing import Trace, trace
+from playground.tracing import Trace, relative_change, trace
 from playground.vit import VisionTransformer
 
 LONGER_SIDE = 12  # patches along the longer side of the pictures that are compared
@@ -149,12 +149,10 @@ def _one_pixel_change(vit: VisionTransformer, trace: Trace) -> float:
     with torch.no_grad():
         pixels = trace._need_input().float().cpu()
         embeddings_before, embeddings_after = (
-            F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1)  # (D, patches)
+            F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1).T  # (patches, D)
             for view in (pixels[..., :-1], pixels[..., 1:])
         )
-    return float(
-        ((embeddings_after - embeddings_before).norm(dim=0) / embeddings_before.norm(dim=0).clamp(min=1e-9)).median()
-    )
+    return float(relative_change(embeddings_after, embeddings_before).median())
 
 
 def _mean_variation(traces: tuple[Trace, ...], layer: int, patches: int) -> float:

@@ -26,7 +26,7 @@ from playground.figures.zarr_file import package
 from playground.models.hub import bar
 from playground.numbers import index
 from playground.relevance import in_room
-from playground.tracing import label_number
+from playground.tracing import label_number, relative_change
 from playground.vit import At, VisionTransformer
 
 SWEEP_KINDS = {"heads": ("layer", "head"), "layers × positions": ("layer", "row", "column")}  # kind -> its dimensions
@@ -119,8 +119,7 @@ class Sweep(Many):
         """The metric of each pass, (passes,). x, before: tokens after the last layer, (passes, tokens, width)"""
         vit = self.vit
         if self.metric == "moved":
-            shifts = (x - before).norm(dim=-1) / before.norm(dim=-1).clamp(min=occlusion.SMALLEST_DIVISOR)
-            return shifts.mean(-1).float().cpu()
+            return relative_change(x, before).mean(-1).float().cpu()
         if getattr(self.metric, "of", "logits") == "features":
             answer = vit.norm(x).float().cpu()
         else:

@@ -17,7 +17,7 @@ from playground.errors import PlaygroundError
 from playground.models import timm_models
 from playground.models.checking import evaluation_mode
 from playground.vit import QKV
-from playground.vit_parts import lengths_after
+from playground.vit_parts import by_head, lengths_after
 
 Call = tuple[tuple[Tensor, ...], Tensor | None, float | None]  # (queries, keys, values), what is added, the scale
 
@@ -96,4 +96,4 @@ def _norms(block: Any, v: Tensor) -> Tensor:
     gain = getattr(block, "gamma_1", None)
     gain = getattr(getattr(block, "ls1", None), "gamma", None) if gain is None else gain
     matrix = block.attn.proj.weight if gain is None else gain[:, None] * block.attn.proj.weight
-    return lengths_after(matrix, v).detach().cpu()
+    return lengths_after(by_head(matrix, len(v)), v).cpu()
