@@ -62,7 +62,7 @@ def trace(
             raise PlaygroundError("pixel_values= is all that the model gets: leave the picture, size=, transform= out.")
         pixels = given_input(pixel_values)
         if len(pixels) > 1:
-            raise PlaygroundError(f"pixel_values holds {len(pixels)} pictures: trace_batch takes several.")
+            raise PlaygroundError(f"pixel_values holds {len(pixels)} pictures: trace each by itself.")
         return Trace(**vars(tracing.trace_input(vit, pixels, **options)))
     if image is None:
         raise PlaygroundError("trace takes a picture, or the model's input as pixel_values=.")
@@ -76,27 +76,6 @@ def trace(
         rows, columns = sample.look.grid  # as the command line and the app see this sample
         size = rows * vit.config.patch_size, columns * vit.config.patch_size
     return Trace(**vars(tracing.trace(vit, picture, size=size, **options).of(picture, name)))
-
-
-def trace_batch(
-    vit: nn.Module | str | os.PathLike[str],
-    pixel_values: Any,
-    *,
-    scale: Scale = None,
-    cut: Sequence[str] | str = (),
-    at: At | Mapping[str, Callable[[Tensor], Tensor]] | None = None,
-    grad: bool = False,
-) -> list[Trace]:
-    """The traces of several pictures of one size, which go through together: (pictures, 3, height, width), exactly what
-    the model gets. The rest as in `trace`.
-
-    >>> import torch
-    >>> len(playground.trace_batch("untrained", torch.rand(2, 3, 112, 112)))
-    2
-    """
-    vit = _vit(vit)
-    options: dict[str, Any] = {"scale": scale, "cut": cut, "at": as_function(vit, at), "grad": grad}
-    return [Trace(**vars(traced)) for traced in tracing.trace_inputs(vit, given_input(pixel_values), **options)]
 
 
 def _trace_transformed(vit: VisionTransformer, image: Source, transform: Any, options: dict[str, Any]) -> Trace:

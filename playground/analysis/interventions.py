@@ -128,9 +128,13 @@ class Trace(tracing.Trace):
 
 def _again(trace: tracing.Trace, at: At, *words: str, cut: Sequence[str] = ()) -> Trace:
     vit = trace._need_vit()
-    settings = {"scale": trace.scale, "cut": [*trace.cuts.texts, *cut], "interventions": (*trace.interventions, *words)}
     new_trace = tracing.trace_input(
-        vit, trace._need_input(), at=trace.at if at is untouched else chained(trace.at, at), **settings
+        vit,
+        trace._need_input(),
+        scale=trace.scale,
+        cut=[*trace.cuts.texts, *cut],
+        at=trace.at if at is untouched else chained(trace.at, at),
+        interventions=(*trace.interventions, *words),
     )
     return Trace(**vars(new_trace.of(trace.picture, trace.picture_name) if trace.picture is not None else new_trace))
 

@@ -24,7 +24,7 @@ def add_command(commands: Any, **parser_options: Any) -> None:
     parser.add_argument("images", metavar="IMAGE", nargs="*", help="pictures, folders of them, or the name of a sample")
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True,
-        help="a .png, .svg, .pdf or .html file; .npz, .csv or .json for its numbers; .txt for its caption; for many, a "
+        help="a .png, .svg, .pdf or .html file; .npz or .csv for its numbers; .txt for its caption; for many, a "
         "folder, or a name with {image} in it",
     )  # fmt: skip
     command_line.add_arguments(parser)

@@ -324,25 +324,6 @@ class Record:
         except (KeyError, ValueError, TypeError) as error:
             raise PlaygroundError(f"This pack is damaged: {error}.") from None
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leaves the network, which may take hundreds of megabytes, out of a pickle. Value norms need the network, so
-        they are computed first."""
-        if self.vit is None:
-            return self.__dict__ | {"at": untouched}
-        contiguous = torch.contiguous_format  # q and k are parts of one tensor, which would be written twice
-        record = {
-            layer: QKV(q.clone(memory_format=contiguous), k.clone(memory_format=contiguous), None)  # type: ignore[arg-type]
-            for layer, (q, k, _) in self.record.items()
-        }
-        norms = dict(zip(self.record, self._norms(list(self.record)), strict=True))
-        return self.__dict__ | {
-            "at": untouched,
-            "vit": None,
-            "weight_versions": (),
-            "record": record,
-            "stored_norms": norms,
-        }
-
 
 def _fields(header: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     check_trace(header, arrays)
