@@ -53,9 +53,6 @@ class Point:
     skip_reason: str = ""  # "memory" or "time"; "" if the layer was run
 
 
-# In the process that measures -----------------------------------------------------------------------------------------
-
-
 def measure(width: int, heads: int, kernel: int, most_bytes: int) -> Iterator[Point]:
     """One point for every kind and side. Once a kind is skipped, its larger sides are skipped too."""
     deadline = time.monotonic() + MOST_SECONDS
@@ -190,9 +187,6 @@ def main(arguments: list[str]) -> None:
     _limit_process(most_bytes)  # after torch's import, so that torch's own memory is not counted
     for point in measure(width, heads, kernel, most_bytes):
         print(json.dumps(asdict(point)), flush=True)
-
-
-# In the server ------------------------------------------------------------------------------------------------------
 
 
 def series(width: int, heads: int, kernel: int) -> Iterator[list[Point]]:

@@ -115,8 +115,6 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     return f"{hearer_text}>{'+'.join(f'{row},{column}' for row, column in patch_places)}{at_sign}{layers_text}"
 
 
-# One edge -------------------------------------------------------------------------------------------------------------
-
 NEAR_DIVISOR = 5  # a patch is far from another if it is more than the grid's longer side / NEAR_DIVISOR away
 CUT_DIVISOR = 14  # a cut also covers patches within the grid's longer side / CUT_DIVISOR, as an eye has several
 LARGEST_CUT_RADIUS = (

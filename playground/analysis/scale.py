@@ -30,8 +30,6 @@ CURVE_ROW_COUNT = 20_000  # number of rows behind a curve; with 200, the quantil
 ROWS_AT_ONCE = 1000  # rows in memory at one time
 BAND = (0.1, 0.9)  # quantiles between which eight of ten rows lie
 
-# One row --------------------------------------------------------------------------------------------------------------
-
 
 def scale_of(width: int, power: float) -> float:
     """1/d_k^power: ½ is the paper's 1/√d_k, 0 is no scale at all."""
@@ -78,9 +76,6 @@ def measured(scores: np.ndarray, scale: float | np.ndarray) -> dict[str, np.ndar
         "peak": peak(weights),
         "gradient": gradient(weights) * np.reshape(scale, np.shape(scale)[:-1]),
     }
-
-
-# Many random rows -----------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=2)
@@ -143,9 +138,6 @@ def many_rows(rows: int = CURVE_ROW_COUNT, seed: int = 0) -> Iterator[np.ndarray
 def expected_deviation(power: float) -> np.ndarray:
     """(widths,): the expected standard deviation of the scores, √d_k · scale. The other quantities have no formula."""
     return np.array([math.sqrt(width) * scale_of(width, power) for width in WIDTHS])
-
-
-# A real model ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,6 @@ def _check(spec: Spec, options: argparse.Namespace) -> None:
         html.check(spec)
 
 
-# Planning the files ---------------------------------------------------------------------------------------------------
-
-
 def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> dict[Path, Spec]:
     """A file for each picture. Raises for duplicate file names, before any file is written."""
     names, output = short_names(images), options.output
@@ -97,9 +94,6 @@ def _plan(spec: Spec, options: argparse.Namespace, images: list[str]) -> dict[Pa
 def _path_key(path: Path) -> str:
     """A key that is equal for two names of one file, also on systems where "A" and "a" are the same name."""
     return str(path.resolve()).casefold()
-
-
-# Making the figures ---------------------------------------------------------------------------------------------------
 
 
 def _make(plan: dict[Path, Spec]) -> int:

@@ -82,9 +82,6 @@ def still_figure(spec: Spec, trace: Trace, image: Image.Image | None = None) -> 
     return compose.draw(still_spec, trace, image)
 
 
-# What the file holds --------------------------------------------------------------------------------------------------
-
-
 def check(spec: Spec) -> None:
     """Raises for what an interactive figure can't show, because the file has neither weights nor a server."""
     if spec.layout != Spec.layout:
@@ -137,9 +134,6 @@ def _view(spec: Spec) -> dict[str, Any]:
     choices = {choice.key: getattr(spec, choice.field) for choice in FIGURE_CHOICES if choice.field != "whole"}
     choices = {key: value for key, value in choices.items() if value is not None}
     return choices | {"query": query_words(spec.query)} | dict(parse_qsl(spec.view))
-
-
-# The page around the numbers ------------------------------------------------------------------------------------------
 
 
 def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict[str, Any] | None = None) -> str:

@@ -162,9 +162,6 @@ def _mean_block(block: Tensor, prefix: int) -> Change:
     return change
 
 
-# The arguments --------------------------------------------------------------------------------------------------------
-
-
 def sweep(
     pictures: str | os.PathLike[str] | Sequence[Any],
     vit: nn.Module | str | os.PathLike[str],
@@ -266,9 +263,6 @@ def _identity(metric: str | Metric) -> str:
     code = getattr(metric, "__code__", None)
     body = repr((code.co_code, code.co_consts, code.co_names)) if code is not None else repr(type(metric))
     return f"{getattr(metric, '__qualname__', type(metric).__name__)} {hashlib.sha256(body.encode()).hexdigest()[:12]}"
-
-
-# The answer -----------------------------------------------------------------------------------------------------------
 
 
 def _with_intervals(dataset: Any) -> Any:

@@ -45,8 +45,8 @@ MEMBER_NAME = re.compile(r"step-(\d{1,12})\.pack")
 
 class watch:
     """Traces `image` before every `every`-th step of the model that learns, and once at the end. A step is a call of
-    the model while it is in training mode, or of `step()` where `count` is False. `out` is a new file; `watched` reads
-    it. `transform` is your own way from a picture to what the model gets.
+    the model while it is in training mode. `out` is a new file; `watched` reads it. `transform` is your own way from a
+    picture to what the model gets.
 
     >>> import os, tempfile, timm, torch
     >>> model = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=2, num_classes=3).train()
@@ -60,9 +60,9 @@ class watch:
 
     def __init__(
         self, model: nn.Module, image: images.Source, every: int = 100, out: str | Path = "run.trace", *,
-        transform: Callable[[Image.Image], Any] | None = None, count: bool = True,
+        transform: Callable[[Image.Image], Any] | None = None,
     ):  # fmt: skip
-        self.model, self.every, self.out, self.count = model, every, Path(out), count
+        self.model, self.every, self.out = model, every, Path(out)
         if index(every) is None or every < 1:
             raise PlaygroundError(f"watch looks before every 1st, 2nd, … step; given was every={every!r:.40}.")
         if self.out.exists():
@@ -88,12 +88,11 @@ class watch:
             raise PlaygroundError(f"{self.out} can't be written: {error.strerror or error}.") from None
 
     def __enter__(self) -> watch:
-        self.hook = self.model.register_forward_pre_hook(self._before_forward) if self.count else None
+        self.hook = self.model.register_forward_pre_hook(self._before_forward)
         return self
 
     def __exit__(self, *error: object) -> None:
-        if self.hook is not None:
-            self.hook.remove()
+        self.hook.remove()
         self._write_trace()
 
     def _before_forward(self, model: nn.Module, inputs: Any) -> None:
@@ -101,7 +100,6 @@ class watch:
             self.step()
 
     def step(self) -> None:
-        """Call it once at each training step."""
         if self.steps % self.every == 0:
             self._write_trace()
         self.steps += 1

@@ -179,8 +179,6 @@ def _pool(base: Config, weights: State, norm: str) -> str:
     return "token" if base.pool == "map" or base.norm_place == "pooled" else base.pool
 
 
-# What a config.json states, of `transformers` or of timm's save_for_hf ------------------------------------------------
-
 READABLE_ARGUMENTS = {  # timm's model arguments that can be read from the weights, or that matter only in training
     "img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "num_classes", "global_pool",
     "class_token", "reg_tokens", "no_embed_class", "pos_embed", "pre_norm", "qk_norm", "qkv_bias", "init_values",

@@ -83,9 +83,6 @@ CONVERTED_SHA256 = {  # SHA-256 of stored files that are converted from the pack
 GROUPS = {"dinov2-small": (DINOV2,), "photographs": PHOTOGRAPHS}  # names for `python -m playground download`
 
 
-# Where things lie ----------------------------------------------------------------------------------------------------
-
-
 def hub_cache() -> Path:
     """The hub's cache folder, by the rules of huggingface_hub, which is not imported because that takes half a second.
     Without a home folder, the path begins with ~, as in huggingface_hub."""
@@ -136,9 +133,6 @@ def is_here(group: str) -> bool:
 def asked_offline() -> bool:
     values = (os.environ.get(name, "").strip().lower() for name in ("PLAYGROUND_OFFLINE", "HF_HUB_OFFLINE"))
     return any(text in ("1", "yes", "true", "on") for text in values)
-
-
-# Fetching -------------------------------------------------------------------------------------------------------------
 
 
 def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bool = False) -> None:

@@ -31,7 +31,7 @@ def short_list() -> dict[str, dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Card:
+class Offer:
     name: str
     config: Config
     megabytes: float  # size of the download
@@ -42,7 +42,7 @@ class Card:
         return short_list().get(self.name, {}).get("good_for", "")
 
 
-def card(name: str) -> Card | None:
+def card(name: str) -> Offer | None:
     """The facts to show about a model before it is downloaded; None if it can't be loaded."""
     import torch
 
@@ -50,7 +50,7 @@ def card(name: str) -> Card | None:
 
     if name == "dinov2-small":
         dinov2 = borrowed.DINOV2
-        return Card(name, timm_models.DINOV2_SMALL, borrowed.PACKAGE_BYTES[dinov2.package] / 1e6, dinov2.licence)
+        return Offer(name, timm_models.DINOV2_SMALL, borrowed.PACKAGE_BYTES[dinov2.package] / 1e6, dinov2.licence)
     import timm
 
     with torch.device("meta"):
@@ -59,7 +59,7 @@ def card(name: str) -> Card | None:
         return None
     megabytes = sum(p.numel() for p in model.parameters()) * 4 / 1e6
     licence = model.pretrained_cfg.get("license") or "not stated"
-    return Card(name, timm_models.read_config(model, name), megabytes, licence)
+    return Offer(name, timm_models.read_config(model, name), megabytes, licence)
 
 
 def list_models(pattern: str | None) -> None:

@@ -131,9 +131,6 @@ def is_clip_classifier(names: Iterable[str]) -> bool:
     return {"norm_pre.weight", "head.weight"} <= names and "visual_projection.weight" not in names
 
 
-# Wrappers, adapters, heads --------------------------------------------------------------------------------------------
-
-
 def unwrapped(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The state dict without the prefixes that DistributedDataParallel, torch.compile, Lightning and wrapper classes
     give to names ("module.", "net.backbone."). Other tensors of a wrapper, such as those of a loss, are left out."""

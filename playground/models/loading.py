@@ -224,9 +224,6 @@ def _compare_outputs(their_model: nn.Module, our_model: VisionTransformer) -> st
     return no_answer
 
 
-# Files and folders ----------------------------------------------------------------------------------------------------
-
-
 def _path(name: str) -> Path:
     """The text as a path, with ~ expanded."""
     path = Path(name.removeprefix(FOLDER_PREFIX)).expanduser()
@@ -240,17 +237,13 @@ def _path(name: str) -> Path:
 
 
 def _file_of(folder: Path) -> Path:
-    """The file of weights in a folder, or the index of several files."""
+    """The file of weights in a folder."""
     if not folder.is_dir():
         raise PlaygroundError(f"There is no folder {folder}.")
-    names = (WEIGHTS_FILE, PICKLED_WEIGHTS, f"*{weights_file.INDEX}", "*.safetensors")
-    for name in (*names, *(f"*{suffix}" for suffix in weights_file.PICKLED)):
+    for name in (WEIGHTS_FILE, PICKLED_WEIGHTS, "*.safetensors", *(f"*{suffix}" for suffix in weights_file.PICKLED)):
         if len(files := list(folder.glob(name))) == 1:
             return files[0]
     raise PlaygroundError(f"{folder} holds no {WEIGHTS_FILE} and no {PICKLED_WEIGHTS}: name the file of weights.")
-
-
-# The hub --------------------------------------------------------------------------------------------------------------
 
 
 def _from_hub(repository: str, pretrained: bool, offline: bool, options: Options) -> Source:

@@ -66,12 +66,9 @@ def in_folder(folder: str | os.PathLike[str]) -> dict[str, Path]:
 
 def name_of(file: Path) -> str:
     """A model's name: its file's name, or its folder's name if the file has the standard name of weights."""
-    if file.name in (WEIGHTS_FILE, PICKLED_WEIGHTS) or file.name.endswith(weights_file.INDEX):
+    if file.name in (WEIGHTS_FILE, PICKLED_WEIGHTS):
         return file.parent.resolve().name
     return file.stem if file.suffix == ".safetensors" else file.name.split(".")[0]
-
-
-# The Source of a file -------------------------------------------------------------------------------------------------
 
 
 def from_file(path: Path, given: Options | None = None) -> Source:

@@ -56,9 +56,6 @@ def checked(entries: Any) -> Config:
     return config
 
 
-# Facts that are not stated anywhere -----------------------------------------------------------------------------------
-
-
 def assumed_facts(config: Config, known_words: Collection[str] = ()) -> tuple[parts.Assumption, ...]:
     """The facts that must be assumed because a file of weights lacks them. Facts in `known_words` are left out."""
     values = {
@@ -113,9 +110,6 @@ def notice(vit: VisionTransformer) -> str:
     if vit.no_answer:
         sentences.append(f"Its rows are shown, its labels are not: {vit.no_answer}.")
     return " ".join(sentences)
-
-
-# The model ------------------------------------------------------------------------------------------------------------
 
 
 def meta_model(source: Source) -> VisionTransformer:

@@ -39,9 +39,6 @@ def matching_names(pattern: str) -> list[str]:
     return [name for module in PLAIN_MODULES for name in timm.list_models(wildcard, module=module, pretrained=True)]
 
 
-# Architectures --------------------------------------------------------------------------------------------------------
-
-
 def timm_config(name: str) -> Config:
     """Our Config for one of timm's models. Raises a PlaygroundError with the reason if our VisionTransformer can't
     compute this model."""
@@ -171,9 +168,6 @@ def _labels(model: Any, name: str) -> tuple[str, ...]:
     return tuple(info.index_to_description(i).split(",")[0] for i in range(model.num_classes))
 
 
-# Weights --------------------------------------------------------------------------------------------------------------
-
-
 def hub_file(name: str, offline: bool, report: type | None = None) -> Path:
     """The path of a model's safetensors file. A model whose weights are not on the hub is refused, because weights
     elsewhere are pickled."""
@@ -201,9 +195,6 @@ def fetch(name: str, offline: bool) -> dict[str, Tensor]:
         return timm.create_model(name, pretrained=True, pretrained_cfg_overlay=options).state_dict()
     except Exception as error:  # several libraries raise exceptions of their own
         raise PlaygroundError(f"timm can't read the weights of {name} ({error!s:.200}).") from error
-
-
-# Names ----------------------------------------------------------------------------------------------------------------
 
 
 def _nearest_that_loads(name: str) -> str:

@@ -77,7 +77,7 @@ def test_a_model_of_transformers_with_joined_matrices_is_watched_too(picture, tm
     assert (rows[0] - rows[1]).abs().max() > 1e-3
 
 
-def test_an_evaluation_is_no_step_and_step_can_be_called_by_hand(model, picture, tmp_path):
+def test_an_evaluation_is_no_step(model, picture, tmp_path):
     def evaluate(step):
         with torch.no_grad():
             model(torch.randn(1, 3, 64, 64))
@@ -87,10 +87,6 @@ def test_an_evaluation_is_no_step_and_step_can_be_called_by_hand(model, picture,
     with playground.watch(model, picture, every=2, out=tmp_path / "a.trace"):
         train(model, 3, evaluate)
     assert playground.watched(tmp_path / "a.trace").steps == (0, 2, 3)
-    with playground.watch(model, picture, every=2, out=tmp_path / "b.trace", count=False) as watcher:
-        train(model, 3)
-        watcher.step()
-    assert playground.watched(tmp_path / "b.trace").steps == (0, 1)
 
 
 def test_the_model_s_own_tensors_are_traced_without_building_a_model(model, picture, tmp_path, monkeypatch):

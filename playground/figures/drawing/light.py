@@ -66,9 +66,6 @@ def shares(values: np.ndarray, ceiling: float) -> np.ndarray:
     return np.clip(values / ceiling, 0, 1) ** GAMMA
 
 
-# Heat -----------------------------------------------------------------------------------------------------------------
-
-
 def heat(photo: np.ndarray, share: np.ndarray) -> np.ndarray:
     """The photograph under heat. photo: (height, width, 3), 0 … 255; share: (height, width), −1 … 1"""
     steps = (np.abs(share) * (STEP_COUNT - 1) + 0.5).astype(int)

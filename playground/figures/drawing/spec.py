@@ -202,9 +202,6 @@ def _query_name(query: tuple[int, int] | str | int, trace: Trace) -> tuple[int, 
     return prefix[token] if token < len(prefix) else divmod(token - len(prefix), trace.grid[1])
 
 
-# Texts that people type: a width, a patch, a head, a size -------------------------------------------------------------
-
-
 def read_width(width: str | float) -> str | float:
     """A name in WIDTHS, or millimetres."""
     if width in WIDTHS:

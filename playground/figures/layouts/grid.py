@@ -77,9 +77,6 @@ def needed_traces(spec: Spec) -> list[tuple[str, str]]:
     return list(pairs)
 
 
-# The layout -----------------------------------------------------------------------------------------------------------
-
-
 def requests(spec: Spec, subject: Subject, others: Other) -> list[OneMap]:
     """The maps, row by row."""
     rows, columns = axes(spec, (subject.seen.layers, subject.seen.heads))
