@@ -1,10 +1,6 @@
-"""Switches heads off (ablation) and measures the changes of the prediction and of the tokens after every layer.
-
-`ablation_effect(seen, {(3, 0), (4, 1)})` runs the network of a trace again with the outputs of head 0 in layer 3 and
-head 1 in layer 4 set to zero, which is the same as zeros in their columns of W_O. The layers above never met zeros in
-training, so these overstate what a head matters; `to="mean"` puts the head's mean over all tokens in its place, as the
-cut mean@3.0 does.
-"""
+"""Switches heads off (ablation) and measures the changes of the answer and of the tokens after every layer. Layers
+above never met the zeros in training, so these overstate what a head matters; `to="mean"` puts the head's mean over all
+tokens in their place."""
 
 from __future__ import annotations
 
@@ -117,8 +113,7 @@ def additivity(trace: Trace, layer: int, give_way: Callable[[], object] = lambda
 
 
 def passes_of_additivity(layers: int, heads: int, layer: int) -> float:
-    """The cost of `additivity` in passes: one through all layers; then, from this layer on, one for each head and one
-    for all heads together."""
+    """The cost of `additivity` in passes: from this layer on, one for each head and one for all together."""
     return 1 + (heads + 1) * (layers - layer) / layers
 
 

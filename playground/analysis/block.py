@@ -1,5 +1,4 @@
-"""Measures whole layers: the vectors that the branches add to a token, the numbers that enter the MLP's activation,
-gradients with pre-norm and post-norm, and the loss of an answer."""
+"""Measures whole layers: what the branches add to a token, what enters the MLP's activation, the loss of an answer."""
 
 from __future__ import annotations
 
@@ -152,8 +151,7 @@ def two_passes(trace: Trace, is_training: bool) -> tuple[float, float]:
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:
-    """(in pre-training, in fine-tuning): the numbers of parameters of the ViT paper's classifier. In pre-training, a
-    hidden layer with tanh comes before the matrix."""
+    """Parameters of the ViT paper's classifier (in pre-training, with a hidden layer, and in fine-tuning)."""
     matrix = width * classes + classes
     return width * width + width + matrix, matrix
 

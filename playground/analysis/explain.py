@@ -96,9 +96,8 @@ def moves_of(
 
 
 def explain(patch_maps: dict[str, Tensor], query: tuple[int, int], side: int, moves: Sequence[float]) -> Explanation:
-    """Scores the maps. `side`: the side of a block in patches; `moves`: how far the query's feature moves without each
-    block. A map's value for a block is the mean over the block. Only blocks of one size are compared, because larger
-    blocks move the feature further."""
+    """Scores the maps, whose value for a block is the mean over it. `moves`: how far the query's feature moves without
+    each block. Only blocks of one size are compared, because larger ones move it further."""
     grid = tuple(patch_maps["constant"].shape)
     blocks, query_block = occlusion.blocks(grid, side), block_of_query(grid, side, query)  # type: ignore[arg-type]
     elsewhere = [(block, move) for block, move in zip(blocks, moves, strict=True) if not block[query]]

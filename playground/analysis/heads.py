@@ -1,9 +1,5 @@
-"""Measures the average behaviour of each head over the patches of an image, and over several images.
-
-`measure_heads(seen)` measures the heads of one trace, `average` averages over several images, and `habit_name` names a
-head's habit.
-Only the rows of patches are measured, not those of prefix tokens.
-"""
+"""Measures the average behaviour of each head over the patches of an image, and names its habit. Only the rows of
+patches are measured, not those of prefix tokens."""
 
 from __future__ import annotations
 
@@ -354,8 +350,7 @@ def _colour(other_weights: Tensor, expected_weights: Tensor, grid: Grid) -> Tens
 
 
 def _effect(trace: Trace, layer: int, weights: Tensor) -> Tensor:
-    """The mean length of the vector that each head adds to a patch, divided by the layer's average. The vector
-    includes the layer's gain (LayerScale), if the model has gains."""
+    """The mean length of the vector that each head adds to a patch, divided by the layer's average."""
     v = trace.record[layer].v
     if v is None or trace.vit is None:
         return torch.full((len(weights),), torch.nan)

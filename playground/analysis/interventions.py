@@ -192,8 +192,7 @@ def ablated_trace(
 
 
 def means_of(trace: tracing.Trace, layers: Sequence[int], folder: Path) -> dict[int, Tensor]:
-    """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder, which are resized to
-    `trace.size`."""
+    """{layer: (h, d)}: the mean output of each head over all tokens of all pictures in a folder."""
     vit, c = trace._need_vit(), trace._need_vit().config
     points = [f"layers.{layer}.attention.heads" for layer in layers]
     totals = dict.fromkeys(layers, torch.zeros(()))
@@ -391,8 +390,7 @@ def paths(trace: tracing.Trace, source: Head, to: Head, other: tracing.Trace | N
 
 
 def run_texts(trace: tracing.Trace, texts: Sequence[str], other: tracing.Trace | None) -> tracing.Trace:
-    """Runs interventions given as texts (those for which `cuts.is_put` is true), one after the other.
-    `other`: the pass of the other picture."""
+    """Runs interventions given as texts (see `cuts.is_put`), one after the other. `other`: the other picture's pass."""
     for text in texts:
         intervention = cuts.read_put(text)
         if intervention.what in cuts.PUT_VALUES and other is None:

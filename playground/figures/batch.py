@@ -151,11 +151,7 @@ def pictures_of(names: list[str], out: Path | None = None) -> list[str]:
             pictures.append(name)
     if not pictures:
         raise PlaygroundError("Which picture? Give a file, a folder, or the name of a sample such as meadow.")
-    return list({_absolute_path(name): name for name in reversed(pictures)}.values())[::-1]
-
-
-def _absolute_path(name: str) -> str:
-    return str(Path(name).resolve()) if Path(name).exists() else name
+    return list({Path(name).resolve(): name for name in reversed(pictures)}.values())[::-1]
 
 
 def short_names(names: list[str]) -> dict[str, str]:

@@ -93,11 +93,8 @@ class _Sheet:
         self.font, self.em = self.paper.font, self.paper.font / 72
         self.margin = 1.5 * self.em if self.paper.height else 0.3 * self.em
         self.width = self.paper.width - 2 * self.margin
-        self.caption = (
-            wrapped(content.caption, 0.98 * self.width - 0.5 * self.em, self.small(CAPTION_SIZE))
-            if spec.caption
-            else []
-        )
+        room = 0.98 * self.width - 0.5 * self.em
+        self.caption = wrapped(content.caption, room, self.small(CAPTION_SIZE)) if spec.caption else []
         caption_height = self.em * (LINE_HEIGHT * CAPTION_SIZE * len(self.caption) + 0.7 * bool(self.caption))
         body, band = content.body, caption_height + 3.2 * self.em * (not spec.way.coloured)
         self.room = (self.paper.height or LARGEST_HEIGHT) - 2 * self.margin - band  # for the body
@@ -215,10 +212,8 @@ class _Sheet:
         line = min(max(min(width * 72 / 170, 0.13 * cell), 0.45), 2.6)
         for patch, ink in panel.marks:
             for colour, points in (("white", 2.4 * line), (ink, 1.3 * line)):
-                place = patch[1], patch[0]
-                axes.add_patch(
-                    Rectangle(place, 1, 1, fill=False, edgecolor=colour, linewidth=points, zorder=4, clip_on=False)
-                )
+                style = {"edgecolor": colour, "linewidth": points, "zorder": 4, "clip_on": False}
+                axes.add_patch(Rectangle(patch[::-1], 1, 1, fill=False, **style))
 
     def number(self, axes: Axes, grid: Patch, patch: Patch, text: str, cell: float, is_needed: bool) -> None:
         """Writes a number into its patch; beside it, if it is needed and the patch is too small."""

@@ -158,8 +158,7 @@ def npz(about: dict[str, str], tables: list[Table]) -> bytes:
 
 
 def as_csv(about: dict[str, str], tables: list[Table]) -> bytes:
-    """CSV with a line for each token of each map. Facts about the origin stand above, in lines with # (pandas:
-    comment="#")."""
+    """CSV with a line for each token of each map. Facts stand above, in lines with # (pandas: comment="#")."""
     buffer = io.StringIO()
     for key, value in about.items():
         buffer.write(f"# {key}: {value}\n")

@@ -1,10 +1,5 @@
-"""Numbers of many pictures: `trace_many`.
-
-Pictures are computed batch after batch, with bounded memory and one pass through the network each.
-
-Every picture is cropped around its middle to one size, so that all numbers have the same shape. Each layer keeps only
-the numbers that were asked for.
-"""
+"""Numbers of many pictures, batch after batch: bounded memory, one pass through the network each. Every picture is
+cropped around its middle to one size, so that all numbers have the same shape."""
 
 from __future__ import annotations
 

@@ -168,13 +168,10 @@ def _with_second_subject(spec: Spec, seen: Trace, other: Any) -> tuple[Spec, dic
         raise PlaygroundError(f"The layout {spec.layout} sets one trace beside another: several need layout='grid'.")
     if other is None:
         return spec, {}
-    spec = replace(
-        spec,
-        other_image=other.picture_name if other.picture_name != seen.picture_name else None,
-        other_model=other.model if other.model != seen.model else None,
-        repeatable=False,
-    )
-    return spec, {"other": other, "other_image": other.shown if spec.other_image else None}
+    image = other.picture_name if other.picture_name != seen.picture_name else None
+    model = other.model if other.model != seen.model else None
+    spec = replace(spec, other_image=image, other_model=model, repeatable=False)
+    return spec, {"other": other, "other_image": other.shown if image else None}
 
 
 def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict[str, Any]]:

@@ -1,5 +1,4 @@
-"""Metadata about a file's origin: the Spec as facts, the command that makes the file again, and digests with which one
-checks whether the result is the same."""
+"""Metadata about a file's origin: the Spec as facts, the command that makes the file again, and digests."""
 
 from __future__ import annotations
 

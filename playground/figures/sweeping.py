@@ -1,8 +1,5 @@
-"""Sweeps measure what each of many changes, such as switching off a head, does to a metric over a folder of pictures. A
-stopped run continues its store, as that of `trace_many` does.
-
-The layers below a change are computed once. Variants that change the same layer are computed as one batch.
-"""
+"""Sweeps measure what each of many changes, such as switching off a head, does to a metric over a folder of pictures.
+The layers below a change are computed once; changes of one layer are one batch."""
 
 from __future__ import annotations
 
@@ -41,8 +38,7 @@ Change = Callable[[Tensor], object]  # changes a picture's tensor in place
 
 @dataclass(frozen=True)
 class Sweep(Many):
-    """An iterator over the numbers of each picture: the metric of the plain pass, `before`, and of each variant,
-    `value`."""
+    """An iterator over each picture's numbers: the metric of the plain pass, `before`, and of each variant, `value`."""
 
     metric: str | Metric = "margin"
     over: str = "heads"

@@ -1,18 +1,6 @@
-"""Fine-tuning over time: traces one picture at regular steps while a model learns, into one file.
-
-    with playground.watch(model, "cat.jpg", every=100, out="run.trace"):
-        for batch in batches: ...            # a plain loop
-
-    looking = playground.watch(model, "cat.jpg", every=100, out="run.trace")
-    Trainer(model, callbacks=[looking.callback()], …).train()            # of `transformers`
-
-    run = playground.watched("run.trace")
-    run.row(layer=8, head=3, query=(7, 5))                               # (moments, tokens)
-    playground.figure(run.traces[0], other=run.traces[-1], layout="compare", layer=8, head=3, query=(7, 5))
-
-The file is a zip of the picture and a pack (playground/pack) for each trace, such as step-000100.pack. A failure
-during training, such as a full disk or a replaced model, is reported once, and the training goes on.
-"""
+"""Fine-tuning over time: traces one picture at regular steps while a model learns (docs/pages/own_model.md), into a zip
+of the picture and a pack for each trace, such as step-000100.pack. A failure during training, such as a full disk or a
+replaced model, is reported once, and the training goes on."""
 
 from __future__ import annotations
 
@@ -136,13 +124,11 @@ class watch:
         return TraceCallback()
 
     def _parameters(self) -> tuple[tuple[Any, ...], ...]:
-        """Identifies the model's tensors: the result changes if tensors are replaced, not if their values are
-        trained."""
+        """Identifies the model's tensors: another value if they are replaced, not if they are trained."""
         return tuple((name, p.data_ptr(), p.shape) for name, p in unwrapped(self.model).named_parameters())
 
     def _current_model(self) -> VisionTransformer:
-        """Our model with the weights of this step. It usually shares its tensors with the model that learns, so nothing
-        is built anew."""
+        """Our model with the weights of this step. It usually shares its tensors with theirs, so nothing is built."""
         parameters = self._parameters()
         our_pointers = {parameter.data_ptr() for parameter in self.vit.parameters()}
         if parameters == self.shared and our_pointers <= {pointer for _, pointer, _ in parameters}:

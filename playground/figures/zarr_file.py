@@ -1,8 +1,5 @@
-"""Writes the numbers of many pictures into a Zarr store with named dimensions, which xarray.open_zarr reads.
-
-A picture's numbers are one chunk of each array. Its entry in the array `done` is written last, so that a stopped run
-continues with the pictures that are not done. A store of other pictures, another model or other numbers is refused.
-"""
+"""Writes the numbers of many pictures into a Zarr store with named dimensions. A picture is one chunk of each array;
+its entry in the array `done` is written last, so that a stopped run continues."""
 
 from __future__ import annotations
 
@@ -80,8 +77,7 @@ def _identity(job: Any) -> str:
 
 
 def _new_store(zarr: Any, job: Any, path: Path) -> Any:
-    """Makes the store under a temporary name and renames it at the end, because a half-made store would be
-    refused as another run's."""
+    """Makes the store under a temporary name, because a half-made store would be refused as another run's."""
     temporary_path = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         with warnings.catch_warnings():

@@ -40,12 +40,8 @@ def exposure(values: np.ndarray) -> float:
     """The colour scale's top: larger values are drawn no brighter. Few cells exceed it; it is at least twice the mean.
     `values` are those of several pictures together if these are to be compared."""
     values = np.sort(values, axis=None)[::-1].astype(np.float64)
-    return (
-        _as_written(
-            float(max(values[int(values.size * CLIPPED_SHARE)], PEAK_FACTOR * values[0], MEAN_FACTOR * values.mean()))
-        )
-        or 1.0
-    )
+    top = max(values[int(values.size * CLIPPED_SHARE)], PEAK_FACTOR * values[0], MEAN_FACTOR * values.mean())
+    return _as_written(float(top)) or 1.0
 
 
 def _as_written(value: float) -> float:

@@ -203,14 +203,9 @@ def map_of(one: OneMap) -> Map:
         from playground.tracing import entropy
 
         breadth = 2 ** float(entropy(numbers))
-    return Map(
-        one,
-        trace.on_grid(numbers).numpy(),
-        tuple(zip(trace.prefix, numbers.tolist(), strict=False)),
-        breadth,
-        values=numbers.numpy(),
-        blanked=result.blanked,
-    )
+    prefix = tuple(zip(trace.prefix, numbers.tolist(), strict=False))
+    grid = trace.on_grid(numbers).numpy()
+    return Map(one, grid, prefix, breadth, values=numbers.numpy(), blanked=result.blanked)
 
 
 def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:
@@ -236,15 +231,9 @@ def domain(spec: Spec, maps: list[Map], small: bool = False) -> Domain:
     else:
         high = spec.ceiling or light.exposure(values)
     is_log = small and spec.shares_a_whole
-    return Domain(
-        high / LOG_RANGE if is_log else 0.0,
-        high,
-        words,
-        percent=spec.in_percent,
-        open_end=way.exposed == "brightest" and high < float(values.max()),
-        log=is_log,
-        bare=small,
-    )
+    is_open = way.exposed == "brightest" and high < float(values.max())
+    low = high / LOG_RANGE if is_log else 0.0
+    return Domain(low, high, words, percent=spec.in_percent, open_end=is_open, log=is_log, bare=small)
 
 
 def least_exposure(spec: Spec, maps: list[Map]) -> float:
@@ -297,12 +286,8 @@ def peaks(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     """The patches with the largest positive and the largest negative value of a signed map; [] for other maps."""
     if not domain.signed:
         return []
-    extremes = ((map_.grid.argmax(), 1), (map_.grid.argmin(), -1))
-    places = [divmod(int(index), map_.grid.shape[1]) for index, _ in extremes]
-    return [place for place, (_, sign) in zip(places, extremes, strict=True) if sign * map_.grid[place] > 0]
-
-
-# Places ---------------------------------------------------------------------------------------------------------------
+    largest, smallest = (divmod(int(at), map_.grid.shape[1]) for at in (map_.grid.argmax(), map_.grid.argmin()))
+    return [largest] * (map_.grid[largest] > 0) + [smallest] * (map_.grid[smallest] < 0)
 
 
 def patch_of(trace: Trace, query: Query) -> tuple[int, int] | None:
