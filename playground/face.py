@@ -107,13 +107,11 @@ def _trace_of_own_pass(model: Any, image: Any, size: Any, transform: Any, pixel_
         pixels = given_input(given[None] if getattr(given, "ndim", 4) == 3 else given)
     else:
         pixels = model_input(picture, own_size, data["mean"], data["std"], data["interpolation"])
-    done = own_pass.run(model, pixels)
     return Trace(
         model=timm_models.name_of(model), size=own_size, patch_size=own_size[0] // rows,
-        prefix=own_pass.prefix(model), native_scale=done.scale, scale=done.scale, record=done.record,
-        layers=len(done.record), logits=done.logits, predictions=(), input=pixels, vit=None,
-        stored_norms=done.norms, biases=done.biases,
+        prefix=own_pass.prefix(model), predictions=(), input=pixels, vit=None,
         picture=tracing.denormalised(pixels[0], data["mean"], data["std"]), picture_name=name,
+        **own_pass.run(model, pixels),
     )  # fmt: skip
 
 

@@ -192,17 +192,6 @@ def test_a_model_that_changes_its_shape_is_said_once(model, picture, tmp_path):
     ) == (0, 1)
 
 
-def test_weights_that_are_no_numbers_are_said_once(model, picture, tmp_path):
-    def spoil_weights(step):
-        if step == 1:
-            with torch.no_grad():
-                model.blocks[1].norm1.weight.fill_(torch.nan)
-
-    assert steps_after_one_warning(
-        model, picture, tmp_path / "run.trace", spoil_weights, "no number (NaN or infinite)"
-    ) == (0,)
-
-
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
