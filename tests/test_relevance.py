@@ -115,7 +115,7 @@ def test_no_matrix_of_tokens_by_tokens_is_held(small, picture, monkeypatch):
 @pytest.mark.parametrize("method", relevance.METHODS)
 def test_layers_that_are_computed_again_and_blocks_of_rows_change_nothing(small_trace, monkeypatch, method):
     expected = small_trace.relevance(label=7, method=method)
-    for kept_bytes, block in ((0, 2**20), (2**27, 100), (0, 100)):
+    for kept_bytes, block in ((0, 2**20), (2**27, 10_000), (0, 10_000)):
         monkeypatch.setattr(relevance, "MOST_KEPT_BYTES", kept_bytes)
         monkeypatch.setattr(relevance, "MOST_WEIGHTS", block)
         values = small_trace.relevance(label=7, method=method)

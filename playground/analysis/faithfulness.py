@@ -18,13 +18,10 @@ A constant map has no order: its deletion and insertion are those of patches in 
 from __future__ import annotations
 
 import copy
-import csv
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from statistics import mean
 from typing import Any, Literal
 
 import numpy as np
@@ -58,16 +55,6 @@ class MethodScores:
     shuffled: float
     pointing: float
     segmentation: float
-
-
-def read(path: Path) -> dict[str, list[tuple[str, MethodScores]]]:
-    """{model: [(picture, scores)]}, from a .csv that the command `faithfulness` wrote."""
-    scores_by_model: dict[str, list[tuple[str, MethodScores]]] = {}
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            scores = (float(row[measure] or "nan") for measure in MEASURES)
-            scores_by_model.setdefault(row["model"], []).append((row["picture"], MethodScores(row["method"], *scores)))
-    return scores_by_model
 
 
 def faithfulness(
@@ -184,22 +171,15 @@ class Foretold:
 @cache
 def foretold_table() -> dict[str, dict[str, Foretold]]:
     """{model: {method: its scores}}, from the table."""
+    import pandas as pd
+
+    scores = pd.read_csv(FAITHFULNESS).groupby(["model", "method"])["rank_correlation"].agg(["mean", "count"])
     table: dict[str, dict[str, Foretold]] = {}
-    for model, rows in read(FAITHFULNESS).items():
-        correlations = {
-            method: [scores.rank_correlation for _, scores in rows if scores.method == method]
-            for method in _methods(rows)
-        }
-        random, constant = (mean(correlations[control]) for control in CONTROLS)
-        table[model] = {
-            method: Foretold(mean(correlations[method]), random, constant, pictures=len(correlations[method]))
-            for method in correlations.keys() - set(CONTROLS)
-        }
+    for (model, method), (correlation, count) in scores.iterrows():
+        random, constant = (float(scores["mean"][model, control]) for control in CONTROLS)
+        if method not in CONTROLS:
+            table.setdefault(model, {})[method] = Foretold(correlation, random, constant, pictures=int(count))
     return table
-
-
-def _methods(rows: list) -> list[str]:
-    return list(dict.fromkeys(scores.method for _, scores in rows))
 
 
 def foretold_for(trace: Trace, target: Target, method: str) -> Foretold | None:
