@@ -141,13 +141,11 @@ def two_passes(trace: Trace, is_training: bool) -> tuple[float, float]:
     """The likeliest class's logit in two passes. In training, as after .train(), dropout follows the last layer."""
     vit, generator = trace._need_vit(), torch.Generator().manual_seed(0)
     x = trace.features()[None]
-    with torch.no_grad():
-        logits = [
-            vit.classify(drop(x, is_training, generator).to(vit.patch_embed.proj.weight))[0].float().cpu()
-            for _ in range(2)
-        ]
     likeliest = int(trace.logits.argmax())  # type: ignore[union-attr]
-    return float(logits[0][likeliest]), float(logits[1][likeliest])
+    with torch.no_grad():
+        passes = (drop(x, is_training, generator).to(vit.patch_embed.proj.weight) for _ in range(2))
+        first, second = (float(vit.classify(tokens)[0, likeliest]) for tokens in passes)
+    return first, second
 
 
 def pretraining_head(width: int, classes: int) -> tuple[int, int]:
@@ -233,11 +231,8 @@ def wrong_answers(c: Config, logits: Tensor, shows: Collection[str]) -> list[int
     """The numbers of the labels that are answered wrongly."""
     true_numbers, shares = set(true_labels(c, shows)), c.shares(logits)
     if c.multi_label:
-        return [
-            number
-            for number, share in enumerate(shares.tolist())
-            if (share > YES_THRESHOLD) != (number in true_numbers)
-        ]
+        answers = enumerate((shares > YES_THRESHOLD).tolist())
+        return [number for number, says_yes in answers if says_yes != (number in true_numbers)]
     likeliest = int(shares.argmax())
     return [] if likeliest in true_numbers else [likeliest]
 

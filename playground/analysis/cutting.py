@@ -96,12 +96,10 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
     target_share = float(attention[list(unheard)].sum())
     hearers = set(cut.hearers or ())
     candidates = [number for number in range(len(baseline.prefix), baseline.tokens) if number not in unheard | hearers]
-    shuffled_tokens = [
-        candidates[i] for i in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed))
-    ]
     chosen_tokens: list[int] = []
     total = 0.0
-    for token in shuffled_tokens:
+    for number in torch.randperm(len(candidates), generator=torch.Generator().manual_seed(seed)).tolist():
+        token = candidates[number]
         share = float(attention[token])
         if total + share <= target_share * (1 + TOLERANCE):
             chosen_tokens.append(token)
@@ -117,9 +115,7 @@ def _control_cut(baseline: Trace, cut: Cut, seed: int) -> str:
 
 NEAR_DIVISOR = 5  # a patch is far from another if it is more than the grid's longer side / NEAR_DIVISOR away
 CUT_DIVISOR = 14  # a cut also covers patches within the grid's longer side / CUT_DIVISOR, as an eye has several
-LARGEST_CUT_RADIUS = (
-    4  # most patches on each side of a block's middle; the text of a larger cut is too long for an address
-)
+LARGEST_CUT_RADIUS = 4  # patches on each side of a block's middle; a larger cut is too long for an address
 CONTROL_COUNT = 4  # the number of controls, which cut blocks elsewhere in the picture
 PASSES = 2 + CONTROL_COUNT  # passes of `cut_edge`: without a cut, with the cut, and with each control
 
@@ -156,13 +152,9 @@ def cut_edge(trace: Trace, query: tuple[int, int], give_way: Callable[[], object
     ]  # fmt: skip
     if not far_patches:
         return None
-    control_numbers = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed))[
-        :CONTROL_COUNT
-    ].tolist()
-    radius = cut_radius(trace.grid)
-    texts = [
-        _cut_around(query, place, radius, trace.grid) for place in (twin, *(far_patches[n] for n in control_numbers))
-    ]
+    order = torch.randperm(len(far_patches), generator=torch.Generator().manual_seed(seed)).tolist()
+    radius, places = cut_radius(trace.grid), [twin, *(far_patches[n] for n in order[:CONTROL_COUNT])]
+    texts = [_cut_around(query, place, radius, trace.grid) for place in places]
     features_after = []
     for text in texts:
         give_way()

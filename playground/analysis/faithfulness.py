@@ -69,17 +69,16 @@ def faithfulness(
     for method in (*MAP_METHODS, *CONTROLS):
         relevance = map_of(trace, target, method)
         order = map_of(trace, target, "random") if method == "constant" else relevance
-        shuffled_map = map_of(shuffled_trace, target, method) if method in MAP_METHODS else None
+        shuffled = np.nan
+        if method in MAP_METHODS:
+            shuffled_map = map_of(shuffled_trace, target, method)
+            shuffled = occlusion.spearman(*(map_.abs().flatten().tolist() for map_ in (relevance, shuffled_map)))
         yield MethodScores(
             method,
             occlusion.foretells(relevance, side, moves),
             occlusion.deletion(order, blanking).area,
             occlusion.insertion(order, blanking).area,
-            np.nan
-            if shuffled_map is None
-            else occlusion.spearman(
-                *(relevance_map.abs().flatten().tolist() for relevance_map in (relevance, shuffled_map))
-            ),
+            shuffled,
             np.nan if object_patches is None else pointing(relevance, object_patches),
             np.nan if object_patches is None else segmentation(order, object_patches),
         )
@@ -100,13 +99,8 @@ def answer_of(trace: Trace, object_patches: Tensor | None) -> Target:
 def map_of(trace: Trace, target: Target, method: Any, give_way: Callable[[], object] = lambda: None) -> Tensor:
     """(rows, columns): the map of a method. The maps "raw" (the mean of the last layer's heads) and "rollout" are a row
     of one token: the explained token or, for a label, the class token or else the middle patch."""
-    reader: Query = (
-        target.query
-        if target.query is not None
-        else "cls"
-        if "cls" in trace.prefix
-        else (trace.grid[0] // 2, trace.grid[1] // 2)
-    )
+    middle = trace.grid[0] // 2, trace.grid[1] // 2
+    reader: Query = target.query if target.query is not None else "cls" if "cls" in trace.prefix else middle
     if method == "random":
         seed = zlib.crc32(trace._need_input().float().cpu().numpy().tobytes())  # another seed for each picture
         return torch.rand(trace.grid, generator=torch.Generator().manual_seed(seed))

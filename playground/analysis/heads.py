@@ -15,9 +15,6 @@ from playground.tracing import Trace, entropy
 from playground.vit import VisionTransformer
 from playground.vit_parts import output_matrices
 
-# Means are taken over the rows of all patches or, in a large grid, of some patches drawn at random.
-
-
 MOST_FULLY_MEASURED = 1024  # number of patches up to which all rows are measured
 SAMPLE_SIZE = 400  # number of patches that are drawn from a larger grid
 
@@ -36,17 +33,13 @@ def measured_tokens(trace: Trace) -> list[int]:
 def sampling_note(seen: Trace) -> str:
     """A sentence that says that only some rows were measured; "" if all rows were."""
     patch_count, measured_count = seen.tokens - len(seen.prefix), len(measured_tokens(seen))
-    return (
-        ""
-        if measured_count == patch_count
-        else f"Measured on the rows of {measured_count:,} of {patch_count:,} patches, drawn at random."
-    )
+    if measured_count == patch_count:
+        return ""
+    return f"Measured on the rows of {measured_count:,} of {patch_count:,} patches, drawn at random."
 
 
 REACH = 3  # the largest offset, in patches, that is searched for a habit
-OWN_OBJECT_SHARE = (
-    0.5  # a head with a larger share on the query's own object counts as preferring that object: see `habit`
-)
+OWN_OBJECT_SHARE = 0.5  # a head with a larger share on the query's own object prefers that object: see `habit`
 
 
 @dataclass(frozen=True)
@@ -149,11 +142,10 @@ def habit(head: Head, own_object: float = 0.0) -> Habit:
 
 def direction(offset: tuple[int, int]) -> str:
     """(0, -1) is "left", (2, 1) is "2 down, right"."""
-    steps = [(offset[0], "up", "down"), (offset[1], "left", "right")]
-    step_words = [
-        f"{abs(n)} {(less, more)[n > 0]}" if abs(n) > 1 else (less, more)[n > 0] for n, less, more in steps if n
+    steps = [
+        (n, (less, more)[n > 0]) for n, less, more in ((offset[0], "up", "down"), (offset[1], "left", "right")) if n
     ]
-    return ", ".join(step_words)
+    return ", ".join(f"{abs(n)} {word}" if abs(n) > 1 else word for n, word in steps)
 
 
 def training_task(vit: VisionTransformer, layer: int, head: int, query: str = "patch") -> str | None:
@@ -201,11 +193,8 @@ class Habits:
 
     def _of_every_head(self, rule: Callable, own_object: np.ndarray | None) -> list[list]:
         layers, heads = self.entropy.shape
-        object_shares = np.zeros((layers, heads)) if own_object is None else own_object
-        return [
-            [rule(self.head(layer, head), object_shares[layer, head]) for head in range(heads)]
-            for layer in range(layers)
-        ]
+        shares = np.zeros((layers, heads)) if own_object is None else own_object
+        return [[rule(self.head(i, head), shares[i, head]) for head in range(heads)] for i in range(layers)]
 
 
 def measure_heads(seen: Trace) -> Habits:

@@ -21,10 +21,7 @@ def product_flops(tokens: int, window: int, dim: int) -> tuple[int, int, int]:
     return 2 * tokens**2 * dim, 2 * tokens * min(window, tokens) * dim, 2 * tokens * dim**2
 
 
-SEQUENCE_LENGTH, SECOND_INDEX = (
-    64,
-    40,
-)  # number of tokens in the sequence; index of the second of the two tokens that matter
+SEQUENCE_LENGTH, SECOND_INDEX = 64, 40  # number of tokens; index of the second of the two tokens that matter
 
 
 def parts_of_first_token(keeps: str) -> list[float]:
@@ -68,17 +65,11 @@ def unfolding_results(image: Image.Image, channels: int = 8) -> list[UnfoldingRe
     generator, results = torch.Generator().manual_seed(0), []
     for k, stride, padding in CONVOLUTIONS:
         kernel = torch.randn(channels, 3, k, k, generator=generator) / (3 * k * k) ** 0.5
-        unfolded_result, convolved_result = (
-            by_unfold_multiply_fold(pixels, kernel, stride, padding),
-            F.conv2d(pixels, kernel, stride=stride, padding=padding),
-        )
-        rows, columns = unfolded_result.shape[2:]
-        difference, typical_size = (
-            float(x) for x in ((unfolded_result - convolved_result).abs().max(), convolved_result.abs().mean())
-        )
-        results.append(
-            UnfoldingResult(k, stride, (3 * k * k, rows * columns), (rows, columns), difference, typical_size)
-        )
+        unfolded = by_unfold_multiply_fold(pixels, kernel, stride, padding)
+        convolved = F.conv2d(pixels, kernel, stride=stride, padding=padding)
+        rows, columns = unfolded.shape[2:]
+        apart, typical = float((unfolded - convolved).abs().max()), float(convolved.abs().mean())
+        results.append(UnfoldingResult(k, stride, (3 * k * k, rows * columns), (rows, columns), apart, typical))
     return results
 
 
