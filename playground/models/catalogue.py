@@ -1,8 +1,5 @@
-"""Implements the commands `models` and `download`, which list the loadable models and download weights ahead of time.
-
-Modules that import torch are imported only when needed: `make run` calls `download` at every start, and mostly there is
-nothing to download.
-"""
+"""Implements the commands `models` and `download`. Modules that import torch are imported only when needed: `make run`
+calls `download` at every start, and mostly there is nothing to download."""
 
 from __future__ import annotations
 
@@ -106,8 +103,7 @@ def download(names: list[str]) -> None:
 
 
 def fetch(name: str, report: type | None = None, offline: bool = False) -> None:
-    """Fetches the weights and files of a name that are not on this machine. `report` is a class like tqdm, for the
-    progress bar. With `offline=True` nothing is fetched, and missing files raise an error."""
+    """Fetches what is not on this machine, or with `offline=True` raises. `report` is a class like tqdm."""
     if name in borrowed.GROUPS:
         return borrowed.fetch(borrowed.GROUPS[name], report or bar(), offline)
     from playground.models import timm_models

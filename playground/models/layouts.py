@@ -63,8 +63,7 @@ def is_meta(names: Iterable[str]) -> bool:
 
 
 def our_weights(state: State) -> dict[str, Tensor]:
-    """The weights under our names, as our VisionTransformer has them. Unknown names stay: the error that they don't fit
-    names them."""
+    """The weights under our names. Unknown names stay: the error that they don't fit names them."""
     refuse_adapters(state)
     named: dict[str, Tensor] = {}
     for name, value in state.items():

@@ -1,6 +1,5 @@
-"""Loads a model for Python's `load` and the command line: from a name, a file, a folder, a repository on the hub, or a
-model object. A server uses zoo.resolve instead, which accepts only names, so that a visitor's text never reaches a
-folder or a pickled file."""
+"""Loads a model for Python's `load` and the command line. A server uses zoo.resolve instead, which accepts only names,
+so that a visitor's text never reaches a folder or a pickled file."""
 
 from __future__ import annotations
 
@@ -247,8 +246,7 @@ def _file_of(folder: Path) -> Path:
 
 
 def _from_hub(repository: str, pretrained: bool, offline: bool, options: Options) -> Source:
-    """The Source of a repository on the hub: for a timm model by its name, else from the fetched files in the hub's
-    cache."""
+    """The Source of a repository on the hub: for a timm model by its name, else from files in the hub's cache."""
     account, _, name = repository.partition("/")
     if account == "timm":
         return with_options(zoo.resolve(name, pretrained, offline), options)

@@ -1,9 +1,6 @@
-"""Reads weights from files. The header of a safetensors file is checked before any data is read, because the file may
-come from anybody and its header may state anything.
-
-What torch has pickled (.pth, .pt, .bin, .ckpt, .pth.tar) is read by `torch.load(weights_only=True)`, which runs nothing
-in the file, and only for Python's `load` and the command line: a server opens safetensors alone.
-"""
+"""Reads weights from files that may come from anybody: the header is checked before any data is read. What torch has
+pickled (.pth, .pt, .bin, .ckpt, .pth.tar) is read by `torch.load(weights_only=True)`, which runs nothing in the file,
+and only for Python's `load` and the command line: a server opens safetensors alone."""
 
 from __future__ import annotations
 

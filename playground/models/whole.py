@@ -1,9 +1,6 @@
-"""Checks whether a file in the cache is complete. A damaged file (empty after a full disk, or half written after a
-power cut) counts as absent: the app works without the file, and a new download replaces it.
-
-Every start checks each file: a photograph by its digest, and weights, which are large, only by the length that the
-header states. `python -m playground doctor` also reads weights completely.
-"""
+"""Checks whether a file in the cache is complete. A damaged file (empty after a full disk, half written after a power
+cut) counts as absent. Every start checks each file: a photograph by its digest, and weights, which are large, only by
+their header. `python -m playground doctor` reads weights completely."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Records a forward pass: the queries, keys and values of each layer. The record's bytes, for the browser, hold the
-norms of the values instead of the values."""
+"""Records a forward pass: queries, keys and values of each layer. Its bytes hold the norms of the values instead."""
 
 from __future__ import annotations
 
@@ -160,8 +159,7 @@ class Record:
         return len(self.prefix) + row * columns + column
 
     def some_patches(self, most: int) -> list[int]:
-        """The token indices of at most `most` evenly spread patches, for measurements that would take too long on all
-        patches."""
+        """The token indices of at most `most` evenly spread patches."""
         patches = range(len(self.prefix), self.tokens)
         return list(patches[:: math.ceil(len(patches) / most)])
 
@@ -191,8 +189,7 @@ class Record:
         return vit, *vit.embed(self._need_input().to(vit.patch_embed.proj.weight), self.intervening())
 
     def at_mask(self, layer: int) -> Tensor | None:
-        """The mask of a layer, (heads or 1, N, N): whether a token attends to another. None if `at` leaves the mask
-        unchanged."""
+        """The mask of a layer, (heads or 1, N, N); None if `at` leaves it unchanged."""
         if self.at is untouched:
             return None
         point, full_mask = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)

@@ -1,8 +1,5 @@
-"""The process that decodes pictures, one after the other, with limited memory and time.
-
-`python -m playground.pictures.decoder_process BYTES` reads requests from its standard input, as decoder.py writes them,
-and answers with upright RGB or a sentence. It ends when its input ends, and so with the process that started it.
-"""
+"""The process that decodes pictures, one after the other, with limited memory and time. It reads requests from its
+standard input, as decoder.py writes them, and ends when its input ends, and so with its parent."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""Checks an untrusted picture file before it is decoded: only eight formats are accepted, sizes are checked in the
-header, and files that would keep a decoder busy for minutes are refused. For each of these checks, tests/hostile has a
-small file that really does harm without it.
-"""
+"""Checks an untrusted picture file before it is decoded: format, sizes in the header, and what would keep a decoder
+busy for minutes. For each check, tests/hostile has a small file that really does harm without it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""Opens a picture from an untrusted file as upright RGB, and turns it into the model's input.
-
-Every file may be hostile. Only eight formats are recognised, sizes are checked from the header before anything is
-decoded, and files that could keep a decoder busy for minutes are refused: for each check, tests/hostile has a file
-that really does harm without it. No global setting of Pillow is changed, so several threads can open pictures at once.
-"""
+"""Opens a picture from an untrusted file as upright RGB, and turns it into the model's input. decoding.py has the
+checks. No global setting of Pillow is changed, so several threads can open pictures at once."""
 
 from __future__ import annotations
 
@@ -161,9 +157,8 @@ def in_folder(folder: Path) -> list[Path]:
 
 
 def fit(image_size: tuple[int, int], patch: int, native_size: tuple[int, int]) -> tuple[int, int]:
-    """The input size (H, W) for a picture of (width, height): the picture's aspect in whole patches, with about as many
-    patches as the native size has, never more, and at least one along each side.
-    """
+    """The input size (H, W) for a picture of (width, height): its aspect in whole patches, about as many as the native
+    size has, never more, and at least one along each side."""
     width, height = image_size
     patches = max(1, native_size[0] // patch) * max(1, native_size[1] // patch)
     aspect = min(max(height / width, 1 / patches), patches)
@@ -231,8 +226,7 @@ def model_input(
 
 
 def given_input(values: Any) -> torch.Tensor:
-    """The caller's own model input, (B, 3, H, W) float32, unchanged: a tensor, an array, or the dictionary of an image
-    processor of `transformers`."""
+    """The caller's own model input, (B, 3, H, W) float32: a tensor, an array, or what an image processor gives."""
     import torch
 
     if isinstance(values, Mapping):
@@ -281,8 +275,7 @@ def is_usable(profile: bytes) -> bool:
 
 
 def _is_modest(data: memoryview, size: int) -> bool:
-    """Checks the bytes from a tag's beginning to the end of the profile, because the tag's claimed length can't be
-    trusted."""
+    """Checks the bytes from a tag's beginning to the end of the profile: the tag's claimed length can't be trusted."""
     kind = bytes(data[:4])
     if kind == b"mpet":
         return False
