@@ -150,17 +150,12 @@ class Cuts:
 
     def _silenced(self, cut: Cut, query_tokens: Tensor, tokens: Tensor) -> Tensor:
         """A mask, (queries, N): True where the cut sets the score to −∞."""
-        is_hearer = _is_among(query_tokens, cut.hearers)
-        if cut.kernel:
-            prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
-            is_far = _distances(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
-            return (
-                is_hearer[:, None]
-                & (query_tokens >= prefix_count)[:, None]
-                & is_far
-                & ~_is_among(tokens, cut.also_heard)
-            )
-        return is_hearer[:, None] & _is_among(tokens, cut.unheard)
+        is_hearer = _is_among(query_tokens, cut.hearers)[:, None]
+        if not cut.kernel:
+            return is_hearer & _is_among(tokens, cut.unheard)
+        prefix_count, columns = len(self.shape.prefix), self.shape.grid[1]
+        is_far = _distances(query_tokens, tokens, prefix_count, columns) > cut.kernel // 2
+        return is_hearer & (query_tokens >= prefix_count)[:, None] & is_far & ~_is_among(tokens, cut.also_heard)
 
 
 def replacement(head_outputs: Tensor, to: str) -> Tensor:
@@ -239,13 +234,11 @@ def read_put(text: str) -> Put:
         None if match[name] in (None, ALL) else _checked_unique(list(map(int, match[name].split("+"))), text)
         for name in ("layers", "heads")
     )
-    places = None if match["places"] is None else tuple(_places(word, text) for word in match["places"].split("+"))
+    if match["places"] is None:
+        return Put(match["what"], layers, heads)
+    pairs = (word.partition("<") for word in match["places"].split("+"))
+    places = tuple((_place(target, text), _place(origin or target, text)) for target, _, origin in pairs)
     return Put(match["what"], layers, heads, places)
-
-
-def _places(word: str, text: str) -> tuple[Place, Place]:
-    target, _, origin = word.partition("<")
-    return _place(target, text), _place(origin or target, text)
 
 
 def _place(word: str, text: str) -> Place:

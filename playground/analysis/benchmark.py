@@ -119,10 +119,8 @@ def _expected_point(kind: str, tokens: int, former_point: Point | None, most_byt
     if former_point is None:
         return Point(kind, tokens, 0.0, 0)
     growth = (tokens / former_point.tokens) ** GROWTH_POWERS[kind]
-    seconds, expected_bytes = (
-        former_point.seconds * growth,
-        None if former_point.bytes is None else round(former_point.bytes * growth),
-    )
+    seconds = former_point.seconds * growth
+    expected_bytes = None if former_point.bytes is None else round(former_point.bytes * growth)
     reason = former_point.skip_reason
     if expected_bytes is not None and expected_bytes > most_bytes:
         reason = reason or "memory"

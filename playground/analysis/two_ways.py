@@ -139,11 +139,10 @@ def _one_pixel_change(vit: VisionTransformer, trace: Trace) -> float:
     proj = vit.patch_embed.proj
     with torch.no_grad():
         pixels = trace._need_input().float().cpu()
-        embeddings_before, embeddings_after = (
-            F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0].flatten(1).T  # (patches, D)
-            for view in (pixels[..., :-1], pixels[..., 1:])
-        )
-    return float(relative_change(embeddings_after, embeddings_before).median())
+        views = (pixels[..., :-1], pixels[..., 1:])
+        outputs = (F.conv2d(view, proj.weight.float().cpu(), stride=vit.config.patch_size)[0] for view in views)
+        before, after = (output.flatten(1).T for output in outputs)  # (patches, D)
+    return float(relative_change(after, before).median())
 
 
 def _mean_variation(traces: tuple[Trace, ...], layer: int, patches: int) -> float:

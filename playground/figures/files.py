@@ -107,11 +107,8 @@ def tables_of(panels: list[Map]) -> list[Table]:
         }
         tokens = [f"{row},{column}" for row in range(trace.grid[0]) for column in range(trace.grid[1])]
         if group[0].values is not None:
-            tokens, maps, values = (
-                [*trace.prefix, *tokens],
-                list(map(_map_facts, group)),
-                [map_.values for map_ in group],
-            )
+            tokens, maps = [*trace.prefix, *tokens], list(map(_map_facts, group))
+            values = [panel.values for panel in group]
         else:
             maps = [_map_facts(panel) | {"colour": name} for panel in group for name in ("red", "green", "blue")]
             values = [channel for panel in group for channel in cast(np.ndarray, panel.colours).reshape(-1, 3).T]

@@ -73,7 +73,9 @@ class Many:
         picture is computed as black but never yielded. `skip_unreadable`: skips pictures that can't be read or give
         NaN; otherwise the first such picture raises."""
         wanted_numbers = set(wanted_numbers)
-        batches = [batch for batch in self.batches() if wanted_numbers & set(batch)]
+        starts = range(0, len(self), self.batch)
+        batches = [range(start, min(start + self.batch, len(self))) for start in starts]
+        batches = [batch for batch in batches if wanted_numbers & set(batch)]
         with ThreadPoolExecutor(1, "pictures") as executor:
             next_pixels = executor.submit(self._pixels, batches[0]) if batches else None
             for batch, next_batch in zip_longest(batches, batches[1:]):
@@ -94,9 +96,6 @@ class Many:
         """Computes a batch in pieces of at most `most` pictures."""
         parts = [self._pass(pixels[i : i + most], batch[i : i + most]) for i in range(0, len(batch), most)]
         return {kind: np.concatenate([part[kind] for part in parts]) for kind in parts[0]} if parts[1:] else parts[0]
-
-    def batches(self) -> list[range]:
-        return [range(start, min(start + self.batch, len(self))) for start in range(0, len(self), self.batch)]
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes of one picture's arrays."""

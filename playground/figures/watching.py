@@ -10,6 +10,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -134,11 +135,8 @@ class watch:
         if parameters == self.shared and our_pointers <= {pointer for _, pointer, _ in parameters}:
             return self.vit
         self.shared = parameters
-        source = source_of(unwrapped(self.model))
-        config = self.vit.config
-        if (source.config.depth, source.config.width, source.config.patch_size) != (
-            config.depth, config.width, config.patch_size,
-        ):  # fmt: skip
+        source, shape = source_of(unwrapped(self.model)), attrgetter("depth", "width", "patch_size")
+        if shape(source.config) != shape(self.vit.config):
             raise PlaygroundError("the model has another depth, width or patch size than when it began")
         self.vit = build(source).eval()
         return self.vit

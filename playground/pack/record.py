@@ -67,9 +67,8 @@ class Record:
 
     def __repr__(self) -> str:
         rows, columns = self.grid
-        scale_words = {self.native_scale: "", 1.0: ", run without 1/√d_k"}.get(
-            self.scale, f", run with scale {self.scale:.3g}"
-        )
+        usual = {self.native_scale: "", 1.0: ", run without 1/√d_k"}
+        scale_words = usual.get(self.scale, f", run with scale {self.scale:.3g}")
         cut_words = f", cut {'; '.join(self.cuts.texts)}" if self.cuts else ""
         cut_words += "".join(f", {words}" for words in self.interventions)
         size = f"{self.layers} layers × {self.heads} heads, {rows} × {columns} patches"
@@ -195,11 +194,8 @@ class Record:
         point, full_mask = f"layers.{layer}.attention.heard", torch.ones(1, 1, 1, 1, dtype=torch.bool)
         cut_mask = self.cuts.at()(point, full_mask)
         mask = self.at(point, cut_mask.to(self._any_layer.q.device))
-        return (
-            None
-            if mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask)
-            else mask[0].cpu().expand(-1, self.tokens, self.tokens)
-        )
+        is_unchanged = mask.shape == cut_mask.shape and mask.cpu().equal(cut_mask)
+        return None if is_unchanged else mask[0].cpu().expand(-1, self.tokens, self.tokens)
 
     def intervening(self) -> At:
         """The cuts and `at` of the pass in one function, for another pass."""

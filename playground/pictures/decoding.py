@@ -214,9 +214,8 @@ def _defuse_heif(data: bytes) -> bytes:
         if header_bytes > MAX_HEIF_HEADER:
             raise PlaygroundError("The picture's file has a far longer header than a picture needs: save it as PNG.")
         if name != b"mdat":
-            safe_data[position:box_end] = (
-                safe_data[position:box_end].replace(b"Exif", b"skip").replace(b"mime", b"skip")
-            )
+            box = safe_data[position:box_end]
+            safe_data[position:box_end] = box.replace(b"Exif", b"skip").replace(b"mime", b"skip")
         position = box_end
     return bytes(safe_data)
 

@@ -228,16 +228,13 @@ def read_head(text: str | None) -> int | str:
 
 
 def read_query(text: str | None) -> Query:
-    parts = (text or "").split(",")
-    if len(parts) == 2 and all(part.strip().lstrip("-").isdecimal() for part in parts):
-        return int(parts[0]), int(parts[1])
-    return text
+    patch = re.fullmatch(r"\s*(-?\d+)\s*,\s*(-?\d+)\s*", text or "", re.ASCII)
+    return (int(patch[1]), int(patch[2])) if patch else text
 
 
 def read_size(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
-    parts = text.lower().replace("×", "x").split("x")
-    if len(parts) != 2 or not all(part.isdecimal() for part in parts):
+    if not (sides := re.fullmatch(r"(\d+)[x×](\d+)", text.lower(), re.ASCII)):
         raise PlaygroundError(f"--size is HEIGHTxWIDTH in pixels, such as 448x672; given was {text}.")
-    return int(parts[0]), int(parts[1])
+    return int(sides[1]), int(sides[2])
