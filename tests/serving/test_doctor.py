@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from playground.__main__ import main
 from playground.errors import PlaygroundError
 from playground.models import borrowed, catalogue
-from playground.models.whole import digest_of
+from playground.models.borrowed import digest_of
 from playground.pictures import decoder
 from playground.serving import prepared
 from playground.serving.doctor import FINE, LACKING, WRONG, examine, lies_within, repair
