@@ -153,24 +153,21 @@ def verdicts(scaled_trace: Trace, unscaled_trace: Trace, top: int = 5) -> list[V
     """The likeliest labels of both passes, sorted by probability with the scale; empty without a classifier."""
     if scaled_trace.logits is None:
         return []
-    probabilities = [_probabilities(trace) for trace in (scaled_trace, unscaled_trace)]
-    top_labels = {i for shares in probabilities for i in np.argsort(-shares, kind="stable")[:top].tolist()}
-    ranked_labels = sorted(top_labels, key=lambda i: (-probabilities[0][i], i))
-    return [
-        Verdict(_label(scaled_trace, i), float(probabilities[0][i]), float(probabilities[1][i])) for i in ranked_labels
-    ]
+    scaled, unscaled = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
+    likeliest = {i for shares in (scaled, unscaled) for i in np.argsort(-shares, kind="stable")[:top].tolist()}
+    ranked = sorted(likeliest, key=lambda i: (-scaled[i], i))
+    return [Verdict(_label(scaled_trace, i), float(scaled[i]), float(unscaled[i])) for i in ranked]
 
 
 def changed_verdicts(scaled_trace: Trace, unscaled_trace: Trace, least: float = 0.02) -> list[Verdict]:
     """The labels whose probability changes by at least `least`, the largest change first; else the likeliest label."""
     if scaled_trace.logits is None:
         return []
-    scaled_shares, unscaled_shares = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
-    changes = np.abs(unscaled_shares - scaled_shares)
-    indices = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least] or [
-        int(scaled_shares.argmax())
-    ]
-    return [Verdict(_label(scaled_trace, i), float(scaled_shares[i]), float(unscaled_shares[i])) for i in indices]
+    scaled, unscaled = (_probabilities(trace) for trace in (scaled_trace, unscaled_trace))
+    changes = np.abs(unscaled - scaled)
+    changed = [i for i in np.argsort(-changes, kind="stable").tolist() if changes[i] >= least]
+    chosen = changed or [int(scaled.argmax())]
+    return [Verdict(_label(scaled_trace, i), float(scaled[i]), float(unscaled[i])) for i in chosen]
 
 
 def _probabilities(trace: Trace) -> np.ndarray:

@@ -59,8 +59,9 @@ class Sweep(Many):
         for dimension, length in zip(self.dimensions["value"], self.shapes()["value"], strict=True):
             step = self.block if dimension in ("row", "column") else 1
             coordinates[dimension] = dimension, [step * index for index in range(length)]
-        coordinates["class"] = "image", [str(class_) for class_ in self._named_classes()]
-        return coordinates
+        labels = self.vit.config.labels
+        names = [labels[class_] if isinstance(class_, int) and labels else str(class_) for class_ in self.classes]
+        return coordinates | {"class": ("image", names)}
 
     def identity(self) -> dict[str, Any]:
         return {
@@ -68,15 +69,11 @@ class Sweep(Many):
             "block": self.block,
         }  # fmt: skip
 
-    def _named_classes(self) -> list[Any]:
-        labels = self.vit.config.labels
-        return [labels[class_] if isinstance(class_, int) and labels else class_ for class_ in self.classes]
-
     def changes(self) -> tuple[str, list[tuple[tuple[int, ...], Change]]]:
         """(the point of a layer that is changed, the changes with their places in a layer's part of `value`)"""
         c = self.vit.config
         if self.over == "heads":
-            return "attention.heads", [((head,), _zero_head(head)) for head in range(c.heads)]
+            return "attention.heads", [((head,), partial(_zero_head, head)) for head in range(c.heads)]
         columns = self.shapes()["value"][2]
         blocks = enumerate(occlusion.blocks(self.grid, self.block))
         return "residual", [(divmod(index, columns), _mean_block(block, len(c.prefix))) for index, block in blocks]
@@ -116,10 +113,8 @@ class Sweep(Many):
         vit = self.vit
         if self.metric == "moved":
             return relative_change(x, before).mean(-1).float().cpu()
-        if getattr(self.metric, "of", "logits") == "features":
-            answer = vit.norm(x).float().cpu()
-        else:
-            answer = vit.classify(x).float().cpu()
+        read = vit.norm if getattr(self.metric, "of", "logits") == "features" else vit.classify
+        answer = read(x).float().cpu()
         if self.metric == "margin":
             return occlusion.margin(answer, label, vit.config.multi_label)
         if self.metric == "accuracy":
@@ -144,8 +139,8 @@ def _each_in_its_row(changed_point: str, batch: list[tuple[tuple[int, ...], Chan
     return change_point
 
 
-def _zero_head(head: int) -> Change:
-    return lambda mixed: mixed[head].zero_()  # mixed: (heads, tokens, d)
+def _zero_head(head: int, mixed: Tensor) -> None:
+    mixed[head].zero_()  # mixed: (heads, tokens, d)
 
 
 def _mean_block(block: Tensor, prefix: int) -> Change:
@@ -262,7 +257,7 @@ def _identity(metric: str | Metric) -> str:
 
 
 def _with_intervals(dataset: Any) -> Any:
-    dataset = dataset.set_coords([name for name in ("class",) if name in dataset])
+    dataset = dataset.set_coords("class")
     changes = (dataset["value"] - dataset["before"]).values  # (images, …)
     classes = np.array([str(label) for label in dataset["class"].values])
     names = ["all", *sorted({label for label in classes if label})]
@@ -270,8 +265,8 @@ def _with_intervals(dataset: Any) -> Any:
         warn(f"A class of one picture has numbers, but no interval: {', '.join(single_classes[:3])}.")
     intervals = [bootstrap(changes if name == "all" else changes[classes == name]) for name in names]
     dimensions = ("label", *dataset["value"].dims[1:])
-    for kind, numbers in zip(("mean", "low", "high"), map(np.stack, zip(*intervals, strict=True)), strict=True):
-        dataset[kind] = dimensions, numbers.astype(np.float32)
+    for kind, numbers in zip(("mean", "low", "high"), zip(*intervals, strict=True), strict=True):
+        dataset[kind] = dimensions, np.stack(numbers).astype(np.float32)
     dataset["label"] = "label", names
     dataset.attrs["interval"] = f"{100 * CONFIDENCE:.0f} % by bootstrap over pictures, {DRAWS} draws"
     return dataset

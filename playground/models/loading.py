@@ -148,13 +148,7 @@ def load(
     return vit
 
 
-def resolve(
-    model: str | os.PathLike[str],
-    pretrained: bool,
-    weights: str | os.PathLike[str] | None,
-    offline: bool,
-    options: Options,
-) -> Source:
+def resolve(model: str | os.PathLike[str], pretrained: bool, weights: Any, offline: bool, options: Options) -> Source:
     """The Source of a model."""
     if not isinstance(model, str | os.PathLike):
         raise PlaygroundError(
