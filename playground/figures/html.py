@@ -100,7 +100,6 @@ def filled_spec(spec: Spec, trace: Trace) -> Spec:
     if not 0 <= trace.scale_number(spec.scale) <= 1:
         raise PlaygroundError(f"The dial of an interactive figure goes from 0 to 1; the scale given was {spec.scale}.")
     if spec.layer is None:
-        spec = replace(spec, layer=_first_layer(spec, trace))
         spec = with_layers_that_fit(spec, trace)
     return spec.settled(trace)
 

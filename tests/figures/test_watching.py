@@ -8,7 +8,6 @@ import pytest
 import timm
 import torch
 from conftest import scramble
-from matplotlib.text import Text
 from torchvision import transforms
 
 import playground
@@ -141,21 +140,6 @@ def test_without_transformers_the_callback_says_what_to_install(model, picture, 
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(PlaygroundError, match=r"attention-playground\[trainer\]"):
         watcher.callback()
-
-
-def test_before_and_after_stand_in_one_figure_and_the_change_in_another(model, picture, tmp_path):
-    with playground.watch(model, picture, every=2, out=tmp_path / "run.trace", transform=TRANSFORM):
-        train(model, 4)
-    run = playground.watched(tmp_path / "run.trace")
-    place = {"layer": 2, "head": 1, "query": (1, 2)}
-    figure = playground.figure(run.traces[0], other=run.traces[-1], layout="compare", **place)
-    texts_drawn = " ".join(text.get_text() for text in figure.findobj(Text))
-    for words in ("step 0", "step 4"):
-        assert words in texts_drawn, texts_drawn
-    rows = run.row(**place)
-    change = run.traces[-1].on_grid(rows[-1] - rows[0])
-    assert change.min() < 0 < change.max()
-    assert playground.figure(run.traces[-1], values=change, dpi=40).pixels().width > 100
 
 
 def steps_after_one_warning(model, picture, out, before_step, sentence):

@@ -276,12 +276,6 @@ def test_a_batch_of_one_picture_keeps_its_grid():
         playground.trace(vit, torch.rand(1, 3, 225, 225))
 
 
-def test_a_normalised_tensor_is_no_picture_and_the_sentence_says_where_it_goes():
-    for normalised in (torch.randn(1, 3, 112, 112), torch.randn(3, 112, 112)):
-        with pytest.raises(PlaygroundError, match=r"between 0 and 1; given was .* pixel_values="):
-            playground.trace("untrained", normalised)
-
-
 # Files of a model of which something is assumed ----------------------------------------------------------------------
 
 
