@@ -33,7 +33,7 @@ import torch
 from torch import Tensor
 
 from playground.errors import NoRoom, PlaygroundError
-from playground.numbers import index
+from playground.numbers import bytes_in, index
 from playground.vit import QKV, At, Attention, Block, Rotation, VisionTransformer, untouched, within
 from playground.vit_parts import attention_mask, rotate
 
@@ -178,11 +178,7 @@ def free_bytes(device: torch.device) -> int | None:
     """Free bytes of the graphics card or the machine; None if unknown."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
-    try:
-        lines = MEMORY_FILE.read_text().splitlines()
-    except OSError:
-        return None
-    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
+    return bytes_in(MEMORY_FILE, "MemAvailable")
 
 
 def label_number(vit: VisionTransformer, label: str | int | None) -> int:

@@ -25,6 +25,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from playground.numbers import bytes_in
+from playground.pictures.decoder_process import limit_memory
 from playground.relevance import free_bytes
 from playground.vit import Attention, Config, attention, attention_by_hand
 
@@ -38,6 +40,7 @@ MOST_BYTES = 1024**3
 OWN_BYTES = 400 * 1024**2  # bytes that the process needs before its first step
 MOST_PASS_SECONDS = 5.0  # a pass that is expected to take longer is skipped
 MOST_SECONDS = 90  # most seconds for the whole series
+STATUS = Path("/proc/self/status")
 LOOK_EVERY = 0.2  # seconds between two looks at the points so far
 REPEATS, ENOUGH_SECONDS = 5, 0.3  # a step is timed five times, or for 0.3 seconds; the fastest counts
 
@@ -144,34 +147,20 @@ def _peak_of(run: Callable) -> int | None:
     """The rise of the process's memory during a run; None off Linux, where no process can reset its recorded peak."""
     try:
         ctypes.CDLL(None).malloc_trim(0)  # returns freed memory to the system; reusing it would not show in the peak
-        memory_before = _memory("VmRSS")
+        memory_before = bytes_in(STATUS, "VmRSS")
         Path("/proc/self/clear_refs").write_text("5")
     except (OSError, AttributeError):
-        run()
-        return None
+        memory_before = None
     run()
-    return max(0, _memory("VmHWM") - memory_before)
-
-
-def _memory(field: str) -> int:
-    """The value of a line of /proc/self/status, in bytes."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"no {field}")
+    peak = bytes_in(STATUS, "VmHWM")
+    return None if peak is None or memory_before is None else max(0, peak - memory_before)
 
 
 def _limit_process(most_bytes: int) -> None:
-    """Lowers this process's priority, makes it the first to be ended if memory runs out, and limits memory and time."""
+    """Lowers this process's priority, and limits its memory and time."""
     with contextlib.suppress(OSError, AttributeError):
         os.nice(15)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("1000")
-    with contextlib.suppress(OSError, ImportError, ValueError):
-        import resource
-
-        limit = _memory("VmData") + 3 * most_bytes // 2
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    limit_memory((bytes_in(STATUS, "VmData") or OWN_BYTES) + 3 * most_bytes // 2)
     with contextlib.suppress(ImportError, AttributeError):
         import signal
 

@@ -3,9 +3,12 @@ checks. No global setting of Pillow is changed, so several threads can open pict
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
@@ -13,17 +16,19 @@ from PIL import Image
 
 from playground.errors import PlaygroundError
 from playground.pictures.decoder import SLOW_FORMATS, Worker
-from playground.pictures.decoding import HIDDEN_EXIF, MAX_PIXELS, check_effort, check_size, read, read_header
+from playground.pictures.decoding import (
+    HIDDEN_EXIF,
+    MAX_PIXELS,
+    TIFF_NUMBERS,
+    check_effort,
+    check_size,
+    read,
+    read_header,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import torch
-import contextlib
-import io
-import struct
-from collections.abc import Iterator
-
-from playground.pictures.decoding import TIFF_NUMBERS
 
 MOST_PATCHES = 16_384  # the largest number of patches of a traced picture
 KEPT_PIXELS = 2**25  # in larger pictures, squares of pixels are averaged, here and in the browser (engine/images.js)
@@ -292,15 +297,10 @@ def _is_modest(data: memoryview, size: int) -> bool:
 
 BAND_PIXELS = 2**20
 
-UPRIGHT = {  # EXIF orientation -> the transposition that makes the picture upright
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
+TURN = Image.Transpose
+# EXIF orientation -> the transposition that makes the picture upright
+UPRIGHT = {2: TURN.FLIP_LEFT_RIGHT, 3: TURN.ROTATE_180, 4: TURN.FLIP_TOP_BOTTOM, 5: TURN.TRANSPOSE, 6: TURN.ROTATE_270}
+UPRIGHT |= {7: TURN.TRANSVERSE, 8: TURN.ROTATE_90}
 
 
 def upright_rgb(picture: Image.Image, pixels: int) -> Image.Image:
