@@ -318,9 +318,7 @@ def _token(word: str, shape: Shape, cut_text: str) -> int:
     rows, columns = shape.grid
     if not (patch := re.fullmatch(r"(\d{1,4}),(\d{1,4})", word)):
         prefix_words = "".join(f", or {name}" for name in shape.prefix[:1])
-        raise PlaygroundError(
-            f"A cut names patches as row,column{prefix_words}; {word!r:.40} stands in {cut_text!r:.80}."
-        )
+        raise PlaygroundError(f"A cut names patches as row,column{prefix_words}; {word!r:.40} is in {cut_text!r:.80}.")
     row, column = int(patch[1]), int(patch[2])
     if row >= rows or column >= columns:
         raise PlaygroundError(

@@ -150,9 +150,7 @@ def by_layer(trace: Trace, off_heads: OffHeads) -> dict[int, list[int]]:
     try:
         pairs = [(layer, head) for layer, head in off_heads]
     except (TypeError, ValueError):
-        raise PlaygroundError(
-            f"Heads are named as (layer, head), such as [(4, 0)]; given was {off_heads!r:.60}."
-        ) from None
+        raise PlaygroundError(f"Heads are named as (layer, head): [(4, 0)]; given was {off_heads!r:.60}.") from None
     for layer, head in pairs:
         heads_by_layer.setdefault(trace.layer_number(layer), []).append(trace.head_number(head))
     return heads_by_layer

@@ -177,7 +177,7 @@ def as_function(vit: VisionTransformer, at: At | Mapping[str, Callable[[Tensor],
     if not isinstance(at, Mapping):
         if not callable(at):
             raise PlaygroundError(
-                f"at= is a function of a point and a tensor, or {{point: function}}; given was {at!r:.60}."
+                f"at= is a function of (point, tensor), or {{point: function}}; given was {at!r:.60}."
             )
         return at
     points = vit.points()

@@ -143,10 +143,8 @@ def save(
     if not isinstance(file, str | os.PathLike):
         raise PlaygroundError(f"A figure is saved under a file's name, such as cat.pdf; given was {file!r:.40}.")
     path = Path(file)
-    if unknown_options := options.keys() - {*OPTIONS}:
-        raise PlaygroundError(
-            f"A figure has no option {', '.join(sorted(unknown_options))}; it has {', '.join(OPTIONS)}."
-        )
+    if unknown := options.keys() - {*OPTIONS}:
+        raise PlaygroundError(f"A figure has no option {', '.join(sorted(unknown))}; it has {', '.join(OPTIONS)}.")
     files.check_kind(path)
     is_alive = path.suffix.lower() == ".html"
     draw_arguments: dict[str, Any] = {}
@@ -195,10 +193,8 @@ def _grid_traces(spec: Spec, traces: list[Trace]) -> tuple[Spec, dict[str, Any]]
     for key in grid.needed_traces(spec):
         if key not in traces_by_name:
             raise PlaygroundError(f"The grid shows {key[0]} in {key[1]}, of which there is no trace: give it as other.")
-    if unused_traces := traces_by_name.keys() - set(grid.needed_traces(spec)):
-        raise PlaygroundError(
-            f"The grid shows nothing of {' in '.join(min(unused_traces))}: name rows='pictures' or 'models'."
-        )
+    if unused := traces_by_name.keys() - set(grid.needed_traces(spec)):
+        raise PlaygroundError(f"The grid shows nothing of {' in '.join(min(unused))}: say rows='pictures' or 'models'.")
     return spec, {"more": traces_by_name}
 
 

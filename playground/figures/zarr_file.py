@@ -61,9 +61,7 @@ def package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise PlaygroundError(
-            f"This needs {name}, which is not installed: pip install 'attention-playground[many]'."
-        ) from None
+        raise PlaygroundError(f"This needs {name}: pip install 'attention-playground[many]'.") from None
 
 
 def _identity(job: Any) -> str:

@@ -122,9 +122,7 @@ class Record:
         """The value norms of each layer. Checks once that the model's weights are still those of the pass."""
         if all(self.record[layer].v is None for layer in layers):
             if not self.stored_norms.keys() >= set(layers):
-                raise PlaygroundError(
-                    f"{self.model} does more than W_O to what attention gives: values have no length."
-                )
+                raise PlaygroundError(f"{self.model} does more than W_O to what attention gives: no value has length.")
             return [self.stored_norms[layer] for layer in layers]
         blocks: Any = self._need_vit().blocks
         return [value_norms(blocks[layer], self.record[layer].v).detach().float().cpu() for layer in layers]
@@ -136,10 +134,8 @@ class Record:
         rows, columns = self.grid
         if isinstance(query, str):
             if query not in self.prefix:
-                prefix_names = ", ".join(self.prefix) or "none"
-                raise PlaygroundError(
-                    f"{self.model} has no token called {query!r}; its prefix tokens are: {prefix_names}."
-                )
+                names = ", ".join(self.prefix) or "none"
+                raise PlaygroundError(f"{self.model} has no token called {query!r}; its prefix tokens are: {names}.")
             return self.prefix.index(query)
         if (token := index(query)) is not None:
             if not 0 <= token < self.tokens:
@@ -257,7 +253,7 @@ class Record:
         from 0."""
         if any(self.at_mask(layer) is not None for layer in self.record):
             raise PlaygroundError(
-                "at= decides here who hears whom (attention.heard), which bytes can't say: write it as cut=."
+                "at= decides who hears whom (attention.heard), which bytes can't say: write it as cut=."
             )
         if self.biases:
             raise PlaygroundError(

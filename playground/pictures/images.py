@@ -102,9 +102,7 @@ def _picture_of_array(numbers: Any) -> Image.Image:
         )
     if array.dtype.kind == "f":
         if np.isnan(array).any():
-            raise PlaygroundError(
-                "This array holds what is no number (NaN): a picture is bytes, or fractions from 0 to 1."
-            )
+            raise PlaygroundError("This array holds NaN: a picture is bytes, or fractions from 0 to 1.")
         low, high = float(array.min()), float(array.max())
         if not (low >= 0 and high <= 1):
             raise PlaygroundError(
@@ -198,9 +196,7 @@ def checked_size(size: tuple[int, int], patch: int) -> tuple[int, int]:
             f"{nearest_size}."
         )
     if (tokens := height * width // patch**2) > MOST_PATCHES:
-        raise PlaygroundError(
-            f"A size of {height} × {width} makes {tokens:,} patches; at most {MOST_PATCHES:,} are traced."
-        )
+        raise PlaygroundError(f"A size of {height} × {width} makes {tokens:,} patches: {MOST_PATCHES:,} are the most.")
     return height, width
 
 
@@ -243,9 +239,7 @@ def given_input(values: Any) -> torch.Tensor:
             f"pixel_values is a tensor of (pictures, 3, height, width); given was {type(values).__name__}."
         ) from None
     if pixels.layout is not torch.strided or pixels.is_meta:
-        raise PlaygroundError(
-            f"pixel_values is a dense tensor of numbers; given was {pixels.layout} on {pixels.device}."
-        )
+        raise PlaygroundError(f"pixel_values is a dense tensor; given was {pixels.layout} on {pixels.device}.")
     if pixels.dim() != 4 or not len(pixels) or pixels.shape[1] != 3:
         raise PlaygroundError(
             f"pixel_values are pictures of one size, (pictures, 3, height, width); given was {tuple(pixels.shape)}."

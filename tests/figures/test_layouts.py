@@ -166,7 +166,7 @@ def test_a_grid_has_the_rows_of_its_layers_and_the_columns_of_its_heads(small_tr
         ({"ceiling": 2}, "ceiling goes"),
         ({"dpi": 1}, "dpi goes"),
         ({"label": "99", "what": "label"}, "no label 99"),
-        ({"view": "layer=3"}, "A view takes"),
+        ({"view": "layer=3"}, "A view has"),
     ],
 )
 def test_what_can_t_be_drawn_is_refused_in_a_sentence(change, sentence, small_trace, picture):

@@ -44,9 +44,7 @@ def colour_table(name: str) -> np.ndarray:
     import matplotlib
 
     if name not in matplotlib.colormaps:
-        raise PlaygroundError(
-            f"There is no colour map {name!r}: take {HEAT}, grey, viridis or another of matplotlib's."
-        )
+        raise PlaygroundError(f"There is no colour map {name!r}: take {HEAT}, grey, viridis or any of matplotlib's.")
     colour_map = matplotlib.colormaps[name]
     return (colour_map(np.linspace(0, 1, light.STEP_COUNT))[:, :3] * 255 + 0.5).astype(np.uint8)
 

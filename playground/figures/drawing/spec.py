@@ -105,9 +105,7 @@ class Spec:
         view_words = dict(parse_qsl(self.view, keep_blank_values=True))
         if view_words != allowed_words(view_words) or any(choice.key in view_words for choice in FIGURE_CHOICES):
             names = ", ".join(choice.key for choice in VIEW_CHOICES if not choice.field)
-            raise PlaygroundError(
-                f"A view takes {names}, written as in a link: locked=true&grid=true; given was {self.view!r}."
-            )
+            raise PlaygroundError(f"A view has {names}, as in a link: locked=true&grid=true; given was {self.view!r}.")
 
     @property
     def way(self) -> Way:
