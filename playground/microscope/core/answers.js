@@ -17,6 +17,7 @@ import {
 import { exposure, exposureOfAll } from "./light.js";
 import { MADE_OF_WEIGHTS, WAYS } from "./ways.js";
 
+/** @param {Pack} pack */
 export function createAnswers(pack) {
   const size = pack.heads * pack.tokens;
   const weights = new Float32Array(size);
@@ -200,6 +201,7 @@ export function sharedDomain(answers, layer, scale, way, ceiling) {
 }
 
 // The colour domain of one picture: its highest value is this picture's exposure, or the view's `ceiling`.
+/** @param {Pack} pack */
 export function pictureDomain(values, offset, pack, way, ceiling) {
   const from = offset + pack.prefixCount,
     to = offset + pack.tokens;
@@ -211,6 +213,7 @@ export function pictureDomain(values, offset, pack, way, ceiling) {
 
 // Returns {q, k, products: `dim` numbers each; dot: q·k, score: dot × scale, exponential: e^(score − the row's largest
 // score), total: the sum of all tokens' exponentials, weight, rank: 1 for the row's largest weight, of: tokens}
+/** @param {Pack} pack */
 export function pairOf(pack, layer, head, query, key, scale) {
   const layerData = layerOf(pack, layer);
   const { dim, tokens } = pack;
@@ -251,6 +254,7 @@ function dotOf({ q, k }, head, query, key, { dim, tokens }) {
 }
 
 // scale · q·k of one pair.
+/** @param {Pack} pack */
 export const scoreOf = (pack, layer, head, query, key, scale) =>
   dotOf(layerOf(pack, layer), head, query, key, pack) * scale;
 

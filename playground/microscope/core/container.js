@@ -8,12 +8,14 @@ export async function unzipped(bytes) {
 // Writes arrays as bytes in the format of playground/pack, which openContainer (core.js) reads. No DOM.
 
 export const ALIGN = 16; // bytes
-const DTYPES = new Map([
+/** @type {[any, string][]} */
+const DTYPE_NAMES = [
   [Uint16Array, "float16"],
   [Float32Array, "float32"],
   [Uint8Array, "uint8"],
   [Int8Array, "int8"],
-]);
+];
+const DTYPES = new Map(DTYPE_NAMES);
 const DTYPE_BYTES = new Map([...DTYPES].map(([{ BYTES_PER_ELEMENT }, kind]) => [kind, BYTES_PER_ELEMENT]));
 
 // `arrays`: {name: [values, shape]}; 16-bit integers are float16.

@@ -141,6 +141,7 @@ function placeHeads(values, someHeads, heads, size) {
 }
 
 // A layer's {q, k: (heads, tokens, dim), norms: (heads, tokens) or null}; null if the pack does not have this layer.
+/** @param {Pack} pack */
 export function layerOf(pack, layer) {
   const entry = pack.stored.get(layer);
   if (!entry) return null;
@@ -149,16 +150,21 @@ export function layerOf(pack, layer) {
 }
 
 // Whether the pack holds any head of a layer, one head, or all heads.
+/** @param {Pack} pack */
 export const holds = (pack, layer) => pack.stored.has(layer);
+/** @param {Pack} pack */
 export const holdsHead = (pack, layer, head) =>
   holds(pack, layer) && (pack.stored.get(layer).some?.includes(head) ?? true);
+/** @param {Pack} pack */
 export const holdsAll = (pack, layer) => holds(pack, layer) && !pack.stored.get(layer).some;
 
 // The layers with all heads.
+/** @param {Pack} pack */
 export const wholeLayers = (pack) =>
   Array.from({ length: pack.layers }, (_, layer) => layer).filter((layer) => holdsAll(pack, layer));
 
 // Adds layers that arrived later to a pack. A layer with all heads replaces a layer with some heads.
+/** @param {Pack} pack @param {Pack} laterPack */
 export function mergePack(pack, laterPack) {
   for (const [layer, entry] of laterPack.stored) if (!holdsAll(pack, layer)) pack.stored.set(layer, entry);
   return pack;
@@ -185,6 +191,7 @@ function dot(a, aStart, b, bStart, dim) {
 }
 
 // Writes scale · q_i · k_j for all j to out[offset …]. Returns the largest score.
+/** @param {Pack} pack */
 export function scoresInto(out, offset, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -216,6 +223,7 @@ export function softmaxInPlace(out, offset, count, largest) {
 }
 
 // Writes token i's row: its attention to each token, which sums to 1. Returns the entropy in bits.
+/** @param {Pack} pack */
 export function rowInto(out, offset, pack, layer, head, token, scale) {
   const largest = scoresInto(out, offset, pack, layer, head, token, scale);
   return softmaxInPlace(out, offset, pack.tokens, silence(out, offset, pack, layer, head, token, largest));
@@ -223,6 +231,7 @@ export function rowInto(out, offset, pack, layer, head, token, scale) {
 
 // Writes several tokens' rows. Each key is read once for four rows: this takes less than half the time of four single
 // rows.
+/** @param {Pack} pack */
 export function rowsInto(out, pack, layer, head, queries, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -261,6 +270,7 @@ export function rowsInto(out, pack, layer, head, queries, scale) {
 }
 
 // Writes ln Σ_j exp(scale · q_i · k_j) for the queries i from `from` to `to`: the normalisers that a column needs.
+/** @param {Pack} pack */
 export function normalisersInto(out, offset, pack, layer, head, scale, from, to, scratch) {
   for (let i = from; i < to; i++) {
     const largestScore = scoresInto(scratch, 0, pack, layer, head, i, scale);
@@ -272,6 +282,7 @@ export function normalisersInto(out, offset, pack, layer, head, scale, from, to,
 }
 
 // Writes scale · q_i · k_j for all i.
+/** @param {Pack} pack */
 export function columnScoresInto(out, offset, pack, layer, head, token, scale) {
   const { q, k } = layerOf(pack, layer);
   const { tokens, dim } = pack;
@@ -281,6 +292,7 @@ export function columnScoresInto(out, offset, pack, layer, head, token, scale) {
 
 // Writes token j's column, the attention of each token to it: out_i = row_i[j], from all rows' normalisers. Returns the
 // column's sum, which is 1 on average.
+/** @param {Pack} pack */
 export function columnInto(out, offset, pack, layer, head, token, scale, normalisers, normalisersStart) {
   columnScoresInto(out, offset, pack, layer, head, token, scale);
   let total = 0;
@@ -381,6 +393,7 @@ export function readCuts(texts, { prefix, columns }) {
 }
 
 // Whether `query` could not attend to `key` in this layer and head. A token always attends to itself.
+/** @param {Tokens} pack */
 export function isCut(pack, layer, head, query, key) {
   if (query === key) return false;
   const number = pack.headNumbers[head];
@@ -405,6 +418,7 @@ function isFar({ prefixCount, columns }, { kernel, kept: exemptTokens }, query, 
 }
 
 // Sets cut scores to −∞. Returns the largest remaining score.
+/** @param {Tokens} pack */
 export function silence(scores, offset, pack, layer, head, query, largest) {
   if (!pack.cuts?.length) return largest;
   let largestHeard = -Infinity;

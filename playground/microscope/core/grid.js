@@ -76,6 +76,7 @@ export function dotProduct(a, b) {
 
 // The grid [rows, columns] for a picture, as `fit` of playground/pictures/images.py computes it. The grid has about the
 // picture's aspect, and about as many patches as the native grid but never more.
+/** @param {number[]} size */
 export function gridFor([width, height], nativeGrid) {
   const patches = Math.max(1, nativeGrid[0]) * Math.max(1, nativeGrid[1]);
   const aspect = Math.min(Math.max(height / width, 1 / patches), patches);
@@ -89,6 +90,7 @@ export function gridFor([width, height], nativeGrid) {
     ...columnCounts.map((c) => [Math.floor(patches / c), c]),
   ].filter(([r, c]) => r * c <= patches);
   // the cost: distortion counts more than missing patches
+  /** @param {number[]} grid */
   const misfit = ([r, c]) => 2 * Math.abs(Math.log(r / c / aspect)) + Math.abs(Math.log((r * c) / patches));
   return grids.reduce((best, grid) => (misfit(grid) < misfit(best) ? grid : best));
 }

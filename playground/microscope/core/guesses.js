@@ -108,6 +108,7 @@ export function forgetGuesses(storage) {
 // key of a choice, or [low, high] for a number. A range that also contains the truth is skipped.
 export function reasonFor(guess, truth, reasons) {
   if (guess === truth) return "";
+  /** @param {any[]} range @param {any} x */
   const contains = ([low, high], x) => typeof x === "number" && low <= x && x <= high;
   const isMet = ([condition]) =>
     Array.isArray(condition) ? contains(condition, guess) && !contains(condition, truth) : condition === guess;

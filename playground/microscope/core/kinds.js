@@ -32,6 +32,7 @@ export function neighbourRadius(rows, columns) {
 
 // Features from a layer's keys: one vector for each token, the keys of all heads side by side. The pack has the keys,
 // so no request is needed.
+/** @param {Pack} pack */
 export function keysOf(pack, layer) {
   const { k } = layerOf(pack, layer);
   const { heads, tokens, dim } = pack;
@@ -75,6 +76,7 @@ export function likenessOf(directions, patch) {
 // The mean row of evenly spread patches: {tokens: its weight on each token, most: the token with the largest weight,
 // offsets: the mean weight at each offset from the query, (2 rows − 1) × (2 columns − 1), the query itself in the
 // middle}.
+/** @param {Pack} pack */
 export function meanRowOf(pack, layer, head, scale) {
   const { rows, columns, prefixCount, tokens } = pack;
   const queries = spreadPatches(rows, columns, MEAN_ROW_PATCHES);
@@ -107,6 +109,7 @@ const firstOffsetIndex = (patch, rows, columns) =>
 // -------------------------------------------------------------------------------------------------- facts of a row
 
 // The facts that decide a row's kind. row: (tokens,); meanRow: from meanRowOf; likeness: (patches,).
+/** @param {Pack} pack */
 export function rowFacts(row, pack, patch, meanRow, likeness) {
   const { rows, columns, prefixCount, tokens, patches } = pack;
   let patchTotal = 0;

@@ -85,7 +85,7 @@ export function clippedPatches(values, from, to, high) {
 export const isEven = (entropyBits, tokens) => 2 ** entropyBits >= EVEN_SHARE * tokens;
 
 // The table's step for a value: 0 … 255, or −255 … 255 in a signed domain. A domain is {low, high, signed}.
-export function stepOf(value, { low, high, signed }) {
+export function stepOf(value, { low, high, signed = false }) {
   if (signed) return Math.sign(value) * (Math.abs(value) >= high ? STEP_COUNT - 1 : raisedStep(Math.abs(value) / high));
   const share = (value - low) / (high - low);
   if (share >= 1) return STEP_COUNT - 1;
@@ -205,6 +205,7 @@ export const heatCss = (share) => `rgb(${heatAt(share).join(" ")})`;
 const lightnessOf = (grey) => Math.cbrt(linear(grey)); // OKLab's L
 
 // Interpolates linearly between three values at t = 0, ½ and 1.
+/** @param {number[]} values @param {number} t */
 const between3 = ([a, b, c], t) => (t < 0.5 ? a + (b - a) * 2 * t : b + (c - b) * (2 * t - 1));
 
 const rgb = { r: 0, g: 0, b: 0 }; // linear red, green and blue

@@ -87,6 +87,7 @@ export function measuredPatches({ layers, heads, tokens, dim, rows, columns, pat
 // away the attended patches lie, differing: the share of rows in which the patch with the largest weight is not the
 // patch that adds the longest vector, to_one: the largest share of one patch in the mean row, to_class, to_registers,
 // far: what `query` gives to a few far patches beyond what all patches give them}.
+/** @param {Pack} pack */
 export async function measureHeads(pack, scale, query) {
   const { layers, heads, rows, columns } = pack;
   const queries = measuredPatches(pack);
@@ -102,6 +103,7 @@ export async function measureHeads(pack, scale, query) {
   return { tokens: pack.tokens, measured: queries.length, all };
 }
 
+/** @param {Pack} pack */
 function measureHead(pack, scale, layer, head, { queries, distances, query: firstQuery }) {
   const { columns, prefixCount, tokens, prefix } = pack;
   const { norms } = layerOf(pack, layer);
@@ -179,6 +181,7 @@ async function agreedToken({ report, packOf }) {
 }
 
 // The mean of a head's rows: (tokens,)
+/** @param {Pack} pack */
 export function meanRow(pack, layer, head) {
   const queries = spreadPatches(pack.rows, pack.columns, Math.min(pack.patches, MOST_ROWS_OF_A_HEAD));
   const [row, mean] = [new Float32Array(pack.tokens), new Float32Array(pack.tokens)];

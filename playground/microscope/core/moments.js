@@ -39,6 +39,7 @@ const COARSE_THING_SCORE = 0.02; // the same on a coarse grid; below it the fine
 export const isLate = (layer, { layers }) => layer >= Math.floor(layers / 2);
 
 // The layers in the upper half that the pack holds whole, lowest first.
+/** @param {Pack} pack */
 export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLate(layer, pack));
 
 // Searches all heads of `layers`. It is a generator that yields after each head, so that the page stays responsive. It
@@ -48,9 +49,9 @@ export const tellingLayers = (pack) => wholeLayers(pack).filter((layer) => isLat
 export function* searchMoments(pack, features, layers = tellingLayers(pack)) {
   const directions = directionsOf(features);
   yield;
-  const scene = { pack, directions, meanRows: new Map(), moments: [], things: [] };
-  scene.seen = yield* classWeights(pack, layers);
-  scene.subject = subjectOf(pack, directions, scene.seen).map((rank) => rank ** 3);
+  const seen = yield* classWeights(pack, layers);
+  const subject = subjectOf(pack, directions, seen).map((rank) => rank ** 3);
+  const scene = { pack, directions, seen, subject, meanRows: new Map(), moments: [], things: [] };
   yield;
   const patches = yield* twinsOf(scene);
   const askers = [];

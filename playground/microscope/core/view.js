@@ -4,6 +4,7 @@
 import { patchAt, patchText } from "./grid.js";
 import { FIRST_WAY, WAYS } from "./ways.js";
 
+/** @type {Readonly<View>} */
 export const DEFAULT_VIEW = Object.freeze({
   layer: null, //           0 … layers − 1; null: at two thirds of the depth, where heads look at objects
   head: 0, //               0 … heads − 1
@@ -43,6 +44,7 @@ export const MOST_DIAL = 1.25;
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 
 // "7,5" → the token's index; a prefix token's name → its index; any other text, or a place off the grid → −1.
+/** @param {Pack} pack */
 export function tokenOf(query, pack) {
   const prefixIndex = pack.prefix.indexOf(query);
   if (prefixIndex >= 0) return prefixIndex;
@@ -54,6 +56,7 @@ export function tokenOf(query, pack) {
   return pack.prefixCount + row * pack.columns + column;
 }
 
+/** @param {Pack} pack */
 export function queryOf(token, pack) {
   if (token < pack.prefixCount) return pack.prefix[token];
   return patchText(token - pack.prefixCount, pack.columns);
@@ -63,12 +66,14 @@ export function queryOf(token, pack) {
 export const opensAtMoment = ({ private: isPrivate, prepared, picture }) => isPrivate || (prepared && !picture?.start);
 
 // The first query as text: the patch at a point [y, x], in shares of height and width.
+/** @param {Pack} pack */
 export function startQuery(pack, [y, x] = [0.5, 0.5]) {
   return patchText(patchAt(x, y, pack.rows, pack.columns), pack.columns);
 }
 
 // The token at the same place in another picture, whose grid may have another size or shape; −1 for a prefix token that
 // the other pack lacks.
+/** @param {Pack} pack @param {Pack} otherPack */
 export function sameToken(token, pack, otherPack) {
   if (token < pack.prefixCount) return otherPack.prefix.indexOf(pack.prefix[token]);
   const patch = token - pack.prefixCount;
@@ -80,16 +85,20 @@ export function sameToken(token, pack, otherPack) {
 }
 
 // The layer at the same relative depth in another network: layer 8 of 12 is compared with layer 16 of 24.
+/** @param {Pack} pack @param {Pack} otherPack */
 export const sameLayer = (layer, pack, otherPack) =>
   pack.layers === otherPack.layers
     ? layer
     : Math.round((layer / Math.max(1, pack.layers - 1)) * (otherPack.layers - 1));
 
 // The layer in which heads mostly look at objects, as upper_layer in pack/.
+/** @param {Pack} pack */
 export const upperLayer = (pack) => Math.floor((2 * pack.layers) / 3);
 
 // Makes a view from a link, a file or a former picture fit this pack. Unknown keys are dropped.
+/** @param {View} view @param {Pack} pack */
 export function tidyView(view, pack, startPoint) {
+  /** @type {any} what the link holds, until it is checked */
   const newView = { ...DEFAULT_VIEW };
   for (const key of Object.keys(DEFAULT_VIEW)) if (view?.[key] !== undefined) newView[key] = view[key];
   for (const [key, allowed] of Object.entries(CHOICES)) {
@@ -117,6 +126,7 @@ export function tidyView(view, pack, startPoint) {
   return newView;
 }
 
+/** @param {View} view @param {Pack} pack */
 export const scaleOf = (view, pack) => (view.scale === "on" ? pack.scale : view.scale === "off" ? 1 : view.scale);
 
 // The scale at the dial's position t: 0 (every row uniform) at 0, 1/√d_k at 0.5, 1 (no scale) at 1, and MOST_SCALE at
@@ -134,6 +144,7 @@ export function scaleToDial(scale, trainedScale) {
 
 // The view as parameters, only where it differs from the defaults, so that links stay short:
 // "layer=8&head=3&query=7%2C5".
+/** @param {View} view */
 export function viewToQuery(view) {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(DEFAULT_VIEW)) {
@@ -152,6 +163,7 @@ export function viewFromQuery(text) {
 
 // Compares an address's words with the view made from them: returns [key, word] of each choice that the view did not
 // take over. If `query` names a patch that does not exist, `locked` is not listed, because it follows from `query`.
+/** @param {View} view */
 export function wordsNotTaken(words, view) {
   const isTaken = (word, value) => String(word) === String(value) || (Boolean(word) && Number(word) === Number(value));
   const ignoredWords = Object.entries(words ?? {}).filter(
@@ -170,6 +182,7 @@ export const LONGEST_NAME = 60; // letters
 const LONGEST_ADDRESS = 500;
 
 // `place`: the picture and the model, as words of an address.
+/** @param {View} view */
 export const sceneAddress = (place, view) => [place, viewToQuery(view)].filter(Boolean).join("&");
 
 // {place, view} of an address.

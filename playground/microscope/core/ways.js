@@ -19,6 +19,7 @@ const wholeWay = (way) => Object.freeze({ ...WAY_USUAL, ...way });
 export const WAYS = Object.freeze(Object.fromEntries(WAY_RECORDS.map((way) => [way.name, wholeWay(way)])));
 export const FIRST_WAY = WAY_RECORDS[0].name; // the default
 
+/** @param {View} view */
 export const wayOf = (view) => WAYS[view.what];
 
 // The words for `name`: those for the first of `cases` that has words, else the general words, else "".
@@ -57,13 +58,16 @@ export const explainsLabel = ({ what, label }) => label !== "" && WAYS[what].exp
 
 // Whether the map answers one query token, as Spec.asks in figures/drawing/spec.py. All code that names the asking
 // token depends on this.
+/** @param {View} view */
 export const asks = (view) => wayOf(view).asksAPatch && !explainsLabel(view);
 
 // Whether a map can be drawn as light, which needs shares of a whole. Values of any
 // range, values for and against a label, and colours of features are no shares.
+/** @param {View} view */
 export const canBeLit = (view) => !wayOf(view).spread && !wayOf(view).coloured && !explainsLabel(view);
 
 // The unit of the view's numbers; "share" is written in %.
+/** @param {View} view */
 export const unitOf = (view) => (explainsLabel(view) && wayOf(view).unitOfLabel) || wayOf(view).unit;
 
 // A size with its unit: "2.8 %", "0.12 logits".

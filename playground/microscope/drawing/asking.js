@@ -14,14 +14,14 @@ export function numberDial(guess, label, onMove) {
   const fromDial = (x) => (log ? scaleNumberAt(guess, x / LOG_STEPS) : x);
   const range = { min: toDial(low), max: toDial(high), step: log ? 1 : step };
   const input = make("input", { type: "range", ...range, "aria-label": label });
-  input.value = (toDial(low) + toDial(high)) / 2;
+  input.valueAsNumber = (toDial(low) + toDial(high)) / 2;
   const value = () => sliderGuess(fromDial(Number(input.value)), guess);
   input.addEventListener("input", () => onMove(value()));
   return {
     input,
     value,
     show(x) {
-      input.value = toDial(x);
+      input.valueAsNumber = toDial(x);
     },
   };
 }

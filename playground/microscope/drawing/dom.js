@@ -66,9 +66,16 @@ export function oneTabStop(box, itemsOf) {
 
 // Makes an element; a button is no submit button. fields: its class, or properties, of which `role` and names with a
 // dash are attributes.
+/**
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {string | Record<string, any>} fields
+ * @param {any[]} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
 export function make(tag, fields = "", ...children) {
   const element = document.createElement(tag);
-  if (tag === "button") element.type = "button";
+  if (element instanceof HTMLButtonElement) element.type = "button";
   for (const [name, value] of Object.entries(typeof fields === "string" ? { className: fields } : fields)) {
     if (name === "role" || name.includes("-")) element.setAttribute(name, value);
     else element[name] = value;

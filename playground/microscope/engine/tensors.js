@@ -22,6 +22,7 @@ export const someColumns = (x, column, columns) => partOfMatrix(x, 0, x.rows, co
 // `compiled`: a WebAssembly.Module of kernels.c
 export async function createTensors(compiled, threads = oneThread()) {
   const { memory } = threads;
+  /** @type {any} */
   const { exports } = await WebAssembly.instantiate(compiled, { env: { memory } });
   const kernels = threads.divided(exports);
   let top = threads.begin(exports.__heap_base.value);
@@ -44,6 +45,7 @@ export async function createTensors(compiled, threads = oneThread()) {
     kernels.to_integers(start, step, rows, columns, numbers, units);
     return [numbers, units];
   }
+  /** @param {any} x @param {number[]} codes */
   const multiplyCodes = (x, [integers, units], w, bias, out) =>
     kernels.product_of_codes(
       ...[integers, units, w.at, w.gains, bias?.at ?? 0, x.rows, x.columns, w.rows, out.at, out.step],

@@ -176,6 +176,7 @@ export function createThreads(compiled, startWorker = sameWorker, cores = naviga
 }
 
 export function help({ compiled, memory, board, stack }) {
+  /** @type {any} */
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   exports.__stack_pointer.value = stack;
   const [bell, numbers] = [new Int32Array(board, 0, 8), new Float64Array(board, 64)];

@@ -3,5 +3,5 @@
 import { createComputer } from "./computer.js";
 import { help } from "./threads.js";
 
-const computer = createComputer((message, transfer = []) => self.postMessage(message, transfer));
+const computer = createComputer((message, transfer = []) => self.postMessage(message, { transfer }));
 self.addEventListener("message", ({ data }) => (data.what === "help" ? help(data) : computer.hear(data)));
