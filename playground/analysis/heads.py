@@ -174,14 +174,10 @@ class Habits:
 
     def head(self, layer: int, head: int) -> Head:
         numbers = {f.name: float(getattr(self, f.name)[layer, head]) for f in fields(self) if f.name != "offsets"}
-        offset, share = self._largest_offset(layer, head)
-        return Head(**numbers, offset=offset, offset_share=share)
-
-    def _largest_offset(self, layer: int, head: int) -> tuple[tuple[int, int], float]:
         shares = self.offsets[layer, head].copy()
         shares[REACH, REACH] = 0  # the query itself
-        down, right = np.unravel_index(shares.argmax(), shares.shape)
-        return (int(down) - REACH, int(right) - REACH), float(shares.max())
+        down, right = (int(place) - REACH for place in np.unravel_index(shares.argmax(), shares.shape))
+        return Head(**numbers, offset=(down, right), offset_share=float(shares.max()))
 
     def habit_names(self, own_object: np.ndarray | None = None) -> list[list[str]]:
         """The name of every head's habit: [layer][head]. `own_object` (layers, heads): see `habit`."""

@@ -105,7 +105,10 @@ class Blanking:
         for start in range(0, len(new_sets), BATCH_SIZE):
             batch_keys = list(new_sets)[start : start + BATCH_SIZE]
             pictures = [blanked_picture(pixels, new_sets[key], self.seen.patch_size, self.by) for key in batch_keys]
-            self.known |= zip(batch_keys, map(self._move, self._answer_vectors(torch.cat(pictures))), strict=True)
+            answers = self._answer_vectors(torch.cat(pictures))
+            is_label = self.target.label is not None
+            moves = self._before[0] - answers[:, 0] if is_label else relative_change(answers, self._before)
+            self.known |= zip(batch_keys, moves.tolist(), strict=True)
             self.give_way()
         return [self.known[key] for key in keys]
 
@@ -120,11 +123,6 @@ class Blanking:
                 return vit.norm(x)[:, self.seen.token(target.query)].float().cpu()  # type: ignore[arg-type]
             logits = vit.classify(x).float().cpu()
         return margin(logits, self.seen.label(target.label), vit.config.multi_label)[:, None]
-
-    def _move(self, answer: Tensor) -> float:
-        if self.target.label is not None:
-            return float(self._before - answer)
-        return float(relative_change(answer, self._before))
 
 
 def blocks(grid: tuple[int, int], side: int) -> list[Tensor]:

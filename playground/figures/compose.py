@@ -144,18 +144,16 @@ class _Sheet:
                     text, points = fitted(body.above[c], side * aspects[c], self.small(0.9), True)
                     axes.set_title(text, fontsize=points, fontweight="bold", color=self.theme.ink, pad=0.4 * self.font)
                 if body.beside and c == int(any(row[0] is None for row in rows)):
-                    self.row_title(axes, body.beside[r], side)
+                    text, points = fitted(body.beside[r], side, self.small(0.9), True)
+                    axes.set_axis_on()
+                    axes.set(xticks=[], yticks=[], frame_on=False)
+                    style: Style = {"fontsize": points, "fontweight": "bold", "color": self.theme.ink}
+                    axes.set_ylabel(text, labelpad=0.3 * self.font, **style)
                 self.body_axes.append(axes)
         self.bar_width = left + side * sum(aspects)
         self.is_even = len({panel.aspect for row in rows for panel in row if panel}) == 1
         width = self.width if self.is_even else min(self.width, self.bar_width + columns * gap * self.em)
         return width, min(len(rows) * (side + (heading + gap) * self.em) + top, self.room)
-
-    def row_title(self, axes: Axes, text: str, side: float) -> None:
-        text, points = fitted(text, side, self.small(0.9), True)
-        axes.set_axis_on()
-        axes.set(xticks=[], yticks=[], frame_on=False)
-        axes.set_ylabel(text, fontsize=points, fontweight="bold", color=self.theme.ink, labelpad=0.3 * self.font)
 
     @staticmethod
     def heading_em(rows: Sequence[Sequence[Panel | None]]) -> float:
@@ -266,20 +264,17 @@ class _Sheet:
             axes.set_subplotspec(grid[0, 1])
             self.panel(self.figure.add_subplot(grid[0, 0], anchor="N"), body.photo, photo_width)
         axes.imshow(sheet, interpolation="antialiased", clip_on=False)
-        self.ticks(axes, heads, layers, cell_width + gap, cell_height + gap)
-        self.body_axes, self.bar_width = [axes], width
-        used_width = min(self.width, width + photo_width + (5 if body.photo else 3) * self.em)
-        return used_width, min(width * size[0] / size[1] + 3 * self.em, self.room)
-
-    def ticks(self, axes: Axes, heads: int, layers: int, cell_width: float, cell_height: float) -> None:
-        axes.set_xticks([(head + 0.5) * cell_width for head in range(heads)], map(str, range(heads)))
-        axes.set_yticks([(layer + 0.5) * cell_height for layer in range(layers)], map(str, range(layers)))
+        axes.set_xticks([(head + 0.5) * (cell_width + gap) for head in range(heads)], map(str, range(heads)))
+        axes.set_yticks([(layer + 0.5) * (cell_height + gap) for layer in range(layers)], map(str, range(layers)))
         axes.xaxis.set(ticks_position="top", label_position="top")
         style: Style = {"fontsize": self.small(0.8), "fontweight": "bold", "color": self.theme.ink}
         axes.set_xlabel("head", loc="left", **style)
         axes.set_ylabel("layer", loc="top", **style)
         axes.tick_params(length=0, labelsize=self.small(TICK_SIZE), labelcolor=self.theme.muted, pad=0.2 * self.font)
         axes.set_frame_on(False)
+        self.body_axes, self.bar_width = [axes], width
+        used_width = min(self.width, width + photo_width + (5 if body.photo else 3) * self.em)
+        return used_width, min(width * size[0] / size[1] + 3 * self.em, self.room)
 
     # Around the body --------------------------------------------------------------------------------------------------
 

@@ -132,7 +132,7 @@ def _view(spec: Spec) -> dict[str, Any]:
 def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict[str, Any] | None = None) -> str:
     picture = _picture(trace, image)
     public_spec = published_spec(spec)
-    name = _printable(public_spec.image or "image")
+    name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in public_spec.image or "image")
     public_spec = replace(public_spec, image=name, repeatable=public_spec.repeatable and bool(spec.image))
     drawn_spec, subject, _ = compose.subjects(public_spec, trace, picture)
     caption = layouts.content(drawn_spec, subject).caption
@@ -149,7 +149,7 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         theme=' data-theme="dark"' if spec.theme == "dark" else "",
         bare=" data-bare" if spec.bare else "",
         foot=" hidden" if spec.bare else "",
-        policy=_policy(style, script),
+        policy=f"{NO_REQUESTS}; style-src {policy_source(style)}; script-src {policy_source(script)}",
         title=html.escape(f"Attention in {name}: {model(trace)}, layer {spec.layer}, head {spec.head}"),
         facts="\n".join(
             f'<meta name="playground:{key}" content="{html.escape(str(value))}">' for key, value in facts.items()
@@ -165,16 +165,6 @@ def _page(spec: Spec, trace: Trace, image: Image.Image | None, story_start: dict
         style=style,
         script=script,
     )
-
-
-def _printable(name: str) -> str:
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in name)
-
-
-def _policy(style: str, script: str) -> str:
-    """The content security policy: only this style and this script, data URLs as pictures, no requests."""
-    style, script = policy_source(style), policy_source(script)
-    return f"{NO_REQUESTS}; style-src {style}; script-src {script}"
 
 
 def _picture(trace: Trace, image: Image.Image | None) -> Image.Image:

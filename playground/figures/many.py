@@ -263,7 +263,10 @@ def trace_many(
     batch = (64 if vit.patch_embed.proj.weight.is_cuda else 8) if batch is None else batch
     if index(batch) is None or not 1 <= batch <= 4096:
         raise PlaygroundError(f"A batch has 1 to 4096 pictures; given was {batch}.")
-    names = tuple(_name(picture, number) for number, picture in enumerate(pictures))
+    names = tuple(
+        os.fspath(picture) if isinstance(picture, str | os.PathLike) else f"picture {number}"
+        for number, picture in enumerate(pictures)
+    )
     kinds = [what] if isinstance(what, str) or not isinstance(what, Iterable) else list(what)
     if not kinds or not all(isinstance(kind, str) for kind in kinds):
         raise PlaygroundError(f"Of many pictures there are {', '.join(KINDS)}; given was {what!r:.60}.")
@@ -292,10 +295,6 @@ def _kind_and_layers(text: str, vit: VisionTransformer) -> tuple[str, tuple[int,
     if depth in layers or (kind == "weights" and not layers):
         raise PlaygroundError(f"{kind} of which layers? Such as {kind}:{2 * depth // 3}; they count to {depth - 1}.")
     return kind, tuple(sorted({layer % depth for layer in layers})) or (depth - 1,)
-
-
-def _name(picture: Any, number: int) -> str:
-    return os.fspath(picture) if isinstance(picture, str | os.PathLike) else f"picture {number}"
 
 
 def _centre_crop(picture: Image.Image, size: tuple[int, int]) -> Image.Image:

@@ -11,7 +11,6 @@ from playground.figures.drawing.spec import Spec, query_words
 from playground.figures.layouts import compare
 from playground.models import source
 from playground.models.names import plain_name
-from playground.tracing import Trace
 from playground.version import __version__
 
 MADE_BY = f"Attention Playground {__version__}"
@@ -46,24 +45,18 @@ def facts(spec: Spec, subject: Subject, other: Other = None) -> dict[str, str]:
 
 def _subject_facts(subject: Subject) -> dict[str, str]:
     """Facts about the picture and the model."""
-    trace = subject.seen
+    trace, loaded_as = subject.seen, source.load_arguments(subject.seen.vit)
+    options = loaded_as.given_options if loaded_as else {}
+    texts = {word: ",".join(map(repr, x)) if isinstance(x, tuple) else x for word, x in options.items()}
+    said = "; ".join(f"{word} {text}" for word, text in texts.items())
     return {
         "model": trace.model,
         "weights": weights(trace),
-        **_loading_facts(trace),
+        **{key: value for key, value in (("said of it", said), ("assumed of it", trace.assumed)) if value},
         "image": subject.name,
         "pixels": f"sha256:{naming.hash_of_image(subject.image)}",
         "input": f"{trace.size[0]}x{trace.size[1]}",
     }
-
-
-def _loading_facts(trace: Trace) -> dict[str, str]:
-    """The options given when the model was loaded, and what was assumed about it."""
-    loaded_as = source.load_arguments(trace.vit)
-    options = loaded_as.given_options if loaded_as else {}
-    texts = {word: ",".join(map(repr, x)) if isinstance(x, tuple) else x for word, x in options.items()}
-    said = "; ".join(f"{word} {text}" for word, text in texts.items())
-    return {key: value for key, value in (("said of it", said), ("assumed of it", trace.assumed)) if value}
 
 
 def _scale(spec: Spec, subject: Subject) -> str:

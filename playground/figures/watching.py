@@ -97,7 +97,9 @@ class watch:
         if self.trouble:
             return
         try:
-            trace = self._trace()
+            vit = self._current_model()
+            with torch.no_grad(), torch.autocast(self.pixels.device.type, enabled=False):
+                trace = tracing.trace_input(vit, self.pixels)
             with zipfile.ZipFile(self.out, "a") as file:
                 file.writestr(f"step-{self.steps:06}.pack", trace.to_bytes(numbers="int8"))
         except (PlaygroundError, OSError) as error:
@@ -140,11 +142,6 @@ class watch:
             raise PlaygroundError("the model has another depth, width or patch size than when it began")
         self.vit = build(source).eval()
         return self.vit
-
-    def _trace(self) -> Trace:
-        vit = self._current_model()
-        with torch.no_grad(), torch.autocast(self.pixels.device.type, enabled=False):
-            return tracing.trace_input(vit, self.pixels)
 
 
 @dataclass(frozen=True)

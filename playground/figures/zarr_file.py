@@ -28,7 +28,11 @@ def write(job: Any, path: Path, report: type | None = None) -> Path:
         raise PlaygroundError(f"The numbers of many pictures are written as .zarr; {path} ends in {path.suffix!r}.")
     if not path.parent.exists():
         raise PlaygroundError(f"{path} can't be written: there is no folder {path.parent}.")
-    store = _existing_store(zarr, job, path) if path.exists() else _new_store(zarr, job, path)
+    store = zarr.open_group(path, mode="r+") if path.exists() else _new_store(zarr, job, path)
+    if store.attrs.get("asked") != _identity(job):
+        raise PlaygroundError(
+            f"{path} holds the numbers of other pictures, another model or other questions: choose another name."
+        )
     missing = np.flatnonzero(~store["done"][:]).tolist()
     pictures = job.numbers_of(missing, skip_unreadable=True)
     if report:
@@ -120,12 +124,3 @@ def _coordinate(store: Any, name: str, values: np.ndarray, dimension: str) -> No
     kind = str if values.dtype.kind == "U" else values.dtype.name
     array = store.create_array(name, shape=values.shape, dtype=kind, dimension_names=[dimension])
     array[:] = values.astype(object) if kind is str else values
-
-
-def _existing_store(zarr: Any, job: Any, path: Path) -> Any:
-    store = zarr.open_group(path, mode="r+")
-    if store.attrs.get("asked") != _identity(job):
-        raise PlaygroundError(
-            f"{path} holds the numbers of other pictures, another model or other questions: choose another name."
-        )
-    return store

@@ -281,7 +281,8 @@ def peaks(map_: Map, domain: Domain) -> list[tuple[int, int]]:
     if not domain.signed:
         return []
     largest, smallest = (divmod(int(at), map_.grid.shape[1]) for at in (map_.grid.argmax(), map_.grid.argmin()))
-    return [largest] * (map_.grid[largest] > 0) + [smallest] * (map_.grid[smallest] < 0)
+    found = (largest, map_.grid[largest] > 0), (smallest, map_.grid[smallest] < 0)
+    return [place for place, has_sign in found if has_sign]
 
 
 def patch_of(trace: Trace, query: Query) -> tuple[int, int] | None:
