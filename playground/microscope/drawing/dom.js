@@ -75,7 +75,7 @@ export function oneTabStop(box, itemsOf) {
  */
 export function make(tag, fields = "", ...children) {
   const element = document.createElement(tag);
-  if (element instanceof HTMLButtonElement) element.type = "button";
+  if (tag === "button") element.setAttribute("type", "button");
   for (const [name, value] of Object.entries(typeof fields === "string" ? { className: fields } : fields)) {
     if (name === "role" || name.includes("-")) element.setAttribute(name, value);
     else element[name] = value;
