@@ -1,8 +1,5 @@
-"""What vit.py uses and the paper does not have: other positions, parts of few models, interventions, and facts about
-a model's weights.
-
-N tokens, D width, h heads, d the width of one head.
-"""
+"""What vit.py uses and the paper does not have: other positions, parts of few models, interventions, and facts about a
+model's weights. N tokens, D width, h heads, d the width of one head."""
 
 from __future__ import annotations
 

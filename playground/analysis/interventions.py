@@ -1,11 +1,5 @@
 """Runs interventions, which are named changes of a pass. An intervention is a function of a point and the tensor there
-(`at` in playground/vit.py), so the model stays unchanged, and the changed pass is a trace like any other.
-
-    seen.ablate(heads=[(4, 0)])            heads that give nothing, or what they give on average
-    seen.patch(other, layers=6)            values of another picture's pass
-    seen.paths(source=(3, 0), to=(8, 5))   the part of a head's effect that goes through another head
-    seen.occlude(blocks=2, label="cat")    the change when a part of the picture is blanked: see occlusion.py
-"""
+(`at` in playground/vit.py), so the model stays unchanged, and the changed pass is a trace like any other."""
 
 from __future__ import annotations
 

@@ -1,10 +1,6 @@
-"""Measures occlusion: patches of the picture are blanked, and the change of the answer is measured. Maps of relevance
-predict this change.
-
-For a patch, the change is the move of the patch's feature. For a label, the change is the loss of the label's margin:
-positive if the blanked patches speak for the label, negative if they speak against it. The margin is used because a
-probability of 99.9 % hardly moves, whichever patches are blanked.
-"""
+"""Measures occlusion: patches are blanked, and the change of the answer is measured. For a patch that is the move of
+its feature; for a label the loss of its margin, positive if the blanked patches speak for it. The margin is used
+because a probability of 99.9 % hardly moves, whichever patches are blanked."""
 
 from __future__ import annotations
 

@@ -1,12 +1,7 @@
-"""Measures the effect of the scale 1/√d_k on a row of the softmax.
-
-A score q·k is a sum of d_k products. If the numbers in q and k are independent, with mean 0 and variance 1, the score's
-standard deviation is √d_k: it grows with d_k, and a softmax of widely spread scores puts nearly all weight on one key.
-`experiment` draws such rows at many widths, and other functions measure a row. The queries and keys of a trained model
-are not independent: `sharpness` measures the real spread of their scores.
-
-All arrays are numpy's, so that a page with random rows needn't import torch. The last axis is a row's keys.
-"""
+"""Measures the effect of the scale 1/√d_k on a row of the softmax. A score q·k is a sum of d_k products. If the numbers
+in q and k are independent, with mean 0 and variance 1, the score's standard deviation is √d_k, and a softmax of widely
+spread scores puts nearly all weight on one key. `experiment` draws such rows. All arrays are numpy's, so that a page
+with random rows needn't import torch. The last axis is a row's keys."""
 
 from __future__ import annotations
 

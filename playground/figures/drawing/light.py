@@ -1,11 +1,7 @@
-"""How weights are drawn over a photograph, on the screen, in figures and in interactive files.
-
-microscope/core/light.js has the same arithmetic; tests/figures/test_light.py compares the two.
-
-Heat: warm colours over the photograph, which is darker. A larger weight is more opaque, and its
-colour goes from red through orange to gold. The colour is lighter than the photograph beneath it and keeps the
-photograph's light and dark: so lightness rises with the weight everywhere, and objects stay recognisable.
-"""
+"""How weights are drawn over a photograph, on the screen, in figures and in interactive files. microscope/core/light.js
+has the same arithmetic; tests/figures/test_light.py compares the two. Heat: a larger weight is more opaque, and goes
+from red through orange to gold. The colour is lighter than the darkened photograph beneath it and keeps its light and
+dark: lightness rises with the weight everywhere, and objects stay recognisable."""
 
 from __future__ import annotations
 
