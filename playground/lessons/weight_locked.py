@@ -140,12 +140,12 @@ def lengths(subject: Subject) -> Iterator[Part]:
 
 
 def measured_lengths(subject: Subject) -> Any:
-    from playground.analysis import token_norms
+    from playground.analysis import block
 
-    def measure() -> token_norms.Lengths:
+    def measure() -> block.Lengths:
         trace = subject.trace()
         with subject.turns() as give_way:
-            return token_norms.lengths(trace, give_way)
+            return block.token_lengths(trace, give_way)
 
     return subject.cached("lengths", measure)
 

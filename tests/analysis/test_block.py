@@ -35,6 +35,14 @@ def test_the_stream_s_lengths_and_arrows_are_those_of_the_tokens(small_trace):
     torch.testing.assert_close(lengths.attention_cosine[1], cosines, rtol=1e-4, atol=1e-4)
 
 
+def test_a_patch_far_longer_than_the_others_is_counted_as_an_outlier():
+    lengths = torch.ones(2, 8, 8) + torch.rand(2, 8, 8, generator=torch.Generator().manual_seed(0))
+    lengths[1, 3, 4] = 15
+    token_lengths = block.Lengths(lengths, torch.ones(2, 1))
+    assert (token_lengths.outlier_count(0), token_lengths.outlier_count(1), token_lengths.worst_layer) == (0, 1, 1)
+    assert token_lengths.largest_ratio(0) < 2 < 8 < token_lengths.largest_ratio(1)
+
+
 def test_gelu_equals_torch_s_and_hidden_yields_the_inputs_of_the_activation(small_trace):
     x = torch.linspace(-5, 5, 101)
     torch.testing.assert_close(block.gelu(x), F.gelu(x))

@@ -157,7 +157,7 @@ export function componentPixels(features, components) {
 }
 
 // Below: lengths that are outliers by Tukey's rule, that is above the upper quartile plus three times the interquartile
-// range. `bound` in playground/analysis/token_norms.py has the same rule.
+// range. `Lengths` in playground/analysis/block.py has the same rule.
 
 // The bound for values[from … to).
 export function outlierBound(values, from, to) {
