@@ -6,6 +6,7 @@ import { dialToScale, queryOf, sameToken, scaleOf, scaleToDial, tokenOf } from "
 import { cutTo, make, makeCanvas, setText, setVisible } from "../drawing/dom.js";
 import { closeSums, holdsLine, openSums } from "./arithmetic.js";
 import { toggleNearness } from "./beside.js";
+import { surprise } from "./moment.js";
 import { layerRange } from "./readouts.js";
 import { beginShare, togglePresenting } from "./saving.js";
 import { stepScene } from "./scenes.js";
@@ -185,6 +186,7 @@ function actByKey(lens, event) {
   else if (event.key === "h") holdExposure(lens);
   else if (event.key === "w") page.choose({ beside: view.beside === "wall" ? "convolution" : "wall" });
   else if (event.key === "a") openSums(lens);
+  else if (event.key === "b") surprise(lens);
   else if (event.key === "n") toggleNearness(lens);
   else if (event.key === "x") cutAimed(lens);
   else if (event.key === "f") togglePresenting(lens);

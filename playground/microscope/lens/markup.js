@@ -176,6 +176,7 @@ export const MARKUP = `
     <div><dt><kbd>[</kbd> <kbd>]</kbd></dt><dd>layer</dd></div>
     <div><dt><kbd>,</kbd> <kbd>.</kbd></dt><dd>head</dd></div>
     <div><dt><kbd>s</kbd></dt><dd>flip the switch</dd></div>
+    <div><dt><kbd>b</kbd></dt><dd>surprise me</dd></div>
     <div><dt><kbd>n</kbd></dt><dd>colour and nearness alone, without a network</dd></div>
     <div><dt><kbd>PgDn</kbd> <kbd>PgUp</kbd></dt><dd>next scene</dd></div>
     <div><dt><kbd>p</kbd></dt><dd>play the layers</dd></div>

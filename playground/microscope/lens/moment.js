@@ -1,19 +1,21 @@
 // Searches the best moment of the picture on view, which is the most telling row. The search runs between frames, once
 // the layers have arrived. A person's own photograph opens in its best moment, unless the person has touched the
-// picture.
+// picture; the key b shows further moments.
 
 import { holdsAll, holdsHead, neighbourhood, rowInto } from "../core/core.js";
+import { patchText } from "../core/grid.js";
 import { directionsOf, keysOf } from "../core/kinds.js";
-import { openingOf, searchMoments, tellingLayers } from "../core/moments.js";
+import { openingOf, searchMoments, surprisesOf, tellingLayers } from "../core/moments.js";
 import { opensAtMoment, queryOf, sameToken, tokenOf, upperLayer } from "../core/view.js";
 import { FIRST_WAY, wayOf } from "../core/ways.js";
 import { setText } from "../drawing/dom.js";
-import { entryToDraw } from "./state.js";
+import { canAsk, entryToDraw, layersAtHand } from "./state.js";
 
 const QUIET_BEFORE_SEARCH = 120; // ms without a frame before the search starts or resumes
 const SEARCH_SLICE = 6; // ms of one slice of the search
 const OPENING_SLICE = 48; // ms, while a picture waits for its opening: after each slice browsers pause for 4 ms
 const NOTHING_STRIKING = "No patch stands out here: this is where the class token looks.";
+const NO_SURPRISE = "Nothing stands out here.";
 const LEAST_POINTING_MOVE = 4; // CSS pixels; a smaller move does not count as pointing
 
 export function bindMoment({ choice, page, choice: { opening }, page: { choose } }) {
@@ -38,7 +40,7 @@ export function noteOpening({ choice: { opening }, main, refs }, view) {
   const picture = `${main.picture.id} ${main.trace.model}`;
   const isNamed = ["layer", "head", "query"].some((key) => (view?.[key] ?? null) !== null);
   if (picture !== opening.picture) {
-    Object.assign(opening, { picture, given: isNamed, touched: false, moved: false, kind: "" });
+    Object.assign(opening, { picture, given: isNamed, touched: false, at: -1, wished: false, moved: false, kind: "" });
     setText(refs.message, ""); // the former picture's message
   } else if (isNamed) opening.given = true;
 }
@@ -51,17 +53,21 @@ export function lookForMoment(lens) {
 }
 
 // The unfinished search of the entry on view, if any.
-function unfinishedSearch({ data, main }) {
+function unfinishedSearch({ choice, data, main }) {
   if (!main || main.trace.words?.first) return null; // the trace is of a coarse grid; a finer one will follow
+  const { id } = main;
   const { pack } = entryToDraw(main);
-  if (tellingLayers(pack).length < pack.layers - Math.floor(pack.layers / 2)) return null;
-  if (data.search?.id !== main.id || ![pack, main.pack].includes(data.search.pack))
-    data.search = { id: main.id, pack, steps: null, scene: null };
-  return data.search.scene ? null : data.search;
+  const layers = tellingLayers(pack);
+  const hasAllLayers = layers.length === pack.layers - Math.floor(pack.layers / 2);
+  if (!hasAllLayers && !(choice.opening.wished && layers.length)) return null;
+  let { search } = data;
+  if (search?.id !== id || ![pack, main.pack].includes(search.pack) || search.layers < layers.length)
+    search = data.search = { id, pack, steps: null, scene: null, layers: layers.length, moved: false };
+  return search.scene && search.moved ? null : search;
 }
 
 function continueSearch(lens) {
-  const { page } = lens;
+  const { choice, page } = lens;
   const search = page.alive ? unfinishedSearch(lens) : null;
   if (!search) return;
   const deadline = performance.now() + SEARCH_SLICE;
@@ -74,7 +80,9 @@ function continueSearch(lens) {
       return;
     }
   }
-  moveToBest(lens, search.scene);
+  search.moved = true;
+  if (choice.opening.wished) surprise(lens);
+  else moveToBest(lens, search.scene);
   page.schedule(); // the line under the picture may now name another head
 }
 
@@ -165,13 +173,32 @@ export async function searchAll(data, entry, signal) {
     if (signal.aborted) return null;
     if (step.value) {
       const scene = step.done ? step.value : null;
-      data.search = { id, pack, steps, scene };
+      data.search = { id, pack, steps, scene, layers: tellingLayers(pack).length, moved: true };
       return step.value;
     }
     if (performance.now() < deadline) continue;
     await new Promise((resolve) => setTimeout(resolve));
     deadline = performance.now() + OPENING_SLICE;
   }
+}
+
+// Shows the next of the most telling rows of all heads; after the last comes the first.
+export function surprise({ choice, data, page, choice: { opening }, main, refs }) {
+  const scene = sceneOf(data);
+  const surprises = scene ? surprisesOf(scene) : [];
+  if (!surprises.length) {
+    opening.wished = !scene;
+    if (scene) return setText(refs.message, NO_SURPRISE);
+    if (canAsk(data, "layers")) choice.filmWanted = true;
+    else if (!layersAtHand(data).some((layer) => tellingLayers(main.pack).includes(layer))) return;
+    return page.schedule();
+  }
+  opening.wished = false;
+  opening.at = (opening.at + 1) % surprises.length;
+  const { layer, head, patch } = surprises[opening.at];
+  choice.hover = -1;
+  const way = wayOf(choice.view).rows ? choice.view.what : FIRST_WAY; // the map of parts shows no row
+  page.choose({ what: way, layer, head, query: patchText(patch, main.pack.columns), locked: true });
 }
 
 export const searchDirections = (pack) => directionsOf(keysForSearch(pack));

@@ -65,6 +65,8 @@ const newChoice = () =>
       touched: false, //                    whether a person has chosen something, or pointed at it
       moved: false, //                      whether the view was moved to the best moment
       kind: "", //                          what kind of row that is: "far" | "thing" | "nothing"
+      wished: false, //                     whether "surprise me" waits for the search
+      at: -1, //                            index of the moment shown by "surprise me"; −1: none
     }),
   });
 
@@ -84,7 +86,7 @@ const newData = (host) =>
     labels: new Map(), //                   id of a trace → [[number, name, probability], …]
     correlations: new Map(), //             id and subject → the rank correlation, see explained.js
     moved: { key: "", text: "" }, //        the text about a cut's effect, see scissors.js
-    search: null, //                        the search for the best moment: {id, pack, steps, scene}
+    search: null, //                        the search for the best moment: {id, pack, steps, scene, layers, moved}
     scenes: Object.seal({
       list: [], //                          saved views
       kept: null, //                        the text of this list that the host has stored

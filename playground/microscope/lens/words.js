@@ -70,6 +70,7 @@ export const SEE_WORDS = {
     momentOwn: "keeps to itself {share}",
     momentSink: "a sink {share}",
     momentParts: "{from} → {to} {share}",
+    surprise: "surprise me",
     momentSays: "Show this moment: {name}, layer {layer}, head {head}",
     sinkMeans:
       "A sink: more than {share} % of this patch’s attention goes to a token that has no place in the picture.",
@@ -174,6 +175,7 @@ export const SEE_WORDS = {
     momentOwn: "bleibt bei sich {share}",
     momentSink: "eine Senke {share}",
     momentParts: "{from} → {to} {share}",
+    surprise: "überrasch mich",
     momentSays: "Diesen Moment zeigen: {name}, Schicht {layer}, Kopf {head}",
     sinkMeans:
       "Eine Senke: Mehr als {share} % der Aufmerksamkeit dieses Feldes gehen an ein Token, das keinen Ort im Bild hat.",

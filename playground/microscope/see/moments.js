@@ -1,5 +1,5 @@
-// The row of moments below See's picture: at most five. A moment is a striking row of weights; a press on it shows the
-// moment's layer, head and patch.
+// The row of moments below See's picture: at most five, and a button for a surprise. A moment is a striking row of
+// weights; a press on it shows the moment's layer, head and patch.
 
 import { pictureDomain } from "../core/answers.js";
 import { holdsHead, layerOf, rowInto } from "../core/core.js";
@@ -10,10 +10,10 @@ import { partAt, toldOf } from "../core/places.js";
 import { PART_NAMES, shownPlace, unbrokenPercent } from "../core/says.js";
 import { opensAtMoment } from "../core/view.js";
 import { FIRST_WAY } from "../core/ways.js";
-import { fitCanvas, make, oneTabStop, setTabStop } from "../drawing/dom.js";
+import { fitCanvas, make, oneTabStop } from "../drawing/dom.js";
 import { makePhoto, makePrint, printHeat } from "../drawing/light.js";
 import { photoOf } from "../lens/layout.js";
-import { sceneOf } from "../lens/moment.js";
+import { sceneOf, surprise } from "../lens/moment.js";
 import { seeWords } from "../lens/words.js";
 
 const MOMENT_SIZE = { width: 102, height: 70 }; // px, if there is room; 64 × 44 otherwise
@@ -72,8 +72,16 @@ export function createMoments(lens, box, { language, hold }) {
       button.addEventListener("click", () => showMoment(i));
       return button;
     });
-    box.replaceChildren(...moments.buttons);
-    setTabStop(moments.buttons, moments.buttons[0]);
+    const moreButton = momentButton(words("surprise"), words("surprise"));
+    moreButton.classList.add("surprise");
+    moreButton.firstChild.remove();
+    moreButton.addEventListener("click", () => {
+      hold(true);
+      surprise(lens);
+      if (choice.view.locked) page.choose({ locked: false });
+    });
+    box.replaceChildren(...moments.buttons, moreButton);
+    for (const [i, button] of [...box.children].entries()) button.tabIndex = i ? -1 : 0;
   }
 
   function showMoment(i) {

@@ -61,4 +61,7 @@ test("the head in which this patch shows more is named, and the button leads the
     [viewNow.layer, viewNow.head, viewNow.query, viewNow.locked],
     [Number(layer), Number(head), query, true],
   );
+  microscope.lens.update({ view: { layer: 0, head: 0, query: "3,3" } });
+  microscope.key("b"); // goes to another of the best moments
+  assert.ok(microscope.lens.view.locked);
 });

@@ -10,6 +10,7 @@ import {
   lookForMoment,
   noteOpening,
   sceneOf,
+  surprise,
 } from "../../../playground/microscope/lens/moment.js";
 import { packOf } from "../packs.mjs";
 import { aLens, aTrace, passTime } from "./alens.mjs";
@@ -133,4 +134,19 @@ test("another photograph moves again, the same one on a finer grid does not if i
   lookForMoment(lens);
   await finishSearch(lens);
   assert.deepEqual(moves, ["opened"]);
+});
+
+test("surprises go round and lock their patch", async () => {
+  const { lens, choices } = openedLens();
+  await finishSearch(lens);
+  const surprises = [];
+  for (let n = 0; n < 12; n++) {
+    surprise(lens);
+    const { layer, head, query, locked } = choices.at(-1);
+    assert.ok(locked);
+    surprises.push(`${layer} ${head} ${query}`);
+  }
+  const distinctSurprises = new Set(surprises);
+  assert.ok(distinctSurprises.size > 1 && distinctSurprises.size <= 8, [...distinctSurprises].join("; "));
+  assert.equal(surprises[0], surprises[distinctSurprises.size]);
 });
