@@ -346,7 +346,7 @@ def _joined_values(values: Iterable[object]) -> str:
     return " | ".join(map(str, values))
 
 
-def _with_played_options(played_values: Mapping[str, tuple], parts: list[dict]) -> list[dict]:
+def _with_played_options(played_values: Mapping[str, Collection], parts: list[dict]) -> list[dict]:
     """The parts, with only those options of a choice that are played ahead."""
     for part in _with_nested_parts(parts):
         if part["kind"] in ("choice", "slider", "pick"):
