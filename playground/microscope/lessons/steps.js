@@ -181,7 +181,7 @@ function createWalk(stage) {
       walk.isDark = dark;
       drawWalk(walk);
     },
-    read: () => walk.steps && readWalk(walk), // there are no steps if the sizes are impossible
+    read: () => (walk.steps && walk.width ? readWalk(walk) : null), // impossible sizes have no steps
   };
 }
 
